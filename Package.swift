@@ -1,0 +1,121 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The house: docs/modules.md says what each module owns and what it may import. Tests/HouseTests compares that table
+// with this manifest and with every import line in Sources.
+
+/// Tests and CI set OAUTHCTL_STRICT: a warning in our own targets is then an error, one in a dependency is not.
+let strict = Context.environment["OAUTHCTL_STRICT"] != nil
+
+let settings: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+  ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+/// `oauthctl` is started for every token: a fully static program starts in the time of a C one (docs/performance.md).
+let staticClient: [LinkerSetting] = [
+  .unsafeFlags(
+    ["-static-executable", "-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "-s"],
+    .when(configuration: .release))
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(
+  _ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []
+) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linkerSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: settings)
+}
+
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+
+let package = Package(
+  name: "oauthctl",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "oauthd", targets: ["oauthd"]),
+    .executable(name: "oauthd-fetch", targets: ["oauthd-fetch"]),
+    .executable(name: "oauthctl", targets: ["oauthctl"]),
+    .executable(name: "oauth-dev-server", targets: ["oauth-dev-server"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without traits: its default one brings all of Foundation, and ICU with it.
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+  ],
+  targets: [
+    // System libraries and C shims
+    .target(name: "CLinux"),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+    // The client's side of the socket
+    module("AgentWire"),
+    module("AgentClient", ["AgentWire", "CLinux"]),
+    module("HelperFormats"),
+
+    // The agent
+    module("Sealing", ["CSodium", "CLinux"]),
+    module("FetchWire"),
+    module("OAuthProtocol", ["Sealing"]),
+    module("TokenVault", ["Sealing", "CSQLite", "CLinux"]),
+    module("AgentCore", ["AgentWire", "OAuthProtocol", "TokenVault", "Sealing", logging]),
+    module(
+      "AgentRuntime",
+      [
+        "AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
+        nioCore, nioPosix, nioHTTP1, logging, lifecycle, subprocess, systemPackage, tomlKit,
+      ]),
+
+    // Development and tests
+    module("DevAuthorizationServer", ["OAuthProtocol", "Sealing"]),
+    module(
+      "AgentTestSupport",
+      ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
+
+    // Programs
+    program("oauthd", ["AgentRuntime", argumentParser]),
+    program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"]),
+    program(
+      "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],
+      linkerSettings: staticClient),
+    program("oauth-dev-server", ["DevAuthorizationServer", "OAuthProtocol", argumentParser, hummingbird, subprocess, systemPackage]),
+
+    tests("Sealing", ["Sealing"]),
+    tests("FetchWire", ["FetchWire"]),
+    tests("AgentWire", ["AgentWire"]),
+    tests("AgentClient", ["AgentClient", "AgentWire"]),
+    tests("HelperFormats", ["HelperFormats"]),
+    tests("OAuthProtocol", ["OAuthProtocol", "Sealing"]),
+    tests("TokenVault", ["TokenVault", "Sealing"]),
+    tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),
+    tests("AgentRuntime", ["AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "FetchWire", nioCore, nioPosix]),
+    tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
+    tests("House"),
+  ],
+  swiftLanguageModes: [.v6]
+)

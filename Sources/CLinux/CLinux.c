@@ -1,0 +1,48 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+int clinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
+  struct ucred credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+  *uid = credentials.uid;
+  *gid = credentials.gid;
+  *pid = credentials.pid;
+  return 0;
+}
+
+int clinux_make_undumpable(void) {
+  struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int clinux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+int clinux_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
+
+int clinux_memfd_create(const char *name, int close_on_exec) {
+  return memfd_create(name, close_on_exec ? MFD_CLOEXEC : 0);
+}
+
+int clinux_try_lock_exclusive(int fd) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+int clinux_close_from(int first) { return close_range((unsigned)first, ~0U, 0); }
+
+long clinux_filesystem_type(const char *path) {
+  struct statfs status;
+  if (statfs(path, &status) != 0) return -1;
+  return (long)status.f_type;
+}

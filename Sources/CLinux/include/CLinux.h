@@ -1,0 +1,33 @@
+// What Swift's Glibc module does not import from Linux, as small functions. Each returns what the call returns,
+// -1 with errno set on failure, unless it says otherwise.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/// SO_PEERCRED: uid, gid and pid of the process that connected to (or listens on) a Unix socket.
+int clinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid);
+
+/// PR_SET_DUMPABLE 0 and RLIMIT_CORE 0: no core file, no ptrace or /proc/PID/mem by the same user.
+int clinux_make_undumpable(void);
+
+/// PR_GET_DUMPABLE.
+int clinux_is_dumpable(void);
+
+/// PR_SET_PDEATHSIG: this process gets `signal` when the thread that started it ends.
+int clinux_die_with_parent(int signal);
+
+/// memfd_create with MFD_CLOEXEC when `close_on_exec` is not 0.
+int clinux_memfd_create(const char *name, int close_on_exec);
+
+/// Takes an exclusive open-file-description lock on the whole file without waiting. 0, or -1 with EAGAIN when held.
+int clinux_try_lock_exclusive(int fd);
+
+/// Closes every descriptor from `first` up.
+int clinux_close_from(int first);
+
+/// statfs's f_type, or -1: tells network file systems.
+long clinux_filesystem_type(const char *path);
+
+#endif

@@ -1,0 +1,125 @@
+package import Sealing
+
+/// One header field. Names are compared without case (RFC 9110 §5.1).
+package struct HTTPField: Sendable, Equatable {
+  package var name: String
+  package var value: String
+
+  package init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+extension [HTTPField] {
+  /// The first value of the field `name`, or nil.
+  package func value(_ name: String) -> String? { values(name).first }
+
+  /// All values of the field `name`, in order.
+  package func values(_ name: String) -> [String] {
+    filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+  }
+}
+
+/// One HTTP request as a value: what a protocol rule wants sent. The transport adds nothing, follows no redirect and
+/// never sends it twice.
+package struct HTTPRequest: Sendable {
+  package enum Method: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+  }
+
+  package var method: Method
+  /// Absolute `https` URL, or `http` on loopback.
+  package var url: String
+  package var headers: [HTTPField]
+  /// Form bodies carry refresh tokens and client secrets, hence `Secret`.
+  package var body: Secret
+
+  package init(_ method: Method, _ url: String, headers: [HTTPField] = [], body: Secret = Secret([])) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// A complete HTTP answer, at most ``HTTPLimits/bodyBytes`` of body.
+package struct HTTPAnswer: Sendable {
+  package var status: Int
+  package var headers: [HTTPField]
+  /// Token endpoint answers carry tokens, hence `Secret`.
+  package var body: Secret
+
+  package init(status: Int, headers: [HTTPField] = [], body: Secret = Secret([])) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Why no answer arrived, in words fit to show a person (already escaped by the transport).
+package struct HTTPFailure: Sendable, Equatable, Error {
+  package enum Reason: String, Sendable, Codable {
+    case nameResolution = "name_resolution"
+    case connection
+    case tls
+    case proxy
+    case timeout
+    case tooLarge = "too_large"
+    case malformed
+    case cancelled
+    case helper
+  }
+
+  package var reason: Reason
+  package var message: String
+
+  package init(_ reason: Reason, _ message: String) {
+    self.reason = reason
+    self.message = message
+  }
+}
+
+/// The three things that can become of a request. The line between the first two decides whether a refresh token may
+/// have been used up: `sent` begins with the first body byte handed to the network.
+package enum HTTPOutcome: Sendable {
+  case notSent(HTTPFailure)
+  case sentNoAnswer(HTTPFailure)
+  case answered(HTTPAnswer)
+}
+
+/// How one request travels; part of the account, never of the environment.
+package struct HTTPRoute: Sendable, Equatable {
+  /// PEM file of a private certificate authority used instead of the system's, or nil.
+  package var certificateAuthorityFile: String?
+  /// Proxy URL, or nil for none.
+  package var proxy: String?
+  /// Milliseconds for name, connection and TLS.
+  package var connectTimeoutMilliseconds: Int
+  /// Milliseconds for the whole exchange.
+  package var timeoutMilliseconds: Int
+
+  package init(
+    certificateAuthorityFile: String? = nil, proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000,
+    timeoutMilliseconds: Int = 30_000
+  ) {
+    self.certificateAuthorityFile = certificateAuthorityFile
+    self.proxy = proxy
+    self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
+}
+
+package enum HTTPLimits {
+  /// Largest answer body: 1 MiB.
+  package static let bodyBytes = 1 << 20
+  /// Largest sum of answer header bytes: 64 KiB.
+  package static let headerBytes = 64 << 10
+}
+
+/// The HTTP seam: one method, three outcomes, never a throw. Cancelling the task does not cancel a request whose
+/// answer may carry a rotated refresh token.
+package protocol HTTPTransport: Sendable {
+  func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// Bytes that must never be printed: tokens, client secrets, request and answer bodies.
+///
+/// A shared, immutable buffer of exactly its size, wiped when the last reference goes. Printing, logging or mirroring
+/// it shows `<secret>`. Equality takes the same time wherever the first difference lies.
+package final class Secret: Sendable {
+  nonisolated(unsafe) private let storage: UnsafeMutableRawBufferPointer
+
+  package init(_ bytes: some Collection<UInt8>) {
+    storage = .allocate(byteCount: bytes.count, alignment: 1)
+    storage.copyBytes(from: bytes)
+  }
+
+  package convenience init(_ string: String) { self.init(string.utf8) }
+
+  /// Number of bytes.
+  package var count: Int { storage.count }
+  package var isEmpty: Bool { storage.isEmpty }
+
+  /// Lends the bytes; they are gone when the last reference to this object is.
+  package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(storage)) }
+  }
+
+  /// A copy as text, for the last step before a wire or a form. Nothing wipes it.
+  package func reveal() -> String { withBytes { String(decoding: $0, as: UTF8.self) } }
+
+  deinit {
+    if let start = storage.baseAddress { explicit_bzero(start, storage.count) }
+    storage.deallocate()
+  }
+}
+
+extension Secret: Equatable {
+  package static func == (left: Secret, right: Secret) -> Bool {
+    left.withBytes { left in right.withBytes { right in constantTimeEquals(left, right) } }
+  }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  package var description: String { "<secret>" }
+  package var debugDescription: String { "<secret>" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Compares in a time that depends on the lengths alone.
+package func constantTimeEquals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  var difference: UInt8 = 0
+  for (l, r) in zip(left, right) { difference |= l ^ r }
+  return difference == 0
+}
