@@ -1,0 +1,117 @@
+package import AgentWire
+package import OAuthProtocol
+
+/// How an account gets its grant (RFC 6749 §1.3, RFC 8628).
+package enum GrantKind: String, Sendable, CaseIterable, Codable {
+  case authorizationCode = "authorization_code"
+  case deviceCode = "device_code"
+  case clientCredentials = "client_credentials"
+  case password
+}
+
+/// When the agent refreshes without being asked.
+package enum KeepPolicy: String, Sendable, CaseIterable, Codable {
+  /// Tokens asked for in the last 24 h or two lives.
+  case inUse = "in-use"
+  case always
+  case onDemand = "on-demand"
+}
+
+/// Whether a refresh whose answer was lost may be sent once more with the same refresh token.
+package enum AmbiguousRetry: String, Sendable, CaseIterable, Codable { case once, never }
+
+/// One `accounts.d/NAME.toml`, read and checked key by key, before any rule across keys. No secrets are in it.
+package struct AccountDefinition: Sendable, Equatable {
+  /// `[a-z0-9][a-z0-9._-]{0,62}`; the file's name without `.toml`.
+  package var name: String
+  /// The file it was read from, for messages.
+  package var file: String
+  package var issuer: String
+  package var clientID: String
+  package var grant: GrantKind
+  /// `none`, `client_secret_basic` or `client_secret_post`; nil: chosen from the metadata and whether a secret is kept.
+  package var clientAuthentication: String?
+  package var scope: [String]
+  /// Scopes that callers may ask for beside `scope`.
+  package var allowedScope: [String]
+  package var resource: [String]
+  package var audience: [String]
+  package var redirectURI: String
+  /// As written; empty: the issuer's host.
+  package var hosts: [String]
+  package var authorizationEndpoint: String?
+  package var tokenEndpoint: String?
+  package var deviceAuthorizationEndpoint: String?
+  package var revocationEndpoint: String?
+  /// Resource owner's name for the password grant, and `login_hint` for the browser.
+  package var username: String?
+  package var authorizeParameters: [String: String]
+  package var tokenParameters: [String: String]
+  package var certificateAuthorityFile: String?
+  package var proxy: String?
+  package var keep: KeepPolicy
+  package var gitUsername: String
+  package var refreshRevokesAccessToken: Bool
+  package var ambiguousRetry: AmbiguousRetry
+
+  package init(
+    name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .authorizationCode,
+    clientAuthentication: String? = nil, scope: [String] = [], allowedScope: [String] = [], resource: [String] = [],
+    audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", hosts: [String] = [],
+    authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,
+    revocationEndpoint: String? = nil, username: String? = nil, authorizeParameters: [String: String] = [:],
+    tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil, proxy: String? = nil,
+    keep: KeepPolicy = .inUse, gitUsername: String = "oauth2", refreshRevokesAccessToken: Bool = false,
+    ambiguousRetry: AmbiguousRetry = .once
+  ) {
+    self.name = name
+    self.file = file
+    self.issuer = issuer
+    self.clientID = clientID
+    self.grant = grant
+    self.clientAuthentication = clientAuthentication
+    self.scope = scope
+    self.allowedScope = allowedScope
+    self.resource = resource
+    self.audience = audience
+    self.redirectURI = redirectURI
+    self.hosts = hosts
+    self.authorizationEndpoint = authorizationEndpoint
+    self.tokenEndpoint = tokenEndpoint
+    self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
+    self.revocationEndpoint = revocationEndpoint
+    self.username = username
+    self.authorizeParameters = authorizeParameters
+    self.tokenParameters = tokenParameters
+    self.certificateAuthorityFile = certificateAuthorityFile
+    self.proxy = proxy
+    self.keep = keep
+    self.gitUsername = gitUsername
+    self.refreshRevokesAccessToken = refreshRevokesAccessToken
+    self.ambiguousRetry = ambiguousRetry
+  }
+}
+
+/// What reading the configuration folder gave. A file with problems appears in `problems` and not in `definitions`.
+package struct Configuration: Sendable {
+  package var definitions: [AccountDefinition]
+  package var problems: [ConfigurationProblem]
+
+  package init(definitions: [AccountDefinition], problems: [ConfigurationProblem]) {
+    self.definitions = definitions
+    self.problems = problems
+  }
+}
+
+/// Where configuration comes from. The live one reads files; it keeps no state.
+package protocol ConfigurationSource: Sendable {
+  func load() -> Configuration
+  /// Reads one definition from text, or from its file when `text` is nil, as `load` would.
+  func definition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems>
+}
+
+package struct ConfigurationProblems: Error, Sendable {
+  package var problems: [ConfigurationProblem]
+
+  package init(_ problems: [ConfigurationProblem]) { self.problems = problems }
+}

@@ -1,0 +1,52 @@
+package import OAuthProtocol
+
+/// One request that reached the loopback redirect listener (RFC 8252 §7.3).
+package struct RedirectHit: Sendable {
+  package var method: String
+  /// Origin-form request target, at most 16 KiB.
+  package var target: String
+  /// The `Host` field, as sent.
+  package var host: String?
+
+  package init(method: String, target: String, host: String?) {
+    self.method = method
+    self.target = target
+    self.host = host
+  }
+}
+
+/// What the browser is shown.
+package enum RedirectPage: Sendable, Equatable {
+  /// Not the redirect: 404, the listener goes on.
+  case notFound
+  /// Another method than GET: 405.
+  case methodNotAllowed
+  /// The login has what it needs. The browser is sent on to a clean address, so that the code leaves the address bar.
+  case loggedIn
+  /// The server said no; `reason` is escaped text.
+  case refused(reason: String)
+  /// A wrong or used `state`: said without detail, the listener goes on.
+  case ignored
+}
+
+/// A loopback listener that waits for one browser.
+package protocol RedirectListening: Sendable {
+  /// The port that was bound.
+  var port: Int { get }
+  /// Lets answers that are being written finish, then closes.
+  func close() async
+}
+
+/// Opens loopback listeners; the live one is NIO's.
+package protocol RedirectReceiver: Sendable {
+  /// Binds `host` (`127.0.0.1` or `::1`) and `port` (0: any free one). `onHit` is called for every request, one at a
+  /// time. Throws a ``RedirectListenerError`` that names the port when it is taken.
+  func listen(host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage) async throws
+    -> any RedirectListening
+}
+
+package struct RedirectListenerError: Error, Sendable {
+  package var message: String
+
+  package init(_ message: String) { self.message = message }
+}

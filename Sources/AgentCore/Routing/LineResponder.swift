@@ -1,0 +1,27 @@
+package import AgentWire
+
+/// Who is at the other end of a connection. The pid is for the log only: it may be somebody else's by now.
+package struct Caller: Sendable, Hashable {
+  /// Which listener it came through: policies hang on it.
+  package var listener: String
+  package var uid: UInt32
+  package var pid: Int32
+  /// Unique in this agent's life.
+  package var connection: UInt64
+
+  package init(listener: String, uid: UInt32, pid: Int32, connection: UInt64) {
+    self.listener = listener
+    self.uid = uid
+    self.pid = pid
+    self.connection = connection
+  }
+}
+
+/// Answers requests; the listener owns framing, ids in use and deadlines.
+package protocol LineResponder: Sendable {
+  /// The whole answer line for a token that is there and valid, without leaving the event loop; nil: ask `answer`.
+  /// Never says no.
+  func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]?
+  /// The whole answer line, line feed included.
+  func answer(to request: RequestLine, from caller: Caller) async -> [UInt8]
+}

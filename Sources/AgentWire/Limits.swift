@@ -1,0 +1,27 @@
+/// The bounds of the socket protocol, shared by both ends (docs/protocol.md, "Limits").
+package enum WireLimits {
+  /// Longest request line, the line feed included: 64 KiB.
+  package static let requestBytes = 64 << 10
+  /// Longest answer line, the line feed included: 4 MiB.
+  package static let answerBytes = 4 << 20
+  /// Deepest nesting of objects and arrays.
+  package static let nesting = 8
+  /// Requests of one connection that may be in flight.
+  package static let requestsInFlight = 64
+  /// Connections; the oldest idle one is dropped for the next.
+  package static let connections = 1_024
+  /// Seconds a caller has to finish a line it began, and to take an answer.
+  package static let lineSeconds = 10
+  /// Seconds without a request after which a connection is dropped.
+  package static let idleSeconds = 300
+  /// Longest request id given as a string.
+  package static let identifierBytes = 64
+  /// Longest access token that is handed out.
+  package static let tokenBytes = 32 << 10
+  /// Longest time a caller may wait for an answer.
+  package static let timeoutMilliseconds = 600_000
+  /// Time a caller waits when it names none.
+  package static let defaultTimeoutMilliseconds = 30_000
+  /// Accounts a page of a list holds at most.
+  package static let pageSize = 500
+}

@@ -1,0 +1,300 @@
+/// What is wrong in a configuration file: enough to open it at the place.
+package struct ConfigurationProblem: Codable, Sendable, Equatable {
+  package var file: String
+  /// Counted from 1; nil where the parser cannot tell.
+  package var line: Int?
+  package var key: String?
+  package var reason: String
+
+  package init(file: String, line: Int?, key: String?, reason: String) {
+    self.file = file
+    self.line = line
+    self.key = key
+    self.reason = reason
+  }
+}
+
+/// `account.check`: validates a definition (the text of `accounts.d/NAME.toml`) and asks its server what it is, without
+/// changing anything.
+package struct AccountCheck: RequestParameters, Equatable {
+  package typealias Answer = AccountCheckAnswer
+  package static let method = Method.accountCheck
+
+  package var account: String
+  /// TOML text. Left out: the file as it is on disk.
+  package var definition: String?
+  /// Whether to fetch the server's metadata. Default true.
+  package var discover: Bool?
+
+  package init(account: String, definition: String?, discover: Bool? = nil) {
+    self.account = account
+    self.definition = definition
+    self.discover = discover
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account, definition, discover }
+}
+
+package struct AccountCheckAnswer: Codable, Sendable, Equatable {
+  package var problems: [ConfigurationProblem]
+  /// `OAuth` (RFC 8414), `OpenID`, `none` (endpoints are in the definition), nil when not asked for or not valid.
+  package var discovery: String?
+  package var issuer: String?
+  package var host: String?
+  package var deviceFlow: Bool?
+  package var grant: String?
+  /// Whether the account needs `secret.set` before a login: the kinds that are missing.
+  package var missingSecrets: [String]?
+
+  package init(
+    problems: [ConfigurationProblem], discovery: String? = nil, issuer: String? = nil, host: String? = nil,
+    deviceFlow: Bool? = nil, grant: String? = nil, missingSecrets: [String]? = nil
+  ) {
+    self.problems = problems
+    self.discovery = discovery
+    self.issuer = issuer
+    self.host = host
+    self.deviceFlow = deviceFlow
+    self.grant = grant
+    self.missingSecrets = missingSecrets
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case problems, discovery, issuer, host, grant
+    case deviceFlow = "device_flow"
+    case missingSecrets = "missing_secrets"
+  }
+}
+
+/// `account.list`: all accounts, worst state first, a page at a time.
+package struct AccountList: RequestParameters, Equatable {
+  package typealias Answer = AccountPage
+  package static let method = Method.accountList
+
+  /// 1 to 500. Default 500.
+  package var limit: Int?
+  /// The `next` of the page before.
+  package var after: String?
+
+  package init(limit: Int? = nil, after: String? = nil) {
+    self.limit = limit
+    self.after = after
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case limit, after }
+}
+
+package struct AccountPage: Codable, Sendable, Equatable {
+  package var accounts: [AccountSummary]
+  package var next: String?
+
+  package init(accounts: [AccountSummary], next: String?) {
+    self.accounts = accounts
+    self.next = next
+  }
+}
+
+package struct AccountSummary: Codable, Sendable, Equatable {
+  package enum State: String, Codable, Sendable, CaseIterable {
+    case ok
+    /// A refresh is under way.
+    case refreshing
+    /// The last refresh failed in passing; it is tried again.
+    case retrying
+    /// The token ended and nothing renews it before somebody asks.
+    case expired
+    case loginPending = "login_pending"
+    case loginRequired = "login_required"
+    case clientRejected = "client_rejected"
+    case definitionChanged = "definition_changed"
+    /// Its file has a problem; the last good definition holds.
+    case configInvalid = "config_invalid"
+    /// Defined, never logged in.
+    case new
+  }
+  package var account: String
+  package var accountID: String?
+  package var state: State
+  /// One line for people when the state is not `ok`.
+  package var reason: String?
+  package var issuer: String
+  package var host: String
+  package var hosts: [String]
+  package var clientID: String
+  package var grant: String
+  package var scope: [String]
+  /// Unix time the access token ends, nil if unknown or none.
+  package var expiresAt: Int?
+  package var expiresInSeconds: Int?
+  /// Unix time the login ends as told by the server (refresh token life), nil if not told.
+  package var loginExpiresAt: Int?
+  package var renewable: Bool
+  /// Milliseconds until the next attempt, when retrying.
+  package var retryAfterMilliseconds: Int?
+  package var gitUsername: String?
+
+  package init(
+    account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
+    clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
+    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil
+  ) {
+    self.account = account
+    self.accountID = accountID
+    self.state = state
+    self.reason = reason
+    self.issuer = issuer
+    self.host = host
+    self.hosts = hosts
+    self.clientID = clientID
+    self.grant = grant
+    self.scope = scope
+    self.expiresAt = expiresAt
+    self.expiresInSeconds = expiresInSeconds
+    self.loginExpiresAt = loginExpiresAt
+    self.renewable = renewable
+    self.retryAfterMilliseconds = retryAfterMilliseconds
+    self.gitUsername = gitUsername
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case account, state, reason, issuer, host, hosts, grant, scope, renewable
+    case accountID = "account_id"
+    case clientID = "client_id"
+    case expiresAt = "expires_at"
+    case expiresInSeconds = "expires_in_s"
+    case loginExpiresAt = "login_expires_at"
+    case retryAfterMilliseconds = "retry_after_ms"
+    case gitUsername = "git_username"
+  }
+}
+
+/// One member of a definition that differs from what the login is bound to.
+package struct DefinitionDifference: Codable, Sendable, Equatable {
+  package var key: String
+  package var was: String
+  package var now: String
+
+  package init(key: String, was: String, now: String) {
+    self.key = key
+    self.was = was
+    self.now = now
+  }
+}
+
+/// `account.show`: one account whole.
+package struct AccountShow: RequestParameters, Equatable {
+  package typealias Answer = AccountDetails
+  package static let method = Method.accountShow
+
+  package var account: String
+
+  package init(account: String) { self.account = account }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account }
+}
+
+package struct AccountDetails: Codable, Sendable, Equatable {
+  package var summary: AccountSummary
+  package var file: String
+  package var endpoints: [String: String]
+  /// Kinds of the secrets that are kept; never the secrets.
+  package var secrets: [String]
+  package var differences: [DefinitionDifference]
+  package var problems: [ConfigurationProblem]
+  /// Unix time of the login and of the last refresh.
+  package var loggedInAt: Int?
+  package var refreshedAt: Int?
+  package var fingerprint: String?
+
+  package init(
+    summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
+    differences: [DefinitionDifference], problems: [ConfigurationProblem], loggedInAt: Int?, refreshedAt: Int?,
+    fingerprint: String?
+  ) {
+    self.summary = summary
+    self.file = file
+    self.endpoints = endpoints
+    self.secrets = secrets
+    self.differences = differences
+    self.problems = problems
+    self.loggedInAt = loggedInAt
+    self.refreshedAt = refreshedAt
+    self.fingerprint = fingerprint
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case summary, file, endpoints, secrets, differences, problems, fingerprint
+    case loggedInAt = "logged_in_at"
+    case refreshedAt = "refreshed_at"
+  }
+}
+
+/// `account.forget`: deletes everything the vault holds for an account, without telling the server.
+package struct AccountForget: RequestParameters, Equatable {
+  package typealias Answer = EmptyResult
+  package static let method = Method.accountForget
+
+  package var account: String
+
+  package init(account: String) { self.account = account }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account }
+}
+
+/// `account.accept`: binds the login to the account's present definition.
+package struct AccountAccept: RequestParameters, Equatable {
+  package typealias Answer = AccountAcceptAnswer
+  package static let method = Method.accountAccept
+
+  package var account: String
+  /// Only says what would change.
+  package var dryRun: Bool?
+
+  package init(account: String, dryRun: Bool? = nil) {
+    self.account = account
+    self.dryRun = dryRun
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case account
+    case dryRun = "dry_run"
+  }
+}
+
+package struct AccountAcceptAnswer: Codable, Sendable, Equatable {
+  package var differences: [DefinitionDifference]
+  package var accepted: Bool
+
+  package init(differences: [DefinitionDifference], accepted: Bool) {
+    self.differences = differences
+    self.accepted = accepted
+  }
+}
+
+/// `config.reload`: reads the configuration files again; files with problems keep their last good definition.
+package struct ConfigReload: RequestParameters, Equatable {
+  package typealias Answer = ConfigReloadAnswer
+  package static let method = Method.configReload
+
+  package init() {}
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: CodingKey, CaseIterable {}
+  package init(from decoder: any Decoder) throws {}
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+}
+
+package struct ConfigReloadAnswer: Codable, Sendable, Equatable {
+  package var accounts: Int
+  package var problems: [ConfigurationProblem]
+
+  package init(accounts: Int, problems: [ConfigurationProblem]) {
+    self.accounts = accounts
+    self.problems = problems
+  }
+}

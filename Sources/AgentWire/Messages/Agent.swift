@@ -1,0 +1,85 @@
+/// `agent.hello`: which protocol and capabilities this agent has.
+package struct AgentHello: RequestParameters, Equatable {
+  package typealias Answer = AgentHelloAnswer
+  package static let method = Method.agentHello
+
+  package init() {}
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: CodingKey, CaseIterable {}
+  package init(from decoder: any Decoder) throws {}
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+}
+
+package struct AgentHelloAnswer: Codable, Sendable, Equatable {
+  package var `protocol`: Int
+  package var capabilities: [String]
+  package var agentVersion: String
+
+  package init(protocol: Int, capabilities: [String], agentVersion: String) {
+    self.protocol = `protocol`
+    self.capabilities = capabilities
+    self.agentVersion = agentVersion
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case `protocol`, capabilities
+    case agentVersion = "agent_version"
+  }
+}
+
+/// `agent.status`: the agent, its vault, then the accounts a page at a time, worst first.
+package struct AgentStatus: RequestParameters, Equatable {
+  package typealias Answer = AgentStatusAnswer
+  package static let method = Method.agentStatus
+
+  package var limit: Int?
+  package var after: String?
+
+  package init(limit: Int? = nil, after: String? = nil) {
+    self.limit = limit
+    self.after = after
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case limit, after }
+}
+
+package struct AgentStatusAnswer: Codable, Sendable, Equatable {
+  package var pid: Int
+  package var agentVersion: String
+  /// `systemd`, `on_demand` or `by_hand`.
+  package var started: String
+  /// Unix time.
+  package var startedAt: Int
+  package var vault: VaultStatusAnswer
+  /// Conditions that make the agent worse than it should be, one line each.
+  package var degraded: [String]
+  /// Files that could not be used.
+  package var problems: [ConfigurationProblem]
+  package var counts: [String: Int]
+  package var accounts: [AccountSummary]
+  package var next: String?
+
+  package init(
+    pid: Int, agentVersion: String, started: String, startedAt: Int, vault: VaultStatusAnswer, degraded: [String],
+    problems: [ConfigurationProblem], counts: [String: Int], accounts: [AccountSummary], next: String?
+  ) {
+    self.pid = pid
+    self.agentVersion = agentVersion
+    self.started = started
+    self.startedAt = startedAt
+    self.vault = vault
+    self.degraded = degraded
+    self.problems = problems
+    self.counts = counts
+    self.accounts = accounts
+    self.next = next
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case pid, started, vault, degraded, problems, counts, accounts, next
+    case agentVersion = "agent_version"
+    case startedAt = "started_at"
+  }
+}

@@ -1,0 +1,162 @@
+/// `login.start`: begins a login, or joins the one that is under way for the account.
+package struct LoginStart: RequestParameters, Equatable {
+  package typealias Answer = LoginStarted
+  package static let method = Method.loginStart
+
+  /// Chosen by the caller, 1 to 64 bytes: the same one again gives the same login, so the request is repeatable.
+  package var requestID: String
+  package var account: String
+  /// Prefers the device flow (RFC 8628) for an account that can do both.
+  package var device: Bool?
+  /// The browser runs elsewhere and the redirect may have to be pasted (`login.complete`).
+  package var remoteBrowser: Bool?
+
+  package init(requestID: String, account: String, device: Bool? = nil, remoteBrowser: Bool? = nil) {
+    self.requestID = requestID
+    self.account = account
+    self.device = device
+    self.remoteBrowser = remoteBrowser
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case account, device
+    case requestID = "request_id"
+    case remoteBrowser = "remote_browser"
+  }
+}
+
+/// What the person has to do for a login.
+package struct LoginStarted: Codable, Sendable, Equatable {
+  package enum Kind: String, Codable, Sendable {
+    /// Open `authorization_url` in a browser.
+    case browser
+    /// Open `verification_uri` and type `user_code`.
+    case device
+    /// Nothing: the grant needs no person (client credentials, stored password). `login.wait` has the result.
+    case unattended
+  }
+  package var loginID: String
+  package var kind: Kind
+  package var account: String
+  /// Seconds until the login is given up.
+  package var expiresInSeconds: Int
+  package var authorizationURL: String?
+  /// Where the browser will end, with the real port (RFC 8252 §7.3).
+  package var redirectURI: String?
+  package var userCode: String?
+  package var verificationURI: String?
+  package var verificationURIComplete: String?
+
+  package init(
+    loginID: String, kind: Kind, account: String, expiresInSeconds: Int, authorizationURL: String? = nil,
+    redirectURI: String? = nil, userCode: String? = nil, verificationURI: String? = nil,
+    verificationURIComplete: String? = nil
+  ) {
+    self.loginID = loginID
+    self.kind = kind
+    self.account = account
+    self.expiresInSeconds = expiresInSeconds
+    self.authorizationURL = authorizationURL
+    self.redirectURI = redirectURI
+    self.userCode = userCode
+    self.verificationURI = verificationURI
+    self.verificationURIComplete = verificationURIComplete
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case kind, account
+    case loginID = "login_id"
+    case expiresInSeconds = "expires_in_s"
+    case authorizationURL = "authorization_url"
+    case redirectURI = "redirect_uri"
+    case userCode = "user_code"
+    case verificationURI = "verification_uri"
+    case verificationURIComplete = "verification_uri_complete"
+  }
+}
+
+/// `login.wait`: waits for the end of a login; a failed one is answered as a failure.
+package struct LoginWait: RequestParameters, Equatable {
+  package typealias Answer = LoginProgress
+  package static let method = Method.loginWait
+
+  package var loginID: String
+  /// Milliseconds, 1 to 600,000. Default 30,000. A login not ended by then is answered with `pending`.
+  package var timeoutMilliseconds: Int?
+
+  package init(loginID: String, timeoutMilliseconds: Int? = nil) {
+    self.loginID = loginID
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case loginID = "login_id"
+    case timeoutMilliseconds = "timeout_ms"
+  }
+}
+
+package struct LoginProgress: Codable, Sendable, Equatable {
+  package enum State: String, Codable, Sendable { case pending, complete }
+  package var state: State
+  package var account: String
+  /// Seconds the new access token lives, nil where not told.
+  package var expiresInSeconds: Int?
+  /// Whether the agent can get the next token by itself.
+  package var renewable: Bool?
+  package var scope: [String]?
+  /// Which granted scopes differ from the ones asked for.
+  package var missingScope: [String]?
+
+  package init(
+    state: State, account: String, expiresInSeconds: Int? = nil, renewable: Bool? = nil, scope: [String]? = nil,
+    missingScope: [String]? = nil
+  ) {
+    self.state = state
+    self.account = account
+    self.expiresInSeconds = expiresInSeconds
+    self.renewable = renewable
+    self.scope = scope
+    self.missingScope = missingScope
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case state, account, renewable, scope
+    case expiresInSeconds = "expires_in_s"
+    case missingScope = "missing_scope"
+  }
+}
+
+/// `login.complete`: the redirect URL, copied from a browser that runs elsewhere.
+package struct LoginComplete: RequestParameters, Equatable {
+  package typealias Answer = LoginProgress
+  package static let method = Method.loginComplete
+
+  package var loginID: String
+  package var redirectURL: String
+
+  package init(loginID: String, redirectURL: String) {
+    self.loginID = loginID
+    self.redirectURL = redirectURL
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case loginID = "login_id"
+    case redirectURL = "redirect_url"
+  }
+}
+
+/// `login.cancel`: gives a login up for every caller that shares it.
+package struct LoginCancel: RequestParameters, Equatable {
+  package typealias Answer = EmptyResult
+  package static let method = Method.loginCancel
+
+  package var loginID: String
+
+  package init(loginID: String) { self.loginID = loginID }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case loginID = "login_id" }
+}

@@ -1,0 +1,80 @@
+/// What `secret.set` may keep for an account.
+package enum SecretKind: String, Codable, Sendable, CaseIterable {
+  case clientSecret = "client_secret"
+  case password
+  case refreshToken = "refresh_token"
+}
+
+/// `secret.set`: hands a secret to the vault. It is never read back.
+package struct SecretSet: RequestParameters {
+  package typealias Answer = EmptyResult
+  package static let method = Method.secretSet
+
+  package var account: String
+  package var kind: SecretKind
+  /// 1 to 32,768 bytes.
+  package var value: String
+  /// For `password`: keeps it durably, so that the agent logs in again by itself. Default false: it is used once.
+  package var keep: Bool?
+
+  package init(account: String, kind: SecretKind, value: String, keep: Bool? = nil) {
+    self.account = account
+    self.kind = kind
+    self.value = value
+    self.keep = keep
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account, kind, value, keep }
+}
+
+/// `secret.forget`.
+package struct SecretForget: RequestParameters, Equatable {
+  package typealias Answer = EmptyResult
+  package static let method = Method.secretForget
+
+  package var account: String
+  package var kind: SecretKind
+
+  package init(account: String, kind: SecretKind) {
+    self.account = account
+    self.kind = kind
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account, kind }
+}
+
+/// `logout`: revokes the tokens at the server (RFC 7009) and forgets them.
+package struct Logout: RequestParameters, Equatable {
+  package typealias Answer = LogoutAnswer
+  package static let method = Method.logout
+
+  package var account: String
+
+  package init(account: String) { self.account = account }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account }
+}
+
+package struct LogoutAnswer: Codable, Sendable, Equatable {
+  package enum Revocation: String, Codable, Sendable {
+    case revoked
+    /// The server names no revocation endpoint.
+    case unsupported
+    /// It could not be told now; the agent keeps the token sealed and tries again.
+    case pending
+    /// The server refused; `reason` says how.
+    case refused
+    /// There was nothing to revoke.
+    case none
+  }
+  package var revocation: Revocation
+  package var reason: String?
+
+  package init(revocation: Revocation, reason: String? = nil) {
+    self.revocation = revocation
+    self.reason = reason
+  }
+}

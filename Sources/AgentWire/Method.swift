@@ -1,0 +1,32 @@
+/// The methods of protocol version 1.
+package enum Method: String, CaseIterable, Sendable {
+  case agentHello = "agent.hello"
+  case agentStatus = "agent.status"
+  case tokenGet = "token.get"
+  case tokenReject = "token.reject"
+  case loginStart = "login.start"
+  case loginWait = "login.wait"
+  case loginComplete = "login.complete"
+  case loginCancel = "login.cancel"
+  case accountCheck = "account.check"
+  case accountList = "account.list"
+  case accountShow = "account.show"
+  case accountForget = "account.forget"
+  case accountAccept = "account.accept"
+  case configReload = "config.reload"
+  case secretSet = "secret.set"
+  case secretForget = "secret.forget"
+  case logout = "logout"
+  case vaultStatus = "vault.status"
+  case vaultCreate = "vault.create"
+  case vaultUnlock = "vault.unlock"
+
+  /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing
+  /// it once leaves.
+  package var isRepeatable: Bool {
+    switch self {
+    case .loginComplete, .secretSet, .vaultCreate: false
+    default: true
+    }
+  }
+}
