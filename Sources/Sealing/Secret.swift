@@ -14,6 +14,16 @@ package final class Secret: Sendable {
 
   package convenience init(_ string: String) { self.init(string.utf8) }
 
+  /// `count` bytes (0 or more) written in place by `fill`, so that no other copy is made. Wiped when `fill` throws.
+  package init<Failure: Error>(
+    count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    storage = .allocate(byteCount: max(count, 0), alignment: 1)
+    storage.initializeMemory(as: UInt8.self, repeating: 0)
+    // A throw here leaves a fully initialised object: its deinit wipes and frees.
+    try fill(storage)
+  }
+
   /// Number of bytes.
   package var count: Int { storage.count }
   package var isEmpty: Bool { storage.isEmpty }
