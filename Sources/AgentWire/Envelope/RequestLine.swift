@@ -1,0 +1,120 @@
+/// A line that is no request, and what to answer. `id` is nil where none could be read.
+package struct RefusedLine: Error, Sendable {
+  package var id: RequestID?
+  package var failure: AgentFailure
+
+  package init(id: RequestID?, failure: AgentFailure) {
+    self.id = id
+    self.failure = failure
+  }
+}
+
+/// One request (JSON-RPC 2.0 §4): its envelope is checked, its parameters are not decoded yet.
+package struct RequestLine: Sendable {
+  package let id: RequestID
+  package let method: Method
+  private let parameterBytes: [UInt8]
+  private let parameterShape: [JSONShape.Member]
+
+  /// Objects inside the parameters, and the keys they may have.
+  private static let nestedKeys: [String: [String]] = ["rejected": ["fingerprint", "token"]]
+
+  /// Reads a line without its line feed. Throws `bad_request` or `unsupported_method`.
+  package init(_ line: [UInt8]) throws(RefusedLine) {
+    guard line.count < WireLimits.requestBytes else {
+      throw Self.refused(nil, "the request is longer than \(WireLimits.requestBytes) bytes")
+    }
+    let shape: JSONShape
+    do {
+      shape = try JSONShape(line)
+    } catch {
+      throw Self.refused(nil, "the line is no JSON that is read here: \(error.reason)")
+    }
+    if shape.top.kind == .array { throw Self.refused(nil, "batches are not supported", "send one request a line") }
+    guard shape.top.kind == .object else { throw Self.refused(nil, "a request is a JSON object") }
+
+    let known = try Self.identifier(shape, line)
+    if let key = shape.duplicateKey {
+      throw Self.refused(known, "the key \(Self.quoted(key)) stands twice in one object")
+    }
+    if let extra = shape.top.members.first(where: { !["jsonrpc", "id", "method", "params"].contains($0.name) }) {
+      throw Self.refused(known, "a request has no member \(Self.quoted(extra.key))")
+    }
+    guard let id = known else {
+      throw Self.refused(nil, "the request has no id: notifications are not supported", "send an id with every request")
+    }
+    guard let version = shape.top.member("jsonrpc"), JSONShape.unescaped(version, in: line) == Array("2.0".utf8) else {
+      throw Self.refused(id, "\"jsonrpc\" must be \"2.0\"")
+    }
+    guard let name = shape.top.member("method").flatMap({ JSONShape.unescaped($0, in: line) }) else {
+      throw Self.refused(id, "\"method\" must be a string")
+    }
+    guard let method = Method.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name) }) else {
+      throw RefusedLine(
+        id: id,
+        failure: AgentFailure(
+          .unsupportedMethod, "there is no method \(Self.quoted(name))",
+          hint: "the agent may be older than the caller: agent.hello tells its version"))
+    }
+    let parameters = shape.top.member("params")
+    guard parameters == nil || parameters?.kind == .object else {
+      throw Self.refused(id, "\"params\" must be an object")
+    }
+    self.id = id
+    self.method = method
+    parameterBytes = parameters.map { Array(line[$0.range]) } ?? Array("{}".utf8)
+    parameterShape = parameters?.members ?? []
+  }
+
+  /// Decodes the parameters. Throws `unsupported_parameter` for a key that the method does not have, `bad_request` for a
+  /// missing key or a value of the wrong type; each names the key.
+  package func parameters<P: RequestParameters>(_ type: P.Type) throws(AgentFailure) -> P {
+    guard P.method == method else {
+      throw AgentFailure(.internal, "\(method.rawValue) was read with the parameters of \(P.method.rawValue)")
+    }
+    let known = P.Keys.allCases.map(\.stringValue)
+    try check(parameterShape, against: known, within: nil)
+    for member in parameterShape {
+      guard let keys = Self.nestedKeys[member.name] else { continue }
+      try check(member.value.members, against: keys, within: member.name)
+    }
+    return try WireJSON.decodeParameters(P.self, from: parameterBytes)
+  }
+
+  private func check(
+    _ members: [JSONShape.Member], against known: [String], within outer: String?
+  ) throws(AgentFailure) {
+    guard let extra = members.first(where: { member in !known.contains { $0.utf8.elementsEqual(member.key) } }) else {
+      return
+    }
+    let place = outer.map { "\"\($0)\" of " } ?? ""
+    throw AgentFailure(
+      .unsupportedParameter, "\(place)\(method.rawValue) has no parameter \(Self.quoted(extra.key))",
+      hint: known.isEmpty ? "it takes none" : "it takes \(known.sorted().joined(separator: ", "))")
+  }
+
+  private static func identifier(_ shape: JSONShape, _ line: [UInt8]) throws(RefusedLine) -> RequestID? {
+    let given = shape.top.members.filter { $0.name == "id" }
+    guard let value = given.first?.value else { return nil }
+    guard given.count == 1 else { throw refused(nil, "the key \"id\" stands twice in one object") }
+    switch WireJSON.identifier(value, in: line) {
+    case .some(let id): return id
+    case .none:
+      throw refused(
+        nil, "\"id\" must be an integer below 2^53 or a string of 1 to \(WireLimits.identifierBytes) bytes")
+    }
+  }
+
+  private static func refused(_ id: RequestID?, _ message: String, _ hint: String? = nil) -> RefusedLine {
+    RefusedLine(id: id, failure: AgentFailure(.badRequest, message, hint: hint))
+  }
+
+  private static func quoted(_ key: [UInt8]) -> String {
+    "\"\(PrintableText.escaped(String(decoding: key, as: UTF8.self), limit: 64))\""
+  }
+}
+
+extension JSONShape.Member {
+  /// The key as text. Compared with ASCII names only.
+  var name: String { String(decoding: key, as: UTF8.self) }
+}
