@@ -1,0 +1,31 @@
+"""Steps that many tests begin with."""
+
+import time
+
+from world.accounts import CLIENTS
+
+
+def log_in(home, server, name="work", client="native-app", answer="allow", arguments=(), check=True):
+    """`oauthctl login NAME ISSUER` through the server's own pages; returns the command's result."""
+    home.use_browser(server.user, server.password, answer, server.ca_file)
+    secret = CLIENTS[client].secret
+    return home.oauthctl(
+        "login", name, server.issuer, "--client-id", client, "--scope", "read",
+        *(["--client-secret-stdin"] if secret else []), *(["--ca", server.ca_file] if server.ca_file else []), *arguments,
+        stdin=secret + "\n" if secret else None, check=check)
+
+
+def get_token(home, name="work"):
+    """What `oauthctl get-token` prints: the token alone on its line."""
+    result = home.oauthctl("get-token", name)
+    assert len(result.lines) == 1 and result.stderr == "", result
+    return result.lines[0]
+
+
+def wait_until(condition, seconds, what):
+    """Poll until `condition()` is true and return what it returned; the test fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+    return found

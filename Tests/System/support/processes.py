@@ -1,0 +1,51 @@
+"""No process outlives its test, not even one that detached itself."""
+
+import ctypes
+import os
+import signal
+import time
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+kept = set()
+
+
+def adopt_orphans():
+    """From now on a process whose parent ends becomes our child, so that it can be found and ended."""
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def keep(pid):
+    """`end_orphans` leaves this child alone: who started it also ends it."""
+    kept.add(pid)
+
+
+def children():
+    """Our children, from the kernel's own list."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        found.update(int(pid) for pid in (task / "children").read_text().split())
+    return found
+
+
+def orphans():
+    return children() - kept
+
+
+def end_orphans(before, seconds=10):
+    """End and reap every child that is neither in `before` nor kept: SIGTERM, then SIGKILL."""
+    for sign, limit in ((signal.SIGTERM, seconds), (signal.SIGKILL, seconds)):
+        # A child that ends can leave us its own children: look again until there is none.
+        end = time.monotonic() + limit
+        signalled = set()
+        while (left := orphans() - before) and time.monotonic() < end:
+            for pid in left:
+                if pid not in signalled:
+                    signalled.add(pid)
+                    os.kill(pid, sign)
+                os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.01)
+        if not left:
+            return
+    raise AssertionError(f"processes that do not end: {left}")
