@@ -115,6 +115,7 @@ let package = Package(
     tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),
     tests("AgentRuntime", ["AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "FetchWire", nioCore, nioPosix]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
+    tests("Oauthctl", ["oauthctl", "AgentWire", "HelperFormats"]),
     tests("House"),
   ],
   swiftLanguageModes: [.v6]
