@@ -14,6 +14,8 @@ package struct RequestLine: Sendable {
   package let id: RequestID
   package let method: Method
   private let parameterBytes: [UInt8]
+  /// Where the parameters stood in the line: the ranges of `parameterShape` count from the line's start.
+  private let parametersStart: Int
   private let parameterShape: [JSONShape.Member]
 
   /// Objects inside the parameters, and the keys they may have.
@@ -63,6 +65,7 @@ package struct RequestLine: Sendable {
     self.id = id
     self.method = method
     parameterBytes = parameters.map { Array(line[$0.range]) } ?? Array("{}".utf8)
+    parametersStart = parameters?.range.lowerBound ?? 0
     parameterShape = parameters?.members ?? []
   }
 
@@ -75,6 +78,7 @@ package struct RequestLine: Sendable {
     let known = P.Keys.allCases.map(\.stringValue)
     try check(parameterShape, against: known, within: nil)
     for member in parameterShape {
+      try checkNumber(member)
       guard let keys = Self.nestedKeys[member.name] else { continue }
       try check(member.value.members, against: keys, within: member.name)
     }
@@ -91,6 +95,15 @@ package struct RequestLine: Sendable {
     throw AgentFailure(
       .unsupportedParameter, "\(place)\(method.rawValue) has no parameter \(Self.quoted(extra.key))",
       hint: known.isEmpty ? "it takes none" : "it takes \(known.sorted().joined(separator: ", "))")
+  }
+
+  /// Every number of this protocol is an integer. The decoder refuses others too, but without naming the key.
+  private func checkNumber(_ member: JSONShape.Member) throws(AgentFailure) {
+    guard member.value.kind == .number else { return }
+    let range = (member.value.range.lowerBound - parametersStart)..<(member.value.range.upperBound - parametersStart)
+    guard Int(String(decoding: parameterBytes[range], as: UTF8.self)) != nil else {
+      throw AgentFailure(.badRequest, "the parameter \"\(member.name)\" of \(method.rawValue) must be an integer")
+    }
   }
 
   private static func identifier(_ shape: JSONShape, _ line: [UInt8]) throws(RefusedLine) -> RequestID? {
