@@ -1,0 +1,55 @@
+package import Sealing
+
+/// An authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): the URL a browser opens.
+package struct AuthorizationRequest: Sendable {
+  package var endpoint: WebURL
+  package var clientID: String
+  /// Exactly what the token request will repeat: ``RedirectURI/parameter(port:)``.
+  package var redirectURI: String
+  package var scope: [String]
+  package var state: Secret
+  /// S256 challenge.
+  package var codeChallenge: String
+  package var nonce: String?
+  package var resources: [String]
+  package var audiences: [String]
+  package var extra: [ExtraParameter]
+
+  package init(
+    endpoint: WebURL, clientID: String, redirectURI: String, scope: [String], state: Secret, codeChallenge: String,
+    nonce: String? = nil, resources: [String] = [], audiences: [String] = [], extra: [ExtraParameter] = []
+  ) {
+    self.endpoint = endpoint
+    self.clientID = clientID
+    self.redirectURI = redirectURI
+    self.scope = scope
+    self.state = state
+    self.codeChallenge = codeChallenge
+    self.nonce = nonce
+    self.resources = resources
+    self.audiences = audiences
+    self.extra = extra
+  }
+
+  /// The URL to open. It holds `state`, which other local users may see in a process list; PKCE does not depend on it.
+  ///
+  /// Throws ``ProtocolError`` for a reserved, repeated or malformed parameter, a malformed scope or resource.
+  package func url() throws(ProtocolError) -> String {
+    try ExtraParameters.checkForAuthorization(extra)
+    try RequestedAccess.checkScope(scope)
+    try RequestedAccess.checkResources(resources)
+    var parameters = FormParameters()
+    parameters.append("response_type", "code")
+    parameters.append("client_id", clientID)
+    parameters.append("redirect_uri", redirectURI)
+    if !scope.isEmpty { parameters.append("scope", scope.joined(separator: " ")) }
+    parameters.append("state", state)
+    if let nonce { parameters.append("nonce", nonce) }
+    parameters.append("code_challenge", codeChallenge)
+    parameters.append("code_challenge_method", "S256")
+    for resource in resources { parameters.append("resource", resource) }
+    for audience in audiences { parameters.append("audience", audience) }
+    for parameter in extra { parameters.append(parameter.name, parameter.value) }
+    return try endpoint.appendingQuery(parameters)
+  }
+}

@@ -1,0 +1,85 @@
+/// The redirect URI an account has registered (RFC 8252 §7.3, §8.3): on loopback, where the agent listens; or any https
+/// URL, whose response a person pastes.
+///
+/// The path is sent as registered. Without a port any one will do: the kernel chooses, and the real one is sent.
+package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
+  /// As registered.
+  package let text: String
+  /// The path a browser will ask for, at least `/`.
+  package let path: String
+  /// The addresses to listen on, `127.0.0.1`-like or `::1` without brackets; both for `localhost`; none when the
+  /// response can only be pasted.
+  package let listenAddresses: [String]
+  /// The fixed port, or nil for any.
+  package let port: Int?
+  private let beforePort: String
+  private let afterPort: String
+
+  /// `http://127.0.0.1/callback`, any port.
+  package static let standard = RedirectURI(
+    text: "http://127.0.0.1/callback", path: "/callback", listenAddresses: ["127.0.0.1"], port: nil,
+    beforePort: "http://127.0.0.1", afterPort: "/callback")
+
+  private init(
+    text: String, path: String, listenAddresses: [String], port: Int?, beforePort: String, afterPort: String
+  ) {
+    self.text = text
+    self.path = path
+    self.listenAddresses = listenAddresses
+    self.port = port
+    self.beforePort = beforePort
+    self.afterPort = afterPort
+  }
+
+  /// Throws ``ProtocolError/redirectURI(shown:reason:)``.
+  package init(_ text: String) throws(ProtocolError) {
+    func refuse(_ reason: String) -> ProtocolError {
+      .redirectURI(shown: Escaped.forTerminal(text), reason: reason)
+    }
+    let url: WebURL
+    do {
+      url = try WebURL(text, limitBytes: 1_024)
+    } catch .url(_, .scheme) {
+      throw refuse("it must begin with http:// on loopback, or with https:// to paste the response")
+    } catch .url(_, let problem) {
+      throw refuse(problem.rawValue)
+    }
+    guard url.query == nil else { throw refuse(URLProblem.query.rawValue) }
+    let path = url.path.isEmpty ? "/" : url.path
+    guard url.origin.scheme == .http else {
+      self.init(text: text, path: path, listenAddresses: [], port: url.writtenPort, beforePort: text, afterPort: "")
+      return
+    }
+    let addresses =
+      switch url.origin.host {
+      case "localhost": ["127.0.0.1", "::1"]
+      case "[::1]": ["::1"]
+      default: [url.origin.host]
+      }
+    // Taken from the text, so that the spelling of the host stays as registered.
+    let withoutPath = text.dropLast(url.path.count)
+    let portSuffix = url.writtenPort.map { ":\($0)" } ?? ""
+    self.init(
+      text: text, path: path, listenAddresses: addresses, port: url.writtenPort,
+      beforePort: String(withoutPath.dropLast(portSuffix.count)), afterPort: url.path)
+  }
+
+  package var description: String { text }
+
+  /// True when the agent can listen for the response.
+  package var isLoopback: Bool { !listenAddresses.isEmpty }
+
+  /// The `redirect_uri` parameter when listening on `port`; the registered text when only pasting is possible.
+  package func parameter(port: Int) -> String { isLoopback ? "\(beforePort):\(self.port ?? port)\(afterPort)" : text }
+
+  /// The same with a port or path fixed.
+  ///
+  /// Throws ``ProtocolError/redirectURI(shown:reason:)``, also when the response can only be pasted.
+  package func fixing(port: Int? = nil, path: String? = nil) throws(ProtocolError) -> RedirectURI {
+    guard isLoopback else {
+      throw .redirectURI(shown: Escaped.forTerminal(text), reason: "only a loopback one takes a port or path")
+    }
+    let portText = (port ?? self.port).map { ":\($0)" } ?? ""
+    return try RedirectURI(beforePort + portText + (path ?? afterPort))
+  }
+}

@@ -1,0 +1,97 @@
+package import Sealing
+
+/// Our client's name at the authorization server and how it proves it.
+package struct OAuthClient: Sendable, Equatable {
+  package let id: String
+  package let authentication: ClientAuthentication
+
+  /// Throws ``ProtocolError/parameter(name:reason:)`` unless `id` is 1…2048 printable ASCII characters (RFC 6749 App.
+  /// A.1), ``ProtocolError/clientAuthentication(_:)`` for an empty secret or one beyond 8 KiB.
+  package init(id: String, authentication: ClientAuthentication = .none) throws(ProtocolError) {
+    guard (1...2_048).contains(id.utf8.count), id.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+      throw .parameter(name: "client_id", reason: "it has 1 to 2048 printable ASCII characters")
+    }
+    switch authentication {
+    case .none: break
+    case .basic(let secret), .post(let secret):
+      guard (1...8_192).contains(secret.count) else {
+        throw .clientAuthentication("the client secret is empty or longer than 8192 bytes")
+      }
+    }
+    self.id = id
+    self.authentication = authentication
+  }
+
+  /// Adds what proves the client: to the form or as headers, never both (RFC 6749 §2.3).
+  func authenticate(_ form: inout FormParameters) -> [HTTPField] {
+    switch authentication {
+    case .none:
+      form.append("client_id", id)
+      return []
+    case .post(let secret):
+      form.append("client_id", id)
+      form.append("client_secret", secret)
+      return []
+    case .basic(let secret):
+      // Encoded as form values first, so that a colon in the id stays apart (RFC 6749 §2.3.1).
+      var buffer = WipedBuffer(capacity: 3 * (id.utf8.count + secret.count) + 1)
+      FormParameters.encode(id.utf8, into: &buffer)
+      buffer.append(UInt8(ascii: ":"))
+      secret.withBytes { FormParameters.encode($0, into: &buffer) }
+      return [HTTPField("Authorization", "Basic " + buffer.secret().withBytes { base64($0) })]
+    }
+  }
+}
+
+/// How the client proves itself at the token endpoint (RFC 6749 §2.3, RFC 7591 §2).
+package enum ClientAuthentication: Sendable, Equatable {
+  /// A public client: its id alone, in the body.
+  case none
+  /// `client_secret_basic`
+  case basic(Secret)
+  /// `client_secret_post`
+  case post(Secret)
+}
+
+/// The registered names of the methods.
+package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable {
+  case none
+  case clientSecretBasic = "client_secret_basic"
+  case clientSecretPost = "client_secret_post"
+
+  /// The method for an account that names none: `none` without a secret, else what the server lists, Basic first.
+  ///
+  /// A server that lists nothing means Basic (RFC 8414 §2). Without a secret `none` is taken even where the list lacks
+  /// it: many servers that serve public clients do not list it.
+  ///
+  /// Throws ``ProtocolError/clientAuthentication(_:)`` when there is a secret and the server takes neither form of it.
+  package static func chosen(hasSecret: Bool, supported: [String]?) throws(ProtocolError) -> Self {
+    guard hasSecret else { return .none }
+    guard let supported, !supported.isEmpty else { return .clientSecretBasic }
+    if supported.contains(clientSecretBasic.rawValue) { return .clientSecretBasic }
+    if supported.contains(clientSecretPost.rawValue) { return .clientSecretPost }
+    let listed = Escaped.forTerminal(supported.joined(separator: ", "), limit: 120)
+    throw .clientAuthentication("the server takes no client secret, only: \(listed)")
+  }
+
+  /// The method with its secret.
+  ///
+  /// Throws ``ProtocolError/clientAuthentication(_:)`` when the method needs a secret and there is none.
+  package func with(_ secret: Secret?) throws(ProtocolError) -> ClientAuthentication {
+    switch (self, secret) {
+    case (.none, _): return .none
+    case (.clientSecretBasic, let secret?): return .basic(secret)
+    case (.clientSecretPost, let secret?): return .post(secret)
+    case (_, nil): throw .clientAuthentication("\(rawValue) needs a client secret, and none is stored")
+    }
+  }
+}
+
+/// Base 64 with padding (RFC 4648 §4), as Basic credentials want it.
+private func base64(_ bytes: UnsafeRawBufferPointer) -> String {
+  var text = Base64URL.encode(bytes).utf8.map { byte in
+    byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
+  }
+  while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+  return String(decoding: text, as: UTF8.self)
+}

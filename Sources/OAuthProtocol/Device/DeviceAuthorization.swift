@@ -1,0 +1,141 @@
+package import Sealing
+
+/// A device authorization request (RFC 8628 §3.1).
+package struct DeviceAuthorizationRequest: Sendable {
+  package var endpoint: WebURL
+  package var client: OAuthClient
+  package var scope: [String]
+  package var resources: [String]
+  package var audiences: [String]
+  package var extra: [ExtraParameter]
+
+  package init(
+    endpoint: WebURL, client: OAuthClient, scope: [String] = [], resources: [String] = [], audiences: [String] = [],
+    extra: [ExtraParameter] = []
+  ) {
+    self.endpoint = endpoint
+    self.client = client
+    self.scope = scope
+    self.resources = resources
+    self.audiences = audiences
+    self.extra = extra
+  }
+
+  /// Throws ``ProtocolError`` for a reserved, repeated or malformed parameter, a malformed scope or resource.
+  package func httpRequest() throws(ProtocolError) -> HTTPRequest {
+    try ExtraParameters.checkForToken(extra)
+    try RequestedAccess.checkScope(scope)
+    try RequestedAccess.checkResources(resources)
+    var form = FormParameters()
+    if !scope.isEmpty { form.append("scope", scope.joined(separator: " ")) }
+    for resource in resources { form.append("resource", resource) }
+    for audience in audiences { form.append("audience", audience) }
+    for parameter in extra { form.append(parameter.name, parameter.value) }
+    return .form(endpoint, client: client, form)
+  }
+}
+
+/// What a person needs to grant access from another device (RFC 8628 §3.2).
+package struct DeviceAuthorization: Sendable {
+  package let deviceCode: Secret
+  /// 1…64 printable ASCII characters, to be typed.
+  package let userCode: String
+  package let verificationURI: WebURL
+  /// Holds the user code already; nil when the server gives none or a malformed one.
+  package let verificationURIComplete: WebURL?
+  /// 1…3600 seconds; 600 where the server does not say it in a usable way.
+  package let expiresInSeconds: Int
+  /// 1…300 seconds between polls; 5 where the server does not say.
+  package let intervalSeconds: Int
+}
+
+package enum DeviceAuthorizationVerdict: Sendable {
+  case authorized(DeviceAuthorization)
+  case refused(OAuthError)
+  case unusable(DeviceAuthorizationProblem, retryAfterSeconds: Int?)
+}
+
+package enum DeviceAuthorizationProblem: Error, Sendable, Equatable {
+  case status(Int)
+  case notJSON(String)
+  case transient(OAuthError)
+  case member(name: String, reason: String)
+}
+
+extension DeviceAuthorizationVerdict {
+  /// `now` is Unix seconds, for a `Retry-After` that is a date.
+  package init(judging answer: HTTPAnswer, now: Int64) {
+    do throws(DeviceAuthorizationProblem) {
+      self = try Self.judge(answer)
+    } catch {
+      self = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
+    }
+  }
+
+  private static func judge(_ answer: HTTPAnswer) throws(DeviceAuthorizationProblem) -> Self {
+    guard [200, 201, 400, 401, 403].contains(answer.status), answer.body.count <= HTTPLimits.bodyBytes else {
+      throw .status(answer.status)
+    }
+    guard case .object(let object) = TokenBody(answer) else {
+      throw answer.status < 300 ? .notJSON(JSONProblem.notAnObject.rawValue) : .status(answer.status)
+    }
+    if let problem = object.problem { throw .notJSON(problem.rawValue) }
+    if let error = OAuthError(object) {
+      guard error.meaning != .transient else { throw .transient(error) }
+      return .refused(error)
+    }
+    guard answer.status < 300 else { throw .status(answer.status) }
+    return .authorized(try DeviceAuthorization(object))
+  }
+}
+
+extension DeviceAuthorization {
+  init(_ object: JSONObject) throws(DeviceAuthorizationProblem) {
+    let names = ["device_code", "user_code", "verification_uri", "verification_url"]
+    if let name = object.repeated(names) { throw .member(name: name, reason: "it appears twice") }
+    guard case .string(let code) = object.value("device_code"), (1...8_192).contains(code.count),
+      code.consists(of: 0x20...0x7E)
+    else { throw .member(name: "device_code", reason: "it is missing or not printable") }
+    guard let userCode = object.text("user_code", limit: 64), !userCode.isEmpty,
+      userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+    else { throw .member(name: "user_code", reason: "it is missing, too long or not printable") }
+    // Google and older drafts say "url".
+    guard let address = object.text("verification_uri", limit: 4_096) ?? object.text("verification_url", limit: 4_096)
+    else { throw .member(name: "verification_uri", reason: "it is missing") }
+    do {
+      verificationURI = try WebURL(address)
+    } catch {
+      throw .member(name: "verification_uri", reason: error.description)
+    }
+    let complete =
+      object.text("verification_uri_complete", limit: 4_096) ?? object.text("verification_url_complete", limit: 4_096)
+    deviceCode = code
+    self.userCode = userCode
+    verificationURIComplete = complete.flatMap { try? WebURL($0) }
+    expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 600, 3_600)
+    intervalSeconds = min(TokenLifetime(object.value("interval")).knownSeconds ?? 5, 300)
+  }
+}
+
+extension DeviceAuthorizationVerdict: CustomStringConvertible {
+  /// One sentence for people, without secrets and safe to show.
+  package var description: String {
+    switch self {
+    case .authorized: "The server waits for the code to be entered."
+    case .refused(let error): "The server refused the device login: \(error)."
+    case .unusable(let problem, let wait):
+      "The server's answer is of no use: \(problem)" + (wait.map { "; it asks to wait \($0) s." } ?? ".")
+    }
+  }
+}
+
+extension DeviceAuthorizationProblem: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .status(let status): "its status is \(status)"
+    case .notJSON(let reason): reason
+    case .transient(let error): "it says to try again later: \(error)"
+    case .member(let name, let reason): "its \(name) is refused: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/// Parameters that an account adds to what the protocol sends, in order.
+package struct ExtraParameter: Sendable, Hashable {
+  package var name: String
+  package var value: String
+
+  package init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// Which names an account may add to which request.
+package enum ExtraParameters {
+  /// Names of the authorization request that only the protocol sets; a name beginning with `code_challenge` is one too.
+  package static let reservedForAuthorization: Set<String> = [
+    "response_type", "client_id", "redirect_uri", "state", "nonce", "scope", "request", "request_uri", "response_mode",
+  ]
+
+  /// Names of token and device authorization requests that only the protocol sets.
+  package static let reservedForToken: Set<String> = [
+    "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "code", "code_verifier",
+    "redirect_uri", "refresh_token", "username", "password", "device_code", "scope",
+  ]
+
+  /// Throws ``ProtocolError/reservedParameter(_:)`` for a reserved name, ``ProtocolError/duplicateParameter(_:)`` for a
+  /// repeated one, ``ProtocolError/parameter(name:reason:)`` for a malformed one. `resource` and `audience` may repeat.
+  package static func checkForAuthorization(_ extra: [ExtraParameter]) throws(ProtocolError) {
+    try check(extra) { reservedForAuthorization.contains($0) || $0.hasPrefix("code_challenge") }
+  }
+
+  /// Throws as ``checkForAuthorization(_:)``.
+  package static func checkForToken(_ extra: [ExtraParameter]) throws(ProtocolError) {
+    try check(extra) { reservedForToken.contains($0) }
+  }
+
+  private static func check(_ extra: [ExtraParameter], reserved: (String) -> Bool) throws(ProtocolError) {
+    var seen: Set<String> = ["resource", "audience"]
+    for parameter in extra {
+      let shown = Escaped.forTerminal(parameter.name, limit: 64)
+      guard (1...128).contains(parameter.name.utf8.count),
+        parameter.name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+      else { throw .parameter(name: shown, reason: "a name has 1 to 128 printable ASCII characters without blanks") }
+      guard parameter.value.utf8.count <= 2_048, !parameter.value.unicodeScalars.contains(where: { $0.value < 0x20 })
+      else { throw .parameter(name: shown, reason: "a value has at most 2048 bytes and no control characters") }
+      guard !reserved(parameter.name) else { throw .reservedParameter(shown) }
+      guard !seen.contains(parameter.name) || parameter.name == "resource" || parameter.name == "audience" else {
+        throw .duplicateParameter(shown)
+      }
+      seen.insert(parameter.name)
+    }
+  }
+}
+
+/// What is asked for beside the grant itself.
+package enum RequestedAccess {
+  /// Throws unless every entry is a scope-token of RFC 6749 §3.3.
+  package static func checkScope(_ scope: [String]) throws(ProtocolError) {
+    for token in scope where !ScopeList.isToken(token) {
+      throw .parameter(
+        name: "scope",
+        reason: "\"\(Escaped.forTerminal(token, limit: 64))\" is empty, too long or holds a blank or quote")
+    }
+  }
+
+  /// Throws unless every entry is an absolute URI without fragment (RFC 8707 §2).
+  package static func checkResources(_ resources: [String]) throws(ProtocolError) {
+    for resource in resources {
+      let scheme = resource.prefix { $0 != ":" }
+      guard (1...2_048).contains(resource.utf8.count), scheme.count < resource.count, let first = scheme.utf8.first,
+        (0x41...0x5A).contains(first & 0xDF), scheme.utf8.allSatisfy(isSchemeByte),
+        resource.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+      else {
+        throw .parameter(
+          name: "resource",
+          reason: "\"\(Escaped.forTerminal(resource, limit: 64))\" is not an absolute URI without fragment")
+      }
+    }
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (0x41...0x5A).contains(byte & 0xDF) || byte == 0x2B || byte == 0x2D || byte == 0x2E
+  }
+}

@@ -1,0 +1,12 @@
+extension HTTPRequest {
+  /// A POST of form data by an authenticated client that asks for JSON (RFC 6749 §2.3, §3.2): token, device
+  /// authorization and revocation endpoints.
+  static func form(_ endpoint: WebURL, client: OAuthClient, _ parameters: FormParameters) -> HTTPRequest {
+    var parameters = parameters
+    let credentials = client.authenticate(&parameters)
+    let headers = [
+      HTTPField("Accept", "application/json"), HTTPField("Content-Type", "application/x-www-form-urlencoded"),
+    ]
+    return HTTPRequest(.post, endpoint.text, headers: headers + credentials, body: parameters.encodedBody())
+  }
+}

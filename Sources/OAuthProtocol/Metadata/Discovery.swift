@@ -1,0 +1,120 @@
+import Sealing
+
+/// Finding a server's metadata: which requests in which order, and what their answers mean. A value; the caller sends.
+///
+/// RFC 8414 is asked first, then OpenID Connect. A document that is there and wrong does not end the search (some
+/// servers answer the first place for another tenant), but its refusal is what a failed search reports.
+package struct Discovery: Sendable {
+  package enum Step: Sendable {
+    /// Send this next.
+    case ask(HTTPRequest)
+    case found(ServerMetadata, MetadataKind)
+    case failed(DiscoveryFailure)
+  }
+
+  private let issuer: Issuer
+  private var remaining = MetadataKind.allCases
+  private var problems: [(kind: MetadataKind, problem: DiscoveryFailure.Problem)] = []
+
+  package init(issuer: Issuer) { self.issuer = issuer }
+
+  /// The first request.
+  package var first: HTTPRequest { request(.oauth) }
+
+  /// Judges what became of the request asked last.
+  ///
+  /// `now` is Unix seconds, for a `Retry-After` that is a date.
+  package mutating func judge(_ outcome: HTTPOutcome, now: Int64) -> Step {
+    guard let kind = remaining.first else { return .failed(failure()) }
+    remaining.removeFirst()
+    switch outcome {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      problems.append((kind, .unreachable(failure)))
+    case .answered(let answer):
+      do throws(DiscoveryFailure.Problem) {
+        return .found(try judge(answer, now: now), kind)
+      } catch {
+        problems.append((kind, error))
+      }
+    }
+    // What hinders one place hinders the other: do not ask a server twice that cannot be reached or asks for rest.
+    if problems.last?.problem.isTransient == true { return .failed(failure()) }
+    guard let next = remaining.first else { return .failed(failure()) }
+    return .ask(request(next))
+  }
+
+  private func request(_ kind: MetadataKind) -> HTTPRequest {
+    HTTPRequest(.get, issuer.metadataURL(kind), headers: [HTTPField("Accept", "application/json")])
+  }
+
+  private func judge(_ answer: HTTPAnswer, now: Int64) throws(DiscoveryFailure.Problem) -> ServerMetadata {
+    switch answer.status {
+    case 200: break
+    case 300..<400: throw .redirect(location: answer.headers.value("Location").map { Escaped.forTerminal($0) })
+    case 429, 500...:
+      throw .busy(status: answer.status, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
+    default: throw .absent(status: answer.status)
+    }
+    guard answer.body.count <= HTTPLimits.bodyBytes else {
+      throw .refused(.notMetadata("it is larger than \(HTTPLimits.bodyBytes) bytes"))
+    }
+    do throws(MetadataRefusal) {
+      return try ServerMetadata(JSONObject(reading: answer.body), expected: issuer)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  /// The most telling problem: a refused document before an absent one.
+  private func failure() -> DiscoveryFailure {
+    let telling =
+      problems.first { $0.problem.isTransient }
+      ?? problems.first { if case .refused(.notMetadata) = $0.problem { false } else { $0.problem.isRefusal } }
+      ?? problems.last
+    guard let telling else { return DiscoveryFailure(issuer: issuer.text, url: first.url, problem: .absent(status: 0)) }
+    return DiscoveryFailure(issuer: issuer.text, url: issuer.metadataURL(telling.kind), problem: telling.problem)
+  }
+}
+
+/// Why no usable metadata was found.
+package struct DiscoveryFailure: Error, Sendable, CustomStringConvertible {
+  package enum Problem: Error, Sendable, Equatable {
+    case unreachable(HTTPFailure)
+    case busy(status: Int, retryAfterSeconds: Int?)
+    case absent(status: Int)
+    /// Metadata is never redirected: the place is derived from the issuer. `location` is escaped.
+    case redirect(location: String?)
+    case refused(MetadataRefusal)
+
+    package var isTransient: Bool {
+      switch self {
+      case .unreachable, .busy: true
+      case .absent, .redirect, .refused: false
+      }
+    }
+
+    var isRefusal: Bool { if case .refused = self { true } else { false } }
+  }
+
+  package let issuer: String
+  /// The place it is about.
+  package let url: String
+  package let problem: Problem
+
+  /// True when trying again later may help.
+  package var isTransient: Bool { problem.isTransient }
+
+  /// One sentence, safe to show.
+  package var description: String {
+    let reason =
+      switch problem {
+      case .unreachable(let failure): "the server cannot be reached: \(failure.message)"
+      case .busy(let status, let wait):
+        "the server answered with status \(status)" + (wait.map { " and asks to wait \($0) s" } ?? "")
+      case .absent(let status): "the server has no metadata there (status \(status)); name its endpoints yourself"
+      case .redirect(let location): "the server redirects" + (location.map { " to \"\($0)\"" } ?? "")
+      case .refused(let refusal): refusal.description
+      }
+    return "No metadata for \(issuer) at \(url): \(reason)."
+  }
+}

@@ -1,0 +1,141 @@
+/// What an authorization server says of itself (RFC 8414 §2), or what an account says of it.
+package struct ServerMetadata: Sendable, Equatable {
+  /// Nil only for an account that names its endpoints itself.
+  package var issuer: Issuer?
+  package var authorizationEndpoint: WebURL?
+  package var tokenEndpoint: WebURL
+  package var revocationEndpoint: WebURL?
+  package var deviceAuthorizationEndpoint: WebURL?
+  package var introspectionEndpoint: WebURL?
+  /// Nil: not told.
+  package var codeChallengeMethodsSupported: [String]?
+  package var tokenEndpointAuthMethodsSupported: [String]?
+  package var grantTypesSupported: [String]?
+  package var scopesSupported: [String]?
+  /// RFC 9207 §3: `iss` must then be present in every authorization response.
+  package var authorizationResponseIssParameterSupported: Bool
+  /// RFC 9126 §5
+  package var requirePushedAuthorizationRequests: Bool
+
+  package init(
+    issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
+    deviceAuthorizationEndpoint: WebURL? = nil, introspectionEndpoint: WebURL? = nil,
+    codeChallengeMethodsSupported: [String]? = nil, tokenEndpointAuthMethodsSupported: [String]? = nil,
+    grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
+    authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false
+  ) {
+    self.issuer = issuer
+    self.authorizationEndpoint = authorizationEndpoint
+    self.tokenEndpoint = tokenEndpoint
+    self.revocationEndpoint = revocationEndpoint
+    self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
+    self.introspectionEndpoint = introspectionEndpoint
+    self.codeChallengeMethodsSupported = codeChallengeMethodsSupported
+    self.tokenEndpointAuthMethodsSupported = tokenEndpointAuthMethodsSupported
+    self.grantTypesSupported = grantTypesSupported
+    self.scopesSupported = scopesSupported
+    self.authorizationResponseIssParameterSupported = authorizationResponseIssParameterSupported
+    self.requirePushedAuthorizationRequests = requirePushedAuthorizationRequests
+  }
+}
+
+/// Why a metadata document cannot be used. Foreign texts in it are escaped.
+package enum MetadataRefusal: Error, Sendable, Equatable {
+  /// Not a metadata document at all: it may lie in the other place.
+  case notMetadata(String)
+  case issuerMismatch(expected: String, shown: String)
+  case member(name: String, reason: String)
+  case tokenEndpointMissing
+  /// The server lists code challenge methods, and S256 is not one of them (RFC 9700 §2.1.1).
+  case noS256(listed: String)
+}
+
+extension ServerMetadata {
+  /// Judges a document that was found for `expected`.
+  init(_ body: JSONObject, expected: Issuer) throws(MetadataRefusal) {
+    if let problem = body.problem { throw .notMetadata(problem.rawValue) }
+    guard let given = body.text("issuer", limit: 4_096) else { throw .notMetadata("it names no issuer") }
+    guard expected.matches(given) else {
+      throw .issuerMismatch(expected: expected.text, shown: Escaped.forTerminal(given))
+    }
+    if let name = body.repeated(["issuer"] + Self.endpointNames) {
+      throw .member(name: name, reason: "it appears twice")
+    }
+    func endpoint(_ name: String) throws(MetadataRefusal) -> WebURL? { try Self.endpoint(name, in: body, expected) }
+    guard let tokenEndpoint = try endpoint("token_endpoint") else { throw .tokenEndpointMissing }
+    self.init(
+      issuer: expected, authorizationEndpoint: try endpoint("authorization_endpoint"), tokenEndpoint: tokenEndpoint,
+      revocationEndpoint: try endpoint("revocation_endpoint"),
+      deviceAuthorizationEndpoint: try endpoint("device_authorization_endpoint"),
+      introspectionEndpoint: try endpoint("introspection_endpoint"),
+      codeChallengeMethodsSupported: try Self.list("code_challenge_methods_supported", in: body),
+      tokenEndpointAuthMethodsSupported: try Self.list("token_endpoint_auth_methods_supported", in: body),
+      grantTypesSupported: try Self.list("grant_types_supported", in: body),
+      scopesSupported: try Self.list("scopes_supported", in: body),
+      authorizationResponseIssParameterSupported: try Self.flag(
+        "authorization_response_iss_parameter_supported", in: body),
+      requirePushedAuthorizationRequests: try Self.flag("require_pushed_authorization_requests", in: body))
+    if let methods = codeChallengeMethodsSupported, !methods.isEmpty, !methods.contains("S256") {
+      throw .noS256(listed: Escaped.forTerminal(methods.joined(separator: ", "), limit: 80))
+    }
+  }
+
+  private static let endpointNames = [
+    "authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_authorization_endpoint",
+    "introspection_endpoint",
+  ]
+
+  private static func endpoint(
+    _ name: String, in body: JSONObject, _ issuer: Issuer
+  ) throws(MetadataRefusal) -> WebURL? {
+    guard let value = body.value(name) else { return nil }
+    guard case .string(let secret) = value, let text = secret.text(limit: WebURL.limitBytes) else {
+      throw .member(name: name, reason: "it is not a text of at most \(WebURL.limitBytes) bytes")
+    }
+    let url: WebURL
+    do {
+      url = try WebURL(text)
+    } catch {
+      throw .member(name: name, reason: error.description)
+    }
+    // A server out there has no business with what listens on this machine.
+    guard !url.origin.isLoopback || issuer.url.origin.isLoopback else {
+      throw .member(name: name, reason: "it lies on this machine's loopback and the issuer does not")
+    }
+    return url
+  }
+
+  /// An array of texts; a single text counts as one. At most 1000.
+  private static func list(_ name: String, in body: JSONObject) throws(MetadataRefusal) -> [String]? {
+    switch body.value(name) {
+    case nil: return nil
+    case .string(let text): return text.text(limit: 1_024).map { [$0] } ?? []
+    case .array(let values):
+      return values.prefix(1_000).compactMap { value in
+        if case .string(let text) = value { text.text(limit: 1_024) } else { nil }
+      }
+    default: throw .member(name: name, reason: "it is not a list of texts")
+    }
+  }
+
+  private static func flag(_ name: String, in body: JSONObject) throws(MetadataRefusal) -> Bool {
+    switch body.value(name) {
+    case nil: false
+    case .bool(let flag): flag
+    default: throw .member(name: name, reason: "it is neither true nor false")
+    }
+  }
+}
+
+extension MetadataRefusal: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notMetadata(let reason): "the document is no server metadata: \(reason)"
+    case .issuerMismatch(let expected, let shown):
+      "the document is for the issuer \"\(shown)\", not \"\(expected)\"; use the issuer as the server spells it"
+    case .member(let name, let reason): "its \(name) is refused: \(reason)"
+    case .tokenEndpointMissing: "it names no token_endpoint"
+    case .noS256(let listed): "the server supports only these code challenge methods: \(listed); S256 is needed"
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package import Sealing
+
+/// The judgement of a token endpoint's answer: first what must be kept, then what it means.
+package struct TokenJudgement: Sendable {
+  /// The refresh token of any 2xx answer, however bad the rest: to be made durable before ``verdict`` is looked at,
+  /// since the server may have rotated and this may be the only living one.
+  package let salvagedRefreshToken: Secret?
+  package let verdict: TokenVerdict
+  /// The server's clock from its `Date` field, Unix seconds.
+  package let serverDateSeconds: Int64?
+}
+
+package enum TokenVerdict: Sendable {
+  case granted(TokenGrant)
+  /// Status 200, 400, 401 or 403 with a parsed body and a string `error`: it decides, by ``OAuthError/meaning``
+  /// (`grantRefused`, `clientRefused` or `requestRefused`; never `transient`).
+  case refused(OAuthError)
+  /// Status 400, 401 or 403 without a usable error: repeated over time, a sign of a dead refresh token.
+  case refusedWithoutReason(status: Int)
+  /// It decides nothing. `retryAfterSeconds` is the server's wish, 0…3600.
+  case unusable(TokenAnswerProblem, retryAfterSeconds: Int?)
+}
+
+/// Why an answer decides nothing.
+package enum TokenAnswerProblem: Error, Sendable, Equatable {
+  /// 5xx, 429, or another status that a token endpoint does not use.
+  case status(Int)
+  /// 3xx; never followed, since the request holds secrets. `location` is escaped.
+  case redirect(location: String?)
+  /// A web page: a portal, a proxy, a wrong endpoint.
+  case html
+  case empty
+  case tooLarge
+  case malformed(String)
+  /// `error` beside a token.
+  case contradictory
+  /// The server says that it will pass: `temporarily_unavailable`, `server_error`, `slow_down`,
+  /// `authorization_pending`.
+  case transient(OAuthError)
+  case duplicateMember(String)
+  case accessTokenMissing
+  case accessTokenMalformed
+  /// Not Bearer; `shown` is escaped.
+  case tokenType(shown: String)
+}
+
+extension TokenJudgement {
+  /// Judges an answer of the token endpoint (RFC 6749 §5).
+  ///
+  /// `now` is Unix seconds, for a `Retry-After` that is a date.
+  package init(judging answer: HTTPAnswer, now: Int64) {
+    let body = TokenBody(answer)
+    salvagedRefreshToken =
+      (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer) : nil
+    serverDateSeconds = answer.headers.value("Date").flatMap(HTTPDate.parse)
+    do throws(TokenAnswerProblem) {
+      verdict = try Self.judge(answer, body, salvagedRefreshToken)
+    } catch {
+      verdict = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
+    }
+  }
+
+  private static func judge(
+    _ answer: HTTPAnswer, _ body: TokenBody, _ refreshToken: Secret?
+  ) throws(TokenAnswerProblem) -> TokenVerdict {
+    guard answer.body.count <= HTTPLimits.bodyBytes else { throw .tooLarge }
+    switch answer.status {
+    case 200, 201:
+      let object = try readable(body)
+      guard let error = OAuthError(object) else {
+        // An `error` that is no text, beside a token, means nothing; GitHub and Slack send a text.
+        return .granted(try TokenGrant(object, refreshToken: refreshToken))
+      }
+      if let problem = object.problem { throw .malformed(problem.rawValue) }
+      guard refreshToken == nil, object.value("access_token") == nil else { throw .contradictory }
+      guard error.meaning != .transient else { throw .transient(error) }
+      return .refused(error)
+    case 300..<400:
+      throw .redirect(location: answer.headers.value("Location").map { Escaped.forTerminal($0) })
+    case 400, 401, 403:
+      if case .html = body { throw .html }
+      guard case .object(let object) = body, object.problem == nil, object.repeated(["error"]) == nil,
+        let error = OAuthError(object)
+      else { return .refusedWithoutReason(status: answer.status) }
+      guard error.meaning != .transient else { throw .transient(error) }
+      return .refused(error)
+    default:
+      throw .status(answer.status)
+    }
+  }
+
+  private static func readable(_ body: TokenBody) throws(TokenAnswerProblem) -> JSONObject {
+    switch body {
+    case .object(let object): return object
+    case .html: throw .html
+    case .empty: throw .empty
+    case .other: throw .malformed(JSONProblem.notAnObject.rawValue)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Sealing
+
+/// The body of a token endpoint's answer, read by what it is rather than by what Content-Type says.
+enum TokenBody {
+  /// JSON, or form data (GitHub without an Accept header) as an object of strings.
+  case object(JSONObject)
+  case html
+  case empty
+  case other
+
+  init(_ answer: HTTPAnswer) {
+    let body = answer.body
+    let first = body.withBytes { bytes in
+      bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+    }
+    let mediaType = answer.headers.value("Content-Type")?.prefix { $0 != ";" }.trimmingBlanks().lowercased()
+    switch first {
+    case nil: self = .empty
+    case UInt8(ascii: "{"): self = .object(JSONObject(reading: body))
+    case UInt8(ascii: "<"): self = .html
+    default:
+      let isForm = mediaType == nil || mediaType == "application/x-www-form-urlencoded" || mediaType == "text/plain"
+      guard isForm, let fields = body.withBytes({ try? FormFields(decoding: Self.withoutFinalLineBreaks($0)) }),
+        fields.contains("access_token") || fields.contains("error") || fields.contains("refresh_token")
+      else {
+        self = .other
+        return
+      }
+      self = .object(JSONObject(fields))
+    }
+  }
+
+  private static func withoutFinalLineBreaks(_ bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+    var rest = bytes[...]
+    while let last = rest.last, last == 0x0A || last == 0x0D { rest = rest.dropLast() }
+    return rest
+  }
+
+  /// The refresh token of an answer that may be bad in every other way; nil when there is none of 1…32768 printable
+  /// ASCII characters.
+  ///
+  /// Text that begins as an object and breaks later is searched too: the server has rotated, whatever came over.
+  static func salvagedRefreshToken(_ body: TokenBody, of answer: HTTPAnswer) -> Secret? {
+    guard case .object(let object) = body else { return nil }
+    if case .string(let token) = object.value("refresh_token"), isRefreshToken(token) { return token }
+    guard object.problem != nil else { return nil }
+    return answer.body.withBytes { JSONReader.strings(named: "refresh_token", in: $0) }.last(where: isRefreshToken)
+  }
+
+  /// VSCHAR of RFC 6749 App. A.17, bounded.
+  static func isRefreshToken(_ token: Secret) -> Bool {
+    (1...TokenGrant.tokenLimitBytes).contains(token.count) && token.consists(of: 0x20...0x7E)
+  }
+}
+
+extension JSONObject {
+  /// Form data seen as an object of strings, repeated names repeated.
+  init(_ fields: FormFields) {
+    members = fields.members.map { Member(name: $0.name, value: .string($0.value)) }
+    problem = nil
+  }
+}

@@ -1,0 +1,83 @@
+package import Sealing
+
+/// A successful token response (RFC 6749 §5.1).
+package struct TokenGrant: Sendable {
+  /// Longest access or refresh token: 32 KiB.
+  package static let tokenLimitBytes = 32 << 10
+
+  /// 1…32768 bytes of %x21-7E.
+  package let accessToken: Secret
+  package let lifetime: TokenLifetime
+  /// Nil: as asked for. At most 256.
+  package let scope: [String]?
+  /// Nil: the old one stays.
+  package let refreshToken: Secret?
+  /// Life of the refresh token, seconds, where the server tells it (`refresh_token_expires_in`, `refresh_expires_in`).
+  package let refreshTokenLifetimeSeconds: Int?
+  /// OpenID Connect; printable ASCII up to 64 KiB, not validated.
+  package let idToken: Secret?
+  /// Deviations that were tolerated, for status and log.
+  package let notes: [TokenNote]
+}
+
+/// A deviation from RFC 6749 §5.1 that does not make the answer useless.
+package enum TokenNote: String, Sendable, Equatable {
+  case tokenTypeMissing = "The server named no token_type; Bearer is assumed."
+  case refreshTokenUnusable = "The server sent a refresh token that cannot be one; the old one is kept."
+  case lifetimeUnknown = "The server did not say in a usable way how long the token lasts."
+}
+
+extension TokenGrant {
+  /// Judges the members of an answer with status 200 or 201 and no `error`.
+  init(_ object: JSONObject, refreshToken: Secret?) throws(TokenAnswerProblem) {
+    if let problem = object.problem { throw .malformed(problem.rawValue) }
+    let names = [
+      "access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token", "error",
+    ]
+    if let name = object.repeated(names) { throw .duplicateMember(name) }
+    var notes: [TokenNote] = []
+    switch object.value("token_type") {
+    case nil: notes.append(.tokenTypeMissing)
+    case .string(let type):
+      let text = type.text(limit: 64) ?? ""
+      guard text.lowercased() == "bearer" else { throw .tokenType(shown: Escaped.forTerminal(text, limit: 40)) }
+    default: throw .tokenType(shown: "not a text")
+    }
+    guard let value = object.value("access_token") else { throw .accessTokenMissing }
+    guard case .string(let token) = value, (1...Self.tokenLimitBytes).contains(token.count),
+      token.consists(of: 0x21...0x7E)
+    else { throw .accessTokenMalformed }
+    if object.value("refresh_token") != nil, refreshToken == nil { notes.append(.refreshTokenUnusable) }
+    lifetime = TokenLifetime(object.value("expires_in"))
+    if lifetime.knownSeconds == nil { notes.append(.lifetimeUnknown) }
+    accessToken = token
+    scope = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
+    self.refreshToken = refreshToken
+    refreshTokenLifetimeSeconds =
+      TokenLifetime(object.value("refresh_token_expires_in")).knownSeconds
+      ?? TokenLifetime(object.value("refresh_expires_in")).knownSeconds
+    if case .string(let token) = object.value("id_token"), (1...(64 << 10)).contains(token.count),
+      token.consists(of: 0x21...0x7E)
+    {
+      idToken = token
+    } else {
+      idToken = nil
+    }
+    self.notes = notes
+  }
+
+  /// A text, or an array of texts (Twitch); nil when it is neither or holds no scope token.
+  private static func scope(_ value: JSONValue?) -> [String]? {
+    let tokens: [String]
+    switch value {
+    case .string(let text): tokens = ScopeList.parse(text.text(limit: 64 << 10) ?? "")
+    case .array(let values):
+      tokens = ScopeList.unique(
+        values.compactMap { value in
+          if case .string(let text) = value { text.text(limit: 1_024) } else { nil }
+        })
+    default: return nil
+    }
+    return tokens.isEmpty ? nil : tokens
+  }
+}
