@@ -1,0 +1,47 @@
+/// A complete answer as it lies in the agent's receiving buffer.
+package struct FetchAnswer: Equatable, Sendable {
+  /// 100 to 999, as the server sent it.
+  package var status: Int
+  package var headers: [FetchField]
+  /// Where the body lies in the stream.
+  package var body: Range<Int>
+
+  package init(status: Int, headers: [FetchField], body: Range<Int>) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Why no answer came.
+package struct FetchFailure: Equatable, Sendable, Error {
+  /// The numbers are the wire's.
+  package enum Reason: UInt8, Sendable, CaseIterable {
+    case nameResolution = 1
+    case connection = 2
+    case tls = 3
+    case proxy = 4
+    case timeout = 5
+    case tooLarge = 6
+    case malformed = 7
+    case cancelled = 8
+    case helper = 9
+  }
+
+  package var reason: Reason
+  /// Made fit to show by ``plainText(_:)``.
+  package let text: String
+
+  package init(_ reason: Reason, _ text: String) {
+    self.reason = reason
+    self.text = plainText(text)
+  }
+}
+
+/// What the helper reports, in this order: `sent` at most once, then one answer or one failure.
+package enum FetchEvent: Equatable, Sendable {
+  /// From here on the server may have seen the body (of a request without one: the head).
+  case sent
+  case answer(FetchAnswer)
+  case failure(FetchFailure)
+}

@@ -1,0 +1,30 @@
+/// Hard limits of the pipe between the agent and `oauthd-fetch`. Whoever receives checks them before it reserves memory.
+package enum FetchLimits {
+  /// Version of the frame contents. The helper may have been replaced by an upgrade while an older agent runs.
+  package static let version: UInt8 = 1
+  /// Bytes before every payload: one of kind, four of length.
+  package static let frameHeaderBytes = 5
+  /// Largest request head: method, URL, header fields, route.
+  package static let requestHeadBytes = 64 << 10
+  /// Largest request body.
+  package static let requestBodyBytes = 256 << 10
+  /// Largest sum of answer header bytes, as the server sent them.
+  package static let answerHeaderBytes = 64 << 10
+  /// Largest answer head frame: the header bytes, plus status, body length and number of fields.
+  package static let answerHeadBytes = answerHeaderBytes + 8
+  /// Largest answer body.
+  package static let answerBodyBytes = 1 << 20
+  /// Largest number of header fields, either way.
+  package static let headerFields = 256
+  /// Longest URL, path or proxy, in bytes.
+  package static let textBytes = 8 << 10
+  /// Longest failure text, in characters.
+  package static let failureTextCharacters = 240
+  /// Range of both timeouts, in milliseconds: up to ten minutes.
+  package static let timeoutMilliseconds = 1...600_000
+
+  /// Room for everything one request can be.
+  package static let requestStreamBytes = 2 * frameHeaderBytes + requestHeadBytes + requestBodyBytes
+  /// Room for everything the helper can say about one request.
+  package static let answerStreamBytes = 3 * frameHeaderBytes + answerHeadBytes + answerBodyBytes
+}

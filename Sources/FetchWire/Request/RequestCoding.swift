@@ -1,0 +1,81 @@
+extension FetchRequest {
+  /// The bytes up to the body: the head frame and the header of the body frame. They may hold an `Authorization` field:
+  /// ``wipe(_:)`` them once written.
+  ///
+  /// Throws what ``validate()`` throws, and `frameTooLarge` for a head or a body above its limit.
+  package func encoded(bodyBytes: Int) throws(FetchWireError) -> [UInt8] {
+    try validate()
+    let authority = certificateAuthorityFile ?? ""
+    let proxy = proxy ?? ""
+    let texts = url.utf8.count + authority.utf8.count + proxy.utf8.count
+    let size = 2 + 4 * 3 + 2 * 3 + texts + PayloadWriter.size(of: headers)
+    let head = try FetchFrame.header(.requestHead, length: size)
+    let body = try FetchFrame.header(.requestBody, length: bodyBytes)
+    var writer = PayloadWriter(capacity: size + head.count + body.count)
+    writer.raw(head)
+    writer.integer(Int(FetchLimits.version), bytes: 1)
+    writer.integer(Int(method.rawValue), bytes: 1)
+    writer.integer(connectTimeoutMilliseconds, bytes: 4)
+    writer.integer(timeoutMilliseconds, bytes: 4)
+    writer.integer(answerBodyLimit, bytes: 4)
+    writer.text(url)
+    writer.text(authority)
+    writer.text(proxy)
+    writer.fields(headers)
+    writer.raw(body)
+    return writer.bytes
+  }
+
+  /// Reads the payload of a head frame and validates it.
+  init(payload: UnsafeRawBufferPointer) throws(FetchWireError) {
+    var reader = PayloadReader(payload)
+    let version = try reader.integer(bytes: 1, "version")
+    guard version == Int(FetchLimits.version) else { throw .versionMismatch(UInt8(truncatingIfNeeded: version)) }
+    guard let method = Method(rawValue: UInt8(truncatingIfNeeded: try reader.integer(bytes: 1, "method"))) else {
+      throw .invalid("method")
+    }
+    let connectTimeout = try reader.integer(bytes: 4, "connect timeout")
+    let timeout = try reader.integer(bytes: 4, "timeout")
+    let limit = try reader.integer(bytes: 4, "answer body limit")
+    let url = try reader.text("url")
+    let authority = try reader.text("certificate authority file")
+    let proxy = try reader.text("proxy")
+    self.init(
+      method, url, headers: try reader.fields(), certificateAuthorityFile: authority.isEmpty ? nil : authority,
+      proxy: proxy.isEmpty ? nil : proxy, connectTimeoutMilliseconds: connectTimeout, timeoutMilliseconds: timeout,
+      answerBodyLimit: limit)
+    try reader.end()
+    try validate()
+  }
+}
+
+/// The helper's end of the request: feed it the growing buffer until it returns the one request.
+package struct FetchRequestReader {
+  private var head: FetchRequest?
+  private var offset = 0
+
+  package init() {}
+
+  /// The request and where its body lies in `bytes`, or nil while more bytes are needed. `bytes` always starts at the
+  /// first byte of the stream. Throws for anything that is not exactly one request.
+  package mutating func read(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(FetchWireError) -> (request: FetchRequest, body: Range<Int>)? {
+    if head == nil {
+      guard let frame = try next(.requestHead, bytes) else { return nil }
+      head = try FetchRequest(payload: UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
+    }
+    guard let head, let frame = try next(.requestBody, bytes) else { return nil }
+    guard offset == bytes.count else { throw .invalid("bytes after the request") }
+    return (head, frame.payload)
+  }
+
+  private mutating func next(
+    _ kind: FetchFrame.Kind, _ bytes: UnsafeRawBufferPointer
+  ) throws(FetchWireError) -> FetchFrame? {
+    if offset < bytes.count, bytes[offset] != kind.rawValue { throw .unexpectedFrame(bytes[offset]) }
+    guard let frame = try FetchFrame.scan(bytes, at: offset) else { return nil }
+    offset = frame.payload.upperBound
+    return frame
+  }
+}

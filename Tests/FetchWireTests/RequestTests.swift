@@ -1,0 +1,97 @@
+import FetchWire
+import Testing
+
+@Suite("A request on the pipe")
+struct RequestTests {
+  @Test("A request is written in the documented bytes")
+  func vector() throws {
+    let request = FetchRequest(
+      .get, "https://a/", headers: [FetchField("N", "v")], connectTimeoutMilliseconds: 1, timeoutMilliseconds: 2,
+      answerBodyLimit: 3)
+    let expected = hex(
+      """
+      01 00000026  01 01 00000001 00000002 00000003
+      000a 68747470733a2f2f612f  0000  0000  0001 0001 4e 0001 76
+      02 00000000
+      """)
+    var bytes = try request.encoded(bodyBytes: 0)
+    #expect(bytes == expected)
+    let read = try readRequest(bytes)
+    #expect(read?.request == request)
+    wipe(&bytes)
+    #expect(bytes.allSatisfy { $0 == 0 })
+  }
+
+  @Test("Every field survives, and the body lies where the reader says")
+  func roundTrip() throws {
+    let bytes = try sampleRequestBytes()
+    let read = try #require(try readRequest(bytes))
+    #expect(read.request == sampleRequest)
+    #expect(Array(bytes[read.body]) == Array("a=b".utf8))
+  }
+
+  @Test("A request that arrives byte by byte is complete with its last byte, not before")
+  func incremental() throws {
+    let bytes = try sampleRequestBytes()
+    var reader = FetchRequestReader()
+    for length in 0..<bytes.count { #expect(try reader.all(Array(bytes[..<length])) == nil) }
+    #expect(try reader.all(bytes)?.request == sampleRequest)
+  }
+
+  @Test("A byte behind the request is refused")
+  func trailingByte() throws {
+    let bytes = try sampleRequestBytes() + [0]
+    #expect(throws: FetchWireError.invalid("bytes after the request")) { try readRequest(bytes) }
+  }
+
+  @Test("Another version's request is refused by its number")
+  func version() throws {
+    var bytes = try sampleRequestBytes()
+    bytes[FetchLimits.frameHeaderBytes] = 9
+    #expect(throws: FetchWireError.versionMismatch(9)) { try readRequest(bytes) }
+  }
+
+  @Test(
+    "What must not reach a socket is refused by both ends",
+    arguments: [
+      ("url", FetchRequest(.get, "https://a/\r\nHost: b")), ("url", FetchRequest(.get, "https://a/ b")),
+      ("url", FetchRequest(.get, "file:///etc/passwd")), ("url", FetchRequest(.get, "")),
+      ("url", FetchRequest(.get, "https://\u{e9}/")),
+      ("url", FetchRequest(.get, "https://" + String(repeating: "a", count: 9_000))),
+      ("header name", FetchRequest(.get, "https://a/", headers: [FetchField("", "v")])),
+      ("header name", FetchRequest(.get, "https://a/", headers: [FetchField("A B", "v")])),
+      ("header name", FetchRequest(.get, "https://a/", headers: [FetchField("A:", "v")])),
+      ("header name", FetchRequest(.get, "https://a/", headers: [FetchField("Content-Length", "0")])),
+      ("header name", FetchRequest(.get, "https://a/", headers: [FetchField("hOST", "b")])),
+      ("header value", FetchRequest(.get, "https://a/", headers: [FetchField("A", "v\nB: w")])),
+      ("header value", FetchRequest(.get, "https://a/", headers: [FetchField("A", "\0")])),
+      ("header fields", FetchRequest(.get, "https://a/", headers: Array(repeating: FetchField("A", "v"), count: 257))),
+      ("proxy", FetchRequest(.get, "https://a/", proxy: "http://p\r\n")),
+      ("certificate authority file", FetchRequest(.get, "https://a/", certificateAuthorityFile: "ca.pem")),
+      ("certificate authority file", FetchRequest(.get, "https://a/", certificateAuthorityFile: "/ca\0.pem")),
+      ("connect timeout", FetchRequest(.get, "https://a/", connectTimeoutMilliseconds: 0)),
+      ("timeout", FetchRequest(.get, "https://a/", timeoutMilliseconds: 600_001)),
+      ("answer body limit", FetchRequest(.get, "https://a/", answerBodyLimit: (1 << 20) + 1)),
+    ])
+  func refused(what: String, request: FetchRequest) {
+    #expect(throws: FetchWireError.invalid(what)) { try request.encoded(bodyBytes: 0) }
+  }
+
+  @Test("A forbidden field that a broken agent encodes is refused by the helper")
+  func refusedOnReading() {
+    // The head of the vector with its only header named `Host`.
+    let payload = hex(
+      """
+      01 01 00000001 00000002 00000003 000a 68747470733a2f2f612f 0000 0000
+      0001 0004 486f7374 0001 76
+      """)
+    #expect(throws: FetchWireError.invalid("header name")) { try readRequest(frame(0x01, payload)) }
+  }
+
+  @Test("Heads and bodies above their limit are refused", arguments: [0, FetchLimits.requestBodyBytes + 1])
+  func tooLarge(bodyBytes: Int) {
+    let large = bodyBytes == 0 ? Array(repeating: FetchField("A", String(repeating: "v", count: 60_000)), count: 2) : []
+    let request = FetchRequest(.post, "https://a/", headers: large)
+    #expect(throws: FetchWireError.frameTooLarge) { try request.encoded(bodyBytes: bodyBytes) }
+  }
+}
