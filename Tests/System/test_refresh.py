@@ -79,7 +79,8 @@ def test_a_server_that_is_down_costs_no_login(home, agent, world):
     server = world(access_ttl=2)
     log_in(home, server)
     with server.down():
-        failed = wait_until(lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 20, "failure")
+        failed = wait_until(
+            lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 20, "a failure")
         assert (failed.status, failed.stdout) == (6, "")
     wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
     assert server.say_hello(get_token(home)) == 200

@@ -9,10 +9,13 @@ def log_in(home, server, name="work", client="native-app", answer="allow", argum
     """`oauthctl login NAME ISSUER` through the server's own pages; returns the command's result."""
     home.use_browser(server.user, server.password, answer, server.ca_file)
     secret = CLIENTS[client].secret
+    options = ["--client-id", client, "--scope", "read"]
+    if secret:
+        options += ["--client-secret-stdin"]
+    if server.ca_file:
+        options += ["--ca", server.ca_file]
     return home.oauthctl(
-        "login", name, server.issuer, "--client-id", client, "--scope", "read",
-        *(["--client-secret-stdin"] if secret else []), *(["--ca", server.ca_file] if server.ca_file else []), *arguments,
-        stdin=secret + "\n" if secret else None, check=check)
+        "login", name, server.issuer, *options, *arguments, stdin=secret + "\n" if secret else None, check=check)
 
 
 def get_token(home, name="work"):

@@ -1,0 +1,44 @@
+# Every target does its own set-up; README says what must be there before (git, make, Swift 6.2 or newer).
+
+BUILD ?= .build
+
+# Programs are self-contained but for the system's own libraries; oauthctl is static as a whole (Package.swift).
+RELEASE_FLAGS = -c release --static-swift-stdlib
+
+SWIFT_FILES = Package.swift Sources Tests
+
+.PHONY: help build release test demo lint format clean
+
+help:
+	@echo 'make build    the programs, in $(BUILD)/release'
+	@echo 'make test     every test, the programs against real servers too'
+	@echo 'make demo     the story of a token, told by the programs themselves'
+	@echo 'make lint     the style of all files;  make format  mends what can be mended'
+	@echo 'make clean    remove $(BUILD)'
+
+build:
+	@Tests/Setup/prepare build
+	@$(MAKE) --no-print-directory release
+
+# What `build` does once everything it needs is there.
+release:
+	swift build --scratch-path $(BUILD) $(RELEASE_FLAGS)
+
+test:
+	@Tests/Setup/prepare test
+	@Tests/Setup/run-tests $(BUILD)
+
+demo:
+	@Tests/Setup/prepare demo
+	@$(MAKE) --no-print-directory release
+	@OAUTHCTL_BIN=$(abspath $(BUILD))/release BROWSER='$(BROWSER)' Tests/Demo/demo
+
+lint:
+	swift format lint --strict --parallel --recursive --configuration .swift-format $(SWIFT_FILES)
+	@Tests/Setup/lint-text
+
+format:
+	swift format --in-place --parallel --recursive --configuration .swift-format $(SWIFT_FILES)
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@Suite("The module table, the manifest and the imports agree")
+struct HouseTests {
+  /// What every target may import without saying so.
+  static let basics: Set<String> = ["Glibc", "FoundationEssentials"]
+  /// What comes with the toolchain: named in the table, unknown to the manifest.
+  static let toolchain: Set<String> = ["Dispatch", "Synchronization"]
+  static let longestFileLines = 400
+
+  let package: PackageFolder
+  let table: ModuleTable
+
+  init() throws {
+    package = try PackageFolder()
+    table = try ModuleTable(markdown: package.text("docs/modules.md"))
+  }
+
+  @Test("the table names the targets of the manifest, and their dependencies")
+  func tableAndManifest() async throws {
+    let targets = try await package.targets().filter { $0.value.type != "test" }
+    #expect(Set(table.targets.keys) == Set(targets.keys))
+    for (name, target) in targets {
+      let declared = (table.targets[name]?.imports ?? []).subtracting(Self.toolchain)
+      #expect(declared == target.dependencies, "\(name): the table has the first, Package.swift the second")
+    }
+  }
+
+  @Test("every import line is allowed by the table")
+  func importsAreAllowed() throws {
+    for use in try importLines() {
+      let row = try #require(table.targets[use.target], "Sources/\(use.target) is not in the table")
+      var allowed = row.imports.union(Self.basics.subtracting(row.never))
+      if let fewer = table.files[use.path] { allowed.formIntersection(fewer) }
+      #expect(allowed.contains(use.module), "Sources/\(use.path):\(use.line) imports \(use.module)")
+    }
+  }
+
+  @Test("everything the table lists is imported somewhere in its target")
+  func importsAreUsed() throws {
+    let used = Dictionary(grouping: try importLines(), by: \.target).mapValues { Set($0.map(\.module)) }
+    for (name, row) in table.targets {
+      #expect(row.imports.subtracting(used[name] ?? []).isEmpty, "\(name) does not import these")
+    }
+  }
+
+  @Test("what the table forbids, and files with a rule of their own, exist")
+  func rulesHaveAnObject() throws {
+    let paths = try Set(package.sources().map(\.path))
+    #expect(table.files.keys.filter { !paths.contains($0) } == [])
+    for (name, row) in table.targets {
+      #expect(row.never.isSubset(of: Self.basics), "\(name): only \(Self.basics.sorted()) can be taken away")
+    }
+  }
+
+  @Test("every folder of Sources is a target")
+  func foldersAreTargets() throws {
+    #expect(try Set(package.sources().map(\.target)).subtracting(table.targets.keys) == [])
+  }
+
+  @Test("no source file is longer than 400 lines")
+  func filesAreShort() throws {
+    for file in try package.sources() {
+      // The piece after the last newline is no line.
+      #expect(file.lines.count - 1 <= Self.longestFileLines, "Sources/\(file.path)")
+    }
+  }
+
+  private struct ImportUse {
+    var target: String
+    var path: String
+    var line: Int
+    var module: String
+  }
+
+  private func importLines() throws -> [ImportUse] {
+    try package.sources().filter { $0.path.hasSuffix(".swift") }.flatMap { file in
+      file.lines.enumerated().compactMap { index, line in
+        importedModule(line).map { ImportUse(target: file.target, path: file.path, line: index + 1, module: $0) }
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+"""What the release programs are made of: a client that starts fast, and no weight nobody asked for."""
+
+import re
+import subprocess
+
+import pytest
+
+# The C library's own parts. Everything else is named below for the one program that needs it.
+LIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+SYSTEM_LIBRARIES = {
+    "oauthctl": None,
+    "oauthd": {"libsodium.so.23", "libsqlite3.so.0", "libstdc++.so.6", "libgcc_s.so.1"},
+    "oauthd-fetch": {"libcurl.so.4"},
+}
+
+
+def read_elf(program, option):
+    return subprocess.run(["readelf", "-W", option, program], check=True, capture_output=True, text=True).stdout
+
+
+def shared_libraries(program):
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", read_elf(program, "-d")))
+
+
+def test_the_client_is_static(programs):
+    """No shared library and no interpreter: nothing is loaded but the program."""
+    program = programs / "oauthctl"
+    assert shared_libraries(program) == set()
+    assert "INTERP" not in read_elf(program, "-l")
+
+
+@pytest.mark.parametrize("name", [name for name, libraries in SYSTEM_LIBRARIES.items() if libraries is not None])
+def test_a_program_needs_only_the_libraries_it_is_meant_to(programs, name):
+    found = shared_libraries(programs / name)
+    print(f"{name}: {', '.join(sorted(found))}")
+    assert found - LIBC <= SYSTEM_LIBRARIES[name]
+
+
+@pytest.mark.parametrize("name", ["oauthctl", "oauthd", "oauthd-fetch"])
+def test_no_unicode_tables_are_linked(programs, name):
+    """`icudt` names ICU's data, 35 MB that full Foundation brings along."""
+    assert b"icudt" not in (programs / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch"])
+def test_a_program_that_stays_is_address_randomised(programs, name):
+    """Position independent, with relocations read-only before the first line runs (the static client is neither)."""
+    assert re.search(r"Type:\s+DYN", read_elf(programs / name, "-h"))
+    assert "GNU_RELRO" in read_elf(programs / name, "-l")
