@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "clinux_start.h"
+
 /// SO_PEERCRED: uid, gid and pid of the process that connected to (or listens on) a Unix socket.
 int clinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid);
 

@@ -1,0 +1,43 @@
+package import AgentWire
+
+/// Why a request has no result.
+package enum ClientError: Error, Sendable, Equatable {
+  /// No agent that can be trusted answered there, or it went before it answered.
+  case notReachable(path: String, reason: String, hint: String)
+  /// The agent's own answer.
+  case failure(AgentFailure)
+  /// What came is no answer of this protocol.
+  case protocolViolation(String)
+  /// No answer within this time.
+  case timeout(milliseconds: Int)
+
+  /// One line for people: what and why.
+  package var message: String {
+    switch self {
+    case .notReachable(let path, let reason, _): "the agent cannot be reached at \(path): \(reason)"
+    case .failure(let failure): failure.message
+    case .protocolViolation(let reason): "the agent did not answer as expected: \(reason)"
+    case .timeout(let milliseconds): "the agent did not answer within \(milliseconds) ms"
+    }
+  }
+
+  /// One line for people: what to do next.
+  package var hint: String? {
+    switch self {
+    case .notReachable(_, _, let hint): hint
+    case .failure(let failure): failure.hint
+    case .protocolViolation: "are oauthctl and oauthd of one version? restart the agent after an upgrade"
+    case .timeout: "try again, or ask: oauthctl status"
+    }
+  }
+
+  /// The exit status of `oauthctl` (docs/protocol.md, "Exit status").
+  package var exitStatus: Int32 {
+    switch self {
+    case .notReachable: 7
+    case .failure(let failure): failure.kind.exitStatus
+    case .protocolViolation: 1
+    case .timeout: 6
+    }
+  }
+}

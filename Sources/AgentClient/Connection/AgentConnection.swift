@@ -1,0 +1,125 @@
+package import AgentWire
+import Glibc
+
+/// One connection to the agent, for one request at a time; blocking.
+///
+/// When the agent goes before it answered, it connects once more and sends the request again, if the method is
+/// repeatable (`Method.isRepeatable`).
+package final class AgentConnection {
+  /// Milliseconds to wait for an answer when the caller names none: the agent's own deadline comes first.
+  package static let defaultTimeoutMilliseconds = WireLimits.defaultTimeoutMilliseconds + 10_000
+
+  package let path: String
+  private let reopen: () throws(ClientError) -> Descriptor
+  private var socket: Descriptor?
+  private var lastID: Int64 = 0
+
+  /// Connects to a running agent; starts none. Throws `notReachable`.
+  package convenience init(to location: SocketLocation) throws(ClientError) {
+    let door = SocketDoor(location: location, uid: geteuid())
+    try self.init(path: location.path) { () throws(ClientError) in
+      do throws(SocketDoor.Refusal) {
+        return try door.open()
+      } catch {
+        throw AgentConnection.unreachable(location, error)
+      }
+    }
+  }
+
+  init(path: String, open: @escaping () throws(ClientError) -> Descriptor) throws(ClientError) {
+    self.path = path
+    reopen = open
+    socket = try open()
+  }
+
+  /// Sends a request and waits for its answer, at most `timeoutMilliseconds`.
+  ///
+  /// Throws `failure` with the agent's own answer, `timeout`, `protocolViolation`, or `notReachable`.
+  package func call<P: RequestParameters>(
+    _ parameters: P, timeoutMilliseconds: Int = defaultTimeoutMilliseconds
+  ) throws(ClientError) -> P.Answer {
+    lastID += 1
+    let id = RequestID.number(lastID)
+    let request = RequestEncoder.line(id: id, parameters)
+    guard request.count <= WireLimits.requestBytes else {
+      throw .failure(
+        AgentFailure(
+          .badRequest, "the request is longer than \(WireLimits.requestBytes) bytes", hint: "send less at once"))
+    }
+    let line = try exchange(
+      request, repeatable: P.method.isRepeatable, name: P.method.rawValue, timeoutMilliseconds: timeoutMilliseconds)
+    let answer: (id: RequestID?, result: Result<P.Answer, AgentFailure>)
+    do {
+      answer = try AnswerLine.parse(line, as: P.Answer.self)
+    } catch {
+      throw .protocolViolation(error.reason)
+    }
+    switch answer.result {
+    case .failure(let failure):
+      // An agent that could not read the line answers without an id.
+      guard answer.id == nil || answer.id == id else { break }
+      throw .failure(failure)
+    case .success(let result):
+      guard answer.id == id else { break }
+      return result
+    }
+    socket = nil
+    throw .protocolViolation("the answer belongs to another request")
+  }
+
+  /// Sends a line of `TokenLine.printRequest` as it is, and returns the answer line without its line feed: for
+  /// `TokenLine.scanAnswer`, and `AnswerLine.parse` where that finds another spelling. No coder runs here.
+  package func tokenAnswer(
+    requestLine: [UInt8], timeoutMilliseconds: Int = defaultTimeoutMilliseconds
+  ) throws(ClientError) -> [UInt8] {
+    try exchange(
+      requestLine, repeatable: true, name: Method.tokenGet.rawValue, timeoutMilliseconds: timeoutMilliseconds)
+  }
+
+  private func exchange(
+    _ request: [UInt8], repeatable: Bool, name: String, timeoutMilliseconds: Int
+  ) throws(ClientError) -> [UInt8] {
+    let deadline = Deadline(milliseconds: timeoutMilliseconds)
+    // A connection that an earlier failure closed was never told this request: opening it again is no repetition.
+    let first: Descriptor
+    if let socket { first = socket } else { first = try reopen() }
+    socket = first
+    do throws(ClientError) {
+      if let line = try LineExchange(socket: first, deadline: deadline).run(request) { return line }
+      socket = nil
+      guard repeatable else {
+        throw ClientError.notReachable(
+          path: path, reason: "it went before it answered, so it is not known whether \(name) was done",
+          hint: "look first: oauthctl status")
+      }
+      let second = try reopen()
+      socket = second
+      if let line = try LineExchange(socket: second, deadline: deadline).run(request) { return line }
+      throw ClientError.notReachable(
+        path: path, reason: "it went twice before it answered \(name)",
+        hint: "look into its log, or run oauthd in a terminal of its own")
+    } catch {
+      // What may still come would be taken for the answer to the next request.
+      socket = nil
+      throw error
+    }
+  }
+
+  static func unreachable(_ location: SocketLocation, _ refusal: SocketDoor.Refusal) -> ClientError {
+    let path = PrintableText.escaped(location.path)
+    switch refusal {
+    case .nobody(let reason):
+      let hint =
+        location.source == .environment
+        ? "OAUTHCTL_SOCKET names this path: start the agent behind it, or unset OAUTHCTL_SOCKET"
+        : "start it: systemctl --user start oauthd.socket, or oauthd"
+      return .notReachable(path: path, reason: reason, hint: hint)
+    case .untrusted(let reason):
+      return .notReachable(
+        path: path, reason: reason,
+        hint: "nothing was sent; make \(PrintableText.escaped(location.directory)) yours alone")
+    case .busy:
+      return .notReachable(path: path, reason: "its queue is full", hint: "try again")
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// An open file descriptor, closed when the last reference goes.
+final class Descriptor {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  deinit { close(number) }
+}
+
+/// A moment of the monotonic clock until which to wait.
+struct Deadline {
+  let milliseconds: Int
+  private let end: Int
+
+  init(milliseconds: Int) {
+    self.milliseconds = milliseconds
+    end = Self.now() + milliseconds
+  }
+
+  /// 0 when it is over; fits poll.
+  var remainingMilliseconds: Int32 { Int32(clamping: max(0, end - Self.now())) }
+
+  /// Whether `events` came in time. Throws `timeout`.
+  func wait(for descriptor: Descriptor, _ events: Int32) throws(ClientError) {
+    var request = pollfd(fd: descriptor.number, events: Int16(events), revents: 0)
+    while true {
+      let remaining = remainingMilliseconds
+      let count = poll(&request, 1, remaining)
+      if count > 0 { return }
+      if count == 0 || remaining == 0 { throw .timeout(milliseconds: milliseconds) }
+      guard errno == EINTR else { throw .protocolViolation(describe(errno: errno)) }
+    }
+  }
+
+  private static func now() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+  }
+}
+
+/// The text of an error number, as strerror(3) has it.
+func describe(errno number: Int32) -> String { strerror(number).map { String(cString: $0) } ?? "error \(number)" }

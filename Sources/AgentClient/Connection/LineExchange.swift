@@ -1,0 +1,70 @@
+import AgentWire
+import Glibc
+
+/// One request line out, one answer line in, before a deadline.
+struct LineExchange {
+  let socket: Descriptor
+  let deadline: Deadline
+
+  private static let chunkBytes = 16 << 10
+
+  /// The answer without its line feed, or nil when the other end went before it was whole.
+  func run(_ request: [UInt8]) throws(ClientError) -> [UInt8]? {
+    // An agent that refuses a connection answers and closes without reading: a request that cannot be sent does not
+    // mean that there is no answer.
+    _ = try send(request)
+    return try receive()
+  }
+
+  private func send(_ bytes: [UInt8]) throws(ClientError) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      if count >= 0 {
+        sent += count
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: try deadline.wait(for: socket, POLLOUT)
+      default: return false
+      }
+    }
+    return true
+  }
+
+  private func receive() throws(ClientError) -> [UInt8]? {
+    var line: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+    while true {
+      let count = chunk.withUnsafeMutableBytes {
+        recv(socket.number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+      }
+      if count == 0 { return nil }
+      if count < 0 {
+        switch errno {
+        case EINTR: continue
+        case EAGAIN: try deadline.wait(for: socket, POLLIN)
+        case ECONNRESET: return nil
+        case let number: throw .protocolViolation(describe(errno: number))
+        }
+        continue
+      }
+      guard let end = chunk[..<count].firstIndex(of: UInt8(ascii: "\n")) else {
+        line += chunk[..<count]
+        guard line.count < WireLimits.answerBytes else {
+          throw .protocolViolation("the answer is longer than \(WireLimits.answerBytes) bytes")
+        }
+        continue
+      }
+      guard end == count - 1 else { throw .protocolViolation("more came than one answer") }
+      line += chunk[..<end]
+      guard line.count < WireLimits.answerBytes else {
+        throw .protocolViolation("the answer is longer than \(WireLimits.answerBytes) bytes")
+      }
+      return line
+    }
+  }
+}

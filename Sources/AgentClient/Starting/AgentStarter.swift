@@ -1,0 +1,155 @@
+package import AgentWire
+import CLinux
+import Glibc
+
+/// Finds the agent of this user, and starts it where none runs.
+///
+/// Order: connect; the user's socket unit when there is one; else this process binds the socket under a lock and hands it
+/// to `oauthd` beside its own program. The socket is there before the agent is, so no caller is refused meanwhile.
+package struct AgentStarter {
+  /// Longest wait for another starter.
+  static let lockMilliseconds = 10_000
+  /// Connections that wait while the agent starts.
+  static let backlog: Int32 = 1_024
+
+  package let location: SocketLocation
+  private let environment: () -> [String: String]
+  private let agentPath: String?
+
+  /// Resolves the socket's place. `environment` is asked only when an agent has to be started.
+  /// Throws `notReachable` where there is no place for a socket.
+  package init(
+    socketVariables: [String: String] = LiveSystem.socketVariables(),
+    environment: @escaping () -> [String: String] = LiveSystem.environment, agentPath: String? = nil
+  ) throws(ClientError) {
+    do {
+      location = try SocketLocation.resolve(
+        environment: socketVariables, uid: geteuid(), status: LiveSystem.status)
+    } catch {
+      throw .notReachable(
+        path: PrintableText.escaped(socketVariables["OAUTHCTL_SOCKET"] ?? "its socket"), reason: error.message,
+        hint: error.hint)
+    }
+    self.environment = environment
+    self.agentPath = agentPath
+  }
+
+  /// A connection to the agent, started when `starting` and none runs. Throws `notReachable` or `timeout`.
+  package func connect(starting: Bool = true) throws(ClientError) -> AgentConnection {
+    try AgentConnection(path: location.path) { () throws(ClientError) in
+      try open(starting: starting)
+    }
+  }
+
+  private var door: SocketDoor { SocketDoor(location: location, uid: geteuid()) }
+
+  private func open(starting: Bool) throws(ClientError) -> Descriptor {
+    do {
+      return try door.open()
+    } catch {
+      guard starting, case .nobody(let reason) = error else { throw AgentConnection.unreachable(location, error) }
+      return try start(because: reason)
+    }
+  }
+
+  private func start(because reason: String) throws(ClientError) -> Descriptor {
+    let environment = environment()
+    let home = environment["HOME"].flatMap { LiveSystem.followedStatus($0) }
+    if let refusal = StartPolicy.refusal(
+      source: location.source, environment: environment, realUID: getuid(), effectiveUID: geteuid(), home: home)
+    {
+      throw notReachable("\(reason), and none is started: \(refusal.reason)", refusal.hint)
+    }
+    let manager = UserManager(environment: environment)
+    if location.source != .temporary, let program = manager.program() {
+      guard manager.start(with: program), let socket = try? door.open() else {
+        throw notReachable(
+          "systemd did not start \(UserManager.unit)", "ask why: systemctl --user status \(UserManager.unit)")
+      }
+      return socket
+    }
+    return try startBeside(environment)
+  }
+
+  private func startBeside(_ environment: [String: String]) throws(ClientError) -> Descriptor {
+    let program = try agentProgram()
+    try makeDirectory()
+    let lock = try StartLock(
+      in: location.directory, deadline: Deadline(milliseconds: Self.lockMilliseconds))
+    defer { lock.release() }
+    do {
+      // Another starter may have been faster.
+      return try door.open()
+    } catch {
+      guard case .nobody = error else { throw AgentConnection.unreachable(location, error) }
+    }
+    let listener = try listen()
+    let started = CStrings(
+      [
+        "LISTEN_PID=" + String(repeating: " ", count: 24), "LISTEN_FDS=1", "LISTEN_FDNAMES=agent",
+        "OAUTHCTL_STARTED=on_demand",
+      ] + StartPolicy.inherited(environment))
+    let arguments = CStrings([program])
+    guard clinux_start_agent(program, arguments.pointers, started.pointers, listener.number) == 0 else {
+      let reason = describe(errno: errno)
+      unlink(location.path)
+      throw notReachable(
+        "\(PrintableText.escaped(program)) cannot be started: \(reason)", "install oauthd beside oauthctl")
+    }
+    do {
+      return try door.open()
+    } catch {
+      throw AgentConnection.unreachable(location, error)
+    }
+  }
+
+  /// `oauthd` in the folder of this program, never from PATH.
+  private func agentProgram() throws(ClientError) -> String {
+    if let agentPath { return agentPath }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let own = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard count > 0, count < buffer.count, let slash = own.lastIndex(of: "/") else {
+      throw notReachable("/proc/self/exe cannot be read, so oauthd is not found", "start it by hand: oauthd")
+    }
+    return "\(own[..<slash])/oauthd"
+  }
+
+  private func makeDirectory() throws(ClientError) {
+    let directory = location.directory
+    if mkdir(directory, 0o700) != 0, errno != EEXIST {
+      throw notReachable(
+        "\(PrintableText.escaped(directory)) cannot be made: \(describe(errno: errno))",
+        "is its parent there, and yours?")
+    }
+    guard let found = LiveSystem.status(directory) else {
+      throw notReachable("its directory went away", "try again")
+    }
+    if let problem = location.problem(ofDirectory: found, uid: geteuid()) {
+      throw AgentConnection.unreachable(location, .untrusted("its directory \(problem)"))
+    }
+  }
+
+  /// Binds and listens, over a socket that nobody listens on any more. Under the lock.
+  private func listen() throws(ClientError) -> Descriptor {
+    if LiveSystem.status(location.path)?.kind == .socket { unlink(location.path) }
+    let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0, var address = socketAddress(location.path) else {
+      throw notReachable("no socket can be made: \(describe(errno: errno))", "try again")
+    }
+    let listener = Descriptor(number)
+    let bound = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard bound == 0, chmod(location.path, 0o600) == 0, Glibc.listen(number, Self.backlog) == 0 else {
+      throw notReachable("the socket cannot be bound: \(describe(errno: errno))", "look at what stands there")
+    }
+    return listener
+  }
+
+  private func notReachable(_ reason: String, _ hint: String) -> ClientError {
+    .notReachable(path: PrintableText.escaped(location.path), reason: reason, hint: hint)
+  }
+}

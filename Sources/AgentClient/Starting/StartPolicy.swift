@@ -1,0 +1,59 @@
+package import AgentWire
+
+/// Whether this process may start an agent, and what it hands down. Pure.
+package enum StartPolicy {
+  /// Why none may be started, with the next step; nil: one may.
+  ///
+  /// An agent serves the user whose files it reads: it is never started for a socket that was named (that one is used or
+  /// fails), with borrowed rights, or over the home of another.
+  package static func refusal(
+    source: SocketLocation.Source, environment: [String: String], realUID: UInt32, effectiveUID: UInt32,
+    home: SocketLocation.FileStatus?
+  ) -> (reason: String, hint: String)? {
+    if source == .environment {
+      return (
+        "OAUTHCTL_SOCKET names the agent, so none is started",
+        "start the agent behind it, or unset OAUTHCTL_SOCKET"
+      )
+    }
+    if realUID != effectiveUID {
+      return ("this program runs with the rights of another user", "run oauthctl as yourself, without set-user-ID")
+    }
+    guard let path = environment["HOME"], path.utf8.first == UInt8(ascii: "/") else {
+      return ("HOME is not set", "set HOME to your home directory")
+    }
+    guard let home, home.kind == .directory else {
+      return ("HOME is not a directory: \(PrintableText.escaped(path))", "set HOME to your home directory")
+    }
+    if home.owner != effectiveUID {
+      return (
+        "HOME belongs to another user: \(PrintableText.escaped(path))",
+        environment["SUDO_UID"] == nil ? "set HOME to your own" : "run it without sudo, or with sudo -H"
+      )
+    }
+    return nil
+  }
+
+  /// The variables an agent gets, sorted: what it needs to find its files and speak the user's language. What else the
+  /// starter has (tokens, proxies, LD_*, GIT_*) stays with the starter.
+  package static func inherited(_ environment: [String: String]) -> [String] {
+    let names: Set<String> = [
+      "HOME", "USER", "LOGNAME", "LANG", "TZ", "DBUS_SESSION_BUS_ADDRESS", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    ]
+    return environment.filter { name, _ in names.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_") }
+      .map { "\($0.key)=\($0.value)" }.sorted()
+  }
+
+  /// Where a unit file of the user manager may stand (systemd.unit(5)).
+  package static func unitFolders(_ environment: [String: String]) -> [String] {
+    func folder(_ variable: String, _ fallback: String) -> String? {
+      if let path = environment[variable], path.utf8.first == UInt8(ascii: "/") { return "\(path)/systemd/user" }
+      return environment["HOME"].map { "\($0)/\(fallback)/systemd/user" }
+    }
+    return [
+      folder("XDG_CONFIG_HOME", ".config"), "/etc/systemd/user",
+      environment["XDG_RUNTIME_DIR"].map { "\($0)/systemd/user" }, folder("XDG_DATA_HOME", ".local/share"),
+      "/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user",
+    ].compactMap { $0 }
+  }
+}

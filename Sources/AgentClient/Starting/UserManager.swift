@@ -1,0 +1,63 @@
+import AgentWire
+import Glibc
+
+/// The user's systemd, when it has a socket unit for the agent.
+struct UserManager {
+  static let unit = "oauthd.socket"
+
+  let environment: [String: String]
+  /// Looked for in this order; PATH has no say.
+  var programs = ["/usr/bin/systemctl", "/bin/systemctl"]
+  var waitMilliseconds = 10_000
+
+  /// systemctl, when the manager runs and a unit file is there. Files alone are looked at.
+  func program() -> String? {
+    guard let runtime = environment["XDG_RUNTIME_DIR"], LiveSystem.status("\(runtime)/systemd/private")?.kind == .socket
+    else { return nil }
+    let folders = StartPolicy.unitFolders(environment)
+    guard folders.contains(where: { LiveSystem.followedStatus("\($0)/\(Self.unit)") != nil }) else { return nil }
+    return programs.first { access($0, X_OK) == 0 }
+  }
+
+  /// Starts the unit. Returns whether systemctl said that it runs.
+  func start(with program: String) -> Bool {
+    var actions = posix_spawn_file_actions_t()
+    guard posix_spawn_file_actions_init(&actions) == 0 else { return false }
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for stream: Int32 in 0...2 { posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0) }
+    let arguments = CStrings([program, "--user", "start", Self.unit])
+    let variables = CStrings(StartPolicy.inherited(environment))
+    var child = pid_t()
+    guard posix_spawn(&child, program, &actions, nil, arguments.pointers, variables.pointers) == 0 else { return false }
+    return wait(for: child)
+  }
+
+  private func wait(for child: pid_t) -> Bool {
+    let deadline = Deadline(milliseconds: waitMilliseconds)
+    var status: Int32 = 0
+    while true {
+      let result = waitpid(child, &status, WNOHANG)
+      if result == child { return status == 0 }
+      if result < 0, errno != EINTR { return false }
+      if deadline.remainingMilliseconds == 0 {
+        kill(child, SIGKILL)
+        waitpid(child, &status, 0)
+        return false
+      }
+      usleep(2_000)
+    }
+  }
+}
+
+/// A NULL-terminated list of C strings, freed with the object.
+final class CStrings {
+  private(set) var pointers: [UnsafeMutablePointer<CChar>?]
+
+  init(_ strings: [String]) {
+    pointers = strings.map { strdup($0) } + [nil]
+  }
+
+  deinit {
+    for pointer in pointers { free(pointer) }
+  }
+}

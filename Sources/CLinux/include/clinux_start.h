@@ -1,0 +1,16 @@
+// Starting the agent from its client, detached, with a listening socket handed over (sd_listen_fds(3)).
+#ifndef CLINUX_START_H
+#define CLINUX_START_H
+
+/// Starts `path` in a session of its own: working directory /, umask 077, standard streams on /dev/null, `listener` as
+/// descriptor 3, every other descriptor closed, no signal blocked or ignored.
+///
+/// `environment` is a NULL-terminated list; in its first entry, which must begin with "LISTEN_PID=" and have room for 24
+/// bytes, the new process writes its own id. Returns 0 once the program runs, else -1 with errno of the step that failed.
+/// The program is no child of the caller: nobody has to wait for it.
+int clinux_start_agent(const char *path, char *const *arguments, char *const *environment, int listener);
+
+/// The environment of this process.
+char **clinux_environment(void);
+
+#endif
