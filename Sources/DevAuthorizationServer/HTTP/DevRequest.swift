@@ -1,0 +1,73 @@
+package import OAuthProtocol
+import Sealing
+
+/// One request as the development server reads it.
+package struct DevRequest: Sendable {
+  /// Upper-case method, as received.
+  package var method: String
+  /// Origin form: path and optional query (RFC 9112 §3.2.1).
+  package var target: String
+  package var headers: [HTTPField]
+  package var body: [UInt8]
+
+  package init(_ method: String, _ target: String, headers: [HTTPField] = [], body: [UInt8] = []) {
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.body = body
+  }
+
+  /// A form post, as the token endpoint takes it.
+  package static func form(
+    _ target: String, _ pairs: KeyValuePairs<String, String>, headers: [HTTPField] = []
+  ) -> DevRequest {
+    let text = FormText.encode(pairs.map { ($0.key, $0.value) })
+    return DevRequest(
+      "POST", target, headers: [HTTPField("Content-Type", FormText.mediaType)] + headers, body: Array(text.utf8))
+  }
+
+  /// The target without its query, as written (not percent-decoded).
+  package var path: String { String(target.prefix { $0 != "?" }) }
+
+  /// What follows the first `?`, or an empty string.
+  package var query: String {
+    guard let mark = target.firstIndex(of: "?") else { return "" }
+    return String(target[target.index(after: mark)...])
+  }
+}
+
+extension DevRequest {
+  /// Splits an absolute URL into the origin it is meant for (lower case, `scheme://authority`) and the request.
+  /// Nil when `request` carries no absolute `http` or `https` URL.
+  static func split(_ request: HTTPRequest) -> (origin: String, request: DevRequest)? {
+    guard let origin = Origin.of(request.url) else { return nil }
+    var target = String(request.url.dropFirst(origin.count))
+    if let fragment = target.firstIndex(of: "#") { target.removeSubrange(fragment...) }
+    if !target.hasPrefix("/") { target = "/" + target }
+    let body = request.body.withBytes { Array($0) }
+    return (
+      origin.lowercased(),
+      DevRequest(request.method.rawValue, target, headers: request.headers, body: body)
+    )
+  }
+}
+
+/// `scheme://authority` of a URL, as written.
+enum Origin {
+  static func of(_ url: String) -> String? {
+    for scheme in ["https://", "http://"] where url.lowercased().hasPrefix(scheme) {
+      let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+      guard !authority.isEmpty else { return nil }
+      return String(url.prefix(scheme.count)) + authority
+    }
+    return nil
+  }
+
+  /// Path of a URL without a trailing slash: empty for `https://host` and `https://host/`.
+  static func path(of url: String) -> String {
+    guard let origin = of(url) else { return "" }
+    var path = url.dropFirst(origin.count).prefix { $0 != "?" && $0 != "#" }
+    while path.hasSuffix("/") { path.removeLast() }
+    return String(path)
+  }
+}
