@@ -1,0 +1,34 @@
+import CCurl
+import FetchWire
+
+/// libcurl's result codes in the words of the wire.
+enum FailureReason {
+  struct Stage {
+    var sent: Bool
+    var usesProxy: Bool
+    /// Whether the proxy opened the tunnel.
+    var tunnelled: Bool
+  }
+
+  static func of(_ code: CURLcode, at stage: Stage) -> FetchFailure.Reason {
+    switch code {
+    case CURLE_OPERATION_TIMEDOUT: .timeout
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: .proxy
+    case CURLE_COULDNT_CONNECT, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING:
+      // Until the tunnel stands, the other end is the proxy.
+      stage.usesProxy && !stage.tunnelled && !stage.sent ? .proxy : .connection
+    case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .connection
+    case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
+      CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+      .tls
+    case CURLE_FILESIZE_EXCEEDED: .tooLarge
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR,
+      CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
+      .malformed
+    default: .helper
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import CCurl
+import FetchWire
+import Glibc
+
+/// One libcurl transfer and everything its callbacks touch.
+///
+/// The `sent` stage is reported from inside libcurl: for a request with a body when libcurl asks for the first body
+/// byte (name, connection, proxy, TLS and request head are then behind it), for one without when it is about to write
+/// the request head. A report that cannot be written stops the transfer: then nothing was sent.
+final class Transfer {
+  let request: FetchRequest
+  let target: Target
+  private let input: FetchBuffer
+  private let bodyRange: Range<Int>
+  private let handle: UnsafeMutableRawPointer
+  private let answerBody: FetchBuffer
+  private var head = AnswerHead()
+  private var bodyOffset = 0
+  private(set) var sent = false
+  private var overflow: String?
+  private var result = CURLE_OK
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  init(_ request: FetchRequest, body: Range<Int>, in input: FetchBuffer) throws(FetchFailure) {
+    guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init(),
+      let answerBody = FetchBuffer(capacity: request.answerBodyLimit)
+    else { throw FetchFailure(.helper, "libcurl could not be started") }
+    self.request = request
+    self.target = try Target(request.url)
+    self.input = input
+    self.bodyRange = body
+    self.handle = handle
+    self.answerBody = answerBody
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    do {
+      try configure()
+    } catch {
+      throw FetchFailure(.helper, "libcurl refused an option: \(String(cString: curl_easy_strerror(error.code)))")
+    }
+  }
+
+  /// Blocks until the exchange has ended one way or the other.
+  func perform() { result = curl_easy_perform(handle) }
+
+  /// Tells the agent.
+  func report() {
+    let status = ccurl_get_long(handle, CURLINFO_RESPONSE_CODE)
+    guard result == CURLE_OK else { return Report.failure(failure()) }
+    guard (100...999).contains(status) else {
+      return Report.failure(FetchFailure(.malformed, "the server's answer has no status"))
+    }
+    // libcurl calls a connection that ends inside the head a success without a body.
+    guard head.complete else {
+      return Report.failure(FetchFailure(.connection, "the server closed the connection inside the head of its answer"))
+    }
+    Report.answer(status: status, headers: head.fields, body: answerBody)
+  }
+
+  func wipe() { answerBody.wipe() }
+
+  private func failure() -> FetchFailure {
+    if let overflow { return FetchFailure(.tooLarge, overflow) }
+    let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
+    let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
+    let stage = FailureReason.Stage(sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200)
+    return FetchFailure(FailureReason.of(result, at: stage), text)
+  }
+
+  /// Plain http is loopback only; what goes there must not travel to a proxy.
+  var usesProxy: Bool { request.proxy != nil && target.scheme == "https" }
+
+  // MARK: Options
+
+  private struct OptionRefused: Error { let code: CURLcode }
+
+  private func configure() throws(OptionRefused) {
+    try text(CURLOPT_URL, request.url)
+    try text(CURLOPT_PROTOCOLS_STR, target.scheme)
+    try number(CURLOPT_FOLLOWLOCATION, 0)
+    try number(CURLOPT_PATH_AS_IS, 1)
+    try number(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    try number(CURLOPT_HTTP09_ALLOWED, 0)
+    // Never a connection that was used before: libcurl repeats a request when such a one turns out dead.
+    try number(CURLOPT_FRESH_CONNECT, 1)
+    try number(CURLOPT_FORBID_REUSE, 1)
+    try number(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    try number(CURLOPT_NOSIGNAL, 1)
+    try number(CURLOPT_QUICK_EXIT, 1)
+    try number(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeoutMilliseconds)
+    try number(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
+    try offset(CURLOPT_MAXFILESIZE_LARGE, request.answerBodyLimit)
+    try pointer(CURLOPT_ERRORBUFFER, errorText)
+    try configureProxy()
+    try configureTLS()
+    try configureHeaders()
+    try configureCallbacks()
+  }
+
+  private func configureProxy() throws(OptionRefused) {
+    // The empty text, unlike none, keeps libcurl from asking the environment.
+    try text(CURLOPT_PROXY, usesProxy ? request.proxy ?? "" : "")
+    try text(CURLOPT_NOPROXY, "")
+    try number(CURLOPT_HTTPPROXYTUNNEL, usesProxy ? 1 : 0)
+    try number(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+  }
+
+  private func configureTLS() throws(OptionRefused) {
+    let trust = request.certificateAuthorityFile.map(TrustStore.file) ?? .system
+    for (file, folder) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {
+      switch trust {
+      case .file(let path):
+        try text(file, path)
+        try text(folder, nil)
+      case .folder(let path):
+        try text(file, nil)
+        try text(folder, path)
+      case .libraryDefault: break
+      }
+    }
+    try number(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    try number(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    try number(CURLOPT_SSL_VERIFYPEER, 1)
+    try number(CURLOPT_SSL_VERIFYHOST, 2)
+    try number(CURLOPT_SSL_SESSIONID_CACHE, 0)
+  }
+
+  private func configureHeaders() throws(OptionRefused) {
+    // A name with nothing behind the colon takes libcurl's own field away.
+    var lines = ["Accept-Encoding: identity", "Expect:"]
+    let given = Set(request.headers.map { $0.name.lowercased() })
+    for name in ["Accept", "Content-Type", "User-Agent"] where !given.contains(name.lowercased()) {
+      lines.append(name + ":")
+    }
+    lines += request.headers.map { $0.value.isEmpty ? $0.name + ";" : $0.name + ": " + $0.value }
+    var list: UnsafeMutablePointer<curl_slist>?
+    for line in lines {
+      guard let longer = curl_slist_append(list, line) else { throw OptionRefused(code: CURLE_OUT_OF_MEMORY) }
+      list = longer
+    }
+    try check(ccurl_set_list(handle, CURLOPT_HTTPHEADER, list))
+    try number(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+    switch request.method {
+    case .get: try number(CURLOPT_HTTPGET, 1)
+    case .post:
+      try number(CURLOPT_POST, 1)
+      try offset(CURLOPT_POSTFIELDSIZE_LARGE, bodyRange.count)
+    }
+  }
+
+  private func configureCallbacks() throws(OptionRefused) {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    for option in [CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA] {
+      try pointer(option, context)
+    }
+    try check(
+      ccurl_set_data_callback(handle, CURLOPT_READFUNCTION) { Transfer.from($3)?.lend($0, $1 * $2) ?? Transfer.abort })
+    try check(
+      ccurl_set_data_callback(handle, CURLOPT_WRITEFUNCTION) {
+        Transfer.from($3)?.take(UnsafeRawBufferPointer(start: $0, count: $1 * $2)) ?? 0
+      })
+    try check(
+      ccurl_set_data_callback(handle, CURLOPT_HEADERFUNCTION) {
+        Transfer.from($3)?.takeHeader(UnsafeRawBufferPointer(start: $0, count: $1 * $2)) ?? 0
+      })
+    try check(ccurl_set_progress_callback(handle) { _, _, _, _, _ in Report.isAbandoned ? 1 : 0 })
+    try number(CURLOPT_NOPROGRESS, 0)
+    try check(
+      ccurl_set_prerequest_callback(handle) { context, address, _, _, _ in
+        Transfer.from(context)?.connected(to: address.map { String(cString: $0) } ?? "") ?? CURL_PREREQFUNC_ABORT
+      })
+  }
+
+  private func text(_ option: CURLoption, _ value: String?) throws(OptionRefused) {
+    try check(ccurl_set_text(handle, option, value))
+  }
+
+  private func number(_ option: CURLoption, _ value: Int) throws(OptionRefused) {
+    try check(ccurl_set_long(handle, option, value))
+  }
+
+  private func offset(_ option: CURLoption, _ value: Int) throws(OptionRefused) {
+    try check(ccurl_set_offset(handle, option, curl_off_t(value)))
+  }
+
+  private func pointer(_ option: CURLoption, _ value: UnsafeMutableRawPointer) throws(OptionRefused) {
+    try check(ccurl_set_pointer(handle, option, value))
+  }
+
+  private func check(_ code: CURLcode) throws(OptionRefused) {
+    guard code == CURLE_OK else { throw OptionRefused(code: code) }
+  }
+
+  // MARK: Callbacks
+
+  private static let abort = Int(CURL_READFUNC_ABORT)
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func announce() -> Bool {
+    if !sent { sent = Report.sent() }
+    return sent
+  }
+
+  /// Connected, TLS done, nothing of the request written yet.
+  private func connected(to address: String) -> Int32 {
+    // Whatever a resolver said: plain text leaves this machine under no name.
+    if target.scheme == "http" && !Target.isLoopbackAddress(address) { return CURL_PREREQFUNC_ABORT }
+    if bodyRange.isEmpty && !announce() { return CURL_PREREQFUNC_ABORT }
+    return CURL_PREREQFUNC_OK
+  }
+
+  private func lend(_ destination: UnsafeMutablePointer<CChar>?, _ room: Int) -> Int {
+    let length = min(room, bodyRange.count - bodyOffset)
+    guard length > 0, let destination else { return 0 }
+    guard announce() else { return Self.abort }
+    let start = bodyRange.lowerBound + bodyOffset
+    input.withBytes { bytes in
+      UnsafeMutableRawBufferPointer(start: destination, count: length).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)]))
+    }
+    bodyOffset += length
+    return length
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard answerBody.count + bytes.count <= request.answerBodyLimit, answerBody.append(bytes) else {
+      overflow = "the server's answer is larger than \(request.answerBodyLimit) bytes"
+      return 0
+    }
+    return bytes.count
+  }
+
+  private func takeHeader(_ line: UnsafeRawBufferPointer) -> Int {
+    guard head.add(line) else {
+      overflow = "the head of the server's answer is larger than \(FetchLimits.answerHeaderBytes) bytes"
+      return 0
+    }
+    return line.count
+  }
+}
