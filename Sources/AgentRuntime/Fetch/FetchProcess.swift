@@ -1,0 +1,144 @@
+import FetchWire
+import Glibc
+package import OAuthProtocol
+import Sealing
+import Subprocess
+import SystemPackage
+
+/// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key lives.
+///
+/// The process gets the request over a pipe, no environment, no other descriptor, and is dead when `perform` returns.
+/// swift-subprocess starts and reaps it; the pipes are read here, because its own streams hand out buffers that nobody
+/// can wipe.
+package actor FetchProcess: HTTPTransport {
+  private let helper: FilePath
+  private let userAgent: String
+  private var slots: FetchSlots
+  private var waiting: [FetchSlots.Ticket: CheckedContinuation<Bool, Never>] = [:]
+
+  /// Time the helper has to report its own time-out before it is killed, in milliseconds.
+  private static let graceMilliseconds = 1_000
+
+  /// - Parameters:
+  ///   - helper: absolute path of `oauthd-fetch`.
+  ///   - userAgent: `User-Agent` of requests that bring none, as `oauthd/1.0`.
+  ///   - concurrency: processes at once, at least 1; further requests wait, and that wait is not part of their time-out.
+  package init(helper: String, userAgent: String, concurrency: Int = 8) {
+    self.helper = FilePath(helper)
+    self.userAgent = userAgent
+    self.slots = FetchSlots(limit: concurrency)
+  }
+
+  /// The helper that was installed with `executable`: `oauthd-fetch` in the same folder.
+  package static func beside(_ executable: String) -> String {
+    FilePath(executable).removingLastComponent().appending("oauthd-fetch").string
+  }
+
+  /// Requests whose helper runs, and those that wait for a place.
+  package var load: (running: Int, waiting: Int) { (slots.limit - slots.free, slots.waiting.count) }
+
+  /// Sends `request` once. A cancelled task leaves the queue (`notSent`, `cancelled`); once the helper was started,
+  /// cancellation changes nothing: the answer may carry a rotated refresh token.
+  package func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
+    let head: FetchHead
+    do {
+      head = try FetchHead(FetchRequest(request, route: route, userAgent: userAgent), bodyBytes: request.body.count)
+    } catch {
+      return .notSent(HTTPFailure(.malformed, Self.explanation(error)))
+    }
+    let origin = FetchSlots.origin(of: request.url)
+    guard await place(for: origin) else {
+      return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
+    }
+    // Without a parent: the caller's cancellation must not reach the process.
+    let exchange = Task.detached { [helper] in
+      await Self.exchange(
+        helper: helper, head: head, body: request.body, limit: route.timeoutMilliseconds + Self.graceMilliseconds)
+    }
+    let outcome = await exchange.value
+    slots.release(origin)
+    startWaiting()
+    return outcome
+  }
+
+  // MARK: Places
+
+  private func place(for origin: String) async -> Bool {
+    let ticket = slots.enqueue(origin)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiting[ticket] = continuation
+        if Task.isCancelled { return withdraw(ticket) }
+        startWaiting()
+      }
+    } onCancel: {
+      Task { await self.withdraw(ticket) }
+    }
+  }
+
+  private func startWaiting() {
+    for ticket in slots.admitted() { waiting.removeValue(forKey: ticket)?.resume(returning: true) }
+  }
+
+  private func withdraw(_ ticket: FetchSlots.Ticket) {
+    guard slots.withdraw(ticket) else { return }
+    waiting.removeValue(forKey: ticket)?.resume(returning: false)
+  }
+
+  // MARK: One exchange
+
+  private static func exchange(helper: FilePath, head: FetchHead, body: Secret, limit: Int) async -> HTTPOutcome {
+    guard let pipes = FetchPipes() else {
+      return .notSent(HTTPFailure(.helper, "no file descriptors left for a request"))
+    }
+    let configuration = Configuration(
+      executable: .path(helper), environment: .custom([:]), workingDirectory: "/")
+    do {
+      let result = try await run(
+        configuration,
+        input: .fileDescriptor(FileDescriptor(rawValue: pipes.requestRead), closeAfterSpawningProcess: true),
+        output: .fileDescriptor(FileDescriptor(rawValue: pipes.answerWrite), closeAfterSpawningProcess: true),
+        error: .discarded
+      ) { execution in
+        let kill: @Sendable () -> Void = { try? execution.send(signal: .kill) }
+        let conversation = FetchConversation(
+          pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill)
+        let end = await onOwnThread {
+          let end = conversation.run()
+          // A helper that closed its pipe is ending; a moment, and its status tells why.
+          if case .vanished = end { usleep(50_000) }
+          kill()
+          return end
+        }
+        if end == nil {
+          pipes.closeAgentEnds()
+          kill()
+        }
+        return end
+      }
+      return outcome(result.closureResult, result.terminationStatus)
+    } catch {
+      pipes.closeAgentEnds()
+      return .notSent(
+        HTTPFailure(.helper, plainText("\(helper.string) could not be started; check the installation")))
+    }
+  }
+
+  private static func outcome(_ end: FetchConversation.End?, _ status: TerminationStatus) -> HTTPOutcome {
+    switch end {
+    case nil: return .notSent(HTTPFailure(.helper, "no thread left for a request"))
+    case .outcome(let outcome): return outcome
+    case .vanished(let sent):
+      let failure = HTTPFailure(.helper, plainText("oauthd-fetch ended without an answer (\(status))"))
+      return sent ? .sentNoAnswer(failure) : .notSent(failure)
+    }
+  }
+
+  private static func explanation(_ error: FetchWireError) -> String {
+    switch error {
+    case .invalid(let what): "the request cannot be sent: its \(what) is not allowed"
+    case .frameTooLarge: "the request cannot be sent: it is too large"
+    case .unexpectedFrame, .versionMismatch: "the request cannot be sent"
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import OAuthProtocol
+import Sealing
+import Synchronization
+import Testing
+
+@testable import AgentRuntime
+
+@Suite("The helper as a process")
+struct FetchProcessTests {
+  /// A shell script in the place of the helper.
+  private func impostor(_ script: String) throws -> (path: String, folder: URL) {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fetch-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let path = folder.appendingPathComponent("helper").path
+    let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+    guard
+      FileManager.default.createFile(
+        atPath: path, contents: Data(("#!/bin/sh\n" + script + "\n").utf8), attributes: attributes)
+    else { throw CocoaError(.fileWriteUnknown) }
+    return (path, folder)
+  }
+
+  @Test(
+    "A helper that fails leaves the outcome its last word allows",
+    arguments: [
+      ("exit 3", Verdict.notSent(.helper)),
+      ("kill -SEGV $$", .notSent(.helper)),
+      ("cat >/dev/null", .notSent(.helper)),
+      (#"printf '\021\000\000\000\000'; exit 3"#, .sentNoAnswer(.helper)),
+      (#"printf '\021\000\000\000\000'; kill -KILL $$"#, .sentNoAnswer(.helper)),
+      (#"printf '\021\000\000\000'; exit 3"#, .notSent(.helper)),
+      (#"printf '\021\000\000\000\000\022\000\000'; exit 3"#, .sentNoAnswer(.helper)),
+      ("echo oops", .sentNoAnswer(.helper)),
+      (#"printf '\022\377\377\377\377'"#, .sentNoAnswer(.helper)),
+      (#"printf '\024\000\000\000\005\003\000\002no'"#, .notSent(.tls)),
+      (#"printf '\022\000\000\000\004\000\310\000\000\023\000\000\000\002{}'; exec sleep 60"#, .answered(200)),
+    ])
+  func failing(script: String, expected: Verdict) async throws {
+    let (path, folder) = try impostor(script)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let transport = FetchProcess(helper: path, userAgent: "oauthd/test")
+    let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
+    #expect(Verdict(outcome) == expected, "\(outcome)")
+    #expect(await transport.load == (0, 0))
+  }
+
+  @Test(
+    "A helper that hangs is killed at the deadline, and what it reported before decides",
+    arguments: [
+      ("exec sleep 60", Verdict.notSent(.timeout)),
+      (#"printf '\021\000\000\000\000'; exec sleep 60"#, .sentNoAnswer(.timeout)),
+    ])
+  func hanging(script: String, expected: Verdict) async throws {
+    let (path, folder) = try impostor(script)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let transport = FetchProcess(helper: path, userAgent: "oauthd/test")
+    let started = ContinuousClock.now
+    let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute(timeoutMilliseconds: 50))
+    #expect(Verdict(outcome) == expected, "\(outcome)")
+    #expect(started.duration(to: .now) < .seconds(10))
+  }
+
+  @Test("A helper that is not there is an error of the installation")
+  func missing() async {
+    let transport = FetchProcess(helper: "/nonexistent/oauthd-fetch", userAgent: "oauthd/test")
+    let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
+    #expect(Verdict(outcome) == .notSent(.helper))
+    #expect(outcome.failure?.message.contains("/nonexistent/oauthd-fetch") == true)
+    #expect(await transport.load == (0, 0))
+  }
+
+  @Test("The helper gets no environment and no descriptor but its three")
+  func isolation() async throws {
+    let (path, folder) = try impostor("cat /proc/$$/environ >\"${0%/*}/environ\"; ls /proc/self/fd >\"${0%/*}/fd\"")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let open = try HostileServer { _ in }
+    defer { open.stop() }
+    let transport = FetchProcess(helper: path, userAgent: "oauthd/test")
+    _ = await transport.perform(post(open.url), route: HTTPRoute())
+    #expect(try Data(contentsOf: folder.appendingPathComponent("environ")).isEmpty)
+    let descriptors = try String(contentsOf: folder.appendingPathComponent("fd"), encoding: .utf8).split(
+      separator: "\n")
+    // 3 is the folder that `ls` reads.
+    #expect(Set(descriptors) == ["0", "1", "2", "3"])
+  }
+
+  @Test("The helper lies beside the agent")
+  func beside() {
+    #expect(FetchProcess.beside("/usr/lib/oauthctl/oauthd") == "/usr/lib/oauthctl/oauthd-fetch")
+    #expect(FetchProcess.beside("oauthd") == "oauthd-fetch")
+  }
+
+  @Test("Cancelling the caller does not stop a request on its way")
+  func cancellation() async throws {
+    let arrived = AsyncStream.makeStream(of: Void.self)
+    let cancelled = DispatchSemaphore(value: 0)
+    let server = try HostileServer {
+      $0.readRequest()
+      arrived.continuation.finish()
+      cancelled.wait()
+      $0.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    }
+    defer { server.stop() }
+    let url = server.url
+    let caller = Task { await fetch.perform(post(url), route: HTTPRoute()) }
+    for await _ in arrived.stream {}
+    caller.cancel()
+    cancelled.signal()
+    #expect(Verdict(await caller.value) == .answered(200))
+    #expect(server.requests.count == 1)
+  }
+
+  @Test("Cancelling the caller takes a waiting request out of the queue, unsent")
+  func cancellationInQueue() async throws {
+    let release = DispatchSemaphore(value: 0)
+    let server = try HostileServer {
+      $0.readRequest()
+      release.wait()
+      $0.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    }
+    defer { server.stop() }
+    let url = server.url
+    let narrow = FetchProcess(helper: builtHelper, userAgent: "oauthd/test", concurrency: 1)
+    let first = Task { await narrow.perform(post(url), route: HTTPRoute()) }
+    while await narrow.load.running < 1 { await Task.yield() }
+    let second = Task { await narrow.perform(post(url), route: HTTPRoute()) }
+    while await narrow.load.waiting < 1 { await Task.yield() }
+    second.cancel()
+    #expect(Verdict(await second.value) == .notSent(.cancelled))
+    release.signal()
+    #expect(Verdict(await first.value) == .answered(200))
+    #expect(server.connections == 1)
+  }
+
+  @Test("Twelve requests to one server: each arrives once, at most four at a time")
+  func fairness() async throws {
+    let concurrent = Mutex((now: 0, most: 0))
+    let server = try HostileServer {
+      concurrent.withLock {
+        $0.now += 1
+        $0.most = max($0.most, $0.now)
+      }
+      $0.readRequest()
+      usleep(20_000)
+      concurrent.withLock { $0.now -= 1 }
+      $0.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    }
+    defer { server.stop() }
+    let url = server.url
+    let own = FetchProcess(helper: builtHelper, userAgent: "oauthd/test")
+    let verdicts = await withTaskGroup(of: Verdict.self, returning: [Verdict].self) { group in
+      for index in 0..<12 { group.addTask { Verdict(await own.perform(post(url, "n=\(index)"), route: HTTPRoute())) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(verdicts == Array(repeating: .answered(200), count: 12))
+    #expect(Set(server.requests.map { $0.suffix(4) }).count == 12)
+    #expect(concurrent.withLock { $0.most } <= 4)
+    #expect(await own.load == (0, 0))
+  }
+}
