@@ -1,5 +1,4 @@
 package import AgentWire
-package import OAuthProtocol
 
 /// How an account gets its grant (RFC 6749 §1.3, RFC 8628).
 package enum GrantKind: String, Sendable, CaseIterable, Codable {
@@ -48,6 +47,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var authorizeParameters: [String: String]
   package var tokenParameters: [String: String]
   package var certificateAuthorityFile: String?
+  /// SHA-256 of that file as hex, computed when the definition was read.
+  package var certificateAuthorityDigest: String?
   package var proxy: String?
   package var keep: KeepPolicy
   package var gitUsername: String
@@ -60,8 +61,9 @@ package struct AccountDefinition: Sendable, Equatable {
     audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", hosts: [String] = [],
     authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,
     revocationEndpoint: String? = nil, username: String? = nil, authorizeParameters: [String: String] = [:],
-    tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil, proxy: String? = nil,
-    keep: KeepPolicy = .inUse, gitUsername: String = "oauth2", refreshRevokesAccessToken: Bool = false,
+    tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil,
+    certificateAuthorityDigest: String? = nil, proxy: String? = nil, keep: KeepPolicy = .inUse,
+    gitUsername: String = "oauth2", refreshRevokesAccessToken: Bool = false,
     ambiguousRetry: AmbiguousRetry = .once
   ) {
     self.name = name
@@ -84,6 +86,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.authorizeParameters = authorizeParameters
     self.tokenParameters = tokenParameters
     self.certificateAuthorityFile = certificateAuthorityFile
+    self.certificateAuthorityDigest = certificateAuthorityDigest
     self.proxy = proxy
     self.keep = keep
     self.gitUsername = gitUsername

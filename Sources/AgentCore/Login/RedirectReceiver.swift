@@ -1,5 +1,3 @@
-package import OAuthProtocol
-
 /// One request that reached the loopback redirect listener (RFC 8252 §7.3).
 package struct RedirectHit: Sendable {
   package var method: String

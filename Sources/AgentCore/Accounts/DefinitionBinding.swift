@@ -1,0 +1,90 @@
+package import AgentWire
+import OAuthProtocol
+
+/// The sealed copy of what decides where secrets go. A definition file that differs from it moves no secret until a new
+/// login or `oauthctl account accept`.
+package struct DefinitionBinding: Sendable, Equatable, Codable {
+  package var issuer: String
+  package var clientID: String
+  /// `none`, `client_secret_basic` or `client_secret_post`, as used.
+  package var clientAuthentication: String
+  package var tokenEndpoint: String
+  package var authorizationEndpoint: String?
+  package var deviceAuthorizationEndpoint: String?
+  package var revocationEndpoint: String?
+  package var redirectURI: String
+  /// Canonical origins.
+  package var hosts: [String]
+  package var certificateAuthorityFile: String?
+  package var certificateAuthorityDigest: String?
+  package var proxy: String?
+  package var tokenParameters: [String: String]
+
+  package init(
+    issuer: String, clientID: String, clientAuthentication: String, tokenEndpoint: String,
+    authorizationEndpoint: String?, deviceAuthorizationEndpoint: String?, revocationEndpoint: String?,
+    redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
+    proxy: String?, tokenParameters: [String: String]
+  ) {
+    self.issuer = issuer
+    self.clientID = clientID
+    self.clientAuthentication = clientAuthentication
+    self.tokenEndpoint = tokenEndpoint
+    self.authorizationEndpoint = authorizationEndpoint
+    self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
+    self.revocationEndpoint = revocationEndpoint
+    self.redirectURI = redirectURI
+    self.hosts = hosts
+    self.certificateAuthorityFile = certificateAuthorityFile
+    self.certificateAuthorityDigest = certificateAuthorityDigest
+    self.proxy = proxy
+    self.tokenParameters = tokenParameters
+  }
+
+  /// How `definition` differs. Endpoints that the definition leaves to discovery stay as they were bound at login.
+  package func differences(from definition: AccountDefinition) -> [DefinitionDifference] {
+    var found: [DefinitionDifference] = []
+    func compare(_ key: String, _ was: String?, _ now: String?) {
+      if was != now { found.append(DefinitionDifference(key: key, was: was ?? "(none)", now: now ?? "(none)")) }
+    }
+    func compareIfSet(_ key: String, _ was: String?, _ now: String?) {
+      if let now { compare(key, was, now) }
+    }
+    compare("issuer", issuer, definition.issuer)
+    compare("client_id", clientID, definition.clientID)
+    compareIfSet("client_authentication", clientAuthentication, definition.clientAuthentication)
+    compareIfSet("authorization_endpoint", authorizationEndpoint, definition.authorizationEndpoint)
+    compareIfSet("token_endpoint", tokenEndpoint, definition.tokenEndpoint)
+    compareIfSet(
+      "device_authorization_endpoint", deviceAuthorizationEndpoint, definition.deviceAuthorizationEndpoint)
+    compareIfSet("revocation_endpoint", revocationEndpoint, definition.revocationEndpoint)
+    compare("redirect_uri", redirectURI, definition.redirectURI)
+    compare("hosts", hosts.sorted().joined(separator: " "), definition.origins.sorted().joined(separator: " "))
+    compare("ca_file", certificateAuthorityFile, definition.certificateAuthorityFile)
+    compare("ca_file (content)", certificateAuthorityDigest, definition.certificateAuthorityDigest)
+    compare("proxy", proxy, definition.proxy)
+    compare("token_parameters", Self.line(tokenParameters), Self.line(definition.tokenParameters))
+    return found
+  }
+
+  /// The issuer's host, for messages.
+  package var issuerHost: String { (try? WebURL(issuer))?.origin.host ?? issuer }
+
+  private static func line(_ parameters: [String: String]) -> String {
+    parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case issuer, hosts, proxy
+    case clientID = "client_id"
+    case clientAuthentication = "client_authentication"
+    case tokenEndpoint = "token_endpoint"
+    case authorizationEndpoint = "authorization_endpoint"
+    case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+    case revocationEndpoint = "revocation_endpoint"
+    case redirectURI = "redirect_uri"
+    case certificateAuthorityFile = "ca_file"
+    case certificateAuthorityDigest = "ca_digest"
+    case tokenParameters = "token_parameters"
+  }
+}

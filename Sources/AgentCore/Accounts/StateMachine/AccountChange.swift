@@ -1,0 +1,104 @@
+package import AgentWire
+package import Sealing
+
+/// A change of what is kept for an account, one at a time between refreshes.
+package enum AccountChange: Sendable {
+  /// A login gave a new grant; it replaces the old one.
+  case login(GrantRecord, TokenRecord)
+  /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
+  case logout
+  case setSecret(SecretKind, Secret)
+  case forgetSecret(SecretKind)
+  /// Binds the grant to the definition as it is now.
+  case accept(DefinitionBinding)
+  /// The server was told, or will never hear it.
+  case dropRevocation(RevocationRecord)
+  /// Deletes the record.
+  case forget
+}
+
+/// How a revocation request ended (RFC 7009 §2.2).
+package enum RevocationEnd: Sendable {
+  case revoked
+  case refused(String)
+  case later(String, retryAfterSeconds: Double?)
+}
+
+extension AccountStateMachine {
+  /// Asks for a change; `.changed(id, …)` says when it is durable.
+  package mutating func change(_ change: AccountChange, id: ChangeID, at now: Moment) -> [Action] {
+    changes.append((id, change))
+    return proceed(at: now)
+  }
+
+  mutating func apply(_ change: AccountChange, id: ChangeID, at now: Moment) -> [Action] {
+    var next = latest ?? AccountRecord(name: name)
+    switch change {
+    case .login(let grant, let token):
+      next.name = name
+      next.grant = grant
+      next.tokens = [token]
+      next.intent = nil
+      asked = now.bootSeconds
+    case .logout:
+      guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
+      next.revocations += revocations(of: grant, next.tokens, at: now)
+      next.grant = nil
+      next.tokens = []
+      next.intent = nil
+      next.password = nil
+      revocationBackoff.succeed()
+    case .setSecret(.clientSecret, let secret): next.clientSecret = StoredSecret(secret)
+    case .setSecret(.password, let secret): next.password = StoredSecret(secret)
+    case .setSecret(.refreshToken, let secret): next.grant?.refreshToken = StoredSecret(secret)
+    case .forgetSecret(.clientSecret): next.clientSecret = nil
+    case .forgetSecret(.password): next.password = nil
+    case .forgetSecret(.refreshToken): next.grant?.refreshToken = nil
+    case .accept(let binding): next.grant?.binding = binding
+    case .dropRevocation(let revocation): next.revocations.removeAll { $0 == revocation }
+    case .forget:
+      guard record != nil else { return [.changed(id, nil)] + proceed(at: now) }
+      phase = .saving(nil, .change(id))
+      return [.erase] + refuseAll(loginRequired("the account was forgotten"))
+    }
+    if next == record { return [.changed(id, nil)] + proceed(at: now) }
+    return save(next, for: .change(id))
+  }
+
+  private func revocations(of grant: GrantRecord, _ tokens: [TokenRecord], at now: Moment) -> [RevocationRecord] {
+    guard grant.binding.revocationEndpoint != nil else { return [] }
+    // The refresh token takes the access tokens of its grant along (RFC 7009 §2.1); without one each is told alone.
+    if let refreshToken = grant.refreshToken {
+      return [RevocationRecord(token: refreshToken, hint: "refresh_token", binding: grant.binding, since: now)]
+    }
+    return tokens.map {
+      RevocationRecord(token: $0.accessToken, hint: "access_token", binding: grant.binding, since: now)
+    }
+  }
+
+  // MARK: Revocations
+
+  /// The next revocation that is due.
+  mutating func nextRevocation(at now: Moment) -> Action? {
+    guard !isRevoking, let next = record?.revocations.first,
+      (revocationBackoff.plannedAt ?? -.infinity) <= now.bootSeconds
+    else { return nil }
+    isRevoking = true
+    return .revoke(next, clientSecret: record?.clientSecret?.secret)
+  }
+
+  /// The revocation sent last ended. `id` names the change that removes it.
+  package mutating func revocationEnded(
+    _ revocation: RevocationRecord, _ end: RevocationEnd, id: ChangeID, at now: Moment, random: Double
+  ) -> [Action] {
+    isRevoking = false
+    if case .later(let reason, let retryAfterSeconds) = end,
+      now.seconds(since: revocation.since) < RevocationRecord.lifeSeconds
+    {
+      revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
+      return proceed(at: now)
+    }
+    revocationBackoff.succeed()
+    return change(.dropRevocation(revocation), id: id, at: now)
+  }
+}

@@ -1,0 +1,162 @@
+package import AgentWire
+
+extension AccountStateMachine {
+  /// Somebody asks for a token.
+  package mutating func ask(_ waiter: Waiter, at now: Moment) -> [Action] {
+    noteAsked(now.bootSeconds)
+    var waiter = waiter
+    waiter.callsBefore = calls
+    var actions: [Action] = []
+    if let fingerprint = waiter.rejected, isCurrent(fingerprint), rejected.insert(fingerprint).inserted {
+      revision += 1
+      actions.append(.publish)
+    }
+    switch consider(waiter, at: now) {
+    case .deliver(let token): return actions + [.deliver(waiter.id, token)]
+    case .refuse(let failure): return actions + [.refuse(waiter.id, failure)]
+    case .wait:
+      waiters.append(waiter)
+      return actions + proceed(at: now)
+    }
+  }
+
+  /// An API refused a token (`token.reject`): nothing is started, the next `ask` refreshes.
+  package mutating func reject(_ fingerprint: Fingerprint) -> (TokenRejectAnswer.Verdict, [Action]) {
+    guard let record, !record.tokens.isEmpty else { return (.unknown, []) }
+    guard isCurrent(fingerprint) else { return (.superseded, []) }
+    guard rejected.insert(fingerprint).inserted else { return (.marked, []) }
+    revision += 1
+    return (.marked, [.publish])
+  }
+
+  /// The tokens that may be handed out without asking the machine, until their life is over.
+  package var ready: [TokenRecord] {
+    (record?.tokens ?? []).filter { !rejected.contains($0.fingerprint) }
+  }
+
+  package var isDefinitionChanged: Bool { !differences.isEmpty }
+
+  /// How the definition differs from what the grant is bound to.
+  package var differences: [DefinitionDifference] {
+    guard let binding = record?.grant?.binding, let definition else { return [] }
+    return binding.differences(from: definition)
+  }
+
+  // MARK: Rules
+
+  enum Consideration {
+    case deliver(TokenRecord)
+    case refuse(AgentFailure)
+    case wait
+  }
+
+  func isCurrent(_ fingerprint: Fingerprint) -> Bool {
+    record?.tokens.contains { $0.fingerprint == fingerprint } ?? false
+  }
+
+  /// Serves from what is there, refuses what cannot be met, or lets it wait for a refresh.
+  private mutating func consider(_ waiter: Waiter, at now: Moment) -> Consideration {
+    guard let record, let grant = record.grant else { return .refuse(loginRequired("not logged in yet")) }
+    let token = record.token(waiter.key)
+    let isRejected = token.map { rejected.contains($0.fingerprint) } ?? false
+    if let token, !isRejected, !waiter.force, suffices(token, for: waiter, at: now) { return .deliver(token) }
+    let fallback = token.flatMap { !isRejected && !waiter.force && isAcceptable($0, for: waiter, at: now) ? $0 : nil }
+    func orElse(_ failure: AgentFailure) -> Consideration { fallback.map { .deliver($0) } ?? .refuse(failure) }
+
+    if isDefinitionChanged { return orElse(definitionChanged) }
+    if let verdict = grant.verdict, !(verdict.kind == .clientRejected && backoff.plannedAt == nil) {
+      return orElse(failure(verdict))
+    }
+    if let token, !isRejected, !waiter.force, let failure = unattainable(token, for: waiter, at: now) {
+      return orElse(failure)
+    }
+    guard credential(record, grant) != nil else { return orElse(loginRequired("the server gave no refresh token")) }
+    if let unsaved = storageFailure() { return orElse(unsaved) }
+    if !isIdle || record.intent != nil { return .wait }
+    if let wait = backoff.askWaitMilliseconds(at: now.bootSeconds) {
+      return orElse(
+        AgentFailure(
+          .unavailable, "\(name): \(backoff.reason ?? "the last refresh failed")", retryAfterMilliseconds: wait))
+    }
+    if isRejected || waiter.force {
+      if let unchanged, unchanged.until > now.bootSeconds, token?.fingerprint == unchanged.fingerprint {
+        return .refuse(tokenUnchanged(retryAfter: unchanged.until - now.bootSeconds))
+      }
+      if let wait = budget.take(at: now.bootSeconds) {
+        return .refuse(
+          AgentFailure(
+            .rateLimited, "\(name): too many refreshes were forced by rejected tokens",
+            hint: "a token that is new and still rejected means that rights are missing, not that it is old",
+            retryAfterMilliseconds: wait))
+      }
+    }
+    return .wait
+  }
+
+  /// Whether the token is valid for as long as was asked.
+  func suffices(_ token: TokenRecord, for waiter: Waiter, at now: Moment) -> Bool {
+    guard let remaining = token.remaining(at: now) else { return true }
+    let least =
+      waiter.minimumValiditySeconds ?? RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)
+    return remaining > 0 && remaining >= least
+  }
+
+  /// Whether a valid token may be given although it is short of the default, because there is no better one.
+  func isAcceptable(_ token: TokenRecord, for waiter: Waiter, at now: Moment) -> Bool {
+    (token.remaining(at: now) ?? 1) > 0 && (waiter.minimumValiditySeconds == nil || waiter.bestEffort)
+  }
+
+  /// A validity that even a new token would not have.
+  func unattainable(_ token: TokenRecord, for waiter: Waiter, at now: Moment) -> AgentFailure? {
+    guard let least = waiter.minimumValiditySeconds, let life = token.lifeSeconds,
+      let remaining = token.remaining(at: now), remaining > 0
+    else { return nil }
+    guard life < least || remaining > life * 0.9 else { return nil }
+    let most = Int(max(life, 0))
+    return AgentFailure(
+      .validityUnattainable, "\(name): its tokens live \(most) s, less than the \(Int(least)) s asked for",
+      hint: "ask for less, or with best_effort", maximumValiditySeconds: most)
+  }
+
+  func storageFailure() -> AgentFailure? {
+    unsaved.map { _ in
+      AgentFailure(
+        .storageFailed, "\(name): the new refresh token could not be saved yet: \(backoff.reason ?? "the disk failed")",
+        hint: "free space or mend the disk of the vault; it is tried again by itself", retryAfterMilliseconds: 1_000)
+    }
+  }
+
+  // MARK: Words
+
+  func loginRequired(_ reason: String) -> AgentFailure {
+    AgentFailure(.loginRequired, "\(name): login needed: \(reason)", hint: "oauthctl login \(name)")
+  }
+
+  var definitionChanged: AgentFailure {
+    let keys = differences.map(\.key).joined(separator: ", ")
+    return AgentFailure(
+      .definitionChanged, "\(name): its definition changed since the login (\(keys)); nothing is sent",
+      hint: "oauthctl account accept \(name)   (or: oauthctl login \(name))")
+  }
+
+  func failure(_ verdict: GrantVerdict) -> AgentFailure {
+    switch verdict.kind {
+    case .loginRequired:
+      var failure = loginRequired(verdict.reason)
+      failure.oauthError = verdict.oauthError
+      failure.oauthErrorDescription = verdict.oauthErrorDescription
+      return failure
+    case .clientRejected:
+      return AgentFailure(
+        .clientRejected, "\(name): \(verdict.reason)",
+        hint: "check client_id and client secret: oauthctl secret set \(name) client_secret",
+        oauthError: verdict.oauthError, oauthErrorDescription: verdict.oauthErrorDescription)
+    }
+  }
+
+  func tokenUnchanged(retryAfter seconds: Double) -> AgentFailure {
+    AgentFailure(
+      .tokenUnchanged, "\(name): the server gave the rejected token again", hint: "the API may want other rights",
+      retryAfterMilliseconds: Int((seconds * 1_000).rounded(.up)))
+  }
+}

@@ -1,0 +1,89 @@
+package import AgentWire
+
+extension AccountStateMachine {
+  /// Boot time at which `woke` has something to do; nil: never.
+  package func wake(at now: Moment) -> Double? {
+    var times: [Double] = []
+    if unsaved != nil { times.append(backoff.askedAt ?? now.bootSeconds) }
+    if record?.revocations.isEmpty == false, !isRevoking {
+      times.append(revocationBackoff.plannedAt ?? now.bootSeconds)
+    }
+    if !waiters.isEmpty, isIdle { times.append(backoff.askedAt ?? now.bootSeconds) }
+    if isIdle, let due = nextRefresh(at: now) { times.append(max(due.at, backoff.plannedAt ?? -.infinity)) }
+    return times.min()
+  }
+
+  /// Starts the refresh that is due, if one is.
+  mutating func planned(at now: Moment) -> [Action] {
+    guard unsaved == nil, let due = nextRefresh(at: now), due.at <= now.bootSeconds,
+      (backoff.plannedAt ?? -.infinity) <= now.bootSeconds
+    else { return [] }
+    return begin(due.key, at: now)
+  }
+
+  /// Which token the plan refreshes next, and at which boot time.
+  private func nextRefresh(at now: Moment) -> (key: TokenKey, at: Double)? {
+    guard let record, let grant = record.grant, let definition, !isDefinitionChanged, credential(record, grant) != nil
+    else { return nil }
+    if record.intent != nil { return (.standard, now.bootSeconds) }
+    switch grant.verdict?.kind {
+    case .loginRequired: return nil
+    case .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds + Self.clientProbeSeconds)
+    case nil: break
+    }
+    // Where a refresh kills the token that callers still hold, only they know when it may go.
+    guard definition.keep != .onDemand, !definition.refreshRevokesAccessToken else { return nil }
+    var due: [(key: TokenKey, at: Double)] = []
+    for token in record.tokens {
+      guard let life = token.lifeSeconds,
+        let age = refreshAges[token.key] ?? token.lifeSeconds.map({ $0 * RefreshPlan.share })
+      else { continue }
+      let isKept =
+        definition.keep == .always || RefreshPlan.isInUse(sinceAsked: sinceAsked(grant, now), lifeSeconds: life)
+      if isKept { due.append((token.key, now.bootSeconds + age - now.seconds(since: token.received))) }
+    }
+    if let received = grant.refreshTokenReceived,
+      let age = RefreshPlan.keepAliveAge(refreshTokenLifeSeconds: grant.refreshTokenLifeSeconds)
+    {
+      due.append((.standard, now.bootSeconds + age - now.seconds(since: received)))
+    }
+    return due.min { $0.at < $1.at }
+  }
+
+  private func sinceAsked(_ grant: GrantRecord, _ now: Moment) -> Double? {
+    asked.map { now.bootSeconds - $0 } ?? grant.lastAskedWallSeconds.map { now.wallSeconds - $0 }
+  }
+
+  // MARK: Status
+
+  /// The state of the account in one word, and one line why.
+  package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
+    guard let grant = record?.grant else { return (.new, nil) }
+    if isDefinitionChanged { return (.definitionChanged, definitionChanged.message) }
+    switch grant.verdict?.kind {
+    case .loginRequired: return (.loginRequired, grant.verdict?.reason)
+    case .clientRejected: return (.clientRejected, grant.verdict?.reason)
+    case nil: break
+    }
+    if unsaved != nil { return (.retrying, storageFailure()?.message) }
+    if case .sending = phase { return (.refreshing, nil) }
+    if backoff.failures > 0 { return (.retrying, backoff.reason) }
+    let token = record?.token(.standard)
+    if let token, !rejected.contains(token.fingerprint), (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
+    guard let record, credential(record, grant) != nil else {
+      return (.loginRequired, "the server gave no refresh token")
+    }
+    return (.expired, "renewed when it is asked for")
+  }
+
+  /// Milliseconds until the next attempt by plan.
+  package func retryAfterMilliseconds(at now: Moment) -> Int? {
+    backoff.plannedAt.map { max(0, Int(($0 - now.bootSeconds) * 1_000)) }
+  }
+
+  /// Whether the agent can get the next token by itself.
+  package var isRenewable: Bool {
+    guard let record, let grant = record.grant else { return false }
+    return credential(record, grant) != nil
+  }
+}

@@ -1,0 +1,231 @@
+package import AgentWire
+package import Sealing
+
+/// The life of one account's grant: events in, actions out; no clock, no I/O.
+///
+/// One thing happens at a time: the machine is idle, or saving a record, or waiting for a token endpoint. So there is one
+/// refresh per generation whatever the number of callers, a refresh token is sent only after its intent is durable, and
+/// nobody gets a token before its record is. Whoever drives it performs the actions in order and reports how `save`,
+/// `send` and `revoke` ended.
+package struct AccountStateMachine: Sendable {
+  package typealias WaiterID = UInt64
+  package typealias ChangeID = UInt64
+
+  /// Somebody who asked for a token.
+  package struct Waiter: Sendable {
+    package var id: WaiterID
+    package var key: TokenKey
+    /// Seconds, as named in the request.
+    package var minimumValiditySeconds: Double?
+    package var rejected: Fingerprint?
+    package var force: Bool
+    package var bestEffort: Bool
+    /// Boot time at which it stops waiting.
+    package var deadline: Double
+    /// The last call that had begun when it asked.
+    var callsBefore: UInt64 = 0
+
+    package init(
+      id: WaiterID, key: TokenKey = .standard, minimumValiditySeconds: Double? = nil, rejected: Fingerprint? = nil,
+      force: Bool = false, bestEffort: Bool = false, deadline: Double
+    ) {
+      self.id = id
+      self.key = key
+      self.minimumValiditySeconds = minimumValiditySeconds
+      self.rejected = rejected
+      self.force = force
+      self.bestEffort = bestEffort
+      self.deadline = deadline
+    }
+  }
+
+  /// What the driver does next.
+  package enum Action: Sendable {
+    /// Make the record durable, then call `saved` or `saveFailed`.
+    case save(AccountRecord)
+    /// Delete the record durably, then call `saved` or `saveFailed`.
+    case erase
+    /// Send it once, then call `callEnded`.
+    case send(TokenCall)
+    /// Tell the server, then call `revocationEnded`.
+    case revoke(RevocationRecord, clientSecret: Secret?)
+    /// Take the account's entry of the ready tokens anew from `ready(at:)`. Always before the answers that depend on it.
+    case publish
+    case deliver(WaiterID, TokenRecord)
+    case refuse(WaiterID, AgentFailure)
+    /// A change asked for by `change` is durable, or failed.
+    case changed(ChangeID, AgentFailure?)
+  }
+
+  enum Purpose: Sendable {
+    case intent(TokenCall)
+    /// After an answer: what to tell the waiters once it is durable.
+    case answer(TokenCall?, Outcome)
+    case change(ChangeID)
+    case retrySave
+  }
+
+  enum Outcome: Sendable {
+    case token
+    case failed(AgentFailure)
+    /// Another call follows at once.
+    case again(TokenCall)
+    /// The answer was lost; the waiters go on waiting for the one retry.
+    case lost
+  }
+
+  enum Phase: Sendable {
+    case idle
+    case saving(AccountRecord?, Purpose)
+    case sending(TokenCall)
+  }
+
+  /// The last durable state; nil: nothing is kept for the account.
+  package internal(set) var record: AccountRecord?
+  package internal(set) var definition: AccountDefinition?
+  /// Grows with every change that a token or its validity could depend on.
+  package internal(set) var revision: UInt64 = 0
+
+  var phase = Phase.idle
+  var waiters: [Waiter] = []
+  var changes: [(id: ChangeID, change: AccountChange)] = []
+  var backoff = Backoff()
+  var budget = ForcedRefreshBudget()
+  /// Tokens that an API answered 401 for.
+  var rejected: Set<Fingerprint> = []
+  /// A refresh that gave the rejected token again, and the boot time until which that is not tried again.
+  var unchanged: (fingerprint: Fingerprint, until: Double)?
+  /// A record with a rotated refresh token that could not be made durable yet.
+  var unsaved: AccountRecord?
+  /// Seconds after `received` at which each token is refreshed, spread when it came.
+  var refreshAges: [TokenKey: Double] = [:]
+  /// Boot time of the last request for a token.
+  var asked: Double?
+  var calls: UInt64 = 0
+  var refusalsWithoutReason = 0
+  var firstRefusalWithoutReason: Double?
+  var isRevoking = false
+  var revocationBackoff = Backoff()
+
+  package init(record: AccountRecord?, definition: AccountDefinition?) {
+    self.record = record
+    self.definition = definition
+  }
+
+  // MARK: Events
+
+  /// The definition file was read again; nil: it is gone.
+  package mutating func define(_ definition: AccountDefinition?) {
+    self.definition = definition
+    revision += 1
+    backoff.succeed()
+  }
+
+  /// The last `save` or `erase` is durable.
+  package mutating func saved(at now: Moment, random: Double) -> [Action] {
+    guard case .saving(let candidate, let purpose) = phase else { return [] }
+    phase = .idle
+    let tokensBefore = record?.tokens
+    record = candidate
+    unsaved = nil
+    revision += 1
+    forgetOldTokens(before: tokensBefore, random: random)
+    switch purpose {
+    case .intent(let call):
+      phase = .sending(call)
+      return [.send(call)]
+    case .answer(let call, let outcome):
+      return [.publish] + settle(call, outcome, at: now) + proceed(at: now)
+    case .change(let id):
+      backoff.succeed()
+      return [.publish, .changed(id, nil)] + proceed(at: now)
+    case .retrySave:
+      backoff.succeed()
+      return [.publish] + settleAll(at: now) + proceed(at: now)
+    }
+  }
+
+  /// The last `save` or `erase` failed.
+  package mutating func saveFailed(_ failure: AgentFailure, at now: Moment, random: Double) -> [Action] {
+    guard case .saving(let candidate, let purpose) = phase else { return [] }
+    phase = .idle
+    backoff.fail(failure.message, at: now.bootSeconds, spread: random)
+    switch purpose {
+    case .change(let id):
+      return [.changed(id, failure)] + proceed(at: now)
+    case .answer, .retrySave:
+      // The only copy of a rotated refresh token: it stays here and is saved again before anything else is done.
+      unsaved = candidate
+    case .intent:
+      break
+    }
+    return refuseAll(failure)
+  }
+
+  /// A waiter's time is over, or it went away. The refresh it waits for goes on.
+  package mutating func timedOut(_ id: WaiterID) -> [Action] {
+    guard let index = waiters.firstIndex(where: { $0.id == id }) else { return [] }
+    waiters.remove(at: index)
+    let reason = backoff.reason.map { ": \($0)" } ?? ""
+    return [.refuse(id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)"))]
+  }
+
+  /// `wake(at:)`'s time has come. `asked`: boot time of the last request that was answered without the machine.
+  package mutating func woke(at now: Moment, asked: Double?, random: Double) -> [Action] {
+    noteAsked(asked)
+    guard case .idle = phase else { return [] }
+    return proceed(at: now) + (isIdle ? planned(at: now) : [])
+  }
+
+  // MARK: Parts shared by the rules
+
+  package var name: String { definition?.name ?? record?.name ?? "?" }
+
+  var isIdle: Bool { if case .idle = phase { true } else { false } }
+
+  /// The record that the next change starts from.
+  var latest: AccountRecord? { unsaved ?? record }
+
+  mutating func noteAsked(_ boot: Double?) {
+    if let boot, boot > (asked ?? -.infinity) { asked = boot }
+  }
+
+  mutating func save(_ candidate: AccountRecord, for purpose: Purpose) -> [Action] {
+    phase = .saving(candidate, purpose)
+    return [.save(candidate)]
+  }
+
+  /// Starts what is next: a save that failed, a change, a refresh somebody waits for.
+  mutating func proceed(at now: Moment) -> [Action] {
+    guard isIdle else { return [] }
+    if let unsaved {
+      guard backoff.askWaitMilliseconds(at: now.bootSeconds) == nil else { return [] }
+      return save(unsaved, for: .retrySave)
+    }
+    if !changes.isEmpty {
+      let (id, change) = changes.removeFirst()
+      return apply(change, id: id, at: now)
+    }
+    if let revocation = nextRevocation(at: now) { return [revocation] }
+    guard let next = waiters.min(by: { $0.deadline < $1.deadline }),
+      backoff.askWaitMilliseconds(at: now.bootSeconds) == nil
+    else { return [] }
+    return begin(next.key, at: now)
+  }
+
+  mutating func refuseAll(_ failure: AgentFailure) -> [Action] {
+    defer { waiters = [] }
+    return waiters.map { .refuse($0.id, failure) }
+  }
+
+  private mutating func forgetOldTokens(before: [TokenRecord]?, random: Double) {
+    let tokens = record?.tokens ?? []
+    guard before != tokens else { return }
+    let current = Set(tokens.map(\.fingerprint))
+    rejected.formIntersection(current)
+    refreshAges = refreshAges.filter { key, _ in tokens.contains { $0.key == key } }
+    for token in tokens where before?.contains(token) != true {
+      refreshAges[token.key] = token.lifeSeconds.map { RefreshPlan.refreshAge(lifeSeconds: $0, random: random) }
+    }
+  }
+}

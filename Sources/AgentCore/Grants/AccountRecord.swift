@@ -1,0 +1,163 @@
+package import Sealing
+
+/// Everything durable about one account, in one sealed record: so one write is one step of its life.
+package struct AccountRecord: Sendable, Equatable, Codable {
+  package static let format = 1
+
+  package var format = AccountRecord.format
+  package var name: String
+  package var clientSecret: StoredSecret?
+  /// Kept only when the user chose so.
+  package var password: StoredSecret?
+  package var grant: GrantRecord?
+  package var tokens: [TokenRecord] = []
+  /// Set before a refresh token is sent, removed with its answer.
+  package var intent: RefreshIntent?
+  /// What the server has still to be told (RFC 7009).
+  package var revocations: [RevocationRecord] = []
+
+  package init(name: String) { self.name = name }
+
+  package func token(_ key: TokenKey) -> TokenRecord? { tokens.first { $0.key == key } }
+
+  private enum CodingKeys: String, CodingKey {
+    case format, name, password, grant, tokens, intent, revocations
+    case clientSecret = "client_secret"
+  }
+}
+
+/// What the server gave us for an account: the right to ask for tokens.
+package struct GrantRecord: Sendable, Equatable, Codable {
+  package var kind: GrantKind
+  package var refreshToken: StoredSecret?
+  /// When the refresh token was received, and the seconds it lives if the server told.
+  package var refreshTokenReceived: Moment?
+  package var refreshTokenLifeSeconds: Double?
+  package var scope: [String]
+  package var loggedIn: Moment
+  package var refreshed: Moment?
+  /// Unix seconds of the last request for a token of this grant, as far as known when it was written.
+  package var lastAskedWallSeconds: Double?
+  package var binding: DefinitionBinding
+  package var verdict: GrantVerdict?
+
+  package init(
+    kind: GrantKind, refreshToken: StoredSecret?, refreshTokenReceived: Moment?, refreshTokenLifeSeconds: Double?,
+    scope: [String], loggedIn: Moment, binding: DefinitionBinding
+  ) {
+    self.kind = kind
+    self.refreshToken = refreshToken
+    self.refreshTokenReceived = refreshTokenReceived
+    self.refreshTokenLifeSeconds = refreshTokenLifeSeconds
+    self.scope = scope
+    self.loggedIn = loggedIn
+    self.binding = binding
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case kind, scope, refreshed, binding, verdict
+    case refreshToken = "refresh_token"
+    case refreshTokenReceived = "refresh_token_received"
+    case refreshTokenLifeSeconds = "refresh_token_life_s"
+    case loggedIn = "logged_in"
+    case lastAskedWallSeconds = "last_asked_wall_s"
+  }
+}
+
+/// A server's last word on a grant. It never deletes the refresh token.
+package struct GrantVerdict: Sendable, Equatable, Codable {
+  package enum Kind: String, Sendable, Codable {
+    case loginRequired = "login_required"
+    case clientRejected = "client_rejected"
+  }
+  package var kind: Kind
+  /// One line for people.
+  package var reason: String
+  package var oauthError: String?
+  package var oauthErrorDescription: String?
+
+  package init(_ kind: Kind, _ reason: String, oauthError: String? = nil, oauthErrorDescription: String? = nil) {
+    self.kind = kind
+    self.reason = reason
+    self.oauthError = oauthError
+    self.oauthErrorDescription = oauthErrorDescription
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case kind, reason
+    case oauthError = "oauth_error"
+    case oauthErrorDescription = "oauth_error_description"
+  }
+}
+
+/// One access token.
+package struct TokenRecord: Sendable, Equatable, Codable {
+  package var key: TokenKey
+  package var accessToken: StoredSecret
+  package var tokenType: String
+  package var scope: [String]
+  /// From before its request was sent.
+  package var received: Moment
+  /// Seconds, as the server told; nil: it did not.
+  package var lifeSeconds: Double?
+
+  package init(
+    key: TokenKey, accessToken: Secret, tokenType: String, scope: [String], received: Moment, lifeSeconds: Double?
+  ) {
+    self.key = key
+    self.accessToken = StoredSecret(accessToken)
+    self.tokenType = tokenType
+    self.scope = scope
+    self.received = received
+    self.lifeSeconds = lifeSeconds
+  }
+
+  package var fingerprint: Fingerprint { Fingerprint(of: accessToken.secret) }
+
+  /// Seconds left; nil where the life is not known.
+  package func remaining(at now: Moment) -> Double? { lifeSeconds.map { $0 - now.seconds(since: received) } }
+
+  private enum CodingKeys: String, CodingKey {
+    case key, scope, received
+    case accessToken = "access_token"
+    case tokenType = "token_type"
+    case lifeSeconds = "life_s"
+  }
+}
+
+/// Says, durably and before it happens, that a refresh token is being sent.
+package struct RefreshIntent: Sendable, Equatable, Codable {
+  /// Of the refresh token.
+  package var fingerprint: String
+  /// 1 for the first sending, 2 for the one retry after an answer that was lost.
+  package var attempt: Int
+  package var at: Moment
+  package var endpoint: String
+
+  package init(fingerprint: String, attempt: Int, at: Moment, endpoint: String) {
+    self.fingerprint = fingerprint
+    self.attempt = attempt
+    self.at = at
+    self.endpoint = endpoint
+  }
+}
+
+/// A token that the server has to be told to revoke, with all that is needed for it.
+package struct RevocationRecord: Sendable, Equatable, Codable {
+  package var token: StoredSecret
+  /// `refresh_token` or `access_token` (RFC 7009 §2.1).
+  package var hint: String
+  package var binding: DefinitionBinding
+  package var attempts = 0
+  package var since: Moment
+
+  package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
+    self.token = token
+    self.hint = hint
+    self.binding = binding
+    self.since = since
+  }
+
+  /// Seconds after which it is given up: 30 days.
+  package static let lifeSeconds = 30.0 * 86_400
+}

@@ -1,0 +1,114 @@
+import AgentWire
+import OAuthProtocol
+import Sealing
+
+extension LoginCoordinator {
+  /// Authorization code with PKCE S256 and a loopback redirect (RFC 6749 §4.1, RFC 7636, RFC 8252 §7.3).
+  func beginBrowser(_ session: LoginSession) async throws(AgentFailure) -> LoginStarted {
+    var session = session
+    let definition = session.definition
+    guard let endpoint = session.server.authorizationEndpoint else {
+      throw AgentFailure(
+        .configInvalid, "\(definition.name): \(session.binding.issuerHost) names no authorization endpoint",
+        hint: "name it with --authorization-endpoint, or log in with --device")
+    }
+    let id = session.id
+    let redirect: RedirectURI
+    do { redirect = try RedirectURI(definition.redirectURI) } catch {
+      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
+    }
+    let listeners = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
+    do throws(AgentFailure) {
+      let state = AuthorizationState.make(random: random)
+      let pkce = PKCE(random: random)
+      let sent = redirect.parameter(port: listeners.first?.port ?? 0)
+      do throws(ProtocolError) {
+        let expectation = try AuthorizationExpectation(
+          redirectURI: sent, state: state, issuer: definition.issuer, issuerRequired: session.server.namesIssuer)
+        var extra = definition.authorizeParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
+        if let hint = definition.username, definition.authorizeParameters["login_hint"] == nil {
+          extra.append(ExtraParameter("login_hint", hint))
+        }
+        let url = try AuthorizationRequest(
+          endpoint: endpoint, clientID: definition.clientID, redirectURI: sent, scope: definition.scope, state: state,
+          codeChallenge: pkce.challenge, resources: definition.resource, audiences: definition.audience, extra: extra
+        ).url()
+        session.browser = LoginSession.Browser(
+          expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners)
+        session.started = LoginStarted(
+          loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
+          authorizationURL: url, redirectURI: sent)
+      } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    } catch {
+      for listener in listeners { await listener.close() }
+      throw error
+    }
+    add(session)
+    return session.started
+  }
+
+  /// Listens on every address of the redirect URI, with one port for all of them.
+  private func listen(
+    _ redirect: RedirectURI, _ name: String, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws(AgentFailure) -> [any RedirectListening] {
+    var listeners: [any RedirectListening] = []
+    for address in redirect.listenAddresses {
+      do {
+        let port = redirect.port ?? listeners.first?.port ?? 0
+        listeners.append(try await redirects.listen(host: address, port: port, onHit: onHit))
+      } catch {
+        // `localhost` stands for two addresses: one of them is enough.
+        if listeners.isEmpty, address == redirect.listenAddresses.last {
+          let reason = (error as? RedirectListenerError)?.message ?? "\(error)"
+          throw AgentFailure(
+            .unavailable, "\(name): the redirect listener cannot be opened: \(reason)",
+            hint: "end what uses the port, or register another one: --port N")
+        }
+      }
+    }
+    return listeners
+  }
+
+  /// A request reached the redirect listener.
+  private func hit(_ id: String, _ hit: RedirectHit) async -> RedirectPage {
+    guard let session = sessions[id], let browser = session.browser else { return .ignored }
+    let verdict = browser.expectation.judge(method: hit.method, target: hit.target)
+    switch verdict {
+    case .ignore(.path): return .notFound
+    case .ignore(.method): return .methodNotAllowed
+    case .ignore: return .ignored
+    case .denied, .refused, .code: break
+    }
+    guard case .pending = session.state else { return .ignored }
+    switch await judge(verdict, id) {
+    case .success: return .loggedIn
+    case .failure(let failure): return .refused(reason: failure.message)
+    }
+  }
+
+  /// Ends the login with a verdict that is not `ignore`. A second verdict waits for nothing: the first one decides.
+  @discardableResult
+  func judge(_ verdict: AuthorizationVerdict, _ id: String) async -> Result<LoginProgress, AgentFailure> {
+    guard var session = sessions[id], let browser = session.browser, case .pending = session.state else {
+      return .failure(AgentFailure(.loginPending, "this login is being finished already"))
+    }
+    let name = session.definition.name
+    switch verdict {
+    case .code(let code):
+      session.state = .exchanging
+      sessions[id] = session
+      return await obtain(
+        id, .authorizationCode(code, redirectURI: browser.redirectURI, codeVerifier: browser.pkce.verifier), scope: [])
+    case .denied(let error):
+      let failure = AgentFailure(
+        .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)", oauthError: error.code,
+        oauthErrorDescription: error.explanation)
+      await end(id, .failure(failure))
+      return .failure(failure)
+    case .refused, .ignore:
+      let failure = AgentFailure(.serverRefused, "\(name): \(verdict)")
+      await end(id, .failure(failure))
+      return .failure(failure)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import AgentWire
+import OAuthProtocol
+
+extension LoginCoordinator {
+  /// The device flow (RFC 8628).
+  func beginDevice(_ session: LoginSession) async throws(AgentFailure) -> LoginStarted {
+    var session = session
+    let definition = session.definition
+    guard let endpoint = session.server.deviceAuthorizationEndpoint else {
+      throw AgentFailure(
+        .configInvalid, "\(definition.name): \(session.binding.issuerHost) names no device authorization endpoint",
+        hint: "log in with a browser, or name it in the account: device_authorization_endpoint")
+    }
+    let asked = time.now()
+    let request: HTTPRequest
+    do {
+      request = try DeviceAuthorizationRequest(
+        endpoint: endpoint, client: try session.binding.client(session.clientSecret), scope: definition.scope,
+        resources: definition.resource, audiences: definition.audience, extra: session.binding.extraTokenParameters
+      ).httpRequest()
+    } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    let host = session.binding.issuerHost
+    switch await transport.perform(request, route: session.binding.route) {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      throw AgentFailure(.unavailable, "\(definition.name): \(host): \(failure.message)")
+    case .answered(let answer):
+      let verdict = DeviceAuthorizationVerdict(judging: answer, now: Int64(asked.wallSeconds))
+      switch verdict {
+      case .authorized(let authorization):
+        session.started = LoginStarted(
+          loginID: session.id, kind: .device, account: definition.name,
+          expiresInSeconds: authorization.expiresInSeconds, userCode: authorization.userCode,
+          verificationURI: authorization.verificationURI.text,
+          verificationURIComplete: authorization.verificationURIComplete?.text)
+        add(session)
+        let id = session.id
+        run(id) { await $0.poll(id, authorization, asked: asked) }
+        return session.started
+      case .refused(let error):
+        throw AgentFailure(
+          error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(definition.name): \(host): \(verdict)",
+          oauthError: error.code, oauthErrorDescription: error.explanation)
+      case .unusable: throw AgentFailure(.unavailable, "\(definition.name): \(host): \(verdict)")
+      }
+    }
+  }
+
+  /// Polls the token endpoint at the times that the server's answers allow (RFC 8628 §3.5).
+  func poll(_ id: String, _ authorization: DeviceAuthorization, asked: Moment) async {
+    var polling = DevicePolling(authorization, startedAtMilliseconds: asked.bootMilliseconds)
+    var step = polling.first(atMilliseconds: time.now().bootMilliseconds)
+    while let session = sessions[id], session.isPending {
+      switch step {
+      case .stopped(let stop): return await end(id, .failure(Self.failure(stop, session)))
+      case .granted: return
+      case .poll(let at):
+        let wait = Double(at - time.now().bootMilliseconds) / 1_000
+        do { try await time.sleep(seconds: max(0, wait)) } catch { return }
+        guard let next = await pollOnce(id, session, authorization, &polling) else { return }
+        step = next
+      }
+    }
+  }
+
+  /// One poll; nil when the login ended.
+  private func pollOnce(
+    _ id: String, _ session: LoginSession, _ authorization: DeviceAuthorization, _ polling: inout DevicePolling
+  ) async -> DevicePolling.Step? {
+    let asked = time.now()
+    let request: HTTPRequest
+    do {
+      request = try TokenRequest(
+        endpoint: session.server.tokenEndpoint, client: try session.binding.client(session.clientSecret),
+        grant: .deviceCode(authorization.deviceCode), extra: session.binding.extraTokenParameters
+      ).httpRequest()
+    } catch {
+      await end(id, .failure(AgentFailure(.configInvalid, "\(session.definition.name): \(error)")))
+      return nil
+    }
+    switch await transport.perform(request, route: session.binding.route) {
+    case .notSent, .sentNoAnswer: return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds)
+    case .answered(let answer):
+      let judgement = TokenJudgement(judging: answer, now: Int64(asked.wallSeconds))
+      let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
+      if case .granted = step {
+        await end(id, await keep(judgement, session, asked: asked))
+        return nil
+      }
+      return step
+    }
+  }
+
+  private static func failure(_ stop: DeviceStop, _ session: LoginSession) -> AgentFailure {
+    let name = session.definition.name
+    switch stop {
+    case .expired, .unknownCode:
+      return AgentFailure(.loginCancelled, "\(name): \(stop)", hint: "oauthctl login \(name)")
+    case .denied(let error), .refused(let error):
+      return AgentFailure(
+        error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(stop)", oauthError: error.code,
+        oauthErrorDescription: error.explanation)
+    case .refusedWithoutReason, .unusable: return AgentFailure(.serverRefused, "\(name): \(stop)")
+    }
+  }
+}
+
+extension Moment {
+  /// Boot time in whole milliseconds.
+  var bootMilliseconds: Int64 { Int64(bootSeconds * 1_000) }
+}

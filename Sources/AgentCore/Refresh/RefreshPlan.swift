@@ -1,0 +1,30 @@
+/// When a token is refreshed without anybody asking (docs/tokens.md). Pure: times come in, a time comes out.
+package enum RefreshPlan {
+  /// Share of a token's life after which it is refreshed, and how far the moment is spread either way.
+  package static let share = 0.75
+  package static let spread = 0.10
+  /// Seconds after the last request in which a token counts as in use; two lives count as well.
+  package static let inUseSeconds = 86_400.0
+
+  /// Seconds a token must still be valid when a request names no `min_validity_s`: a third of its life, 60 at most.
+  package static func defaultMinimumValidity(lifeSeconds: Double?) -> Double {
+    lifeSeconds.map { min(60, $0 / 3) } ?? 0
+  }
+
+  /// Seconds after `received` at which a token with this life is refreshed. `random` is in 0..<1.
+  package static func refreshAge(lifeSeconds: Double, random: Double) -> Double {
+    lifeSeconds * (share + spread * (2 * random - 1))
+  }
+
+  /// Whether the token counts as used: `sinceAsked` seconds ago somebody asked, nil: nobody did.
+  package static func isInUse(sinceAsked: Double?, lifeSeconds: Double) -> Bool {
+    guard let sinceAsked else { return false }
+    return sinceAsked <= max(inUseSeconds, 2 * lifeSeconds)
+  }
+
+  /// Seconds after the refresh token was received at which an idle grant is used once, so that it does not lapse: half
+  /// of its known life; nil when the server told none.
+  package static func keepAliveAge(refreshTokenLifeSeconds: Double?) -> Double? {
+    refreshTokenLifeSeconds.map { $0 / 2 }
+  }
+}

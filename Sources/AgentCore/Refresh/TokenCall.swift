@@ -1,0 +1,64 @@
+package import Sealing
+
+/// One request to a token endpoint, as the state machine wants it sent.
+package struct TokenCall: Sendable {
+  package enum Credential: Sendable {
+    case refreshToken(Secret)
+    case clientCredentials
+    case password(username: String, Secret)
+  }
+
+  package var credential: Credential
+  package var key: TokenKey
+  /// To be sent, as decided by the account and the key; empty: left out.
+  package var scope: [String]
+  package var resource: [String]
+  package var audience: [String]
+  package var binding: DefinitionBinding
+  package var clientSecret: Secret?
+  /// Counts every call of this account in this agent's life.
+  package var number: UInt64
+  /// From before the request is sent: lives count from here.
+  package var started: Moment
+
+  /// Whether sending it uses something up that a lost answer would lose.
+  package var rotates: Bool {
+    if case .refreshToken = credential { true } else { false }
+  }
+}
+
+/// What a token endpoint's answer comes to, with the refresh token kept apart: it is saved whatever else is wrong.
+package struct JudgedAnswer: Sendable {
+  package enum Verdict: Sendable {
+    case granted(accessToken: Secret, tokenType: String, lifeSeconds: Double?, scope: [String]?)
+    /// `invalid_grant`: only a login helps.
+    case grantRefused(error: String, description: String?)
+    /// `invalid_client`, `unauthorized_client`: the definition or the client secret is wrong, the grant may live.
+    case clientRefused(error: String, description: String?)
+    /// Another `error`.
+    case refused(error: String, description: String?)
+    /// A 4xx that says nothing usable: three of them over ten minutes count as a refusal, unconfirmed.
+    case refusedWithoutReason(String)
+    /// Decides nothing: 5xx, 429, HTML, redirects, a token that cannot be used.
+    case undecided(reason: String, retryAfterSeconds: Double?)
+  }
+
+  package var verdict: Verdict
+  package var refreshToken: Secret?
+  package var refreshTokenLifeSeconds: Double?
+
+  package init(_ verdict: Verdict, refreshToken: Secret? = nil, refreshTokenLifeSeconds: Double? = nil) {
+    self.verdict = verdict
+    self.refreshToken = refreshToken
+    self.refreshTokenLifeSeconds = refreshTokenLifeSeconds
+  }
+}
+
+/// How a ``TokenCall`` ended.
+package enum TokenCallEnd: Sendable {
+  /// Provably nothing was sent.
+  case notSent(String)
+  /// Sent, and no whole answer came: a refresh token may or may not be used up.
+  case sentNoAnswer(String)
+  case answered(JudgedAnswer)
+}

@@ -1,0 +1,174 @@
+package import AgentWire
+package import Logging
+import Sealing
+
+/// What the agent tells of itself.
+package struct AgentIdentity: Sendable {
+  package var pid: Int32
+  /// `systemd`, `on_demand` or `by_hand`.
+  package var started: String
+  package var startedAt: Moment
+  /// Conditions that make it worse than it should be, found at the start.
+  package var degraded: [String]
+
+  package init(pid: Int32, started: String, startedAt: Moment, degraded: [String]) {
+    self.pid = pid
+    self.started = started
+    self.startedAt = startedAt
+    self.degraded = degraded
+  }
+}
+
+/// Turns requests into calls of the service that owns the matter, and results into answer lines.
+package struct AgentRouter: LineResponder {
+  /// What protocol version 1 has grown by.
+  static let capabilities: [String] = []
+
+  private let service: CredentialService
+  private let logins: LoginCoordinator
+  private let vault: any VaultControl
+  private let ready: ReadyTokens
+  private let time: any TimeKeeper
+  private let admission: Admission
+  private let identity: AgentIdentity
+  private let logger: Logger
+
+  package init(
+    service: CredentialService, logins: LoginCoordinator, vault: any VaultControl, ready: ReadyTokens,
+    time: any TimeKeeper, admission: Admission, identity: AgentIdentity, logger: Logger
+  ) {
+    self.service = service
+    self.logins = logins
+    self.vault = vault
+    self.ready = ready
+    self.time = time
+    self.admission = admission
+    self.identity = identity
+    self.logger = logger
+  }
+
+  // MARK: The ready path
+
+  package func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]? {
+    guard let account = request.account, request.url == nil, admission.admit(caller) == .allow else { return nil }
+    let now = time.now()
+    guard
+      let token = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now.bootSeconds)
+    else { return nil }
+    let remaining = token.expiresBoot.map { max(0, Int($0 - now.bootSeconds)) }
+    let fields = TokenLine.AnswerFields(
+      tokenType: token.tokenType, expiresAt: token.expiresAt, expiresInSeconds: remaining, scope: token.scope,
+      account: token.account, accountID: token.accountID, fingerprint: token.fingerprint, matchedHost: nil,
+      gitUsername: token.gitUsername)
+    return token.accessToken.withBytes { TokenLine.printAnswer(request.id, fields, token: $0) }
+  }
+
+  // MARK: Every other request
+
+  package func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
+    do throws(AgentFailure) {
+      if case .deny(let reason) = admission.admit(caller) { throw AgentFailure(.notPermitted, reason) }
+      return try await route(request)
+    } catch {
+      logger.debug(
+        "refused", metadata: ["method": "\(request.method.rawValue)", "failure": "\(error.kind.rawValue)"])
+      return AnswerLine.failure(request.id, error)
+    }
+  }
+
+  private func route(_ request: RequestLine) async throws(AgentFailure) -> [UInt8] {
+    func reply<P: RequestParameters>(
+      _ type: P.Type, _ body: (P) async throws(AgentFailure) -> P.Answer
+    ) async throws(AgentFailure) -> [UInt8] {
+      AnswerLine.success(request.id, try await body(try request.parameters(type)))
+    }
+    switch request.method {
+    case .agentHello: return try await reply(AgentHello.self, hello)
+    case .agentStatus: return try await reply(AgentStatus.self, status)
+    case .tokenGet: return try await reply(TokenGet.self, token)
+    case .tokenReject: return try await reply(TokenReject.self, service.reject)
+    case .loginStart: return try await reply(LoginStart.self, logins.start)
+    case .loginWait: return try await reply(LoginWait.self, logins.wait)
+    case .loginComplete: return try await reply(LoginComplete.self, logins.complete)
+    case .loginCancel: return try await reply(LoginCancel.self, logins.cancel)
+    case .accountCheck: return try await reply(AccountCheck.self, service.check)
+    case .accountList: return try await reply(AccountList.self, list)
+    case .accountShow: return try await reply(AccountShow.self, service.show)
+    case .accountForget: return try await reply(AccountForget.self, service.forget)
+    case .accountAccept: return try await reply(AccountAccept.self, service.accept)
+    case .configReload: return try await reply(ConfigReload.self, reload)
+    case .secretSet: return try await reply(SecretSet.self, service.setSecret)
+    case .secretForget: return try await reply(SecretForget.self, service.forgetSecret)
+    case .logout: return try await reply(Logout.self, service.logout)
+    case .vaultStatus: return try await reply(VaultStatusRequest.self, vaultStatus)
+    case .vaultCreate: return try await reply(VaultCreate.self, createVault)
+    case .vaultUnlock: return try await reply(VaultUnlock.self, unlockVault)
+    }
+  }
+
+  private func hello(_: AgentHello) -> AgentHelloAnswer {
+    AgentHelloAnswer(protocol: 1, capabilities: Self.capabilities, agentVersion: ProjectVersion.current)
+  }
+
+  /// `token.get`, and for `interaction: wait` once more after the login that is under way.
+  private func token(_ request: TokenGet) async throws(AgentFailure) -> TokenAnswer {
+    do { return try await service.token(request) } catch {
+      guard error.kind == .loginRequired, request.interaction == .wait, let account = request.account,
+        await logins.isPending(account)
+      else { throw error }
+      let began = time.now()
+      let milliseconds = request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds
+      await logins.settled(account, seconds: Double(milliseconds) / 1_000)
+      var again = request
+      again.timeoutMilliseconds = max(1, milliseconds - Int(time.now().seconds(since: began) * 1_000))
+      return try await service.token(again)
+    }
+  }
+
+  private func list(_ request: AccountList) async throws(AgentFailure) -> AccountPage {
+    try await service.list(limit: request.limit, after: request.after)
+  }
+
+  private func reload(_: ConfigReload) async throws(AgentFailure) -> ConfigReloadAnswer { try await service.reload() }
+
+  // MARK: Agent and vault
+
+  /// Answers although the vault cannot be opened: then there are no accounts, and the vault's state says why.
+  private func status(_ request: AgentStatus) async throws(AgentFailure) -> AgentStatusAnswer {
+    var page = AccountPage(accounts: [], next: nil)
+    var failed: AgentFailure?
+    do { page = try await service.list(limit: request.limit, after: request.after) } catch {
+      guard error.kind != .badRequest else { throw error }
+      failed = error
+    }
+    var vault = await vault.status()
+    if let failed, vault.reason == nil { vault.reason = failed.message }
+    for index in page.accounts.indices where await logins.isPending(page.accounts[index].account) {
+      if [.new, .loginRequired, .expired].contains(page.accounts[index].state) {
+        page.accounts[index].state = .loginPending
+      }
+    }
+    return AgentStatusAnswer(
+      pid: Int(identity.pid), agentVersion: ProjectVersion.current, started: identity.started,
+      startedAt: Int(identity.startedAt.wallSeconds), vault: vault, degraded: identity.degraded,
+      problems: await service.problems, counts: ["accounts": await service.definedCount], accounts: page.accounts,
+      next: page.next)
+  }
+
+  private func vaultStatus(_: VaultStatusRequest) async -> VaultStatusAnswer {
+    try? await service.open()
+    return await vault.status()
+  }
+
+  private func createVault(_: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
+    try await service.open()
+    let code = try await vault.create()
+    return VaultCreateAnswer(created: code != nil, recoveryCode: code)
+  }
+
+  private func unlockVault(_ request: VaultUnlock) async throws(AgentFailure) -> VaultStatusAnswer {
+    try await vault.unlock(recoveryCode: request.recoveryCode)
+    try await service.open()
+    return await vault.status()
+  }
+}

@@ -1,0 +1,208 @@
+package import AgentWire
+import OAuthProtocol
+import Sealing
+import TokenVault
+
+extension CredentialService {
+  /// Seconds that `logout` waits for the server before it answers `pending`.
+  private static let revocationWaitSeconds = 10.0
+
+  // MARK: Accounts
+
+  package func list(limit: Int?, after: String?) async throws(AgentFailure) -> AccountPage {
+    try await open()
+    let size = limit ?? WireLimits.pageSize
+    guard (1...WireLimits.pageSize).contains(size) else {
+      throw AgentFailure(.badRequest, "limit is 1 to \(WireLimits.pageSize)")
+    }
+    let now = time.now()
+    let all = accounts.keys.compactMap { summary($0, at: now) }.sorted { left, right in
+      let (l, r) = (Self.rank(left.state), Self.rank(right.state))
+      return l == r ? left.account < right.account : l < r
+    }
+    var rest = all[...]
+    if let after { rest = rest.drop { "\(Self.rank($0.state)):\($0.account)" <= after } }
+    let page = Array(rest.prefix(size))
+    let next = rest.count > size ? page.last.map { "\(Self.rank($0.state)):\($0.account)" } : nil
+    return AccountPage(accounts: page, next: next)
+  }
+
+  package func show(_ request: AccountShow) async throws(AgentFailure) -> AccountDetails {
+    try await open()
+    let (name, _) = try select(account: request.account, url: nil)
+    guard let account = accounts[name], let definition = account.machine.definition,
+      let summary = summary(name, at: time.now())
+    else { throw AgentFailure(.accountUnknown, "\(name): no such account") }
+    let record = account.machine.record
+    let grant = record?.grant
+    var endpoints: [String: String] = [:]
+    endpoints["authorization_endpoint"] = grant?.binding.authorizationEndpoint ?? definition.authorizationEndpoint
+    endpoints["token_endpoint"] = grant?.binding.tokenEndpoint ?? definition.tokenEndpoint
+    endpoints["device_authorization_endpoint"] =
+      grant?.binding.deviceAuthorizationEndpoint ?? definition.deviceAuthorizationEndpoint
+    endpoints["revocation_endpoint"] = grant?.binding.revocationEndpoint ?? definition.revocationEndpoint
+    var secrets: [String] = []
+    if record?.clientSecret != nil { secrets.append(SecretKind.clientSecret.rawValue) }
+    if record?.password != nil { secrets.append(SecretKind.password.rawValue) }
+    if grant?.refreshToken != nil { secrets.append(SecretKind.refreshToken.rawValue) }
+    return AccountDetails(
+      summary: summary, file: definition.file, endpoints: endpoints, secrets: secrets,
+      differences: account.machine.differences, problems: problems.filter { $0.isAbout(name) },
+      loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
+      fingerprint: record?.token(.standard)?.fingerprint.description)
+  }
+
+  package func forget(_ request: AccountForget) async throws(AgentFailure) -> EmptyResult {
+    try await open()
+    guard accounts[request.account] != nil else {
+      throw AgentFailure(.accountUnknown, "\(Escaped.forTerminal(request.account, limit: 80)): no such account")
+    }
+    try await change(request.account, .forget)
+    return EmptyResult()
+  }
+
+  package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
+    try await open()
+    let (name, _) = try select(account: request.account, url: nil)
+    guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil
+    else {
+      throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: "oauthctl login \(name)")
+    }
+    let differences = machine.differences
+    guard request.dryRun != true, !differences.isEmpty else {
+      return AccountAcceptAnswer(differences: differences, accepted: false)
+    }
+    let server = try await resolver.resolve(definition, device: false, now: time.now())
+    guard let now = accounts[name]?.machine, now.definition == definition, now.record?.grant != nil else {
+      throw AgentFailure(
+        .definitionChanged, "\(name): its definition changed again meanwhile", hint: "look at it again")
+    }
+    let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
+    try await change(name, .accept(binding))
+    return AccountAcceptAnswer(differences: differences, accepted: true)
+  }
+
+  package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
+    try await open()
+    let read = configuration.load()
+    apply(read)
+    return ConfigReloadAnswer(accounts: read.definitions.count, problems: read.problems)
+  }
+
+  package func check(_ request: AccountCheck) async throws(AgentFailure) -> AccountCheckAnswer {
+    try await open()
+    let definition: AccountDefinition
+    switch configuration.definition(name: request.account, text: request.definition) {
+    case .failure(let found): return AccountCheckAnswer(problems: found.problems)
+    case .success(let read): definition = read
+    }
+    var answer = AccountCheckAnswer(
+      problems: [], issuer: definition.issuer, host: (try? WebURL(definition.issuer))?.origin.host,
+      grant: definition.grant.rawValue)
+    answer.missingSecrets = missingSecrets(definition)
+    guard request.discover ?? true else { return answer }
+    let server = try await resolver.resolve(definition, device: false, now: time.now())
+    answer.discovery = server.discovery ?? "none"
+    answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
+    return answer
+  }
+
+  // MARK: Secrets
+
+  package func setSecret(_ request: SecretSet) async throws(AgentFailure) -> EmptyResult {
+    try await open()
+    let (name, _) = try select(account: request.account, url: nil)
+    guard (1...WireLimits.tokenBytes).contains(request.value.utf8.count) else {
+      throw AgentFailure(.badRequest, "value has 1 to \(WireLimits.tokenBytes) bytes")
+    }
+    guard !request.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw AgentFailure(.badRequest, "value holds a control character", hint: "give it without the line's end")
+    }
+    if request.kind == .password, request.keep != true {
+      accounts[name]?.passwordOnce = Secret(request.value)
+      return EmptyResult()
+    }
+    if request.kind == .refreshToken, accounts[name]?.machine.record?.grant == nil {
+      throw AgentFailure(
+        .loginRequired, "\(name): there is no login that it could belong to", hint: "oauthctl login \(name)")
+    }
+    try await change(name, .setSecret(request.kind, Secret(request.value)))
+    return EmptyResult()
+  }
+
+  package func forgetSecret(_ request: SecretForget) async throws(AgentFailure) -> EmptyResult {
+    try await open()
+    let (name, _) = try select(account: request.account, url: nil)
+    accounts[name]?.passwordOnce = nil
+    try await change(name, .forgetSecret(request.kind))
+    return EmptyResult()
+  }
+
+  private func missingSecrets(_ definition: AccountDefinition) -> [String] {
+    let record = accounts[definition.name]?.machine.record
+    var missing: [String] = []
+    let needsClientSecret =
+      definition.grant == .clientCredentials
+      || ["client_secret_basic", "client_secret_post"].contains(definition.clientAuthentication ?? "")
+    if needsClientSecret, record?.clientSecret == nil { missing.append(SecretKind.clientSecret.rawValue) }
+    if definition.grant == .password, record?.password == nil { missing.append(SecretKind.password.rawValue) }
+    return missing
+  }
+
+  // MARK: Logout
+
+  package func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
+    try await open()
+    let (name, _) = try select(account: request.account, url: nil)
+    let grant = accounts[name]?.machine.record?.grant
+    accounts[name]?.passwordOnce = nil
+    try await change(name, .logout)
+    guard let grant else { return LogoutAnswer(revocation: .none) }
+    guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
+    switch await revocation(name, seconds: Self.revocationWaitSeconds) {
+    case .revoked: return LogoutAnswer(revocation: .revoked)
+    case .refused(let reason): return LogoutAnswer(revocation: .refused, reason: reason)
+    case .later(let reason, _): return LogoutAnswer(revocation: .pending, reason: reason)
+    case nil: return LogoutAnswer(revocation: .pending, reason: "the server has not answered yet")
+    }
+  }
+
+  // MARK: Summaries
+
+  private static func rank(_ state: AccountSummary.State) -> Int {
+    let order: [AccountSummary.State] = [
+      .definitionChanged, .clientRejected, .loginRequired, .configInvalid, .loginPending, .retrying, .expired, .new,
+      .refreshing, .ok,
+    ]
+    return order.firstIndex(of: state) ?? 0
+  }
+
+  private func summary(_ name: String, at now: Moment) -> AccountSummary? {
+    guard let account = accounts[name], let definition = account.machine.definition else { return nil }
+    let record = account.machine.record
+    let token = record?.token(.standard)
+    let remaining = token?.remaining(at: now)
+    var (state, reason) = account.machine.state(at: now)
+    if let problem = problems.first(where: { $0.isAbout(name) }), state == .ok || state == .new {
+      state = .configInvalid
+      reason = "\(problem.line.map { "line \($0): " } ?? "")\(problem.reason)"
+    }
+    let refreshLife: Int? = record?.grant.flatMap { grant in
+      guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }
+      return Int(now.wallSeconds + life - now.seconds(since: received))
+    }
+    return AccountSummary(
+      account: name, accountID: record == nil ? nil : account.id.description, state: state, reason: reason,
+      issuer: definition.issuer, host: (try? WebURL(definition.issuer))?.origin.host ?? definition.issuer,
+      hosts: definition.origins, clientID: definition.clientID, grant: definition.grant.rawValue,
+      scope: record?.grant?.scope ?? definition.scope, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
+      expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
+      retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
+      gitUsername: definition.gitUsername)
+  }
+}
+
+extension CredentialService {
+  /// Accounts that have a definition.
+  var definedCount: Int { accounts.values.filter { $0.machine.definition != nil }.count }
+}

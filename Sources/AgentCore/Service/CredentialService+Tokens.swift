@@ -1,0 +1,118 @@
+package import AgentWire
+import OAuthProtocol
+import Sealing
+import TokenVault
+
+extension CredentialService {
+  /// `token.get` off the hot path.
+  package func token(_ request: TokenGet) async throws(AgentFailure) -> TokenAnswer {
+    try await open()
+    let bounds = try TokenBounds(request)
+    let (name, matchedHost) = try select(account: request.account, url: request.url)
+    let key = try key(request, name)
+    let rejected = try request.rejected.map(Self.fingerprint)
+    let waiter = AccountStateMachine.Waiter(
+      id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init), rejected: rejected,
+      force: request.force ?? false, bestEffort: request.bestEffort ?? false,
+      deadline: time.now().bootSeconds + bounds.timeoutSeconds)
+    switch await wait(name, waiter, timeoutSeconds: bounds.timeoutSeconds) {
+    case .failure(let failure): throw failure
+    case .success(let token): return answer(token, name, matchedHost)
+    }
+  }
+
+  /// `token.reject`.
+  package func reject(_ request: TokenReject) async throws(AgentFailure) -> TokenRejectAnswer {
+    try await open()
+    let (name, _) = try select(account: request.account, url: request.url)
+    let fingerprint = try Self.fingerprint(request.rejected)
+    var verdict = TokenRejectAnswer.Verdict.unknown
+    event(name) { machine in
+      let (result, actions) = machine.reject(fingerprint)
+      verdict = result
+      return actions
+    }
+    return TokenRejectAnswer(verdict)
+  }
+
+  /// Which account a request means. An account whose definition changed keeps the hosts it was bound to.
+  func select(account: String?, url: String?) throws(AgentFailure) -> (name: String, matchedHost: String?) {
+    let known = accounts.compactMap { name, account -> (name: String, origins: [String])? in
+      guard let definition = account.machine.definition else { return nil }
+      let bound = account.machine.isDefinitionChanged ? account.machine.record?.grant?.binding.hosts : nil
+      return (name, bound ?? definition.origins)
+    }
+    do { return try AccountSelection.select(account: account, url: url, among: known) } catch {
+      guard error.kind == .accountUnknown, let account, let problem = problems.first(where: { $0.isAbout(account) })
+      else {
+        throw error
+      }
+      throw AgentFailure(
+        .configInvalid, "\(account): \(problem.line.map { "line \($0): " } ?? "")\(problem.reason)",
+        hint: "mend \(problem.file)")
+    }
+  }
+
+  private func key(_ request: TokenGet, _ name: String) throws(AgentFailure) -> TokenKey {
+    guard let definition = accounts[name]?.machine.definition else { return .standard }
+    func checked(_ what: String, _ asked: [String]?, _ allowed: [String]) throws(AgentFailure) -> [String] {
+      guard let asked, !asked.isEmpty else { return [] }
+      guard let other = asked.first(where: { !allowed.contains($0) }) else { return asked }
+      let shown = Escaped.forTerminal(other, limit: 80)
+      throw AgentFailure(
+        .notPermitted, "\(name): \(what) \(shown) may not be asked for",
+        hint: "add it to \(what == "scope" ? "allowed_scope" : what) of the account")
+    }
+    let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope)
+    return TokenKey(
+      scope: Set(scope) == Set(definition.scope) ? [] : scope,
+      resource: try checked("resource", request.resource, definition.resource),
+      audience: try checked("audience", request.audience, definition.audience))
+  }
+
+  private func answer(_ token: TokenRecord, _ name: String, _ matchedHost: String?) -> TokenAnswer {
+    let now = time.now()
+    let remaining = token.remaining(at: now)
+    return TokenAnswer(
+      accessToken: token.accessToken.secret.reveal(), tokenType: token.tokenType,
+      expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) },
+      scope: token.scope, account: name, accountID: accounts[name]?.id.description ?? "",
+      fingerprint: token.fingerprint.description, matchedHost: matchedHost,
+      gitUsername: accounts[name]?.machine.definition?.gitUsername)
+  }
+
+  static func fingerprint(_ rejected: RejectedToken) throws(AgentFailure) -> Fingerprint {
+    switch (rejected.fingerprint, rejected.token) {
+    case (let text?, nil):
+      guard let fingerprint = Fingerprint(text) else {
+        throw AgentFailure(.badRequest, "rejected.fingerprint is not sha256: and 32 hex digits")
+      }
+      return fingerprint
+    case (nil, let token?) where (1...WireLimits.tokenBytes).contains(token.utf8.count):
+      return Fingerprint(of: Secret(token))
+    default:
+      throw AgentFailure(.badRequest, "rejected names either a fingerprint or a token")
+    }
+  }
+}
+
+/// The bounds of `token.get`'s numbers.
+struct TokenBounds {
+  let timeoutSeconds: Double
+
+  init(_ request: TokenGet) throws(AgentFailure) {
+    let timeout = request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds
+    guard (1...WireLimits.timeoutMilliseconds).contains(timeout) else {
+      throw AgentFailure(.badRequest, "timeout_ms is 1 to \(WireLimits.timeoutMilliseconds)")
+    }
+    guard (0...TokenLine.greatestValiditySeconds).contains(request.minValiditySeconds ?? 0) else {
+      throw AgentFailure(.badRequest, "min_validity_s is 0 to \(TokenLine.greatestValiditySeconds)")
+    }
+    timeoutSeconds = Double(timeout) / 1_000
+  }
+}
+
+extension ConfigurationProblem {
+  /// Whether it is about the file of this account.
+  func isAbout(_ account: String) -> Bool { file.hasSuffix("/\(account).toml") }
+}

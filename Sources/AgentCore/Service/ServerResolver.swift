@@ -1,0 +1,110 @@
+package import AgentWire
+package import OAuthProtocol
+
+/// The endpoints of an account's server, from its definition and, where that leaves them out, from its metadata.
+package struct ResolvedServer: Sendable {
+  package var tokenEndpoint: WebURL
+  package var authorizationEndpoint: WebURL?
+  package var deviceAuthorizationEndpoint: WebURL?
+  package var revocationEndpoint: WebURL?
+  /// RFC 9207: authorization responses name their issuer.
+  package var namesIssuer = false
+  package var authenticationMethods: [String]?
+  /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
+  package var discovery: String?
+
+  /// What the account's secrets are bound to when it logs in with this server.
+  func binding(_ definition: AccountDefinition, hasSecret: Bool) throws(AgentFailure) -> DefinitionBinding {
+    let method: String
+    do {
+      method =
+        try definition.clientAuthentication
+        ?? ClientAuthenticationMethod.chosen(hasSecret: hasSecret, supported: authenticationMethods).rawValue
+    } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    return DefinitionBinding(
+      issuer: definition.issuer, clientID: definition.clientID, clientAuthentication: method,
+      tokenEndpoint: tokenEndpoint.text, authorizationEndpoint: authorizationEndpoint?.text,
+      deviceAuthorizationEndpoint: deviceAuthorizationEndpoint?.text, revocationEndpoint: revocationEndpoint?.text,
+      redirectURI: definition.redirectURI, hosts: definition.origins.sorted(),
+      certificateAuthorityFile: definition.certificateAuthorityFile,
+      certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy,
+      tokenParameters: definition.tokenParameters)
+  }
+}
+
+/// Finds endpoints. Nothing is cached: a login asks the server what it is today, a refresh uses what was bound then.
+package struct ServerResolver: Sendable {
+  private let transport: any HTTPTransport
+
+  package init(transport: any HTTPTransport) { self.transport = transport }
+
+  /// Throws `config_invalid` for endpoints that cannot be used, `unavailable` when the server cannot be asked.
+  package func resolve(
+    _ definition: AccountDefinition, device: Bool, now: Moment
+  ) async throws(AgentFailure) -> ResolvedServer {
+    let written = try Self.written(definition)
+    if let tokenEndpoint = written.token, !Self.needsDiscovery(definition, written, device: device) {
+      return ResolvedServer(
+        tokenEndpoint: tokenEndpoint, authorizationEndpoint: written.authorization,
+        deviceAuthorizationEndpoint: written.device, revocationEndpoint: written.revocation)
+    }
+    let (metadata, kind) = try await discover(definition, now: now)
+    return ResolvedServer(
+      tokenEndpoint: written.token ?? metadata.tokenEndpoint,
+      authorizationEndpoint: written.authorization ?? metadata.authorizationEndpoint,
+      deviceAuthorizationEndpoint: written.device ?? metadata.deviceAuthorizationEndpoint,
+      revocationEndpoint: written.revocation ?? metadata.revocationEndpoint,
+      namesIssuer: metadata.authorizationResponseIssParameterSupported,
+      authenticationMethods: metadata.tokenEndpointAuthMethodsSupported, discovery: kind.rawValue)
+  }
+
+  private func discover(
+    _ definition: AccountDefinition, now: Moment
+  ) async throws(AgentFailure) -> (ServerMetadata, MetadataKind) {
+    let issuer: Issuer
+    do { issuer = try Issuer(definition.issuer) } catch {
+      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
+    }
+    let route = HTTPRoute(
+      certificateAuthorityFile: definition.certificateAuthorityFile, proxy: definition.proxy)
+    var discovery = Discovery(issuer: issuer)
+    var request = discovery.first
+    while true {
+      switch discovery.judge(await transport.perform(request, route: route), now: Int64(now.wallSeconds)) {
+      case .ask(let next): request = next
+      case .found(let metadata, let kind): return (metadata, kind)
+      case .failed(let failure):
+        throw AgentFailure(
+          failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
+          hint: failure.isTransient
+            ? nil : "check the issuer, or name --authorization-endpoint and --token-endpoint")
+      }
+    }
+  }
+
+  private struct Written {
+    var authorization: WebURL?
+    var token: WebURL?
+    var device: WebURL?
+    var revocation: WebURL?
+  }
+
+  private static func written(_ definition: AccountDefinition) throws(AgentFailure) -> Written {
+    func url(_ key: String, _ text: String?) throws(AgentFailure) -> WebURL? {
+      guard let text else { return nil }
+      do { return try WebURL(text) } catch {
+        throw AgentFailure(.configInvalid, "\(definition.name): \(key): \(error)")
+      }
+    }
+    return Written(
+      authorization: try url("authorization_endpoint", definition.authorizationEndpoint),
+      token: try url("token_endpoint", definition.tokenEndpoint),
+      device: try url("device_authorization_endpoint", definition.deviceAuthorizationEndpoint),
+      revocation: try url("revocation_endpoint", definition.revocationEndpoint))
+  }
+
+  private static func needsDiscovery(_ definition: AccountDefinition, _ written: Written, device: Bool) -> Bool {
+    if device || definition.grant == .deviceCode { return written.device == nil }
+    return definition.grant == .authorizationCode && written.authorization == nil
+  }
+}

@@ -1,0 +1,121 @@
+import Sealing
+package import OAuthProtocol
+
+/// Speaks to authorization servers for the credential service: builds requests from records, sends each once, and
+/// reduces the answers to what the state machine decides on.
+package struct TokenEndpoint: Sendable {
+  /// Seconds for the whole exchange of a refresh: generous, since a lost answer is worse than a slow one.
+  static let refreshTimeoutMilliseconds = 60_000
+
+  private let transport: any HTTPTransport
+
+  package init(transport: any HTTPTransport) { self.transport = transport }
+
+  /// Sends `call` once.
+  func perform(_ call: TokenCall, now: Moment) async -> TokenCallEnd {
+    let request: HTTPRequest
+    do {
+      request = try tokenRequest(call).httpRequest()
+    } catch {
+      return .notSent("\(error)")
+    }
+    var route = call.binding.route
+    if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
+    switch await transport.perform(request, route: route) {
+    case .notSent(let failure): return .notSent("\(call.binding.issuerHost): \(failure.message)")
+    case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
+    case .answered(let answer):
+      return .answered(JudgedAnswer(answer, host: call.binding.issuerHost, now: now))
+    }
+  }
+
+  private func tokenRequest(_ call: TokenCall) throws(ProtocolError) -> TokenRequest {
+    let grant: TokenRequestGrant =
+      switch call.credential {
+      case .refreshToken(let token): .refreshToken(token)
+      case .clientCredentials: .clientCredentials
+      case .password(let username, let password): .password(username: username, password: password)
+      }
+    return TokenRequest(
+      endpoint: try WebURL(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret),
+      grant: grant, scope: call.scope, resources: call.resource, audiences: call.audience,
+      extra: call.binding.extraTokenParameters)
+  }
+
+  /// Tells the server to revoke a token (RFC 7009), once.
+  func revoke(_ revocation: RevocationRecord, clientSecret: Secret?, now: Moment) async -> RevocationEnd {
+    let binding = revocation.binding
+    let request: HTTPRequest
+    do {
+      guard let endpoint = binding.revocationEndpoint else { return .refused("the server has no revocation endpoint") }
+      let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
+      request = RevocationRequest(
+        endpoint: try WebURL(endpoint), client: try binding.client(clientSecret), token: revocation.token.secret,
+        hint: hint
+      ).httpRequest()
+    } catch {
+      return .refused("\(error)")
+    }
+    switch await transport.perform(request, route: binding.route) {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      return .later("\(binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
+    case .answered(let answer):
+      let verdict = RevocationVerdict(judging: answer, now: Int64(now.wallSeconds))
+      switch verdict {
+      case .done: return .revoked
+      case .later(_, let seconds): return .later("\(verdict)", retryAfterSeconds: seconds.map(Double.init))
+      case .unsupportedTokenType, .refused, .refusedWithoutReason: return .refused("\(verdict)")
+      }
+    }
+  }
+}
+
+extension DefinitionBinding {
+  /// How requests to this server travel.
+  var route: HTTPRoute { HTTPRoute(certificateAuthorityFile: certificateAuthorityFile, proxy: proxy) }
+
+  func client(_ secret: Secret?) throws(ProtocolError) -> OAuthClient {
+    guard let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
+      throw .clientAuthentication("\(clientAuthentication) is not a known method")
+    }
+    return try OAuthClient(id: clientID, authentication: try method.with(secret))
+  }
+
+  var extraTokenParameters: [ExtraParameter] {
+    tokenParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
+  }
+}
+
+extension JudgedAnswer {
+  /// Reduces a token endpoint's answer (RFC 6749 §5).
+  init(_ answer: HTTPAnswer, host: String, now: Moment) {
+    let judgement = TokenJudgement(judging: answer, now: Int64(now.wallSeconds))
+    switch judgement.verdict {
+    case .granted(let grant):
+      self.init(
+        .granted(
+          accessToken: grant.accessToken, tokenType: "Bearer",
+          lifeSeconds: grant.lifetime.knownSeconds.map(Double.init),
+          scope: grant.scope),
+        refreshToken: judgement.salvagedRefreshToken ?? grant.refreshToken,
+        refreshTokenLifeSeconds: grant.refreshTokenLifetimeSeconds.map(Double.init))
+    case .refused(let error):
+      let verdict: Verdict =
+        switch error.meaning {
+        case .grantRefused: .grantRefused(error: error.code, description: error.explanation)
+        case .clientRefused: .clientRefused(error: error.code, description: error.explanation)
+        case .requestRefused, .transient: .refused(error: error.code, description: error.explanation)
+        }
+      self.init(verdict, refreshToken: judgement.salvagedRefreshToken)
+    case .refusedWithoutReason(let status):
+      self.init(
+        .refusedWithoutReason("\(host) refused with status \(status) and no reason"),
+        refreshToken: judgement.salvagedRefreshToken)
+    case .unusable(let problem, let seconds):
+      self.init(
+        .undecided(
+          reason: "the answer of \(host) is of no use: \(problem)", retryAfterSeconds: seconds.map(Double.init)),
+        refreshToken: judgement.salvagedRefreshToken)
+    }
+  }
+}

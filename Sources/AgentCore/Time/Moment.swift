@@ -1,0 +1,39 @@
+/// A point in time on both of the machine's clocks. Boot time counts suspend and never jumps but means nothing after a
+/// restart of the machine; wall time survives that but can be set.
+package struct Moment: Sendable, Equatable, Codable {
+  /// The kernel's random id of this boot.
+  package var bootID: String
+  /// Seconds since boot, suspend included (CLOCK_BOOTTIME).
+  package var bootSeconds: Double
+  /// Unix seconds (CLOCK_REALTIME).
+  package var wallSeconds: Double
+
+  package init(bootID: String, bootSeconds: Double, wallSeconds: Double) {
+    self.bootID = bootID
+    self.bootSeconds = bootSeconds
+    self.wallSeconds = wallSeconds
+  }
+
+  /// Seconds from `earlier` to here: by boot time within one boot, else by wall time. Negative when `earlier` is later.
+  package func seconds(since earlier: Moment) -> Double {
+    bootID == earlier.bootID ? bootSeconds - earlier.bootSeconds : wallSeconds - earlier.wallSeconds
+  }
+
+  /// This moment moved on both clocks.
+  package func advanced(by seconds: Double) -> Moment {
+    Moment(bootID: bootID, bootSeconds: bootSeconds + seconds, wallSeconds: wallSeconds + seconds)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case bootID = "boot_id"
+    case bootSeconds = "boot_s"
+    case wallSeconds = "wall_s"
+  }
+}
+
+/// The seams for time: what time it is, and sleeping. The live one uses a clock that counts suspend.
+package protocol TimeKeeper: Sendable {
+  func now() -> Moment
+  /// Returns when boot time has advanced by `seconds`, or throws when the task is cancelled.
+  func sleep(seconds: Double) async throws
+}

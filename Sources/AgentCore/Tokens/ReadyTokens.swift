@@ -1,0 +1,61 @@
+package import Sealing
+import Synchronization
+
+/// A token that may be handed out at once.
+package struct ReadyToken: Sendable {
+  package var account: String
+  package var accountID: String
+  package var accessToken: Secret
+  package var tokenType: String
+  package var scope: [String]
+  package var fingerprint: String
+  /// Boot time at which its life ends, and the same in Unix seconds; nil: not known.
+  package var expiresBoot: Double?
+  package var expiresAt: Int?
+  /// Seconds it must still be valid when a request names none.
+  package var defaultMinimumValidity: Double
+  package var origins: [String]
+  package var gitUsername: String?
+  /// The state machine's revision it was taken at.
+  package var revision: UInt64
+
+  /// Whether it is valid for `seconds` more, or for its default.
+  package func suffices(_ seconds: Int?, at bootSeconds: Double) -> Bool {
+    guard let expiresBoot else { return true }
+    let remaining = expiresBoot - bootSeconds
+    return remaining > 0 && remaining >= (seconds.map(Double.init) ?? defaultMinimumValidity)
+  }
+}
+
+/// The tokens that the event loop answers with, one per account: written by the credential service alone, before it
+/// answers anybody, and read by the listener.
+package final class ReadyTokens: Sendable {
+  private struct State {
+    var tokens: [String: ReadyToken] = [:]
+    /// Boot times of the last answers.
+    var asked: [String: Double] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Sets or removes the entry of `account`.
+  package func set(_ token: ReadyToken?, for account: String) {
+    state.withLock { $0.tokens[account] = token }
+  }
+
+  /// The token for `account` when it is valid long enough at `bootSeconds`; notes that it was asked for.
+  package func token(for account: String, minimumValiditySeconds: Int?, at bootSeconds: Double) -> ReadyToken? {
+    state.withLock { state in
+      guard let token = state.tokens[account], token.suffices(minimumValiditySeconds, at: bootSeconds) else {
+        return nil
+      }
+      state.asked[account] = bootSeconds
+      return token
+    }
+  }
+
+  /// Boot time of the last answer for `account`.
+  package func asked(_ account: String) -> Double? { state.withLock { $0.asked[account] } }
+}
