@@ -15,12 +15,15 @@ package struct AgentStarter {
   package let location: SocketLocation
   private let environment: () -> [String: String]
   private let agentPath: String?
+  private let systemctl: [String]
 
-  /// Resolves the socket's place. `environment` is asked only when an agent has to be started.
+  /// Resolves the socket's place. `environment` is asked only when an agent has to be started. `agentPath` stands for
+  /// `oauthd` beside this program; `systemctl` is looked for in this order, PATH has no say.
   /// Throws `notReachable` where there is no place for a socket.
   package init(
     socketVariables: [String: String] = LiveSystem.socketVariables(),
-    environment: @escaping () -> [String: String] = LiveSystem.environment, agentPath: String? = nil
+    environment: @escaping () -> [String: String] = LiveSystem.environment, agentPath: String? = nil,
+    systemctl: [String] = ["/usr/bin/systemctl", "/bin/systemctl"]
   ) throws(ClientError) {
     do {
       location = try SocketLocation.resolve(
@@ -32,6 +35,7 @@ package struct AgentStarter {
     }
     self.environment = environment
     self.agentPath = agentPath
+    self.systemctl = systemctl
   }
 
   /// A connection to the agent, started when `starting` and none runs. Throws `notReachable` or `timeout`.
@@ -60,7 +64,7 @@ package struct AgentStarter {
     {
       throw notReachable("\(reason), and none is started: \(refusal.reason)", refusal.hint)
     }
-    let manager = UserManager(environment: environment)
+    let manager = UserManager(environment: environment, programs: systemctl)
     if location.source != .temporary, let program = manager.program() {
       guard manager.start(with: program), let socket = try? door.open() else {
         throw notReachable(

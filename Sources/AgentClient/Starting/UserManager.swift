@@ -6,8 +6,8 @@ struct UserManager {
   static let unit = "oauthd.socket"
 
   let environment: [String: String]
-  /// Looked for in this order; PATH has no say.
-  var programs = ["/usr/bin/systemctl", "/bin/systemctl"]
+  /// Where systemctl may be.
+  let programs: [String]
   var waitMilliseconds = 10_000
 
   /// systemctl, when the manager runs and a unit file is there. Files alone are looked at.
