@@ -29,8 +29,11 @@ package final class Secret: Sendable {
   package var isEmpty: Bool { storage.isEmpty }
 
   /// Lends the bytes; they are gone when the last reference to this object is.
-  package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(storage)) }
+  package func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { extendLifetime(self) }
+    return try body(UnsafeRawBufferPointer(storage))
   }
 
   /// A copy as text, for the last step before a wire or a form. Nothing wipes it.

@@ -1,0 +1,11 @@
+import Dispatch
+
+/// Runs an actor's jobs on a thread of its own, one after the other: fsync, SQLite and Argon2id block.
+final class BlockingExecutor: SerialExecutor {
+  private let queue = DispatchQueue(label: "oauthctl.vault")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}

@@ -1,0 +1,43 @@
+import CSQLite
+import Glibc
+
+/// An SQLite call that did not give what it should.
+struct SQLiteFailure: Error {
+  /// The extended result code.
+  let code: Int32
+  let text: String
+
+  /// The failure that `connection` has just met.
+  init(_ code: Int32, _ connection: OpaquePointer?, during operation: String) {
+    self.code = code
+    var text = "\(operation): \(String(cString: sqlite3_errstr(code)))"
+    if let connection {
+      text += " (\(String(cString: sqlite3_errmsg(connection))))"
+      let system = sqlite3_system_errno(connection)
+      if system != 0 && code & 0xff != SQLITE_CORRUPT { text += ", \(String(cString: strerror(system)))" }
+    }
+    self.text = text
+  }
+
+  /// A value that is not of the type, or a setting not of the value, it must have.
+  init(unexpected what: String) {
+    code = SQLITE_MISMATCH
+    text = what
+  }
+
+  /// Codes that say something about the bytes are damage, the others about the machine.
+  var vaultError: VaultError {
+    switch code & 0xff {
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_ERROR, SQLITE_SCHEMA,
+      SQLITE_CONSTRAINT, SQLITE_RANGE:
+      .damaged(what: "database: \(text)")
+    case SQLITE_BUSY, SQLITE_LOCKED: .inUse(pid: 0, socket: nil)
+    default: .storageFailed("SQLite: \(text)")
+    }
+  }
+}
+
+/// Runs `body`, giving its SQLite failures as the vault's.
+func judged<Result: ~Copyable>(_ body: () throws(SQLiteFailure) -> Result) throws(VaultError) -> Result {
+  do throws(SQLiteFailure) { return try body() } catch { throw error.vaultError }
+}

@@ -1,0 +1,109 @@
+import CSQLite
+
+extension VaultDatabase {
+  func slots() throws(VaultError) -> [Slot] {
+    try judged { () throws(SQLiteFailure) in
+      var slots: [Slot] = []
+      try connection.rows("SELECT number, kind, passes, memory_kib, salt, sealed FROM slot ORDER BY number") {
+        (row) throws(SQLiteFailure) in
+        slots.append(
+          Slot(
+            number: try VaultDatabase.unsigned(row.integer(0)), kind: try VaultDatabase.unsigned(row.integer(1)),
+            passes: try VaultDatabase.unsigned(row.integer(2)), memoryKiB: try VaultDatabase.unsigned(row.integer(3)),
+            salt: try row.blob(4), sealed: try row.blob(5)))
+      }
+      return slots
+    }
+  }
+
+  private static func unsigned(_ value: Int64) throws(SQLiteFailure) -> UInt32 {
+    guard let value = UInt32(exactly: value) else { throw SQLiteFailure(unexpected: "a slot's number out of range") }
+    return value
+  }
+
+  func sealedCatalogue() throws(VaultError) -> [UInt8] {
+    try judged { () throws(SQLiteFailure) in try VaultDatabase.meta("catalogue", in: connection) }
+  }
+
+  func rowNames() throws(VaultError) -> Set<[UInt8]> {
+    try judged { () throws(SQLiteFailure) in
+      var names: Set<[UInt8]> = []
+      try connection.rows("SELECT row_key FROM record") { (row) throws(SQLiteFailure) in
+        names.insert(try row.blob(0))
+      }
+      return names
+    }
+  }
+
+  func sealedRecord(_ rowName: [UInt8]) throws(VaultError) -> [UInt8]? {
+    try judged { () throws(SQLiteFailure) in
+      var sealed: [UInt8]?
+      try connection.rows("SELECT sealed FROM record WHERE row_key = ?", [.blob(rowName)]) {
+        (row) throws(SQLiteFailure) in sealed = try row.blob(0)
+      }
+      return sealed
+    }
+  }
+
+  /// What one transaction changes beside the catalogue.
+  enum Change {
+    case put(rowName: [UInt8], sealed: [UInt8])
+    case delete(rowName: [UInt8])
+    case slot(Slot)
+    case none
+  }
+
+  /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would reach no name.
+  func checkStillThere() throws(VaultError) {
+    guard FileIdentity(path) == identity else {
+      throw .storageFailed("\(path) was removed or replaced while it was open")
+    }
+  }
+
+  /// Makes `change` and the new catalogue durable together.
+  func commit(_ change: Change, catalogue: [UInt8]) throws(VaultError) {
+    try judged { () throws(SQLiteFailure) in
+      try connection.transaction { () throws(SQLiteFailure) in
+        switch change {
+        case .put(let name, let sealed):
+          try connection.run(
+            "INSERT INTO record (row_key, sealed) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET sealed = ?2",
+            [.blob(name), .blob(sealed)])
+        case .delete(let name): try connection.run("DELETE FROM record WHERE row_key = ?", [.blob(name)])
+        case .slot(let slot): try VaultDatabase.insert(slot, into: connection)
+        case .none: break
+        }
+        try connection.run("UPDATE meta SET value = ? WHERE name = 'catalogue'", [.blob(catalogue)])
+        guard connection.changedRowCount == 1 else { throw SQLiteFailure(unexpected: "no catalogue row to update") }
+      }
+    }
+  }
+
+  static func insert(_ slot: Slot, into connection: SQLiteConnection) throws(SQLiteFailure) {
+    try connection.run(
+      "INSERT OR REPLACE INTO slot (number, kind, passes, memory_kib, salt, sealed) VALUES (?, ?, ?, ?, ?, ?)",
+      [
+        .integer(Int64(slot.number)), .integer(Int64(slot.kind)), .integer(Int64(slot.passes)),
+        .integer(Int64(slot.memoryKiB)), .blob(slot.salt), .blob(slot.sealed),
+      ])
+  }
+
+  /// Called once everything has been judged: from now on closing folds the log into the database.
+  func allowCheckpoints(_ isAllowed: Bool) throws(VaultError) {
+    try judged { () throws(SQLiteFailure) in
+      try connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isAllowed)
+    }
+  }
+
+  /// Writes every page of the log into the database and empties the log, durably. After a failed fsync the log's pages
+  /// may be clean in memory and absent on disk: no commit may follow them before this has worked.
+  func foldLog() throws(VaultError) {
+    try judged { () throws(SQLiteFailure) in
+      var isBusy: Int64 = 1
+      try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") { (row) throws(SQLiteFailure) in
+        isBusy = try row.integer(0)
+      }
+      guard isBusy == 0 else { throw SQLiteFailure(SQLITE_BUSY, nil, during: "checkpoint") }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import Sealing
+
+/// The number of the last commit, kept outside of the vault's folder, so that a vault put back from a backup is noticed.
+///
+/// Two places of 64 bytes take turns (commit modulo 2), so a torn write spoils one and leaves the one before: vault id
+/// (16) ‖ commit (8) ‖ zeros (8) ‖ keyed BLAKE2b of those 32 bytes (32).
+struct CommitCounter {
+  let path: String
+  let vaultID: [UInt8]
+  let key: SealingKey
+
+  private static let placeCount = 64
+  private static let signedCount = 32
+
+  /// What the file says.
+  enum Reading: Equatable {
+    case commit(UInt64)
+    /// No file: never written, or cleaned away with other state.
+    case missing
+    /// There is a file, but nothing in it is this vault's.
+    case foreign
+  }
+
+  func read() throws(VaultError) -> Reading {
+    guard
+      let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false),
+      let bytes = try PrivateFile.read(
+        in: directory, PrivateDirectory.name(of: path), path, limit: CommitCounter.placeCount * 2)
+    else { return .missing }
+    let commits = try [0, CommitCounter.placeCount].map { (start) throws(VaultError) in
+      try commit(in: bytes.dropFirst(start).prefix(CommitCounter.placeCount))
+    }
+    return commits.compactMap { $0 }.max().map { .commit($0) } ?? .foreign
+  }
+
+  /// Durable when it returns.
+  func write(_ commit: UInt64) throws(VaultError) {
+    let directory = try PrivateDirectory.make(PrivateDirectory.parent(of: path), isSecret: false)
+    let name = PrivateDirectory.name(of: path)
+    let place = try place(for: commit)
+    if let descriptor = try PrivateFile.open(in: directory, name, path, flags: O_WRONLY) {
+      guard descriptor.write(place, at: Int(commit % 2) * CommitCounter.placeCount) else {
+        throw .system("write", path)
+      }
+      guard fdatasync(descriptor.number) == 0 else { throw .system("fsync", path) }
+    } else {
+      let empty = [UInt8](repeating: 0, count: CommitCounter.placeCount)
+      try PrivateFile.create(in: directory, name, path, commit % 2 == 0 ? place + empty : empty + place)
+    }
+  }
+
+  private func place(for commit: UInt64) throws(VaultError) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.raw(vaultID)
+    writer.integer(commit)
+    writer.pad(to: CommitCounter.signedCount)
+    let signed = writer.bytes
+    return signed + (try sealing { () throws(SealingError) in try KeyedHash.blake2b(signed, key: key) })
+  }
+
+  private func commit(in place: ArraySlice<UInt8>) throws(VaultError) -> UInt64? {
+    guard place.count == CommitCounter.placeCount else { return nil }
+    let commit = place.withUnsafeBytes { bytes in
+      var reader = ByteReader(bytes)
+      _ = reader.raw(vaultID.count)
+      return reader.integer(UInt64.self)
+    }
+    guard let commit, constantTimeEquals(try self.place(for: commit), place) else { return nil }
+    return commit
+  }
+}

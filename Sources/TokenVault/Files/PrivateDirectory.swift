@@ -1,0 +1,63 @@
+import Glibc
+
+/// Folders that hold secrets: ours, no links, closed to others.
+enum PrivateDirectory {
+  /// Opens `path`; nil when there is none.
+  ///
+  /// The last component must be a real folder of the effective user that nobody else may write to; with `isSecret`
+  /// nobody else may enter it either. Components before it are the user's business.
+  static func open(_ path: String, isSecret: Bool) throws(VaultError) -> FileDescriptor? {
+    let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else {
+      if errno == ENOENT { return nil }
+      if errno == ELOOP || errno == ENOTDIR {
+        throw .unsafePermissions(path: path, fix: "make it a real folder, not a link or a file")
+      }
+      throw .system("open", path)
+    }
+    let descriptor = FileDescriptor(number)
+    guard let status = descriptor.status() else { throw .system("fstat", path) }
+    guard status.st_uid == geteuid() else {
+      throw .unsafePermissions(path: path, fix: "it belongs to user \(status.st_uid); use a folder of your own")
+    }
+    if isSecret && status.st_mode & 0o077 != 0 {
+      throw .unsafePermissions(path: path, fix: "chmod 700 \(path)")
+    }
+    if status.st_mode & 0o022 != 0 {
+      throw .unsafePermissions(path: path, fix: "chmod go-w \(path)")
+    }
+    return descriptor
+  }
+
+  /// Opens `path`, making it and the folders above it with mode 0700 where they are missing, each durably.
+  static func make(_ path: String, isSecret: Bool) throws(VaultError) -> FileDescriptor {
+    guard path.hasPrefix("/") else { throw .storageFailed("not an absolute path: \(path)") }
+    try makeMissing(path)
+    guard let descriptor = try open(path, isSecret: isSecret) else { throw .storageFailed("\(path) vanished") }
+    return descriptor
+  }
+
+  private static func makeMissing(_ path: String) throws(VaultError) {
+    var status = stat()
+    if stat(path, &status) == 0 { return }
+    let parent = self.parent(of: path)
+    if parent != path { try makeMissing(parent) }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("mkdir", path) }
+    let number = Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw .system("open", parent) }
+    let descriptor = FileDescriptor(number)
+    guard fsync(descriptor.number) == 0 else { throw .system("fsync", parent) }
+  }
+
+  /// The folder that holds `path`.
+  static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  /// The last component of `path`.
+  static func name(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return path }
+    return String(path[path.index(after: slash)...])
+  }
+}

@@ -1,0 +1,71 @@
+package import Sealing
+
+/// Names one record for ever: 16 random bytes.
+package struct RecordID: Hashable, Sendable, CustomStringConvertible {
+  package static let byteCount = 16
+
+  /// Exactly 16 bytes.
+  package let bytes: [UInt8]
+
+  /// A fresh id.
+  package init(random: any RandomSource) {
+    var bytes = random.bytes(RecordID.byteCount)
+    // A source that gives less is a test's; the id keeps its length.
+    while bytes.count < RecordID.byteCount { bytes.append(0) }
+    self.bytes = Array(bytes.prefix(RecordID.byteCount))
+  }
+
+  /// Nil unless there are exactly 16 bytes.
+  package init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == RecordID.byteCount else { return nil }
+    self.bytes = Array(bytes)
+  }
+
+  /// Nil unless `hex` is 32 hex digits.
+  package init?(hex: String) {
+    guard let bytes = Hex.decode(hex) else { return nil }
+    self.init(bytes)
+  }
+
+  /// 32 lower-case hex digits.
+  package var description: String { Hex.encode(bytes) }
+}
+
+/// One record. What the payload means is its owner's business.
+package struct VaultRecord: Sendable {
+  /// Payloads are 1 MiB at most.
+  package static let maximumPayloadCount = 1_048_576
+
+  package var id: RecordID
+  /// Set by the caller; every `put` of an id must have a greater one than the put before.
+  package var version: UInt64
+  package var payload: Secret
+
+  package init(id: RecordID, version: UInt64, payload: Secret) {
+    self.id = id
+    self.version = version
+    self.payload = payload
+  }
+}
+
+/// The store seam. Payloads are opaque to the store.
+package protocol RecordStore: Sendable {
+  /// Opens the store, creating nothing, and returns every record, in the order of their ids. No store yet: no records.
+  func loadAll() async throws(VaultError) -> [VaultRecord]
+
+  /// Durable when it returns: the record and the catalogue in one transaction. Creates the store first if there is none.
+  ///
+  /// After `storageFailed` the record may or may not be there: the next put needs a greater version again.
+  func put(_ record: VaultRecord) async throws(VaultError)
+
+  /// Durable when it returns. An id that is not there is no error.
+  func delete(_ id: RecordID) async throws(VaultError)
+
+  /// Whether what `loadAll` gave is older than what this machine has stored before. Its refresh tokens may have been
+  /// rotated since: using one could make the server revoke the whole grant.
+  var isRolledBack: Bool { get async }
+}
+
+extension RecordStore {
+  package var isRolledBack: Bool { get async { false } }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import Sealing
+
+/// The file that opens slot 1 without a person: one line `oauthctl-key-1 KEY CHECK`, KEY 32 bytes in base64url, CHECK
+/// the first 8 hex digits of the SHA-256 of what stands before it.
+enum KeyFile {
+  private static let label = "oauthctl-key-1"
+  private static let limit = 4_096
+
+  /// The key at `path`; nil when there is no such file. Throws `unsafePermissions`, `damaged`, `storageFailed`.
+  static func read(_ path: String) throws(VaultError) -> SealingKey? {
+    guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else {
+      return nil
+    }
+    return try read(in: directory, path)
+  }
+
+  /// The key at `path`, made first where there is none. Durable when it returns. A key that is there is never replaced:
+  /// it may open a vault that comes back from a backup.
+  static func readOrCreate(_ path: String, random: any RandomSource) throws(VaultError) -> SealingKey {
+    let directory = try PrivateDirectory.make(PrivateDirectory.parent(of: path), isSecret: false)
+    if let key = try read(in: directory, path) { return key }
+    let key = try sealing { () throws(SealingError) in try SealingKey(random: random) }
+    var line = encode(key)
+    defer { line.wipe() }
+    try PrivateFile.create(in: directory, PrivateDirectory.name(of: path), path, line)
+    return key
+  }
+
+  private static func read(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) -> SealingKey? {
+    guard
+      var bytes = try PrivateFile.read(in: directory, PrivateDirectory.name(of: path), path, limit: limit)
+    else { return nil }
+    defer { bytes.wipe() }
+    guard let key = decode(bytes) else { throw .damaged(what: "key file \(path)") }
+    return key
+  }
+
+  private static func encode(_ key: SealingKey) -> [UInt8] {
+    let text = "\(label) \(key.withBytes { Base64URL.encode($0) })"
+    return Array("\(text) \(check(text))\n".utf8)
+  }
+
+  private static func decode(_ bytes: [UInt8]) -> SealingKey? {
+    guard bytes.last == UInt8(ascii: "\n") else { return nil }
+    let parts = bytes.dropLast().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 3, parts[0] == label, check("\(parts[0]) \(parts[1])") == parts[2],
+      var key = Base64URL.decode(parts[1])
+    else { return nil }
+    defer { key.wipe() }
+    return try? SealingKey(SecretBytes(copying: key))
+  }
+
+  private static func check(_ text: String) -> String { Hex.encode(Digest.sha256(text.utf8).prefix(4)) }
+}

@@ -1,0 +1,85 @@
+import Sealing
+
+/// One way to the data key: the key, wrapped under a key from a file or a code.
+struct Slot: Equatable {
+  var number: UInt32
+  /// A `SlotKind`, or one of a later version.
+  var kind: UInt32
+  /// Argon2id's cost and salt; zeros and empty where the wrapping key is random by itself.
+  var passes: UInt32
+  var memoryKiB: UInt32
+  var salt: [UInt8]
+  /// The sealed data key.
+  var sealed: [UInt8]
+
+  /// Everything but the sealed key. Bound to its seal: a slot's cost cannot be changed without its secret.
+  private var parameters: [UInt8] {
+    var writer = ByteWriter()
+    writer.integer(number)
+    writer.integer(kind)
+    writer.integer(passes)
+    writer.integer(memoryKiB)
+    writer.integer(UInt32(salt.count))
+    writer.raw(salt)
+    return writer.bytes
+  }
+
+  private func associatedData(vaultID: [UInt8]) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.raw("oauthctl.slot.1".utf8)
+    writer.raw(vaultID)
+    writer.raw(parameters)
+    return writer.bytes
+  }
+
+  /// What the catalogue keeps of this slot.
+  func fingerprint(keys: VaultKeys) throws(SealingError) -> [UInt8] {
+    try KeyedHash.blake2b(parameters + sealed, key: keys.slots, count: Catalogue.slotFingerprintCount)
+  }
+
+  /// Slot 1: the data key under a key file's.
+  static func keyFile(
+    wrapping data: SealingKey, under key: SealingKey, vaultID: [UInt8], random: any RandomSource
+  ) throws(SealingError) -> Slot {
+    var slot = Slot(number: 1, kind: SlotKind.keyFile.rawValue, passes: 0, memoryKiB: 0, salt: [], sealed: [])
+    slot.sealed = try slot.wrap(data, under: key.derived(1, for: "oavkeyfl"), vaultID: vaultID, random: random)
+    return slot
+  }
+
+  /// Slot 2: the data key under a recovery code's. Blocks for the hash.
+  static func recoveryCode(
+    wrapping data: SealingKey, under code: RecoveryCode, vaultID: [UInt8], random: any RandomSource
+  ) throws(SealingError) -> Slot {
+    let cost = PasswordHash.Cost.interactive
+    var slot = Slot(
+      number: 2, kind: SlotKind.recoveryCode.rawValue, passes: cost.passes, memoryKiB: cost.memoryKiB,
+      salt: random.bytes(PasswordHash.saltCount), sealed: [])
+    let key = try PasswordHash.argon2id(code.canonical, salt: slot.salt, cost: cost)
+    slot.sealed = try slot.wrap(data, under: key, vaultID: vaultID, random: random)
+    return slot
+  }
+
+  /// The data key, by a key file's key. Throws `notAuthentic`.
+  func open(keyFile key: SealingKey, vaultID: [UInt8]) throws(SealingError) -> SealingKey {
+    try unwrap(under: key.derived(1, for: "oavkeyfl"), vaultID: vaultID)
+  }
+
+  /// The data key, by a recovery code. Costs out of bounds are refused before any hashing. Blocks for the hash.
+  func open(recoveryCode code: RecoveryCode, vaultID: [UInt8]) throws(SealingError) -> SealingKey {
+    let cost = try PasswordHash.Cost(passes: passes, memoryKiB: memoryKiB)
+    return try unwrap(under: PasswordHash.argon2id(code.canonical, salt: salt, cost: cost), vaultID: vaultID)
+  }
+
+  private func wrap(
+    _ data: SealingKey, under key: SealingKey, vaultID: [UInt8], random: any RandomSource
+  ) throws(SealingError) -> [UInt8] {
+    try data.withBytes { (bytes: UnsafeRawBufferPointer) throws(SealingError) in
+      try AEAD.seal(bytes, associatedData: associatedData(vaultID: vaultID), key: key, random: random)
+    }
+  }
+
+  private func unwrap(under key: SealingKey, vaultID: [UInt8]) throws(SealingError) -> SealingKey {
+    guard sealed.count == SealingKey.byteCount + AEAD.overhead else { throw .notAuthentic }
+    return try SealingKey(AEAD.openGuarded(sealed, associatedData: associatedData(vaultID: vaultID), key: key))
+  }
+}

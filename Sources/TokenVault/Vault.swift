@@ -1,0 +1,286 @@
+package import Sealing
+import Synchronization
+
+/// The user's vault: sealed records in SQLite, opened by key slots, held by one process at a time.
+///
+/// Runs on a thread of its own, since fsync, SQLite and Argon2id block. The first call that needs the vault opens it.
+/// Format and rules: docs/vault-format.md.
+package actor Vault: RecordStore {
+  let location: VaultLocation
+  let random: any RandomSource
+  private let socketPath: String
+  private nonisolated let executor = BlockingExecutor()
+  private nonisolated let waitingUnlocks = Mutex(0)
+  private static let maximumWaitingUnlocks = 4
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Held from the first opening to `close`.
+  private var lock: VaultLock?
+  /// Outlive a failed write, so that the vault can be opened again without asking anybody.
+  var keys: VaultKeys?
+  var session: Session?
+  private(set) var lastFailure: VaultError?
+  /// Stays known while a failed write has closed the database.
+  private(set) var rollback: Rollback?
+  private var unclaimedRecoveryCode: RecoveryCode?
+  /// A write failed: what the log holds may not be on disk.
+  private var logIsSuspect = false
+
+  /// An open and judged database.
+  struct Session {
+    let database: VaultDatabase
+    let counter: CommitCounter
+    var catalogue: Catalogue
+    var slots: [Slot]
+    var counterProblem: String?
+  }
+
+  /// Touches nothing yet. `socketPathForLock` is told to an agent that finds the vault in use.
+  package init(location: VaultLocation, socketPathForLock: String, random: any RandomSource = SystemRandom()) {
+    self.location = location
+    self.random = random
+    socketPath = socketPathForLock
+  }
+
+  // MARK: Records
+
+  package func loadAll() async throws(VaultError) -> [VaultRecord] {
+    guard let session = try openedSession(), let keys else { return [] }
+    var records: [VaultRecord] = []
+    for id in session.catalogue.sortedIDs {
+      guard let entry = session.catalogue.entries[id] else { continue }
+      let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
+      guard let sealed = try session.database.sealedRecord(name) else {
+        throw .damaged(what: "record \(id): its row is missing")
+      }
+      records.append(
+        try RecordSeal.open(sealed, id: id, entry: entry, vaultID: session.database.vaultID, keys: keys))
+    }
+    return records
+  }
+
+  package func put(_ record: VaultRecord) async throws(VaultError) {
+    guard record.payload.count <= VaultRecord.maximumPayloadCount else {
+      throw .storageFailed("a record of \(record.payload.count) bytes; \(VaultRecord.maximumPayloadCount) is the most")
+    }
+    if try openedSession() == nil { unclaimedRecoveryCode = try makeVault() }
+    guard let session = try openedSession(), let keys else { throw .storageFailed("the vault vanished") }
+    if let stored = session.catalogue.entries[record.id]?.version, stored >= record.version {
+      throw .staleVersion(stored: stored)
+    }
+    var catalogue = session.catalogue
+    catalogue.commit += 1
+    catalogue.entries[record.id] = Catalogue.Entry(version: record.version, commit: catalogue.commit)
+    let (name, sealed) = try sealing { () throws(SealingError) in
+      (
+        try keys.rowName(of: record.id),
+        try RecordSeal.seal(
+          record, commit: catalogue.commit, vaultID: session.database.vaultID, keys: keys, random: random)
+      )
+    }
+    try commit(.put(rowName: name, sealed: sealed), catalogue)
+  }
+
+  package func delete(_ id: RecordID) async throws(VaultError) {
+    guard let session = try openedSession(), let keys, session.catalogue.entries[id] != nil else { return }
+    var catalogue = session.catalogue
+    catalogue.commit += 1
+    catalogue.entries[id] = nil
+    let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
+    try commit(.delete(rowName: name), catalogue)
+  }
+
+  package var isRolledBack: Bool { rollback != nil }
+
+  /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback.
+  package func acceptRollback() async throws(VaultError) {
+    guard var catalogue = try openedSession()?.catalogue, let accepted = rollback else { return }
+    catalogue.commit = max(catalogue.commit, accepted.expected) + 1
+    rollback = nil
+    do throws(VaultError) { try commit(.none, catalogue) } catch {
+      rollback = accepted
+      throw error
+    }
+  }
+
+  // MARK: Creation, locking, closing
+
+  /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
+  /// before the vault. Throws `alreadyExists`.
+  package func create() async throws(VaultError) -> RecoveryCode {
+    if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
+    return try makeVault()
+  }
+
+  /// The recovery code of a vault that `put` made, once.
+  package func takeRecoveryCode() -> RecoveryCode? {
+    defer { unclaimedRecoveryCode = nil }
+    return unclaimedRecoveryCode
+  }
+
+  /// Forgets every key and keeps the vault shut, over restarts too, until an `unlock`. While slot 1 is there this is a
+  /// hold, not a seal: the key file still opens the vault. No vault: nothing to lock.
+  package func lock() async throws(VaultError) {
+    guard let directory = try vaultDirectory() else { return }
+    guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return }
+    try takeLock(in: directory)
+    try Hold.set(in: directory, location)
+    forget()
+    keys = nil
+  }
+
+  /// Ends a `lock` by the key file.
+  package func unlock() async throws(VaultError) {
+    guard let directory = try vaultDirectory() else { return }
+    try takeLock(in: directory)
+    // The key first: a vault that cannot be opened stays locked.
+    if session == nil { _ = try openSession(in: directory, keysFrom: keysFromKeyFile) }
+    try Hold.clear(in: directory, location)
+  }
+
+  /// Opens the vault by its recovery code, ends a `lock`, and writes slot 1 anew for the key file, which is made where
+  /// it is missing. Throws `invalidRecoveryCode`; `tooManyUnlocks` when four others wait.
+  package nonisolated func unlock(recoveryCode typed: Secret) async throws(VaultError) {
+    guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
+    let isAdmitted = waitingUnlocks.withLock { waiting in
+      guard waiting < Vault.maximumWaitingUnlocks else { return false }
+      waiting += 1
+      return true
+    }
+    guard isAdmitted else { throw .tooManyUnlocks }
+    defer { waitingUnlocks.withLock { $0 -= 1 } }
+    try await unlock(by: code)
+  }
+
+  /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
+  package func close() async {
+    forget()
+    keys = nil
+    lock = nil
+    lastFailure = nil
+  }
+
+  // MARK: Steps
+
+  /// The session, opened if need be; nil when there is no vault.
+  func openedSession() throws(VaultError) -> Session? {
+    if let session { return session }
+    do throws(VaultError) {
+      let session = try openSession()
+      lastFailure = nil
+      return session
+    } catch {
+      lastFailure = error
+      throw error
+    }
+  }
+
+  private func openSession() throws(VaultError) -> Session? {
+    guard let directory = try vaultDirectory() else { return nil }
+    guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return nil }
+    try takeLock(in: directory)
+    if try Hold.isSet(in: directory, location) { throw .locked }
+    return try openSession(in: directory, keysFrom: keysFromKeyFile)
+  }
+
+  /// Opens and judges everything but the payloads. The caller holds the lock.
+  func openSession(
+    in directory: borrowing FileDescriptor, keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
+  ) throws(VaultError) -> Session? {
+    guard let database = try VaultDatabase.open(in: directory, path: location.databaseFile) else { return nil }
+    let slots = try database.slots()
+    let keys: VaultKeys
+    if let known = self.keys { keys = known } else { keys = try keysFrom(database, slots) }
+    let catalogue = try Catalogue(opening: database.sealedCatalogue(), vaultID: database.vaultID, keys: keys)
+    try checkRows(of: database, against: catalogue, keys)
+    let counter = CommitCounter(path: location.counterFile, vaultID: database.vaultID, key: keys.counter)
+    var session = Session(database: database, counter: counter, catalogue: catalogue, slots: slots)
+    if logIsSuspect { try database.foldLog() }
+    logIsSuspect = false
+    try database.allowCheckpoints(true)
+    judgeCounter(&session)
+    self.keys = keys
+    self.session = session
+    return session
+  }
+
+  private func checkRows(
+    of database: VaultDatabase, against catalogue: Catalogue, _ keys: VaultKeys
+  ) throws(VaultError) {
+    var surplus = try database.rowNames()
+    for id in catalogue.sortedIDs {
+      let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
+      guard surplus.remove(name) != nil else { throw .damaged(what: "record \(id): its row is missing") }
+    }
+    guard surplus.isEmpty else { throw .damaged(what: "\(surplus.count) rows that the catalogue does not know") }
+  }
+
+  private func judgeCounter(_ session: inout Session) {
+    let catalogue = session.catalogue
+    rollback = nil
+    if catalogue.rollbackExpected > 0 {
+      rollback = Rollback(found: catalogue.commit, expected: catalogue.rollbackExpected)
+    }
+    do throws(VaultError) {
+      switch try session.counter.read() {
+      case .commit(let outside) where outside > catalogue.commit:
+        rollback = Rollback(found: catalogue.commit, expected: max(outside, catalogue.rollbackExpected))
+        return
+      case .commit: break
+      case .missing: session.counterProblem = "\(location.counterFile) was missing and has been made anew"
+      case .foreign: session.counterProblem = "\(location.counterFile) was not this vault's and has been made anew"
+      }
+      try session.counter.write(catalogue.commit)
+    } catch { session.counterProblem = "\(error)" }
+  }
+
+  /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
+  /// closed; the next call opens and judges it anew.
+  func commit(_ change: VaultDatabase.Change, _ newCatalogue: Catalogue) throws(VaultError) {
+    guard var session, let keys else { throw .storageFailed("the vault is closed") }
+    var catalogue = newCatalogue
+    // Found from the counter outside; from the first write on the vault itself remembers.
+    catalogue.rollbackExpected = rollback?.expected ?? 0
+    do throws(VaultError) {
+      let sealed = try sealing { () throws(SealingError) in
+        try catalogue.sealed(vaultID: session.database.vaultID, keys: keys, random: random)
+      }
+      try session.database.checkStillThere()
+      try session.database.commit(change, catalogue: sealed)
+    } catch {
+      logIsSuspect = true
+      forget()
+      lastFailure = error
+      throw error
+    }
+    session.catalogue = catalogue
+    if rollback == nil {
+      do throws(VaultError) {
+        try session.counter.write(catalogue.commit)
+      } catch { session.counterProblem = "\(error)" }
+    }
+    self.session = session
+  }
+
+  private func forget() {
+    if logIsSuspect { try? session?.database.allowCheckpoints(false) }
+    session = nil
+  }
+
+  /// Nil when there is none.
+  func vaultDirectory() throws(VaultError) -> FileDescriptor? {
+    guard location.directory.hasPrefix("/") else {
+      throw .storageFailed("not an absolute path: \(location.directory)")
+    }
+    guard let directory = try PrivateDirectory.open(location.directory, isSecret: true) else { return nil }
+    if !location.allowsNetworkFileSystem { try NetworkFileSystem.refuse(location.directory) }
+    return directory
+  }
+
+  func takeLock(in directory: borrowing FileDescriptor) throws(VaultError) {
+    guard lock == nil else { return }
+    lock = try VaultLock(
+      in: directory, path: location.directory + "/" + VaultLocation.lockName, socketPath: socketPath)
+  }
+}

@@ -1,0 +1,38 @@
+/// Why the vault did not do what it was asked. No text holds a secret.
+package enum VaultError: Error, Equatable, Sendable {
+  /// Another process holds the vault. `pid` is 0 and `socket` nil where the holder did not say.
+  case inUse(pid: Int32, socket: String?)
+  /// There is a vault, but no key file at `path`. The recovery code opens it; a new vault is never made instead.
+  case keyMissing(path: String)
+  /// Bytes are not as they were written; `what` names the part.
+  case damaged(what: String)
+  /// The user locked the vault; it stays so until `unlock`.
+  case locked
+  /// A file or folder that others could read, change or swap. `fix` says what to do, as a command where there is one.
+  case unsafePermissions(path: String, fix: String)
+  /// The vault's folder is on a network file system, where locks and fsync cannot be trusted.
+  case networkFileSystem(path: String)
+  /// The operating system or SQLite refused; the text names the operation and its error.
+  case storageFailed(String)
+  /// The vault was written in a format this program does not know.
+  case wrongFormat(found: UInt32, supported: UInt32)
+  /// The vault is older than this machine remembers. Opening does not throw it (see `VaultStatus.rollback`): it is for
+  /// those who refuse a refresh because of it.
+  case rolledBack(Rollback)
+  /// The recovery code is mistyped, or is not this vault's.
+  case invalidRecoveryCode
+  /// There is a vault already at `path`.
+  case alreadyExists(path: String)
+  /// A put whose version is not greater than the one stored.
+  case staleVersion(stored: UInt64)
+  /// More than four callers wait for a password hash.
+  case tooManyUnlocks
+}
+
+/// How far back a vault is, in commits.
+package struct Rollback: Equatable, Sendable {
+  /// The vault's own last commit.
+  package let found: UInt64
+  /// The last commit this machine remembers.
+  package let expected: UInt64
+}

@@ -1,0 +1,69 @@
+/// Where a vault's files are. All paths are absolute.
+package struct VaultLocation: Equatable, Sendable {
+  /// Folder of `vault.db` and `vault.lock`; made with mode 0700.
+  package let directory: String
+  /// The key file of slot 1.
+  package let keyFile: String
+  /// Remembers the last commit, outside of the vault's folder.
+  package let counterFile: String
+  /// Whether a network file system is taken on the user's word.
+  package let allowsNetworkFileSystem: Bool
+
+  package init(directory: String, keyFile: String, counterFile: String, allowsNetworkFileSystem: Bool = false) {
+    self.directory = directory
+    self.keyFile = keyFile
+    self.counterFile = counterFile
+    self.allowsNetworkFileSystem = allowsNetworkFileSystem
+  }
+
+  /// The database itself.
+  package var databaseFile: String { directory + "/" + VaultLocation.databaseName }
+
+  static let databaseName = "vault.db"
+  static let lockName = "vault.lock"
+  /// There while the user has locked the vault.
+  static let holdName = "vault.held"
+}
+
+/// What a slot is opened with.
+package enum SlotKind: UInt32, Equatable, Sendable {
+  case keyFile = 1
+  case recoveryCode = 2
+}
+
+/// The vault's condition, for `status`. Holds no secret.
+package struct VaultStatus: Equatable, Sendable {
+  package enum State: Equatable, Sendable {
+    /// No vault has been made.
+    case absent
+    /// There is one, not opened yet.
+    case closed
+    case open
+    /// Locked by the user.
+    case locked
+    /// The last try to open it failed.
+    case failed(VaultError)
+  }
+
+  package struct Slot: Equatable, Sendable {
+    package let number: UInt32
+    /// Nil: of a later version.
+    package let kind: SlotKind?
+    /// False: this way in is damaged, although the vault opened by another.
+    package let isIntact: Bool
+  }
+
+  package var state: State
+  /// Absolute path of the database.
+  package var path: String
+  /// Empty until opened.
+  package var slots: [Slot]
+  /// Nil until opened.
+  package var recordCount: Int?
+  /// Whether the kernel locked the pages of all keys against swap; nil until opened.
+  package var isMemoryLocked: Bool?
+  /// Set when the vault is older than this machine remembers, until `acceptRollback`.
+  package var rollback: Rollback?
+  /// What is wrong with the commit counter outside of the vault; rollbacks may go unseen.
+  package var counterProblem: String?
+}

@@ -1,0 +1,66 @@
+import FoundationEssentials
+import Glibc
+import Sealing
+
+@testable import TokenVault
+
+/// A private folder for one test, removed with the last reference; in memory where the machine has such a place.
+final class Scratch: Sendable {
+  let path: String
+
+  init() throws {
+    let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
+    var template = Array("\(base)/vault-test.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw VaultError.system("mkdtemp", base) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var location: VaultLocation {
+    VaultLocation(
+      directory: "\(path)/data/oauthctl", keyFile: "\(path)/state/oauthctl/key",
+      counterFile: "\(path)/state/oauthctl/commits")
+  }
+
+  func vault() -> Vault { Vault(location: location, socketPathForLock: "\(path)/agent.sock") }
+
+  func read(_ path: String) throws -> [UInt8] {
+    guard let bytes = FileManager.default.contents(atPath: path) else { throw VaultError.system("read", path) }
+    return Array(bytes)
+  }
+
+  /// Replaces the contents, keeping inode and mode.
+  func write(_ bytes: [UInt8], to path: String) throws {
+    let number = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard number >= 0 else { throw VaultError.system("open", path) }
+    let descriptor = FileDescriptor(number)
+    guard bytes.isEmpty || descriptor.write(bytes, at: 0) else { throw VaultError.system("write", path) }
+  }
+}
+
+extension VaultRecord {
+  /// A record whose payload is `size` bytes that depend on the name and the version.
+  static func sample(_ name: UInt8, version: UInt64 = 1, size: Int = 100) -> VaultRecord {
+    let id = RecordID([UInt8](repeating: name, count: RecordID.byteCount)) ?? RecordID(random: SystemRandom())
+    let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(name) &+ Int(version) &* 7) }
+    return VaultRecord(id: id, version: version, payload: Secret(payload))
+  }
+}
+
+/// What a test compares: id, version and payload.
+struct Held: Equatable, Sendable {
+  let id: RecordID
+  let version: UInt64
+  let payload: Secret
+
+  init(_ record: VaultRecord) {
+    id = record.id
+    version = record.version
+    payload = record.payload
+  }
+}
+
+extension Vault {
+  func held() async throws(VaultError) -> [Held] { try await loadAll().map { Held($0) } }
+}
