@@ -9,7 +9,7 @@ package struct BearerChallenge: Sendable, Equatable {
     /// No token was seen.
     case sendToken
     /// `invalid_request` or an unknown error.
-    case none
+    case nothing
   }
 
   package let error: String?
@@ -38,7 +38,7 @@ package struct BearerChallenge: Sendable, Equatable {
     case "invalid_token": .refresh
     case "insufficient_scope": .insufficientScope
     case nil: .sendToken
-    default: .none
+    default: .nothing
     }
   }
 }
@@ -53,7 +53,7 @@ extension BearerChallenge: CustomStringConvertible {
       "The token lacks scope" + (scope.isEmpty ? "" : ": " + Escaped.forTerminal(scope.joined(separator: " "))) + "."
         + said
     case .sendToken: "The resource asks for a Bearer token." + said
-    case .none: "The resource refused the request (\(Escaped.forTerminal(error ?? "", limit: 64)))." + said
+    case .nothing: "The resource refused the request (\(Escaped.forTerminal(error ?? "", limit: 64)))." + said
     }
   }
 }

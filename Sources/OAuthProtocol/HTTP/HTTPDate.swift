@@ -5,8 +5,14 @@ package enum HTTPDate {
     guard (24...64).contains(text.utf8.count) else { return nil }
     // IMF-fixdate `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850 `Sunday, 06-Nov-94 08:49:37 GMT`,
     // asctime `Sun Nov  6 08:49:37 1994`.
-    let words = text.split(whereSeparator: { $0 == " " || $0 == "-" || $0 == "," }).map(String.init)
-    switch (words.count, text.contains(",")) {
+    var words = text.split(separator: " ").map(String.init)
+    if words.count == 4 {
+      let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+      guard date.count == 3 else { return nil }
+      words.replaceSubrange(1...1, with: date)
+    }
+    guard let name = words.first else { return nil }
+    switch (words.count, name.hasSuffix(",")) {
     case (6, true):
       guard words[5] == "GMT" else { return nil }
       return seconds(day: words[1], month: words[2], year: words[3], time: words[4])

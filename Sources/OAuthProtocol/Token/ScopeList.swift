@@ -18,6 +18,8 @@ package enum ScopeList {
 
   static func unique(_ tokens: [String]) -> [String] {
     var seen: Set<String> = []
-    return Array(tokens.lazy.filter { isToken($0) && seen.insert($0).inserted }.prefix(256))
+    var kept: [String] = []
+    for token in tokens where kept.count < 256 && isToken(token) && seen.insert(token).inserted { kept.append(token) }
+    return kept
   }
 }

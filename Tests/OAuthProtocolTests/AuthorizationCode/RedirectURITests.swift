@@ -1,0 +1,54 @@
+import OAuthProtocol
+import Testing
+
+@Suite struct RedirectURITests {
+  @Test(
+    "a registered redirect URI is sent as registered, with the port that listens",
+    arguments: [
+      ("http://127.0.0.1/callback", ["127.0.0.1"], "/callback", nil, "http://127.0.0.1:8914/callback"),
+      ("http://127.0.0.1:8765/callback", ["127.0.0.1"], "/callback", 8_765, "http://127.0.0.1:8765/callback"),
+      ("http://127.0.0.1", ["127.0.0.1"], "/", nil, "http://127.0.0.1:8914"),
+      ("http://127.0.0.1/", ["127.0.0.1"], "/", nil, "http://127.0.0.1:8914/"),
+      ("http://[::1]/cb", ["::1"], "/cb", nil, "http://[::1]:8914/cb"),
+      ("http://[::1]:7/a/b", ["::1"], "/a/b", 7, "http://[::1]:7/a/b"),
+      ("http://localhost/cb", ["127.0.0.1", "::1"], "/cb", nil, "http://localhost:8914/cb"),
+      ("http://Localhost:80/cb", ["127.0.0.1", "::1"], "/cb", 80, "http://Localhost:80/cb"),
+      ("http://127.0.0.2/cb", ["127.0.0.2"], "/cb", nil, "http://127.0.0.2:8914/cb"),
+      ("https://app.example/cb", [], "/cb", nil, "https://app.example/cb"),
+      ("https://localhost:8443/cb", [], "/cb", 8_443, "https://localhost:8443/cb"),
+    ] as [(String, [String], String, Int?, String)])
+  func accepts(text: String, listen: [String], path: String, port: Int?, sent: String) throws {
+    let redirect = try RedirectURI(text)
+    #expect(redirect.listenAddresses == listen)
+    #expect(redirect.path == path)
+    #expect(redirect.port == port)
+    #expect(redirect.parameter(port: 8_914) == sent)
+  }
+
+  @Test(
+    "a redirect URI that cannot be listened on or pasted is refused",
+    arguments: [
+      "", "urn:ietf:wg:oauth:2.0:oob", "com.example.app:/cb", "http://app.example/cb", "http://0.0.0.0/cb",
+      "http://127.0.0.1/cb?x=1", "http://127.0.0.1/cb#f", "http://127.0.0.1/cb?", "http://u@127.0.0.1/cb",
+      "http://127.0.0.1:0/cb", "http://127.0.0.1:99999/cb", "http://127.1/cb", "http://127.0.0.1/a b",
+    ])
+  func refuses(text: String) {
+    #expect(throws: ProtocolError.self) { try RedirectURI(text) }
+  }
+
+  @Test("the standard one is what its text says")
+  func standard() throws {
+    #expect(try RedirectURI("http://127.0.0.1/callback") == .standard)
+  }
+
+  @Test("port and path can be fixed on loopback")
+  func fixing() throws {
+    #expect(try RedirectURI.standard.fixing(port: 8_765).text == "http://127.0.0.1:8765/callback")
+    #expect(try RedirectURI.standard.fixing(path: "/x").text == "http://127.0.0.1/x")
+    #expect(try RedirectURI("http://[::1]:1/a").fixing(port: 2, path: "/b").text == "http://[::1]:2/b")
+    #expect(try RedirectURI("http://localhost:1/a").fixing(path: "").parameter(port: 5) == "http://localhost:1")
+    #expect(throws: ProtocolError.self) { try RedirectURI.standard.fixing(path: "x@evil.example/") }
+    #expect(throws: ProtocolError.self) { try RedirectURI.standard.fixing(port: 70_000) }
+    #expect(throws: ProtocolError.self) { try RedirectURI("https://app.example/cb").fixing(port: 1) }
+  }
+}

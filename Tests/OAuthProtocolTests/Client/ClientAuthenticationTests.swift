@@ -1,0 +1,75 @@
+import OAuthProtocol
+import Sealing
+import Testing
+
+@Suite struct ClientAuthenticationTests {
+  private func request(_ client: OAuthClient) throws -> HTTPRequest {
+    try TokenRequest(endpoint: WebURL("https://h/token"), client: client, grant: .clientCredentials).httpRequest()
+  }
+
+  @Test(
+    "Basic credentials are form-encoded, then joined, then base 64 (RFC 6749 §2.3.1)",
+    arguments: [
+      // Each expected value was made with base64(quote(id) + ":" + quote(secret)) of another language.
+      ("s6BhdRkqt3", "gX1fBat3bV", "czZCaGRSa3F0MzpnWDFmQmF0M2JW"),
+      ("a:b c", "p%+é&=/", "YSUzQWIlMjBjOnAlMjUlMkIlQzMlQTklMjYlM0QlMkY="),
+      ("id", "~-._", "aWQ6fi0uXw=="),
+      ("id", "???>>>", "aWQ6JTNGJTNGJTNGJTNFJTNFJTNF"),
+    ])
+  func basic(id: String, secret: String, expected: String) throws {
+    let request = try request(OAuthClient(id: id, authentication: .basic(Secret(secret))))
+    #expect(request.headers.values("Authorization") == ["Basic " + expected])
+    #expect(try lines(request) == ["grant_type=client_credentials"])
+  }
+
+  @Test("credentials in the body are in the body alone")
+  func post() throws {
+    let request = try request(OAuthClient(id: "a:b c", authentication: .post(Secret("p%+é&=/"))))
+    #expect(request.headers.value("Authorization") == nil)
+    #expect(try lines(request) == ["grant_type=client_credentials", "client_id=a:b c", "client_secret=p%+é&=/"])
+  }
+
+  @Test("a public client sends its id alone")
+  func none() throws {
+    let request = try request(OAuthClient(id: "app"))
+    #expect(request.headers.value("Authorization") == nil)
+    #expect(try lines(request) == ["grant_type=client_credentials", "client_id=app"])
+  }
+
+  @Test("a form request says what it sends and what it wants")
+  func headers() throws {
+    let request = try request(OAuthClient(id: "app"))
+    #expect(request.method == .post)
+    #expect(request.headers.value("Accept") == "application/json")
+    #expect(request.headers.value("Content-Type") == "application/x-www-form-urlencoded")
+  }
+
+  @Test(
+    "the method is the one the server takes",
+    arguments: [
+      (false, nil, ClientAuthenticationMethod.none), (false, ["client_secret_basic"], .none),
+      (true, nil, .clientSecretBasic), (true, [], .clientSecretBasic),
+      (true, ["client_secret_post"], .clientSecretPost),
+      (true, ["client_secret_post", "client_secret_basic"], .clientSecretBasic),
+      (true, ["private_key_jwt", "client_secret_post"], .clientSecretPost),
+    ] as [(Bool, [String]?, ClientAuthenticationMethod)])
+  func choice(hasSecret: Bool, supported: [String]?, expected: ClientAuthenticationMethod) throws {
+    #expect(try ClientAuthenticationMethod.chosen(hasSecret: hasSecret, supported: supported) == expected)
+  }
+
+  @Test("a server that takes no secret is refused by name, escaped")
+  func noSecretTaken() {
+    #expect(
+      throws: ProtocolError.clientAuthentication("the server takes no client secret, only: private_key_jwt, \\u{1b}")
+    ) {
+      try ClientAuthenticationMethod.chosen(hasSecret: true, supported: ["private_key_jwt", "\u{1B}"])
+    }
+    #expect(throws: ProtocolError.self) { try ClientAuthenticationMethod.clientSecretBasic.with(nil) }
+  }
+
+  @Test("a client id or secret that no server could take is refused", arguments: ["", "a\n", "é", "a\u{7F}"])
+  func badID(id: String) {
+    #expect(throws: ProtocolError.self) { try OAuthClient(id: id) }
+    #expect(throws: ProtocolError.self) { try OAuthClient(id: "x", authentication: .basic(Secret(""))) }
+  }
+}

@@ -1,0 +1,73 @@
+import OAuthProtocol
+import Sealing
+import Testing
+
+/// A refresh token in any 2xx answer may be the only living one: it is found before anything else is judged.
+@Suite struct SalvageTests {
+  @Test(
+    "whatever is wrong with the answer, its refresh token is found",
+    arguments: [
+      #"{"access_token":"a","refresh_token":"R"}"#,
+      #"{"refresh_token":"R"}"#,
+      #"{"access_token":"a b","refresh_token":"R"}"#,
+      #"{"access_token":"a","token_type":"DPoP","refresh_token":"R"}"#,
+      #"{"access_token":null,"expires_in":"x","refresh_token":"R"}"#,
+      #"{"error":"invalid_grant","refresh_token":"R"}"#,
+      #"{"refresh_token":"R","access_token":"cut o"#,
+      #"{"refresh_token":"R""#,
+      #"{"refresh_token":"R","x":NaN}"#,
+      #"{"expires_in":NaN,"refresh_token":"R"}"#,
+      #"{'a':1,"refresh_token" : "R"}"#,
+      #"{"a":1,,"refresh_token":"R","b"#,
+      #"{"refresh_token":"R"} trailing <html>"#,
+      #"{"refresh_token":"old","refresh_token":"R"}"#,
+      #"{"refresh_token":"\u0052"}"#,
+      "{\"x\":" + String(repeating: "[", count: 100) + "\"refresh_token\":\"R\"",
+    ])
+  func found(body: String) {
+    #expect(judge(200, body).salvagedRefreshToken == Secret("R"))
+  }
+
+  @Test("it is found in every 2xx answer and in form data", arguments: [200, 201, 202, 206, 299])
+  func statuses(status: Int) {
+    #expect(judge(status, #"{"refresh_token":"R"}"#).salvagedRefreshToken == Secret("R"))
+    let form = [HTTPField("Content-Type", "application/x-www-form-urlencoded")]
+    #expect(judge(status, "access_token=%0A&refresh_token=R", form).salvagedRefreshToken == Secret("R"))
+  }
+
+  @Test(
+    "what cannot be a refresh token is not kept for one",
+    arguments: [
+      "{}", "", "R", #"{"refresh_token":null}"#, #"{"refresh_token":7}"#, #"{"refresh_token":""}"#,
+      #"{"refresh_token":["R"]}"#, #"{"refresh_token":"a\nb"}"#, #"{"refresh_token":"é"}"#, #"{"refresh_token":"cut"#,
+      #"{"refresh_token":"cut\"#, #"{"nested":{"refresh_token":"R"}}"#, #"<p>{"refresh_token":"R"}</p>"#,
+      "{\"refresh_token\":\"" + String(repeating: "r", count: 32_769) + "\"}",
+    ])
+  func notFound(body: String) {
+    #expect(judge(200, body).salvagedRefreshToken == nil)
+  }
+
+  @Test("it is not taken from an answer that is not 2xx", arguments: [100, 302, 400, 401, 403, 404, 429, 500])
+  func otherStatuses(status: Int) {
+    #expect(judge(status, #"{"refresh_token":"R"}"#).salvagedRefreshToken == nil)
+  }
+
+  @Test("a refresh token that cannot be one leaves the grant usable and the old token in place")
+  func unusable() throws {
+    let grant = try #require(
+      judge(200, #"{"access_token":"a","token_type":"Bearer","expires_in":9,"refresh_token":7}"#).verdict.grant)
+    #expect(grant.refreshToken == nil)
+    #expect(grant.notes == [.refreshTokenUnusable])
+  }
+
+  @Test("cut off at any byte after the refresh token, it is found; before its end, it is not")
+  func everyCut() {
+    let whole = Array(#"{"access_token":"abc","refresh_token":"RRR","expires_in":3600,"scope":"x"}"#.utf8)
+    let end = Array(#"{"access_token":"abc","refresh_token":"RRR""#.utf8).count
+    for length in 0...whole.count {
+      let answer = HTTPAnswer(status: 200, body: Secret(whole.prefix(length)))
+      let found = TokenJudgement(judging: answer, now: 0).salvagedRefreshToken
+      #expect(found == (length < end ? nil : Secret("RRR")), "\(length)")
+    }
+  }
+}

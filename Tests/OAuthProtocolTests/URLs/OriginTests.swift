@@ -1,0 +1,58 @@
+import OAuthProtocol
+import Testing
+
+@Suite struct OriginTests {
+  @Test(
+    "an entry of hosts is one exact origin",
+    arguments: [
+      ("example.com", "https://example.com"),
+      ("Example.COM", "https://example.com"),
+      ("example.com:443", "https://example.com"),
+      ("example.com:8443", "https://example.com:8443"),
+      ("https://example.com", "https://example.com"),
+      ("https://example.com/", "https://example.com"),
+      ("https://example.com:8443", "https://example.com:8443"),
+      ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
+      ("http://localhost", "http://localhost"),
+      ("http://[::1]:81", "http://[::1]:81"),
+      ("[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
+      ("127.0.0.1:3000", "https://127.0.0.1:3000"),
+    ])
+  func accepts(entry: String, expected: String) throws {
+    let origin = try Origin(hostEntry: entry)
+    #expect(origin.description == expected)
+    #expect(try Origin(hostEntry: origin.description) == origin)
+  }
+
+  @Test(
+    "an entry of hosts that is more or less than an origin is refused",
+    arguments: [
+      ("", .empty), ("https://", .host), ("example.com/path", .path), ("https://example.com/path", .path),
+      ("https://example.com?x", .query), ("https://example.com#x", .fragment), ("*.example.com", .host),
+      ("example.com.", .host), ("user@example.com", .userInfo), ("http://example.com", .plainHTTP),
+      ("ftp://example.com", .scheme), ("exa mple.com", .forbiddenCharacter), ("example.com\n", .forbiddenCharacter),
+      ("пример.example", .forbiddenCharacter), ("example.com:", .port), ("example.com:x", .port),
+      ("example.com//", .path), (String(repeating: "a", count: 301), .tooLong), ("127.1", .host),
+    ] as [(String, URLProblem)])
+  func refuses(entry: String, problem: URLProblem) {
+    #expect(throws: ProtocolError.host(shown: Escaped.forTerminal(entry), problem)) { try Origin(hostEntry: entry) }
+  }
+
+  @Test(
+    "a token goes to the same scheme, host and port only",
+    arguments: [
+      ("https://example.com/x?y", true), ("https://EXAMPLE.com:443/", true), ("https://example.com:8443/", false),
+      ("https://example.com.evil.example/", false), ("https://xexample.com/", false),
+      ("https://sub.example.com/", false),
+      ("https://example.co/", false),
+    ])
+  func matches(url: String, expected: Bool) throws {
+    #expect((try WebURL(url).origin == Origin(hostEntry: "example.com")) == expected)
+  }
+
+  @Test("http and https on loopback are different origins")
+  func schemesDiffer() throws {
+    #expect(try WebURL("http://127.0.0.1:443/").origin != Origin(hostEntry: "127.0.0.1"))
+    #expect(try WebURL("http://localhost/").origin != WebURL("http://127.0.0.1/").origin)
+  }
+}
