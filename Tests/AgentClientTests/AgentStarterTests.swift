@@ -4,7 +4,8 @@ import Testing
 
 @testable import AgentClient
 
-@Suite("Starting the agent")
+// One after another: a program that one test still writes, held open by a fork of another, cannot be started.
+@Suite("Starting the agent", .serialized)
 struct AgentStarterTests {
   let folder = PrivateFolder()
 
@@ -18,7 +19,7 @@ struct AgentStarterTests {
     echo $$ >> "$HOME/pids"
     { env; echo "cwd=$(pwd)"; echo "umask=$(umask)"; for n in 0 1 2 3 4 5 6 7 8 9; do
       test -e /proc/$$/fd/$n && echo "fd$n=$(readlink /proc/$$/fd/$n)"; done
-      sed -n 's/^Sig\\(Blk\\|Ign\\):/sig\\1=/p' /proc/$$/status
+      sed -n 's/^Sig\\(Blk\\|Ign\\):/sig\\1=/p' /proc/self/status
       set -- $(cat /proc/$$/stat); echo "session=$6"; } > "$HOME/facts.new"
     mv "$HOME/facts.new" "$HOME/facts"
     exec sleep 600
@@ -100,6 +101,19 @@ struct AgentStarterTests {
     _ = await facts()
     #expect(pids().count == 1)
     stopAll()
+  }
+
+  @Test("of two holders of the lock one waits")
+  func lock() async {
+    let path = folder.path
+    let outcome = await onThread { () -> [Bool] in
+      func take() -> StartLock? { try? StartLock(in: path, deadline: Deadline(milliseconds: 20)) }
+      let first = take()
+      let second = take()
+      first?.release()
+      return [first != nil, second != nil, take() != nil]
+    }
+    #expect(outcome == [true, false, true])
   }
 
   @Test("takes the place of a socket that nobody listens on")
