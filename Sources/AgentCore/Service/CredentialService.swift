@@ -38,6 +38,8 @@ package actor CredentialService {
   private var answers: [UInt64: CheckedContinuation<Result<TokenRecord, AgentFailure>, Never>] = [:]
   private var changeAnswers: [UInt64: CheckedContinuation<AgentFailure?, Never>] = [:]
   private var lastID: UInt64 = 0
+  private var isDraining = false
+  private var drained: CheckedContinuation<Void, Never>?
 
   package init(
     store: any RecordStore, transport: any HTTPTransport, configuration: any ConfigurationSource, time: any TimeKeeper,
@@ -140,6 +142,36 @@ package actor CredentialService {
       }
     }
     reschedule(name)
+    if isDraining { drainIfIdle() }
+  }
+
+  // MARK: Draining
+
+  /// Starts nothing more by plan, and returns when what is under way has ended and is durable, or after `seconds`.
+  package func drain(seconds: Double) async {
+    isDraining = true
+    for name in accounts.keys {
+      accounts[name]?.timer?.cancel()
+      accounts[name]?.timer = nil
+    }
+    let limit = Task {
+      try? await self.time.sleep(seconds: seconds)
+      self.endDrain()
+    }
+    await withCheckedContinuation { continuation in
+      drained = continuation
+      drainIfIdle()
+    }
+    limit.cancel()
+  }
+
+  private func drainIfIdle() {
+    if accounts.values.allSatisfy(\.machine.isIdle) { endDrain() }
+  }
+
+  private func endDrain() {
+    drained?.resume()
+    drained = nil
   }
 
   /// Feeds one event to the state machine of `name`.
@@ -243,6 +275,7 @@ package actor CredentialService {
   func reschedule(_ name: String) {
     guard let account = accounts[name] else { return }
     account.timer?.cancel()
+    guard !isDraining else { return }
     let now = time.now()
     guard let wake = account.machine.wake(at: now) else {
       accounts[name]?.timer = nil

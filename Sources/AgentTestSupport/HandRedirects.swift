@@ -1,0 +1,43 @@
+package import AgentCore
+import Synchronization
+
+/// Redirect listeners without sockets: a test sends the hits.
+package final class HandRedirects: RedirectReceiver {
+  private struct Listening: RedirectListening {
+    let port: Int
+    func close() async {}
+  }
+
+  private struct State {
+    var lastPort = 40_000
+    var handlers: [Int: @Sendable (RedirectHit) async -> RedirectPage] = [:]
+    var taken: Set<Int> = []
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Makes `port` one that another program holds.
+  package func take(_ port: Int) { _ = state.withLock { $0.taken.insert(port) } }
+
+  package func listen(
+    host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> any RedirectListening {
+    let bound: Int? = state.withLock { state in
+      guard !state.taken.contains(port) else { return nil }
+      state.lastPort += 1
+      let bound = port == 0 ? state.lastPort : port
+      state.handlers[bound] = onHit
+      return bound
+    }
+    guard let bound else { throw RedirectListenerError("port \(port) is in use") }
+    return Listening(port: bound)
+  }
+
+  /// A browser asks the listener on `port` for `target`.
+  package func hit(port: Int, method: String = "GET", target: String) async -> RedirectPage? {
+    let handler = state.withLock { $0.handlers[port] }
+    return await handler?(RedirectHit(method: method, target: target, host: "127.0.0.1:\(port)"))
+  }
+}

@@ -1,0 +1,27 @@
+package import AgentCore
+package import AgentWire
+import Synchronization
+
+/// Definitions that a test sets.
+package final class StaticConfiguration: ConfigurationSource {
+  private let configuration: Mutex<Configuration>
+
+  package init(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
+    configuration = Mutex(Configuration(definitions: definitions, problems: problems))
+  }
+
+  package func set(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
+    configuration.withLock { $0 = Configuration(definitions: definitions, problems: problems) }
+  }
+
+  package func load() -> Configuration { configuration.withLock { $0 } }
+
+  package func definition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
+    guard let found = load().definitions.first(where: { $0.name == name }) else {
+      return .failure(
+        ConfigurationProblems([ConfigurationProblem(file: "\(name).toml", line: nil, key: nil, reason: "no such file")])
+      )
+    }
+    return .success(found)
+  }
+}
