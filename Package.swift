@@ -44,7 +44,8 @@ let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
   name: "oauthctl",
@@ -64,7 +65,9 @@ let package = Package(
     // Without traits: its default one brings all of Foundation, and ICU with it.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    // Without traits: they bring all of Foundation and a configuration library.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
   ],
   targets: [
     // System libraries and C shims
@@ -103,7 +106,12 @@ let package = Package(
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],
       linkerSettings: staticClient),
-    program("oauth-dev-server", ["DevAuthorizationServer", "OAuthProtocol", argumentParser, hummingbird, subprocess, systemPackage]),
+    program(
+      "oauth-dev-server",
+      [
+        "DevAuthorizationServer", "OAuthProtocol", argumentParser, hummingbird, httpTypes, nioCore, nioPosix, logging,
+        subprocess,
+      ]),
 
     tests("Sealing", ["Sealing"]),
     tests("FetchWire", ["FetchWire"]),
@@ -113,7 +121,7 @@ let package = Package(
     tests("OAuthProtocol", ["OAuthProtocol", "Sealing"]),
     tests("TokenVault", ["TokenVault", "Sealing"]),
     tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),
-    tests("AgentRuntime", ["AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "FetchWire", nioCore, nioPosix]),
+    tests("AgentRuntime", ["AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "FetchWire", nioCore, nioPosix]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
     tests("Oauthctl", ["oauthctl", "AgentWire", "HelperFormats"]),
     tests("House"),
