@@ -130,4 +130,32 @@ struct HelperTests {
     for await _ in left.stream {}
     #expect(started.duration(to: .now) < .seconds(5), "its own time-out is 30 s")
   }
+
+  @Test("The helper dies with the process that started it")
+  func orphaned() async throws {
+    let arrived = AsyncStream.makeStream(of: Void.self)
+    let left = AsyncStream.makeStream(of: Void.self)
+    let server = try HostileServer {
+      $0.readRequest()
+      arrived.continuation.finish()
+      $0.hang()
+      left.continuation.finish()
+    }
+    defer { server.stop() }
+    let request = FileManager.default.temporaryDirectory.appendingPathComponent("request-" + UUID().uuidString)
+    try Data(try FetchRequest(.post, server.url).encoded(bodyBytes: 1) + [0x61]).write(to: request)
+    defer { try? FileManager.default.removeItem(at: request) }
+    // The shell is the parent; the answer would go to a file, so that no closing pipe gives the end away.
+    let parent = Process()
+    let stdin = Pipe()
+    parent.executableURL = URL(fileURLWithPath: "/bin/sh")
+    parent.arguments = ["-c", #""$0" <"$1" >/dev/null & read line; kill -KILL $$"#, builtHelper, request.path]
+    parent.standardInput = stdin
+    try parent.run()
+    for await _ in arrived.stream {}
+    let started = ContinuousClock.now
+    stdin.fileHandleForWriting.write(Data("\n".utf8))
+    for await _ in left.stream {}
+    #expect(started.duration(to: .now) < .seconds(5), "its own time-out is 30 s")
+  }
 }
