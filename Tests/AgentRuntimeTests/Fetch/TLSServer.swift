@@ -92,7 +92,8 @@ final class TLSServer: Sendable {
     self.transcript = transcript
   }
 
-  func stop() { process.terminate() }
+  /// Not `terminate`: the child inherits the signal mask of the thread that started it, and that one may block SIGTERM.
+  func stop() { kill(process.processIdentifier, SIGKILL) }
 }
 
 private final class Transcript: Sendable {
