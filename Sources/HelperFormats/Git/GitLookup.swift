@@ -1,0 +1,150 @@
+/// One `get`: which token git needs, and what it is told. Pure; the caller asks the agent in between.
+///
+/// ```
+/// guard let lookup = GitLookup(request) else { say nothing }
+/// var token = ask(lookup.question)
+/// if let second = lookup.secondQuestion(after: token) { token = ask(second) }
+/// print(try lookup.answer(token))
+/// ```
+package struct GitLookup: Sendable, Equatable {
+  /// What to ask the agent: `token.get` with these.
+  package struct Question: Sendable, Equatable {
+    package var url: String
+    /// Fingerprint of the token that the server refused, nil when none is known to be.
+    package var rejected: String?
+  }
+
+  /// What the agent said, as far as git cares.
+  package struct Token: Sendable, Equatable {
+    package var accessToken: String
+    package var tokenType: String
+    /// Unix time.
+    package var expiresAt: Int?
+    /// `sha256:` and 32 hex digits.
+    package var fingerprint: String
+    /// User name for Basic, nil where the account names none.
+    package var username: String?
+
+    package init(
+      accessToken: String, tokenType: String, expiresAt: Int?, fingerprint: String, username: String?
+    ) {
+      self.accessToken = accessToken
+      self.tokenType = tokenType
+      self.expiresAt = expiresAt
+      self.fingerprint = fingerprint
+      self.username = username
+    }
+  }
+
+  /// Why there is no token.
+  package enum Failure: Sendable, Equatable {
+    /// No account is for this server, or nobody knows: git goes on as if this helper were not there.
+    case notOurs
+    /// An account is, and a person has to do something first. One line: what, why, and what to run.
+    case needsPerson(String)
+    /// An account is, and it fails in passing or for good. One line.
+    case other(String)
+  }
+
+  /// What goes to git, and to the person.
+  package struct Reply: Sendable, Equatable {
+    /// For stdout: lines of the protocol, each with its line feed.
+    package var output = ""
+    /// For stderr: one line without a line feed.
+    package var note: String?
+  }
+
+  /// How the token is sent to the server.
+  package enum Scheme: String, Sendable { case auto, basic, bearer }
+
+  /// A user name that GitLab asks for and that most others do not look at.
+  static let defaultUsername = "oauth2"
+
+  package let question: Question
+  private let request: GitCredentialRequest
+  private let offered: [Challenge]
+  private let state: GitState?
+
+  /// Nil: nothing to say, for instance about a protocol or host that no token may go to.
+  package init?(_ request: GitCredentialRequest) {
+    guard let url = GitRemote.url(protocol: request.protocol, host: request.host) else { return nil }
+    self.request = request
+    offered = request.challenges.flatMap(Challenge.parse)
+    state = request.states.compactMap { GitState($0) }.last
+    question = Question(url: url, rejected: state?.fingerprint)
+  }
+
+  /// After a token was stored, git forgets `state[]`; when the server refuses it later in the same process, only the
+  /// leftovers tell which token it was. Nil: the token at hand is the one to give.
+  package func secondQuestion(after token: Token) -> Question? {
+    guard state == nil, question.rejected == nil, let leftover = request.passwordExpiry, leftover == token.expiresAt,
+      offered.contains(where: { $0.scheme == "bearer" && $0.parameter("error") == "invalid_token" })
+    else { return nil }
+    return Question(url: question.url, rejected: token.fingerprint)
+  }
+
+  /// The lines for git, or a note why it gets none.
+  ///
+  /// Throws `unwritable` for a token or user name that the protocol cannot carry.
+  package func answer(_ token: Token, scheme: Scheme = .auto) throws(HelperFormatError) -> Reply {
+    try AuthorizationHeader.checkToken(token.accessToken)
+    guard token.tokenType.lowercased() == "bearer" else {
+      return Reply(note: "git cannot send tokens of the type \(Self.plain(token.tokenType))")
+    }
+    switch chosen(scheme) {
+    case .none: return Reply()
+    case .some(.bearer) where !request.knowsAuthtype:
+      return Reply(note: "this server takes Bearer tokens alone, which needs git 2.46 or newer")
+    case .some(.bearer): return Reply(output: lines(["authtype=Bearer", "credential=\(token.accessToken)"], token))
+    case .some:
+      let username = token.username ?? Self.defaultUsername
+      guard !username.isEmpty, username.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        throw .unwritable("the user name for git")
+      }
+      return Reply(output: lines(["username=\(username)", "password=\(token.accessToken)"], token))
+    }
+  }
+
+  /// What is said when there is no token.
+  package func answer(_ failure: Failure) -> Reply {
+    switch failure {
+    case .notOurs: Reply()
+    // Without `quit` git would ask for a user name and a password that do not exist.
+    case .needsPerson(let message): Reply(output: "quit=1\n", note: message)
+    case .other(let message): Reply(note: message)
+    }
+  }
+
+  /// Bearer where the server offers it and not Basic, else Basic; nil where it offers neither.
+  private func chosen(_ scheme: Scheme) -> Scheme? {
+    if scheme != .auto { return scheme }
+    let schemes = offered.map(\.scheme)
+    if schemes.contains("basic") || request.challenges.isEmpty { return .basic }
+    return schemes.contains("bearer") ? .bearer : nil
+  }
+
+  private func lines(_ credential: [String], _ token: Token) -> String {
+    var lines: [String] = []
+    // First: git passes over what depends on a capability that was not announced yet.
+    if request.knowsAuthtype { lines.append("capability[]=authtype") }
+    if request.knowsState { lines.append("capability[]=state") }
+    lines += credential
+    if let expiry = token.expiresAt {
+      lines.append("password_expiry_utc=\(expiry)")
+    } else if request.passwordExpiry != nil {
+      // git keeps the time of an earlier answer and would throw this one away by it; 0 is never.
+      lines.append("password_expiry_utc=0")
+    }
+    if request.knowsAuthtype { lines.append("ephemeral=1") }
+    if request.knowsState {
+      // With our state the server has refused twice: a third try with another token would go on for ever.
+      if state == nil { lines.append("continue=1") }
+      if let state = GitState(fingerprint: token.fingerprint) { lines.append("state[]=\(state.text)") }
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func plain(_ text: String) -> String {
+    String(decoding: text.utf8.prefix(32).map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,34 @@
+/// `Authorization` with an access token (RFC 6750 §2.1), as other programs read it.
+package enum AuthorizationHeader {
+  /// The field without a line feed: `Authorization: Bearer …`.
+  /// Throws `unwritable` for a token or type that a header field cannot carry.
+  package static func field(tokenType: String, token: String) throws(HelperFormatError) -> String {
+    try checkToken(token)
+    guard !tokenType.isEmpty, tokenType.utf8.allSatisfy({ isLetter($0) || $0 == UInt8(ascii: "-") }) else {
+      throw .unwritable("the token type")
+    }
+    return "Authorization: \(tokenType) \(token)"
+  }
+
+  /// A configuration line for `curl --config`, line feed included. Throws as `field`.
+  package static func curlConfig(tokenType: String, token: String) throws(HelperFormatError) -> String {
+    let field = try field(tokenType: tokenType, token: token)
+    var quoted = ""
+    for character in field {
+      if character == "\\" || character == "\"" { quoted.append("\\") }
+      quoted.append(character)
+    }
+    return "header = \"\(quoted)\"\n"
+  }
+
+  /// A token is 1 or more of 0x21 to 0x7E: no control character can end the field early.
+  static func checkToken(_ token: String) throws(HelperFormatError) {
+    guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .unwritable("the access token")
+    }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}

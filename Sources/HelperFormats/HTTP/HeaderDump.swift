@@ -1,0 +1,82 @@
+/// The header fields that `curl -D FILE` wrote: a block for each response, informational ones, redirects and a proxy's
+/// answer to CONNECT before the one that counts.
+package struct HeaderDump: Sendable, Equatable {
+  /// Longest dump that is read.
+  package static let limit = 1 << 20
+
+  /// The status of the last block, 200 to 599.
+  package let status: Int
+  /// Whether the blank line that ends the block was there.
+  package let isWhole: Bool
+  /// Names in lower case, values without blanks around them.
+  package let fields: [(name: String, value: String)]
+
+  package static func == (left: HeaderDump, right: HeaderDump) -> Bool {
+    left.status == right.status && left.isWhole == right.isWhole
+      && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  /// Nil where no final status line is to be found.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count <= Self.limit else { return nil }
+    var status: Int?
+    var isWhole = false
+    var fields: [(name: String, value: String)] = []
+    // Before the first block, and after each: what stands there without a status line is a trailer.
+    var isInside = false
+    for piece in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      // What follows the last line feed is no line, unless the dump was cut there.
+      if piece.isEmpty, piece.startIndex == bytes.endIndex { break }
+      let line = piece.last == UInt8(ascii: "\r") ? piece.dropLast() : piece
+      if line.isEmpty {
+        if isInside { isWhole = true }
+        isInside = false
+      } else if isInside {
+        Self.add(line, to: &fields)
+      } else if let found = Self.statusCode(line) {
+        (status, fields, isWhole, isInside) = (found, [], false, true)
+      }
+    }
+    guard let status, status >= 200 else { return nil }
+    self.status = status
+    self.isWhole = isWhole
+    self.fields = fields
+  }
+
+  /// All values of `WWW-Authenticate`, read.
+  package var challenges: [Challenge] {
+    fields.filter { $0.name == "www-authenticate" }.flatMap { Challenge.parse($0.value) }
+  }
+
+  /// Whether a newer token may turn this answer into another.
+  package var asksForNewToken: Bool { status == 401 && BearerVerdict(challenges) == .refreshMayHelp }
+}
+
+extension HeaderDump {
+  /// Of a line like `HTTP/1.1 401 Unauthorized` or `HTTP/2 401`.
+  fileprivate static func statusCode(_ line: ArraySlice<UInt8>) -> Int? {
+    let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true)
+    guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8), parts[1].count == 3 else { return nil }
+    guard parts[1].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    return Int(String(decoding: parts[1], as: UTF8.self)).flatMap { (100...599).contains($0) ? $0 : nil }
+  }
+
+  fileprivate static func add(_ line: ArraySlice<UInt8>, to fields: inout [(name: String, value: String)]) {
+    if line.first == 0x20 || line.first == 0x09 {
+      // Folded (RFC 9112 §5.2): it belongs to the field before.
+      guard !fields.isEmpty else { return }
+      fields[fields.count - 1].value += " " + text(line)
+      return
+    }
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+    let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+    fields.append((name, text(line[(colon + 1)...])))
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    var value = bytes.drop(while: isBlank)
+    while let last = value.last, isBlank(last) { value.removeLast() }
+    return String(decoding: value, as: UTF8.self)
+  }
+}
