@@ -40,6 +40,7 @@ let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
@@ -91,7 +92,7 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
-        nioCore, nioPosix, nioHTTP1, logging, lifecycle, subprocess, systemPackage, tomlKit,
+        nioCore, nioPosix, nioHTTP1, logging, lifecycle, unixSignals, subprocess, systemPackage, tomlKit,
       ]),
 
     // Development and tests
@@ -101,7 +102,7 @@ let package = Package(
       ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
 
     // Programs
-    program("oauthd", ["AgentRuntime", argumentParser]),
+    program("oauthd", ["AgentRuntime", "AgentWire", argumentParser]),
     program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"]),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],

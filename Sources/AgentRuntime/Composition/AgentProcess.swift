@@ -1,0 +1,43 @@
+import Glibc
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// The agent as a process of its own: what `oauthd`'s main does.
+package enum AgentProcess {
+  /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is on standard
+  /// error. `logLevel` is a name of swift-log's levels; another one counts as `info`.
+  package static func run(logLevel: String) async -> Int32 {
+    var logger = Logger(label: "oauthd") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
+    do {
+      let environment = ProcessEnvironment.read()
+      let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), logger: logger)
+      var quiet = logger
+      quiet.logLevel = .error
+      try await ServiceGroup(services: [agent], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet).run()
+      return 0
+    } catch {
+      let line = "oauthd: \(error)\n"
+      _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+      return 1
+    }
+  }
+}
+
+/// The environment the process was started with.
+package enum ProcessEnvironment {
+  /// To be called before there are other threads. Of a name that is there twice the first counts, as with getenv(3).
+  package static func read() -> [String: String] {
+    var found: [String: String] = [:]
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      if let equals = text.firstIndex(of: "="), found[String(text[..<equals])] == nil {
+        found[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      next += 1
+    }
+    return found
+  }
+}
