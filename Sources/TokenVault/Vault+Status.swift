@@ -6,6 +6,7 @@ extension Vault {
       status.state = .open
       status.slots = session.slotStatus(keys: keys)
       status.recordCount = session.catalogue.entries.count
+      status.commit = session.catalogue.commit
       status.isMemoryLocked = keys.areLocked
       status.rollback = rollback
       status.counterProblem = session.counterProblem

@@ -8,6 +8,7 @@ import Synchronization
 package actor Vault: RecordStore {
   let location: VaultLocation
   let random: any RandomSource
+  let recoveryCost: PasswordHash.Cost
   private let socketPath: String
   private nonisolated let executor = BlockingExecutor()
   private nonisolated let waitingUnlocks = Mutex(0)
@@ -36,9 +37,14 @@ package actor Vault: RecordStore {
     var counterProblem: String?
   }
 
-  /// Touches nothing yet. `socketPathForLock` is told to an agent that finds the vault in use.
-  package init(location: VaultLocation, socketPathForLock: String, random: any RandomSource = SystemRandom()) {
+  /// Touches nothing yet. `socketPathForLock` is told to an agent that finds the vault in use. `recoveryCost` is what
+  /// hashing a new vault's recovery code costs.
+  package init(
+    location: VaultLocation, socketPathForLock: String, random: any RandomSource = SystemRandom(),
+    recoveryCost: PasswordHash.Cost = .interactive
+  ) {
     self.location = location
+    self.recoveryCost = recoveryCost
     self.random = random
     socketPath = socketPathForLock
   }
@@ -227,6 +233,7 @@ package actor Vault: RecordStore {
       case .commit(let outside) where outside > catalogue.commit:
         rollback = Rollback(found: catalogue.commit, expected: max(outside, catalogue.rollbackExpected))
         return
+      case .commit(catalogue.commit): return
       case .commit: break
       case .missing: session.counterProblem = "\(location.counterFile) was missing and has been made anew"
       case .foreign: session.counterProblem = "\(location.counterFile) was not this vault's and has been made anew"

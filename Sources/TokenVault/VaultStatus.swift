@@ -60,6 +60,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var slots: [Slot]
   /// Nil until opened.
   package var recordCount: Int?
+  /// Number of the last commit; nil until opened.
+  package var commit: UInt64?
   /// Whether the kernel locked the pages of all keys against swap; nil until opened.
   package var isMemoryLocked: Bool?
   /// Set when the vault is older than this machine remembers, until `acceptRollback`.

@@ -23,7 +23,11 @@ final class Scratch: Sendable {
       counterFile: "\(path)/state/oauthctl/commits")
   }
 
-  func vault() -> Vault { Vault(location: location, socketPathForLock: "\(path)/agent.sock") }
+  /// A vault whose recovery code is cheap to hash: what it costs is tested elsewhere.
+  func vault() -> Vault {
+    let cost = (try? PasswordHash.Cost(passes: 1, memoryKiB: 8_192)) ?? .interactive
+    return Vault(location: location, socketPathForLock: "\(path)/agent.sock", recoveryCost: cost)
+  }
 
   func read(_ path: String) throws -> [UInt8] {
     guard let bytes = FileManager.default.contents(atPath: path) else { throw VaultError.system("read", path) }

@@ -48,9 +48,9 @@ struct Slot: Equatable {
 
   /// Slot 2: the data key under a recovery code's. Blocks for the hash.
   static func recoveryCode(
-    wrapping data: SealingKey, under code: RecoveryCode, vaultID: [UInt8], random: any RandomSource
+    wrapping data: SealingKey, under code: RecoveryCode, cost: PasswordHash.Cost, vaultID: [UInt8],
+    random: any RandomSource
   ) throws(SealingError) -> Slot {
-    let cost = PasswordHash.Cost.interactive
     var slot = Slot(
       number: 2, kind: SlotKind.recoveryCode.rawValue, passes: cost.passes, memoryKiB: cost.memoryKiB,
       salt: random.bytes(PasswordHash.saltCount), sealed: [])

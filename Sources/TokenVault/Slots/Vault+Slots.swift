@@ -17,7 +17,8 @@ extension Vault {
       let keys = try VaultKeys(data: SealingKey(random: random))
       let slots = [
         try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: vaultID, random: random),
-        try Slot.recoveryCode(wrapping: keys.data, under: code, vaultID: vaultID, random: random),
+        try Slot.recoveryCode(
+          wrapping: keys.data, under: code, cost: recoveryCost, vaultID: vaultID, random: random),
       ]
       var fingerprints: [UInt32: [UInt8]] = [:]
       for slot in slots { fingerprints[slot.number] = try slot.fingerprint(keys: keys) }
