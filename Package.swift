@@ -118,7 +118,7 @@ let package = Package(
     tests("FetchWire", ["FetchWire"]),
     tests("AgentWire", ["AgentWire"], exclude: ["Vectors"]),
     tests("AgentClient", ["AgentClient", "AgentWire"]),
-    tests("HelperFormats", ["HelperFormats"]),
+    tests("HelperFormats", ["HelperFormats"], exclude: ["Vectors"]),
     tests("OAuthProtocol", ["OAuthProtocol", "Sealing"]),
     tests("TokenVault", ["TokenVault", "Sealing"]),
     tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),

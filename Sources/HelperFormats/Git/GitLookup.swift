@@ -71,7 +71,16 @@ package struct GitLookup: Sendable, Equatable {
     self.request = request
     offered = request.challenges.flatMap(Challenge.parse)
     state = request.states.compactMap { GitState($0) }.last
-    question = Question(url: url, rejected: state?.fingerprint)
+    let wasWrongScheme = Self.wasWrongScheme(request, offered)
+    question = Question(url: url, rejected: wasWrongScheme ? nil : state?.fingerprint)
+  }
+
+  /// With `http.proactiveAuth` git asks before the server offered anything and is told Basic: a server that then offers
+  /// Bearer alone has refused the scheme, and has not looked at the token.
+  private static func wasWrongScheme(_ request: GitCredentialRequest, _ offered: [Challenge]) -> Bool {
+    let schemes = offered.map(\.scheme)
+    return request.knowsAuthtype && request.authtype == nil && request.username != nil && schemes.contains("bearer")
+      && !schemes.contains("basic")
   }
 
   /// After a token was stored, git forgets `state[]`; when the server refuses it later in the same process, only the

@@ -55,11 +55,11 @@ private struct ChallengeReader {
       if scheme.isEmpty { return result }
       var challenge = Challenge(scheme: scheme.lowercased())
       let hadBlank = skip(Self.isBlank)
-      guard hadBlank, !isAtComma else {
+      if at == bytes.count || isAtComma {
         result.append(challenge)
-        guard at == bytes.count || isAtComma else { return result }
         continue
       }
+      guard hadBlank else { return result }
       let isWhole = credentials(&challenge)
       result.append(challenge)
       if !isWhole { return result }
