@@ -88,8 +88,12 @@ package struct AuthorizationExpectation: Sendable {
     for name in fields.names where !seen.insert(name).inserted {
       return .refused(.duplicateParameter(Escaped.forTerminal(name, limit: 64)))
     }
-    if let refusal = judgeIssuer(fields.all("iss").first) { return .refused(refusal) }
     let code = fields.all("code").first
+    // A mix-up steals codes. Servers that promise `iss` leave it out of errors, and an error without it ends the login
+    // whoever sent it.
+    if let refusal = judgeIssuer(fields.all("iss").first), refusal != .issuerMissing || !fields.contains("error") {
+      return .refused(refusal)
+    }
     if fields.contains("error") {
       guard code == nil else { return .refused(.codeAndError) }
       guard let error = OAuthError(fields) else { return .refused(.errorMalformed) }

@@ -74,11 +74,15 @@ import Testing
     #expect(try expectation().judge(method: "GET", target: target) == .refused(reason))
   }
 
-  @Test("iss is required where the server promises it, in errors too (RFC 9207 §2.4)")
+  @Test("iss is required beside a code where the server promises it (RFC 9207 §2.4); an error ends the login without it")
   func issuerRequired() throws {
     let strict = try expectation(required: true)
     #expect(strict.judge(method: "GET", target: "/callback?state=st-1&code=a") == .refused(.issuerMissing))
-    #expect(strict.judge(method: "GET", target: "/callback?state=st-1&error=x") == .refused(.issuerMissing))
+    let error = try #require(OAuthError(code: "x"))
+    #expect(strict.judge(method: "GET", target: "/callback?state=st-1&error=x") == .denied(error))
+    let other = "/callback?state=st-1&error=x&iss=https%3A%2F%2Fother.example"
+    #expect(
+      strict.judge(method: "GET", target: other) == .refused(.issuerMismatch(shown: "https://other.example")))
     let target = "/callback?state=st-1&code=a&iss=https%3A%2F%2Fas.example"
     #expect(strict.judge(method: "GET", target: target) == .code(Secret("a")))
   }
