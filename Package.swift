@@ -37,6 +37,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [S
 
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -122,7 +123,12 @@ let package = Package(
     tests("OAuthProtocol", ["OAuthProtocol", "Sealing"]),
     tests("TokenVault", ["TokenVault", "Sealing"]),
     tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),
-    tests("AgentRuntime", ["AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "FetchWire", nioCore, nioPosix]),
+    tests(
+      "AgentRuntime",
+      [
+        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "FetchWire",
+        nioCore, nioPosix, nioEmbedded, logging,
+      ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
     tests("Oauthctl", ["oauthctl", "AgentWire", "HelperFormats"]),
     tests("House"),

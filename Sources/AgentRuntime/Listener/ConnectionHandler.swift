@@ -1,0 +1,295 @@
+import AgentCore
+import AgentWire
+import NIOCore
+
+/// One caller's connection: cuts lines, answers what is ready on the event loop, asks the responder for the rest, keeps
+/// the bounds. Used on its event loop only.
+///
+/// A caller that leaves cancels nothing: its requests run on, and their answers are wiped.
+final class ConnectionHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  let caller: Caller
+  /// When the last request came or the last answer was taken.
+  private(set) var lastActivity: NIODeadline
+
+  private let responder: any LineResponder
+  private let table: ConnectionTable
+  private let limits: ListenerLimits
+  private var context: ChannelHandlerContext?
+  private var framer: LineFramer
+  private var idsInUse: Set<RequestID> = []
+  private var answersAwaited = 0
+  private var answersUntaken = 0
+  private var lineDeadline: NIODeadline?
+  private var answerDeadline: NIODeadline?
+  private var readIsHeld = false
+  private var isProcessing = false
+  private var hasUnflushedAnswers = false
+  private var inputEnded = false
+  /// Nothing more is read or answered than what is owed.
+  private var isFinishing = false
+  private var hasBegun = false
+  private var isFirstLine = true
+
+  init(caller: Caller, responder: any LineResponder, table: ConnectionTable) {
+    self.caller = caller
+    self.responder = responder
+    self.table = table
+    limits = table.limits
+    framer = LineFramer(limitBytes: table.limits.lineBytes)
+    lastActivity = table.eventLoop.now
+  }
+
+  var isOwedAnAnswer: Bool { answersAwaited + answersUntaken > 0 }
+  var hasUnfinishedLine: Bool { lineDeadline != nil }
+
+  /// The next moment at which something is overdue, if nothing happens before.
+  var nextDeadline: NIODeadline? {
+    guard context != nil else { return nil }
+    if let answerDeadline { return lineDeadline.map { min($0, answerDeadline) } ?? answerDeadline }
+    if let lineDeadline { return lineDeadline }
+    return isOwedAnAnswer ? nil : lastActivity + limits.idleTime
+  }
+
+  // MARK: Life
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if context.channel.isActive { begin() }
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    begin()
+    context.fireChannelActive()
+  }
+
+  private func begin() {
+    guard !hasBegun else { return }
+    hasBegun = true
+    lastActivity = table.eventLoop.now
+    guard table.admit(self) else {
+      refuse(nil, Refusals.tooManyConnections)
+      finish()
+      flush()
+      return
+    }
+    if table.isQuiescing { finish() }
+    keepTime()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    leave()
+    context.fireChannelInactive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+  private func leave() {
+    context = nil
+    isFinishing = true
+    framer.wipe()
+    table.remove(self)
+  }
+
+  /// The caller is gone, or broke the connection.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  /// Closes at once.
+  func drop() { context?.close(promise: nil) }
+
+  /// Takes no further request; closes when the last answer that is owed has been taken.
+  func finish() {
+    isFinishing = true
+    lineDeadline = nil
+    framer.wipe()
+    closeIfDone()
+  }
+
+  private func closeIfDone() {
+    guard !isOwedAnAnswer, isFinishing || (inputEnded && !isProcessing) else { return }
+    context?.close(promise: nil)
+  }
+
+  // MARK: Reading
+
+  /// Held while too many answers are owed: the kernel then holds the caller back.
+  func read(context: ChannelHandlerContext) {
+    if hasRoom && !isFinishing { context.read() } else { readIsHeld = true }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let incoming = unwrapInboundIn(data)
+    guard !isFinishing else { return WipedBuffers.wipeReadable(incoming) }
+    framer.append(incoming)
+    process()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    flush()
+    keepTime()
+    context.fireChannelReadComplete()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed = event {
+      inputEnded = true
+      process()
+      flush()
+      closeIfDone()
+    } else {
+      context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    resume()
+    context.fireChannelWritabilityChanged()
+  }
+
+  private var hasRoom: Bool {
+    answersAwaited + answersUntaken < limits.requestsInFlight && context?.channel.isWritable == true
+  }
+
+  private func process() {
+    guard !isProcessing else { return }
+    isProcessing = true
+    defer { isProcessing = false }
+    while !isFinishing, context != nil {
+      guard hasRoom else {
+        // Taken answers make room at once; those that are not taken hold the rest back.
+        guard hasUnflushedAnswers else { break }
+        flush()
+        continue
+      }
+      switch framer.next() {
+      case .line(let line):
+        lineDeadline = nil
+        lastActivity = table.eventLoop.now
+        handle(line)
+        WipedBuffers.wipeReadable(line)
+      case .incomplete:
+        if framer.isEmpty {
+          lineDeadline = nil
+        } else if lineDeadline == nil {
+          lineDeadline = table.eventLoop.now + limits.lineTime
+        }
+        return
+      case .tooLong:
+        refuse(nil, Refusals.lineTooLong(limits.lineBytes))
+        finish()
+      }
+    }
+  }
+
+  private func handle(_ line: ByteBuffer) {
+    if let request = line.withUnsafeReadableBytes({ TokenLine.scanRequest($0) }), !idsInUse.contains(request.id),
+      var answer = responder.readyAnswer(to: request, from: caller)
+    {
+      isFirstLine = false
+      return send(WipedBuffers.take(&answer))
+    }
+    var bytes = Array(line.readableBytesView)
+    defer { WipedBuffers.wipe(&bytes) }
+    if isFirstLine, Refusals.isHTTP(bytes) {
+      refuse(nil, Refusals.http)
+      return finish()
+    }
+    isFirstLine = false
+    guard bytes.last != UInt8(ascii: "\r") else { return refuse(nil, Refusals.carriageReturn) }
+    do {
+      ask(try RequestLine(bytes))
+    } catch {
+      refuse(error.id, error.failure)
+    }
+  }
+
+  private func ask(_ request: RequestLine) {
+    // Answered without the id: with it, the caller would take the refusal for the answer to the first request.
+    guard idsInUse.insert(request.id).inserted else { return refuse(nil, Refusals.idInUse) }
+    answersAwaited += 1
+    let bound = NIOLoopBound(self, eventLoop: table.eventLoop)
+    let (eventLoop, responder, caller) = (table.eventLoop, responder, caller)
+    Task {
+      var answer = await responder.answer(to: request, from: caller)
+      let buffer = WipedBuffers.take(&answer)
+      eventLoop.execute { bound.value.deliver(buffer, for: request.id) }
+    }
+  }
+
+  // MARK: Answering
+
+  private func deliver(_ answer: ByteBuffer, for id: RequestID) {
+    answersAwaited -= 1
+    idsInUse.remove(id)
+    lastActivity = table.eventLoop.now
+    guard context != nil else { return WipedBuffers.wipeReadable(answer) }
+    send(answer)
+    flush()
+    resume()
+  }
+
+  private func refuse(_ id: RequestID?, _ failure: AgentFailure) {
+    var answer = AnswerLine.failure(id, failure)
+    send(WipedBuffers.take(&answer))
+  }
+
+  private func send(_ answer: ByteBuffer) {
+    guard let context else { return WipedBuffers.wipeReadable(answer) }
+    answersUntaken += 1
+    hasUnflushedAnswers = true
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenComplete { result in
+      WipedBuffers.wipeReadable(answer)
+      self.answerEnded(taken: (try? result.get()) != nil)
+    }
+    context.write(wrapOutboundOut(answer), promise: promise)
+  }
+
+  private func answerEnded(taken: Bool) {
+    answersUntaken -= 1
+    lastActivity = table.eventLoop.now
+    answerDeadline = answersUntaken == 0 ? nil : lastActivity + limits.answerTime
+    if taken, !isProcessing { resume() }
+  }
+
+  private func flush() {
+    guard hasUnflushedAnswers else { return }
+    hasUnflushedAnswers = false
+    context?.flush()
+    if answersUntaken > 0, answerDeadline == nil { answerDeadline = table.eventLoop.now + limits.answerTime }
+  }
+
+  /// Goes on with what was held back.
+  private func resume() {
+    process()
+    flush()
+    if readIsHeld, hasRoom, !isFinishing, let context {
+      readIsHeld = false
+      context.read()
+    }
+    keepTime()
+    closeIfDone()
+  }
+
+  // MARK: Deadlines
+
+  private func keepTime() {
+    if let nextDeadline { table.wake(at: nextDeadline) }
+  }
+
+  /// Ends the connection when a deadline passed.
+  func expire(now: NIODeadline) {
+    if let answerDeadline, answerDeadline <= now { return drop() }
+    if let lineDeadline, lineDeadline <= now {
+      // The rest of the line may have come: it is we who do not read.
+      guard !readIsHeld else { return self.lineDeadline = now + limits.lineTime }
+      refuse(nil, Refusals.lineUnfinished(limits.lineTime))
+      finish()
+      return flush()
+    }
+    if let nextDeadline, nextDeadline <= now { drop() }
+  }
+}

@@ -1,0 +1,75 @@
+import AgentCore
+import NIOCore
+
+/// All connections of one listener, and the one timer that ends those whose deadline passed. Used on its event loop only.
+///
+/// One timer for all: most connections live for one request, and a timer each would cost more than the request.
+final class ConnectionTable {
+  let eventLoop: any EventLoop
+  let limits: ListenerLimits
+  private var connections: [UInt64: ConnectionHandler] = [:]
+  private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
+  private var emptied: EventLoopPromise<Void>?
+  private(set) var isQuiescing = false
+
+  init(eventLoop: any EventLoop, limits: ListenerLimits) {
+    self.eventLoop = eventLoop
+    self.limits = limits
+  }
+
+  var count: Int { connections.count }
+
+  /// Makes room by dropping the connection that has been idle longest, or else the one that has been at its unfinished
+  /// line longest. False when each of them waits for an answer: the newcomer is turned away.
+  func admit(_ connection: ConnectionHandler) -> Bool {
+    if connections.count >= limits.connections {
+      let candidates = connections.values.filter { !$0.isOwedAnAnswer }
+      let oldest = candidates.min { left, right in
+        (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
+      }
+      guard let oldest else { return false }
+      connections[oldest.caller.connection] = nil
+      oldest.drop()
+    }
+    connections[connection.caller.connection] = connection
+    return true
+  }
+
+  func remove(_ connection: ConnectionHandler) {
+    let number = connection.caller.connection
+    guard connections[number] === connection else { return }
+    connections[number] = nil
+    if connections.isEmpty { emptied?.succeed() }
+  }
+
+  /// Makes sure that somebody looks at the connections at `deadline`, or before.
+  func wake(at deadline: NIODeadline) {
+    if let timer, timer.deadline <= deadline { return }
+    timer?.task.cancel()
+    let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.expire() }
+    timer = (deadline, task)
+  }
+
+  private func expire() {
+    timer = nil
+    let now = eventLoop.now
+    for connection in Array(connections.values) { connection.expire(now: now) }
+    if let next = connections.values.compactMap(\.nextDeadline).min() { wake(at: next) }
+  }
+
+  /// Takes no further request, lets the answers that are owed go out, and closes what owes none. The future completes
+  /// when no connection is left.
+  func quiesce() -> EventLoopFuture<Void> {
+    isQuiescing = true
+    let promise = emptied ?? eventLoop.makePromise(of: Void.self)
+    emptied = promise
+    for connection in Array(connections.values) { connection.finish() }
+    if connections.isEmpty { promise.succeed() }
+    return promise.futureResult
+  }
+
+  /// Closes every connection at once.
+  func dropAll() {
+    for connection in Array(connections.values) { connection.drop() }
+  }
+}

@@ -1,0 +1,24 @@
+import CLinux
+package import NIOCore
+
+/// Who connected, as the kernel tells it (SO_PEERCRED).
+package struct PeerIdentity: Sendable, Equatable {
+  package var uid: UInt32
+  package var pid: Int32
+
+  package init(uid: UInt32, pid: Int32) {
+    self.uid = uid
+    self.pid = pid
+  }
+
+  /// The peer of a connected Unix socket, or nil when the kernel does not tell. Called on the channel's event loop.
+  package static func ofChannel(_ channel: any Channel) -> PeerIdentity? {
+    let found = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      descriptor -> PeerIdentity? in
+      var (uid, gid, pid) = (UInt32(0), UInt32(0), Int32(0))
+      guard clinux_peer_credentials(descriptor, &uid, &gid, &pid) == 0 else { return nil }
+      return PeerIdentity(uid: uid, pid: pid)
+    }
+    return found.flatMap(\.self)
+  }
+}
