@@ -1,0 +1,93 @@
+package import AgentCore
+import Glibc
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Opens loopback redirect listeners (RFC 8252 §7.3) on one event loop.
+///
+/// Only GET requests whose Host is this computer's loopback address and the bound port reach `onHit`; all others are
+/// answered here and end no login. After `loggedIn` or `refused` the browser is sent to a clean address, whose page
+/// tells how it went. Answers must be returned before ``RedirectListening/close()`` is awaited: it waits for them.
+package struct NIORedirectReceiver: RedirectReceiver {
+  private let eventLoop: any EventLoop
+  private let limits: RedirectLimits
+
+  package init(on eventLoop: any EventLoop, limits: RedirectLimits = RedirectLimits()) {
+    self.eventLoop = eventLoop
+    self.limits = limits
+  }
+
+  package func listen(
+    host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> any RedirectListening {
+    guard (0...65_535).contains(port), host == "::1" || host.hasPrefix("127."),
+      let address = try? SocketAddress(ipAddress: host, port: port)
+    else { throw RedirectListenerError("\(host) port \(port) is no loopback address to listen on") }
+    let (eventLoop, limits) = (eventLoop, limits)
+    do {
+      let session = try await eventLoop.submit {
+        NIOLoopBound(RedirectSession(eventLoop: eventLoop, limits: limits, onHit: onHit), eventLoop: eventLoop)
+      }.get()
+      let channel = try await ServerBootstrap(group: eventLoop)
+        // A fixed port may be bound again right after a login; a socket that listens there still keeps it.
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .serverChannelOption(.backlog, value: Int32(limits.connections))
+        .serverChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+          }
+        }
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { try Self.addHandlers(to: channel, session: session.value) }
+        }
+        .bind(to: address)
+        .map { channel in
+          session.value.port = channel.localAddress?.port ?? 0
+          return channel
+        }
+        .get()
+      return NIORedirectListener(channel: channel, session: session, port: channel.localAddress?.port ?? 0)
+    } catch let error as IOError {
+      throw RedirectListenerError(Self.sentence(error.errnoCode, host: host, port: port))
+    } catch {
+      throw RedirectListenerError("cannot listen on \(host) port \(port)")
+    }
+  }
+
+  /// Sets one connection up.
+  static func addHandlers(to channel: any Channel, session: RedirectSession) throws {
+    try channel.pipeline.syncOperations.addHandlers(
+      RequestSizeLimit(bytes: session.limits.requestBytes),
+      HTTPResponseEncoder(),
+      ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)),
+      RedirectConnection(session: session))
+  }
+
+  private static func sentence(_ code: Int32, host: String, port: Int) -> String {
+    switch code {
+    case EADDRINUSE:
+      "port \(port) on \(host) is in use by another program; stop it, or choose another port (--port)"
+    case EACCES: "port \(port) on \(host) needs more rights; choose one above 1023 (--port)"
+    case EADDRNOTAVAIL: "this computer has no address \(host); use 127.0.0.1 in the redirect URI"
+    default: "cannot listen on \(host) port \(port): \(String(cString: strerror(code)))"
+    }
+  }
+}
+
+private struct NIORedirectListener: RedirectListening {
+  let channel: any Channel
+  let session: NIOLoopBound<RedirectSession>
+  let port: Int
+
+  func close() async {
+    let (eventLoop, session) = (channel.eventLoop, session)
+    try? await eventLoop.flatSubmit {
+      let session = session.value
+      let timer = eventLoop.assumeIsolated().scheduleTask(in: session.limits.closeGrace) { session.settleNow() }
+      return session.settle().always { _ in timer.cancel() }
+    }.get()
+    try? await channel.close().get()
+    try? await eventLoop.submit { session.value.dropUnanswered() }.get()
+  }
+}
