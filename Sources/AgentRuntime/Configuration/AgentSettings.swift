@@ -1,0 +1,34 @@
+import AgentWire
+
+/// `config.toml`: what concerns the agent, not an account.
+package struct AgentSettings: Sendable, Equatable {
+  /// Proxy URL for accounts that name none.
+  package var proxy: String?
+  /// Hosts and domains that are reached without that proxy.
+  package var noProxy: [String] = []
+  /// PEM file of a certificate authority for accounts that name none.
+  package var certificateAuthorityFile: String?
+  /// Whether the vault may lie on a network file system.
+  package var allowsNetworkHome = false
+
+  package init() {}
+
+  static let known = ["proxy", "no_proxy", "ca_file", "allow_network_home"]
+
+  /// The settings, or everything that is wrong with them.
+  static func read(
+    _ document: TOMLDocument, file: String, folder: ConfigurationFolder
+  ) -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
+    var keys = KeyReader(file: file, document: document)
+    keys.refuseOthers(than: known)
+    var settings = AgentSettings()
+    if let proxy = keys.string("proxy") {
+      if let reason = ValueRules.proxy(proxy) { keys.refuse("proxy", reason) } else { settings.proxy = proxy }
+    }
+    settings.noProxy = keys.words("no_proxy", limit: 64)
+    if let reason = settings.noProxy.lazy.compactMap(ValueRules.noProxy).first { keys.refuse("no_proxy", reason) }
+    settings.certificateAuthorityFile = keys.path("ca_file", folder: folder)
+    settings.allowsNetworkHome = keys.bool("allow_network_home") ?? false
+    return (settings, keys.problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+  }
+}

@@ -1,0 +1,135 @@
+import AgentCore
+import AgentWire
+import OAuthProtocol
+
+/// Reads an account's definition key by key.
+struct DefinitionReader {
+  private var keys: KeyReader
+
+  static let known = [
+    "issuer", "client_id", "grant", "client_authentication", "scope", "allowed_scope", "resource", "audience",
+    "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
+    "revocation_endpoint", "username", "authorize_parameters", "token_parameters", "ca_file", "proxy", "keep",
+    "git_username", "refresh_revokes_access_token", "ambiguous_retry",
+  ]
+
+  /// Reads `document`; `name` is the account's. Every problem is found, not only the first.
+  static func read(
+    _ document: TOMLDocument, name: String, file: String, folder: ConfigurationFolder
+  ) -> Result<AccountDefinition, ConfigurationProblems> {
+    var reader = DefinitionReader(keys: KeyReader(file: file, document: document))
+    let definition = reader.definition(name: name, file: file, folder: folder)
+    let problems = reader.keys.problems
+    guard problems.isEmpty, let definition else {
+      return .failure(ConfigurationProblems(problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }))
+    }
+    return .success(definition)
+  }
+
+  private mutating func definition(name: String, file: String, folder: ConfigurationFolder) -> AccountDefinition? {
+    keys.refuseOthers(than: Self.known)
+    let issuer = required("issuer", ValueRules.issuer)
+    let clientID = required("client_id", ValueRules.clientID)
+    var definition = AccountDefinition(name: name, file: file, issuer: issuer ?? "", clientID: clientID ?? "")
+    if let grant = grant() { definition.grant = grant }
+    definition.clientAuthentication = keys.choice("client_authentication", ClientAuthenticationMethod.self)?.rawValue
+    definition.scope = words("scope", limit: 256, ValueRules.scope)
+    definition.allowedScope = words("allowed_scope", limit: 256, ValueRules.scope)
+    definition.resource = words("resource", limit: 16, ValueRules.resource)
+    definition.audience = words("audience", limit: 16, ValueRules.audience)
+    if let uri = checked("redirect_uri", ValueRules.redirectURI) { definition.redirectURI = uri }
+    definition.hosts = words("hosts", limit: 64, ValueRules.host)
+    definition.authorizationEndpoint = checked("authorization_endpoint", ValueRules.endpoint)
+    definition.tokenEndpoint = checked("token_endpoint", ValueRules.endpoint)
+    definition.deviceAuthorizationEndpoint = checked("device_authorization_endpoint", ValueRules.endpoint)
+    definition.revocationEndpoint = checked("revocation_endpoint", ValueRules.endpoint)
+    definition.username = checked("username") { ValueRules.plainText($0, limitBytes: 255) }
+    definition.authorizeParameters = parameters(
+      "authorize_parameters", reserved: ExtraParameters.checkForAuthorization)
+    definition.tokenParameters = parameters("token_parameters", reserved: ExtraParameters.checkForToken)
+    definition.certificateAuthorityFile = keys.path("ca_file", folder: folder)
+    definition.proxy = checked("proxy", ValueRules.proxy)
+    if let keep = keys.choice("keep", KeepPolicy.self) { definition.keep = keep }
+    if let username = checked("git_username", ValueRules.basicUsername) { definition.gitUsername = username }
+    if let answer = keys.bool("refresh_revokes_access_token") { definition.refreshRevokesAccessToken = answer }
+    if let retry = keys.choice("ambiguous_retry", AmbiguousRetry.self) { definition.ambiguousRetry = retry }
+    return issuer == nil || clientID == nil ? nil : definition
+  }
+
+  private mutating func required(_ key: String, _ rule: (String) -> String?) -> String? {
+    guard keys.has(key) else {
+      keys.refuse(key, "it is missing; every account needs it")
+      return nil
+    }
+    return checked(key, rule)
+  }
+
+  private mutating func checked(_ key: String, _ rule: (String) -> String?) -> String? {
+    guard let text = keys.string(key) else { return nil }
+    guard let reason = rule(text) else { return text }
+    keys.refuse(key, reason)
+    return nil
+  }
+
+  private mutating func words(_ key: String, limit: Int, _ rule: (String) -> String?) -> [String] {
+    let words = keys.words(key, limit: limit)
+    for word in words {
+      if let reason = rule(word) {
+        keys.refuse(key, reason)
+        return []
+      }
+    }
+    return words
+  }
+
+  private mutating func grant() -> GrantKind? {
+    if let text = keys.peekString("grant"), ["implicit", "token"].contains(text.lowercased()) {
+      keys.refuse(
+        "grant",
+        "the implicit grant hands tokens out in addresses, where histories and logs keep them, and gives no refresh "
+          + "token (RFC 9700 §2.1.2); use grant = \"authorization_code\", which needs no client secret")
+      return nil
+    }
+    return keys.choice("grant", GrantKind.self)
+  }
+
+  private mutating func parameters(
+    _ key: String, reserved: ([ExtraParameter]) throws(ProtocolError) -> Void
+  ) -> [String: String] {
+    var table = keys.table(key, limit: 32)
+    for (name, value) in table.sorted(by: { $0.key < $1.key }) {
+      let place = "\(key).\(name)"
+      if let advice = SecretKeys.advice(name) {
+        keys.refuse(place, advice)
+        table[name] = nil
+        continue
+      }
+      do {
+        try reserved([ExtraParameter(name, value)])
+      } catch {
+        keys.refuse(place, Self.reason(error))
+        table[name] = nil
+      }
+    }
+    return table
+  }
+
+  private static func reason(_ error: ProtocolError) -> String {
+    switch error {
+    case .reservedParameter: "the protocol sets it; take it out"
+    case .parameter(_, let reason): reason
+    default: "\(error)"
+    }
+  }
+}
+
+extension KeyReader {
+  /// An absolute path, or one that begins with `~/`.
+  mutating func path(_ key: String, folder: ConfigurationFolder) -> String? {
+    guard let text = string(key) else { return nil }
+    if text.hasPrefix("/") { return text }
+    if text.hasPrefix("~/"), let home = folder.home { return home + text.dropFirst() }
+    refuse(key, "it must be an absolute path, or begin with ~/")
+    return nil
+  }
+}

@@ -1,0 +1,156 @@
+package import AgentCore
+package import AgentWire
+import Glibc
+import Sealing
+import Synchronization
+
+/// Configuration from files: `config.toml` and `accounts.d/NAME.toml`.
+///
+/// What was read stays known by its text, so that reading ten thousand unchanged files again parses none of them.
+package final class FileConfiguration: ConfigurationSource {
+  /// Largest file: 64 KiB.
+  package static let fileLimitBytes = 64 << 10
+  /// Most accounts.
+  package static let accountLimit = 10_000
+  /// Largest certificate authority file: 4 MiB.
+  static let certificateLimitBytes = 4 << 20
+
+  package let folder: ConfigurationFolder
+  private let uid: UInt32
+  private let known = Mutex<[String: Reading]>([:])
+
+  private struct Reading: Sendable {
+    var bytes: [UInt8]
+    var result: Result<AccountDefinition, ConfigurationProblems>
+  }
+
+  /// `uid` owns the files, beside root.
+  package init(folder: ConfigurationFolder, uid: UInt32) {
+    self.folder = folder
+    self.uid = uid
+  }
+
+  /// Reads `config.toml`. Without the file everything has its default; what is wrong has its default too, and is told.
+  package func settings() -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
+    let file = folder.settingsFile
+    do {
+      let bytes = try TrustedFile.read(file, uid: uid, limitBytes: Self.fileLimitBytes)
+      return AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder)
+    } catch TrustedFile.Failure.missing {
+      return (AgentSettings(), [])
+    } catch {
+      return (AgentSettings(), [Self.problem(error, file: file)])
+    }
+  }
+
+  package func load() -> Configuration {
+    var configuration = Configuration(definitions: [], problems: [])
+    let names: [String]
+    do {
+      names = try TrustedFile.names(in: folder.accountsFolder, uid: uid, limit: 2 * Self.accountLimit)
+    } catch {
+      return Configuration(definitions: [], problems: [Self.problem(error, file: folder.accountsFolder)])
+    }
+    // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
+    let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }
+    if files.count > Self.accountLimit {
+      configuration.problems.append(
+        ConfigurationProblem(
+          file: folder.accountsFolder, line: nil, key: nil,
+          reason: "it holds more than \(Self.accountLimit) accounts; the rest is not read"))
+    }
+    var read: Set<String> = []
+    for file in files.prefix(Self.accountLimit) {
+      let name = String(file.dropLast(".toml".count))
+      switch definition(name: name, text: nil) {
+      case .success(let definition):
+        configuration.definitions.append(definition)
+        read.insert(name)
+      case .failure(let failure):
+        configuration.problems += failure.problems
+        read.insert(name)
+      }
+    }
+    known.withLock { known in known = known.filter { read.contains($0.key) } }
+    return configuration
+  }
+
+  package func definition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
+    let file = folder.accountFile(PrintableText.escaped(name, limit: 80))
+    func fail(_ problem: ConfigurationProblem) -> Result<AccountDefinition, ConfigurationProblems> {
+      .failure(ConfigurationProblems([problem]))
+    }
+    guard AccountFileName.isAccountName(name) else {
+      return fail(ConfigurationProblem(file: file, line: nil, key: nil, reason: AccountFileName.rule))
+    }
+    let bytes: [UInt8]
+    if let text {
+      bytes = Array(text.utf8)
+      guard bytes.count <= Self.fileLimitBytes else {
+        return fail(Self.problem(.refused("is larger than \(Self.fileLimitBytes) bytes"), file: file))
+      }
+    } else {
+      do {
+        bytes = try TrustedFile.read(file, uid: uid, limitBytes: Self.fileLimitBytes)
+      } catch {
+        return fail(Self.problem(error, file: file))
+      }
+    }
+    return parse(bytes, name: name, file: file, keep: text == nil).flatMap { withDigest($0, bytes) }
+  }
+
+  private func parse(
+    _ bytes: [UInt8], name: String, file: String, keep: Bool
+  ) -> Result<AccountDefinition, ConfigurationProblems> {
+    if let reading = known.withLock({ $0[name] }), reading.bytes == bytes { return reading.result }
+    let result: Result<AccountDefinition, ConfigurationProblems>
+    do {
+      result = DefinitionReader.read(try TOMLDocument(bytes), name: name, file: file, folder: folder)
+    } catch {
+      result = .failure(
+        ConfigurationProblems([ConfigurationProblem(file: file, line: error.line, key: nil, reason: error.reason)]))
+    }
+    if keep { known.withLock { $0[name] = Reading(bytes: bytes, result: result) } }
+    return result
+  }
+
+  /// The file of the private authority may change without the definition; its digest shows it.
+  private func withDigest(
+    _ definition: AccountDefinition, _ bytes: [UInt8]
+  ) -> Result<AccountDefinition, ConfigurationProblems> {
+    guard let path = definition.certificateAuthorityFile else { return .success(definition) }
+    var definition = definition
+    do {
+      let certificates = try TrustedFile.read(path, uid: uid, limitBytes: Self.certificateLimitBytes)
+      definition.certificateAuthorityDigest = Hex.encode(Digest.sha256(certificates))
+      return .success(definition)
+    } catch {
+      let line = TOMLKeyLines(String(decoding: bytes, as: UTF8.self)).line(of: "ca_file")
+      let reason = "\(PrintableText.escaped(path)) \(Self.sentence(error))"
+      return .failure(
+        ConfigurationProblems([
+          ConfigurationProblem(file: definition.file, line: line, key: "ca_file", reason: reason)
+        ]))
+    }
+  }
+
+  private static func problem(_ error: TrustedFile.Failure, file: String) -> ConfigurationProblem {
+    ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file " + sentence(error))
+  }
+
+  private static func problem(_ error: any Error, file: String) -> ConfigurationProblem {
+    switch error {
+    case let error as TrustedFile.Failure: problem(error, file: file)
+    case let error as TOMLDocument.SyntaxError:
+      ConfigurationProblem(file: file, line: error.line, key: nil, reason: error.reason)
+    default: ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file cannot be read")
+    }
+  }
+
+  private static func sentence(_ error: TrustedFile.Failure) -> String {
+    switch error {
+    case .missing: "does not exist"
+    case .refused(let reason): reason
+    }
+  }
+}

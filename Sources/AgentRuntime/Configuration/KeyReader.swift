@@ -1,0 +1,124 @@
+import AgentWire
+
+/// Reads the keys of one file, and collects every problem with the line it stands on.
+struct KeyReader {
+  let file: String
+  private let document: TOMLDocument
+  private(set) var problems: [ConfigurationProblem] = []
+
+  init(file: String, document: TOMLDocument) {
+    self.file = file
+    self.document = document
+  }
+
+  mutating func refuse(_ key: String, _ reason: String) {
+    // A key may be somebody's typing error or worse: it is shown, so it is escaped.
+    problems.append(
+      ConfigurationProblem(
+        file: file, line: document.line(of: key), key: PrintableText.escaped(key, limit: 64), reason: reason))
+  }
+
+  /// Refuses every key that is not in `known`, secrets with advice of their own.
+  mutating func refuseOthers(than known: [String]) {
+    for key in document.values.keys.sorted() where !known.contains(key) {
+      if let advice = SecretKeys.advice(key) {
+        refuse(key, advice)
+      } else if let meant = KeySuggestion.nearest(to: key, among: known) {
+        refuse(key, "there is no such key; did you mean \(meant)?")
+      } else {
+        refuse(key, "there is no such key; known are \(known.sorted().joined(separator: ", "))")
+      }
+    }
+  }
+
+  func has(_ key: String) -> Bool { document.values[key] != nil }
+
+  /// The string at `key` if it is one; no problem is noted.
+  func peekString(_ key: String) -> String? {
+    if case .string(let text) = document.values[key] { text } else { nil }
+  }
+
+  mutating func string(_ key: String, limitBytes: Int = 4_096) -> String? {
+    guard let value = document.values[key] else { return nil }
+    guard case .string(let text) = value else {
+      refuse(key, "it is \(value.kind), but must be a string in quotes")
+      return nil
+    }
+    guard !text.isEmpty else {
+      refuse(key, "it is empty; leave the key out instead")
+      return nil
+    }
+    guard text.utf8.count <= limitBytes else {
+      refuse(key, "it is longer than \(limitBytes) bytes")
+      return nil
+    }
+    return text
+  }
+
+  mutating func bool(_ key: String) -> Bool? {
+    guard let value = document.values[key] else { return nil }
+    guard case .bool(let answer) = value else {
+      refuse(key, "it is \(value.kind), but must be true or false")
+      return nil
+    }
+    return answer
+  }
+
+  /// A string of words, or an array of strings.
+  mutating func words(_ key: String, limit: Int) -> [String] {
+    guard let value = document.values[key] else { return [] }
+    var words: [String] = []
+    switch value {
+    case .string(let text): words = text.split(separator: " ").map(String.init)
+    case .array(let items):
+      for item in items {
+        guard case .string(let word) = item else {
+          refuse(key, "it holds \(item.kind), but must hold strings only")
+          return []
+        }
+        words.append(word)
+      }
+    default:
+      refuse(key, "it is \(value.kind), but must be a string or an array of strings")
+      return []
+    }
+    guard words.count <= limit else {
+      refuse(key, "it has \(words.count) entries, more than \(limit)")
+      return []
+    }
+    return words
+  }
+
+  /// One of a few words.
+  mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, _ type: Choice.Type) -> Choice? {
+    guard let text = string(key, limitBytes: 256) else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    let known = Choice.allCases.map(\.rawValue)
+    let meant = KeySuggestion.nearest(to: text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+    let list = known.map { "\"\($0)\"" }.joined(separator: ", ")
+    refuse(key, "\"\(PrintableText.escaped(text, limit: 64))\" is none of \(list)\(meant)")
+    return nil
+  }
+
+  /// A table of strings.
+  mutating func table(_ key: String, limit: Int) -> [String: String] {
+    guard let value = document.values[key] else { return [:] }
+    guard case .table(let members) = value else {
+      refuse(key, "it is \(value.kind), but must be a table: [\(key)]")
+      return [:]
+    }
+    guard members.count <= limit else {
+      refuse(key, "it has \(members.count) entries, more than \(limit)")
+      return [:]
+    }
+    var table: [String: String] = [:]
+    for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+      guard case .string(let text) = member else {
+        refuse("\(key).\(name)", "it is \(member.kind), but must be a string in quotes")
+        continue
+      }
+      table[name] = text
+    }
+    return table
+  }
+}

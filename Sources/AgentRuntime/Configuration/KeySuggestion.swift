@@ -1,0 +1,35 @@
+/// The known key that somebody probably meant.
+enum KeySuggestion {
+  /// Within two edits, or one of the two names begins with the other; nil when nothing is near.
+  static func nearest(to key: String, among known: [String]) -> String? {
+    guard (1...64).contains(key.utf8.count) else { return nil }
+    let plain = normalised(key)
+    let ranked = known.map { (name: $0, edits: edits(plain, normalised($0))) }
+    if let best = ranked.min(by: { ($0.edits, $0.name) < ($1.edits, $1.name) }),
+      best.edits <= min(2, max(plain.count / 3, 1))
+    {
+      return best.name
+    }
+    guard plain.count >= 2 else { return nil }
+    return known.sorted().first { normalised($0).starts(with: plain) || plain.starts(with: normalised($0)) }
+  }
+
+  private static func normalised(_ key: String) -> [UInt8] {
+    key.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+  }
+
+  /// Levenshtein distance.
+  private static func edits(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var row = Array(0...right.count)
+    for (i, l) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, r) in right.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (l == r ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[right.count]
+  }
+}

@@ -1,0 +1,116 @@
+import TOMLKit
+
+/// One TOML file as plain values, with the line each key stands on.
+struct TOMLDocument: Sendable {
+  indirect enum Value: Sendable, Equatable {
+    case string(String)
+    case bool(Bool)
+    case array([Value])
+    case table([String: Value])
+    /// A kind that no key takes, by its name in TOML.
+    case other(String)
+
+    /// For messages: `is a string`.
+    var kind: String {
+      switch self {
+      case .string: "a string"
+      case .bool: "a boolean"
+      case .array: "an array"
+      case .table: "a table"
+      case .other(let name): name
+      }
+    }
+  }
+
+  struct SyntaxError: Error, Equatable {
+    /// Counted from 1; nil where no line is to blame.
+    var line: Int?
+    var reason: String
+  }
+
+  /// Deepest nesting that is kept; no key needs more than a table of strings.
+  private static let deepest = 4
+
+  let values: [String: Value]
+  private let lines: TOMLKeyLines
+
+  /// Throws ``SyntaxError``.
+  init(_ bytes: [UInt8]) throws(SyntaxError) {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw SyntaxError(line: Self.firstLine(in: bytes), reason: "the file is not UTF-8")
+    }
+    // The parser hands strings over as C strings: what follows a NUL would be lost silently.
+    for needle in ["\0", "\\u0000", "\\U00000000"] {
+      if let place = text.range(of: needle) {
+        throw SyntaxError(line: Self.line(of: place, in: text), reason: "a NUL character is not allowed")
+      }
+    }
+    do {
+      values = try Self.table(TOMLTable(string: text), depth: 0)
+    } catch let error as TOMLParseError {
+      throw SyntaxError(line: max(error.source.begin.line, 1), reason: Self.sentence(error.description))
+    } catch {
+      throw SyntaxError(line: nil, reason: "the file is no TOML")
+    }
+    lines = TOMLKeyLines(text)
+  }
+
+  /// The line of `key` (`a`, or `a.b` inside a table), counted from 1.
+  func line(of key: String) -> Int? { lines.line(of: key) }
+
+  private static func table(_ table: TOMLTable, depth: Int) -> [String: Value] {
+    var values: [String: Value] = [:]
+    for key in table.keys {
+      if let found = table[key] { values[key] = value(found, depth: depth + 1) }
+    }
+    return values
+  }
+
+  private static func value(_ value: any TOMLValueConvertible, depth: Int) -> Value {
+    guard depth <= deepest else { return .other("a value nested too deep") }
+    switch value.type {
+    case .string: return .string(value.string ?? "")
+    case .bool: return .bool(value.bool ?? false)
+    case .array:
+      guard let array = value.array else { return .other("an array") }
+      return .array((0..<array.count).map { Self.value(array[$0], depth: depth + 1) })
+    case .table:
+      guard let found = value.table else { return .other("a table") }
+      return .table(table(found, depth: depth))
+    case .int: return .other("an integer")
+    case .double: return .other("a floating-point number")
+    case .date, .time, .dateTime: return .other("a date or time")
+    }
+  }
+
+  private static func firstLine(in bytes: [UInt8]) -> Int? {
+    var line = 1
+    for piece in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      if String(validating: piece, as: UTF8.self) == nil { return line }
+      line += 1
+    }
+    return nil
+  }
+
+  private static func line(of place: Range<String.Index>, in text: String) -> Int {
+    text.utf8[..<place.lowerBound].reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
+  }
+
+  /// The parser's words begin with `Error while parsing …`.
+  private static func sentence(_ description: String) -> String { "not TOML: " + description }
+}
+
+extension String {
+  /// The first place of `needle`, which is ASCII.
+  fileprivate func range(of needle: String) -> Range<String.Index>? {
+    let (bytes, wanted) = (utf8, Array(needle.utf8))
+    var start = bytes.startIndex
+    while let found = bytes[start...].firstIndex(of: wanted[0]) {
+      if bytes[found...].starts(with: wanted) {
+        return found..<bytes.index(found, offsetBy: wanted.count)
+      }
+      start = bytes.index(after: found)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,77 @@
+import AgentWire
+import Glibc
+
+/// Reads a file that decides where secrets go: bounded, regular, ours or root's, and not writable by anybody else.
+///
+/// Symbolic links are followed, since dotfile managers make them; the rules are checked on what is open in the end.
+enum TrustedFile {
+  enum Failure: Error, Equatable {
+    case missing
+    /// Completes a sentence that begins with the file's name.
+    case refused(String)
+  }
+
+  static func read(_ path: String, uid: UInt32, limitBytes: Int) throws(Failure) -> [UInt8] {
+    // Non-blocking: a FIFO under that name would hold us until somebody writes.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { throw .missing }
+      throw .refused("cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var found = stat()
+    guard fstat(descriptor, &found) == 0 else { throw .refused("cannot be examined") }
+    guard found.st_mode & S_IFMT == S_IFREG else { throw .refused("is not a regular file") }
+    try check(found, uid: uid)
+    guard found.st_size <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
+
+    var bytes = [UInt8](repeating: 0, count: limitBytes + 1)
+    var filled = 0
+    while filled < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        Glibc.read(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+      }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .refused("cannot be read: \(String(cString: strerror(errno)))")
+      }
+      if count == 0 { break }
+      filled += count
+    }
+    guard filled <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
+    bytes.removeSubrange(filled...)
+    return bytes
+  }
+
+  /// The names in a folder that is held to the same rules, sorted; empty when there is none. At most `limit`, one more
+  /// to tell that there are more.
+  static func names(in folder: String, uid: UInt32, limit: Int) throws(Failure) -> [String] {
+    guard let directory = opendir(folder) else {
+      if errno == ENOENT { return [] }
+      throw .refused("cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    defer { closedir(directory) }
+    var found = stat()
+    guard fstat(dirfd(directory), &found) == 0 else { throw .refused("cannot be examined") }
+    try check(found, uid: uid)
+    var names: [String] = []
+    while names.count <= limit, let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+          String(cString: $0)
+        }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private static func check(_ found: stat, uid: UInt32) throws(Failure) {
+    guard found.st_uid == uid || found.st_uid == 0 else {
+      throw .refused("belongs to another user (uid \(found.st_uid)): make it your own")
+    }
+    guard found.st_mode & 0o022 == 0 else {
+      throw .refused("may be written by others (mode \(String(found.st_mode & 0o777, radix: 8))): chmod go-w it")
+    }
+  }
+}

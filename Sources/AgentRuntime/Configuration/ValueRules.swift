@@ -1,0 +1,125 @@
+import AgentWire
+import OAuthProtocol
+
+/// Rules for single values. Each gives nil for a good value, else a reason that shows nothing of a value that may hold a
+/// secret.
+enum ValueRules {
+  static func issuer(_ text: String) -> String? {
+    do {
+      _ = try Issuer(text)
+      return nil
+    } catch .issuer(_, let reason) {
+      return reason
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  static func endpoint(_ text: String) -> String? {
+    do {
+      _ = try WebURL(text)
+      return nil
+    } catch .url(_, let problem) {
+      return problem.rawValue
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  static func redirectURI(_ text: String) -> String? {
+    do {
+      _ = try RedirectURI(text)
+      return nil
+    } catch .redirectURI(_, let reason) {
+      return reason
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  static func host(_ text: String) -> String? {
+    do {
+      _ = try Origin(hostEntry: text)
+      return nil
+    } catch .host(_, let problem) {
+      return "\"\(PrintableText.escaped(text, limit: 80))\": \(problem.rawValue)"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// A scope-token of RFC 6749 §3.3.
+  static func scope(_ text: String) -> String? {
+    ScopeList.isToken(text)
+      ? nil : "\"\(PrintableText.escaped(text, limit: 64))\" is empty, too long or holds a blank, quote or backslash"
+  }
+
+  /// RFC 8707 §2.
+  static func resource(_ text: String) -> String? {
+    do {
+      try RequestedAccess.checkResources([text])
+      return nil
+    } catch .parameter(_, let reason) {
+      return reason
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  static func audience(_ text: String) -> String? {
+    plainText(text, limitBytes: 2_048)
+  }
+
+  static func clientID(_ text: String) -> String? {
+    do {
+      _ = try OAuthClient(id: text)
+      return nil
+    } catch .parameter(_, let reason) {
+      return reason
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// A user name as Basic credentials can carry it: without a colon (RFC 7617 §2).
+  static func basicUsername(_ text: String) -> String? {
+    text.contains(":")
+      ? "it holds a colon, which ends the user name in Basic credentials" : plainText(text, limitBytes: 255)
+  }
+
+  static func plainText(_ text: String, limitBytes: Int) -> String? {
+    guard (1...limitBytes).contains(text.utf8.count) else { return "it has 1 to \(limitBytes) bytes" }
+    let hasControls = text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    return hasControls ? "it holds a control character" : nil
+  }
+
+  private static let proxySchemes = ["http", "https", "socks5", "socks5h"]
+
+  /// `SCHEME://HOST:PORT`.
+  static func proxy(_ text: String) -> String? {
+    let form = "write it as http://HOST:PORT, https://…, socks5://… or socks5h://…"
+    let pieces = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+    guard pieces.count == 2, text.contains("://") else { return "it is no proxy URL; \(form)" }
+    let scheme = String(decoding: pieces[0], as: UTF8.self).lowercased()
+    guard proxySchemes.contains(scheme) else { return "its scheme is not known; \(form)" }
+    let authority = String(text.dropFirst(scheme.count + 3))
+    if authority.contains("@") { return "it holds a user name or password; secrets do not belong into this file" }
+    let place = authority.hasSuffix("/") ? String(authority.dropLast()) : authority
+    do {
+      _ = try Origin(hostEntry: "https://" + place)
+    } catch .host(_, let problem) {
+      return "\(problem.rawValue); \(form)"
+    } catch {
+      return "\(error)"
+    }
+    let afterHost = place.hasPrefix("[") ? place.drop { $0 != "]" } : place[...]
+    return afterHost.contains(":") ? nil : "it has no port; \(form)"
+  }
+
+  /// A name that proxies are not used for: a host, a domain with or without a leading dot, an address, or `*`.
+  static func noProxy(_ text: String) -> String? {
+    if text == "*" { return nil }
+    let name = text.hasPrefix(".") ? String(text.dropFirst()) : text
+    return host(name).map { _ in "\"\(PrintableText.escaped(text, limit: 80))\" is no host, domain or address" }
+  }
+}

@@ -1,0 +1,175 @@
+import AgentCore
+import AgentWire
+import Glibc
+import Testing
+
+@testable import AgentRuntime
+
+@Suite("Configuration files")
+struct FileConfigurationTests {
+  private let scratch: ScratchFolder
+  private let configuration: FileConfiguration
+  private let good = "issuer = \"https://id.example\"\nclient_id = \"abc\"\n"
+
+  init() throws {
+    scratch = try ScratchFolder()
+    mkdir(scratch.path + "/accounts.d", 0o700)
+    configuration = FileConfiguration(
+      folder: ConfigurationFolder(path: scratch.path, home: scratch.path), uid: getuid())
+  }
+
+  private func reasons() -> [String] { configuration.load().problems.map(\.reason) }
+
+  @Test("Accounts are read in the order of their names; what editors leave behind is not")
+  func load() throws {
+    for name in ["b.toml", "a.toml", ".a.toml.swp", "a.toml~", "README", ".hidden.toml"] {
+      try scratch.write("accounts.d/" + name, good)
+    }
+    try scratch.write("accounts.d/Upper.toml", good)
+    let found = configuration.load()
+    #expect(found.definitions.map(\.name) == ["a", "b"])
+    #expect(found.definitions.first?.file == scratch.path + "/accounts.d/a.toml")
+    #expect(found.problems.map(\.reason) == [AccountFileName.rule])
+  }
+
+  @Test("Without the folder there is no account and no problem")
+  func noFolder() {
+    rmdir(scratch.path + "/accounts.d")
+    let found = configuration.load()
+    #expect(found.definitions.isEmpty && found.problems.isEmpty)
+  }
+
+  @Test("One bad file leaves the others")
+  func oneBad() throws {
+    try scratch.write("accounts.d/a.toml", "issuer = ")
+    try scratch.write("accounts.d/b.toml", good)
+    let found = configuration.load()
+    #expect(found.definitions.map(\.name) == ["b"])
+    #expect(found.problems.map(\.file) == [scratch.path + "/accounts.d/a.toml"])
+    #expect(found.problems.first?.line == 1)
+  }
+
+  @Test("A changed file is read anew, an unchanged one gives the same")
+  func changes() throws {
+    try scratch.write("accounts.d/a.toml", good)
+    #expect(configuration.load().definitions == configuration.load().definitions)
+    try scratch.write("accounts.d/a.toml", good.replacing("abc", "xyz"))
+    #expect(configuration.load().definitions.map(\.clientID) == ["xyz"])
+    unlink(scratch.path + "/accounts.d/a.toml")
+    #expect(configuration.load().definitions.isEmpty)
+  }
+
+  @Test("A symbolic link is followed, a dangling one is told")
+  func links() throws {
+    try scratch.write("elsewhere", good)
+    symlink("../elsewhere", scratch.path + "/accounts.d/a.toml")
+    symlink("../nothing", scratch.path + "/accounts.d/b.toml")
+    let found = configuration.load()
+    #expect(found.definitions.map(\.name) == ["a"])
+    #expect(found.problems.map(\.reason) == ["the file does not exist"])
+  }
+
+  @Test(
+    "A file or folder that others may write is refused, with what to do", arguments: [0o620, 0o602, 0o666] as [mode_t])
+  func writable(_ mode: mode_t) throws {
+    try scratch.write("accounts.d/a.toml", good, mode: mode)
+    #expect(reasons() == ["the file may be written by others (mode \(String(mode, radix: 8))): chmod go-w it"])
+    chmod(scratch.path + "/accounts.d", 0o777)
+    #expect(reasons() == ["the file may be written by others (mode 777): chmod go-w it"])
+  }
+
+  @Test("A file of another user is refused")
+  func foreign() throws {
+    // Seen from another user: the file is ours, so neither theirs nor, unless we are root, root's.
+    try scratch.write("accounts.d/a.toml", good)
+    #expect(throws: Never.self) {
+      try TrustedFile.read(scratch.path + "/accounts.d/a.toml", uid: getuid(), limitBytes: 100)
+    }
+    guard getuid() == 0 else {
+      #expect(throws: TrustedFile.Failure.self) {
+        try TrustedFile.read(scratch.path + "/accounts.d/a.toml", uid: getuid() + 1, limitBytes: 100)
+      }
+      return
+    }
+    chown(scratch.path + "/accounts.d/a.toml", 4_711, 0)
+    #expect(reasons() == ["the file belongs to another user (uid 4711): make it your own"])
+  }
+
+  @Test("What is no regular file is refused at once, a FIFO too")
+  func kinds() {
+    mkfifo(scratch.path + "/accounts.d/a.toml", 0o600)
+    mkdir(scratch.path + "/accounts.d/b.toml", 0o700)
+    symlink("/dev/zero", scratch.path + "/accounts.d/c.toml")
+    #expect(reasons() == Array(repeating: "the file is not a regular file", count: 3))
+  }
+
+  @Test("A file of 64 KiB is read, one byte more is not")
+  func size() throws {
+    try scratch.write("accounts.d/a.toml", good + String(repeating: "#", count: (64 << 10) - good.utf8.count))
+    try scratch.write("accounts.d/b.toml", good + String(repeating: "#", count: (64 << 10) - good.utf8.count + 1))
+    let found = configuration.load()
+    #expect(found.definitions.map(\.name) == ["a"])
+    #expect(found.problems.map(\.reason) == ["the file is larger than 65536 bytes"])
+  }
+
+  @Test("The digest of a private certificate authority follows its file")
+  func certificateDigest() throws {
+    try scratch.write("ca.pem", "one")
+    try scratch.write("accounts.d/a.toml", good + "ca_file = \"~/ca.pem\"\n")
+    let first = configuration.load().definitions.first
+    #expect(first?.certificateAuthorityFile == scratch.path + "/ca.pem")
+    #expect(first?.certificateAuthorityDigest == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
+    try scratch.write("ca.pem", "two")
+    let second = configuration.load().definitions.first
+    #expect(second?.certificateAuthorityDigest != nil)
+    #expect(second?.certificateAuthorityDigest != first?.certificateAuthorityDigest)
+    unlink(scratch.path + "/ca.pem")
+    let problem = configuration.load().problems.first
+    #expect(problem?.key == "ca_file" && problem?.line == 3)
+  }
+
+  @Test("The agent's settings")
+  func settings() throws {
+    #expect(configuration.settings().settings == AgentSettings())
+    #expect(configuration.settings().problems.isEmpty)
+    try scratch.write(
+      "config.toml",
+      "proxy = \"socks5h://[::1]:9050\"\nno_proxy = \".internal localhost 10.0.0.1\"\nca_file = \"/etc/ca.pem\"\n"
+        + "allow_network_home = true\n")
+    let (settings, problems) = configuration.settings()
+    #expect(problems.isEmpty)
+    #expect(settings.proxy == "socks5h://[::1]:9050")
+    #expect(settings.noProxy == [".internal", "localhost", "10.0.0.1"])
+    #expect(settings.certificateAuthorityFile == "/etc/ca.pem")
+    #expect(settings.allowsNetworkHome)
+  }
+
+  @Test(
+    "What is wrong in the settings is named",
+    arguments: [
+      ("\nproxys = 1\n", 2, "proxys", "did you mean proxy?"),
+      ("proxy = 1\n", 1, "proxy", "must be a string"),
+      ("allow_network_home = \"true\"\n", 1, "allow_network_home", "must be true or false"),
+      ("no_proxy = [\"a/b\"]\n", 1, "no_proxy", "no host"),
+      ("password = \"x\"\n", 1, "password", "secrets do not belong"),
+    ] as [(String, Int, String, String)])
+  func badSettings(_ text: String, _ line: Int, _ key: String, _ reason: String) throws {
+    try scratch.write("config.toml", text)
+    let problems = configuration.settings().problems
+    #expect(problems.map(\.line) == [line])
+    #expect(problems.map(\.key) == [key])
+    #expect(problems.first?.reason.contains(reason) == true)
+    #expect(problems.first?.file == scratch.path + "/config.toml")
+  }
+
+  @Test(
+    "The folder follows the XDG rules",
+    arguments: [
+      (["XDG_CONFIG_HOME": "/c", "HOME": "/h"], "/c/oauthctl"),
+      (["XDG_CONFIG_HOME": "c", "HOME": "/h"], "/h/.config/oauthctl"),
+      (["XDG_CONFIG_HOME": "", "HOME": "/h/"], "/h/.config/oauthctl"), (["HOME": "h"], nil), ([:], nil),
+    ] as [([String: String], String?)])
+  func folder(_ environment: [String: String], _ path: String?) {
+    #expect(ConfigurationFolder(environment: environment)?.path == path)
+  }
+}
