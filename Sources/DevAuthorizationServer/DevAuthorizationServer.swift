@@ -12,8 +12,10 @@ package struct DevAuthorizationServer: Sendable {
   package private(set) var requestCount = 0
 
   package static let logLimit = 2_000
-  /// Longest request body: 64 KiB (git's go past the engine).
-  package static let bodyLimit = 64 << 10
+  /// Longest form: 64 KiB.
+  package static let formLimit = 64 << 10
+  /// Longest body of a request to `/api/…`, and of any request that the engine reads: 16 MiB.
+  package static let bodyLimit = 16 << 20
 
   var store = TokenStore()
   var random: DevRandom
@@ -126,7 +128,8 @@ package struct DevAuthorizationServer: Sendable {
   }
 
   private mutating func act(_ route: Route, on request: DevRequest, at now: Double) -> DevResponse {
-    guard request.body.count <= DevAuthorizationServer.bodyLimit else { return .text(413, "too large") }
+    let limit = route.endpoint == .resource ? DevAuthorizationServer.bodyLimit : DevAuthorizationServer.formLimit
+    guard request.body.count <= limit else { return .text(413, "too large") }
     switch route {
     case .openIDMetadata: return openIDMetadata(request)
     case .oauthMetadata: return oauthMetadata(request)

@@ -40,6 +40,15 @@ import Testing
     #expect(answer.status == (error == "invalid_client" ? 401 : 400))
   }
 
+  @Test("Another client cannot use a code, even with its own secret")
+  func foreignCode() {
+    var bench = Bench()
+    let code = bench.code()
+    let stolen = bench.exchange(code, ["client_id": "dev-web", "client_secret": "dev-web-secret"])
+    #expect(Tokens(stolen).error == "invalid_grant")
+    #expect(bench.exchange(code).status == 200)
+  }
+
   @Test("A wrong verifier uses the code up")
   func wrongVerifier() {
     var bench = Bench()

@@ -21,7 +21,7 @@ extension DevAuthorizationServer {
 
   /// All of it or nothing, as far as its form goes; a device code that nobody waits with is told as `false`.
   private mutating func run(_ body: [UInt8], at now: Double) -> DevResponse {
-    guard body.count <= DevAuthorizationServer.bodyLimit else { return .text(413, "too large") }
+    guard body.count <= DevAuthorizationServer.formLimit else { return .text(413, "too large") }
     do {
       let control = try JSONDecoder().decode(DevControl.self, from: Data(body))
       var isDone = true

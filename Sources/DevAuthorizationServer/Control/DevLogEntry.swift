@@ -13,7 +13,7 @@ package struct DevLogEntry: Sendable, Equatable {
   /// Of a form post, at most 64 characters.
   package var grantType: String?
   package var clientID: String?
-  /// Of the answer; 0 when there was none.
+  /// Of the answer, whether it left or not; 0 when none was made.
   package var status: Int
   /// False when the answer was dropped, cut or never made.
   package var wasAnswered: Bool
@@ -32,7 +32,7 @@ package struct DevLogEntry: Sendable, Equatable {
 
   private static func form(of request: DevRequest, _ endpoint: DevEndpoint) -> Parameters? {
     guard [.token, .deviceAuthorization, .revoke, .introspect].contains(endpoint),
-      request.body.count <= DevAuthorizationServer.bodyLimit
+      request.body.count <= DevAuthorizationServer.formLimit
     else { return nil }
     return FormText.decode(request.body).map(Parameters.init)
   }

@@ -62,7 +62,6 @@ package struct DevClient: Sendable {
         guard let number = Int(port), (1...65_535).contains(number) else { return nil }
         rest = rest.dropFirst(1 + port.count)
       }
-      guard rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?"), !rest.contains("#") else { return nil }
       return host + rest
     }
     return nil
