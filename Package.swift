@@ -130,7 +130,7 @@ let package = Package(
         nioCore, nioPosix, nioEmbedded, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
-    tests("Oauthctl", ["oauthctl", "AgentWire", "HelperFormats"]),
+    tests("Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HelperFormats", argumentParser]),
     tests("House"),
   ],
   swiftLanguageModes: [.v6]

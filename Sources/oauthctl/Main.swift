@@ -1,1 +1,29 @@
-@main enum Main { static func main() {} }
+import AgentWire
+import Glibc
+
+@main
+enum Main {
+  static func main() {
+    StandardStreams.open()
+    // A reader that went away shows as a failed write, not as a death without a word.
+    signal(SIGPIPE, SIG_IGN)
+    // Who started us may ignore its children's ends; we wait for ours.
+    signal(SIGCHLD, SIG_DFL)
+    let arguments = CommandLine.arguments
+    do throws(CommandError) {
+      switch HotCommand(arguments) {
+      case .getToken(let account):
+        let bench = Workbench.live()
+        let answer = try bench.agent.token(.init(account: account))
+        bench.terminal.data(try AccessToken.checked(answer.accessToken))
+      case .gitCredential(let operation):
+        try GitCredentialHelper(bench: .live()).run(operation)
+      case nil:
+        exit(CommandLineEntry.run(arguments))
+      }
+    } catch {
+      Terminal.live().fail(error)
+      exit(error.status)
+    }
+  }
+}

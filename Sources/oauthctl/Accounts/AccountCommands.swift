@@ -1,0 +1,149 @@
+import AgentWire
+import ArgumentParser
+
+struct AccountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "account", abstract: "Lists, shows, forgets and accepts accounts.",
+    subcommands: [List.self, Show.self, Forget.self, Accept.self])
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Lists the accounts, worst first.", discussion: "Example: oauthctl account list")
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let accounts = try bench.allAccounts()
+      if json {
+        bench.terminal.data(JSONText.pretty(AccountPage(accounts: accounts, next: nil)))
+        return
+      }
+      if accounts.isEmpty {
+        bench.terminal.warn("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
+        return
+      }
+      bench.terminal.page(Self.table(accounts).lines(width: bench.terminal.columns))
+    }
+
+    static func table(_ accounts: [AccountSummary]) -> Table {
+      Table(
+        columns: [
+          .init(title: "ACCOUNT", dropOrder: 0), .init(title: "STATE", dropOrder: 0),
+          .init(title: "GRANT", dropOrder: 3),
+          .init(title: "HOSTS", dropOrder: 1), .init(title: "SCOPE", dropOrder: 2),
+        ],
+        rows: accounts.map {
+          [
+            $0.account, StatusPage.word($0.state), $0.grant, $0.hosts.joined(separator: " "),
+            $0.scope.joined(separator: " "),
+          ].map { PrintableText.escaped($0) }
+        })
+    }
+  }
+
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Shows one account whole; never its secrets.", discussion: "Example: oauthctl account show work")
+    @Argument(help: "Account name.") var name: String
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      let details = try bench.agent.ask(AccountShow(account: name), about: name)
+      if json {
+        bench.terminal.data(JSONText.pretty(details))
+      } else {
+        bench.terminal.page(AccountPageText(details: details, surroundings: bench.surroundings).lines)
+      }
+    }
+  }
+
+  struct Forget: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Deletes an account, its file and its secrets, here only.",
+      discussion: """
+        The server is not told: `oauthctl logout NAME` before revokes the tokens.
+        Example: oauthctl account forget work
+        """)
+    @Argument(help: "Account name.") var name: String
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      let file = try AccountFile(account: name, in: bench.surroundings)
+      if !yes {
+        let question = "Forget \(name), with \(bench.surroundings.abbreviated(file.path))?"
+        guard try bench.terminal.confirm(question, otherwise: "oauthctl account forget \(name) --yes") else {
+          throw .silent(status: 1)
+        }
+      }
+      do {
+        _ = try bench.agent.ask(AccountForget(account: name), about: name)
+      } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
+        // A file that the agent could not use, and never kept anything for.
+      }
+      try file.remove()
+      _ = try bench.agent.ask(ConfigReload())
+      bench.terminal.say("Forgot \(name).")
+    }
+  }
+
+  struct Accept: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Lets a login go on after its account file was changed.",
+      discussion: """
+        What decides where tokens and secrets are sent is bound to the login. Look at what changed before you accept.
+        Example: oauthctl account accept work
+        """)
+    @Argument(help: "Account name.") var name: String
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      let preview = try bench.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+      if !json {
+        for difference in preview.differences {
+          bench.terminal.say("\(difference.key): \(difference.was) → \(difference.now)")
+        }
+      }
+      if preview.differences.isEmpty {
+        if json { bench.terminal.data(JSONText.pretty(preview)) }
+        bench.terminal.say("\(name): nothing to accept, the file says what the login was made with.")
+        return
+      }
+      if !yes {
+        guard
+          try bench.terminal.confirm(
+            "Send tokens and secrets of \(name) as the file says now?",
+            otherwise: "oauthctl account accept \(name) --yes")
+        else { throw .silent(status: 1) }
+      }
+      let answer = try bench.agent.ask(AccountAccept(account: name), about: name)
+      if json { bench.terminal.data(JSONText.pretty(answer)) }
+      bench.terminal.say("Accepted.")
+    }
+  }
+}
+
+extension Workbench {
+  /// All pages of `account.list`.
+  func allAccounts() throws(CommandError) -> [AccountSummary] {
+    var accounts: [AccountSummary] = []
+    var after: String?
+    for _ in 0..<1_000 {
+      let page = try agent.ask(AccountList(after: after))
+      accounts += page.accounts
+      guard let next = page.next else { break }
+      after = next
+    }
+    return accounts
+  }
+}

@@ -1,0 +1,41 @@
+import Glibc
+
+/// `accounts.d/NAME.toml` on disk. The agent only reads these files; people and this program write them.
+struct AccountFile: Sendable {
+  let path: String
+
+  /// - Throws: `CommandError.configuration` when neither `HOME` nor `XDG_CONFIG_HOME` says where files are.
+  init(account: String, in surroundings: Surroundings) throws(CommandError) {
+    guard let folder = surroundings.configurationFolder else {
+      throw .configuration("HOME is not set, so there is no place for account files", run: "export HOME=…")
+    }
+    path = "\(folder)/accounts.d/\(account).toml"
+  }
+
+  /// The text there is; nil when there is no such file.
+  var text: String? {
+    FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  var exists: Bool { access(path, F_OK) == 0 }
+
+  func write(_ text: String) throws(CommandError) {
+    try FileBytes.makeFolder(FileBytes.folder(of: path))
+    try FileBytes.replace(path, with: Array(text.utf8))
+  }
+
+  /// - Throws: `CommandError.configuration` when it is there and cannot be removed.
+  func remove() throws(CommandError) {
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw .configuration("cannot remove \(path): \(FileBytes.errorText())", run: nil)
+    }
+  }
+
+  /// The lines that only one of two texts has: `- ` was, `+ ` now. Order is kept, common lines are left out.
+  static func differences(from old: String, to new: String) -> [String] {
+    let before = old.split(separator: "\n").map(String.init)
+    let after = new.split(separator: "\n").map(String.init)
+    return before.filter { !after.contains($0) && !$0.hasPrefix("#") }.map { "- " + $0 }
+      + after.filter { !before.contains($0) && !$0.hasPrefix("#") }.map { "+ " + $0 }
+  }
+}

@@ -1,0 +1,25 @@
+/// Account names: `[a-z0-9][a-z0-9._-]{0,62}`. They are file names too, so nothing else is ever let through.
+enum AccountName {
+  static let longest = 63
+
+  static func isValid(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    guard (1...longest).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }
+    return bytes.allSatisfy {
+      isLetterOrDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+    }
+  }
+
+  /// - Throws: `CommandError.usage` for another name.
+  static func check(_ name: String) throws(CommandError) {
+    guard isValid(name) else {
+      throw .usage(
+        "\(name): an account name is a letter a-z or digit, then up to 62 of a-z 0-9 . _ -",
+        run: "oauthctl account list")
+    }
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}

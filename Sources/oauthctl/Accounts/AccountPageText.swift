@@ -1,0 +1,40 @@
+import AgentWire
+
+/// `account show` as text: one fact a line.
+struct AccountPageText {
+  let details: AccountDetails
+  let surroundings: Surroundings
+
+  var lines: [String] {
+    let summary = details.summary
+    var facts: [(String, String)] = []
+    func add(_ name: String, _ value: String?) {
+      if let value, !value.isEmpty { facts.append((name, value)) }
+    }
+    add("account", summary.account)
+    add("state", StatusPage.word(summary.state))
+    add("why", summary.state == .ok ? nil : summary.reason)
+    add("file", surroundings.abbreviated(details.file))
+    add("issuer", summary.issuer)
+    add("client", summary.clientID)
+    add("grant", summary.grant)
+    add("scope", summary.scope.joined(separator: " "))
+    add("hosts", summary.hosts.joined(separator: " "))
+    add("git user", summary.gitUsername)
+    for name in details.endpoints.keys.sorted() { add(name, details.endpoints[name]) }
+    add("secrets", details.secrets.joined(separator: " "))
+    add("token left", summary.expiresInSeconds.map { Duration.text(seconds: $0) })
+    add("renewed", summary.state == .new ? nil : (summary.renewable ? "by itself" : "by a new login"))
+    add("fingerprint", details.fingerprint)
+    for problem in details.problems { add("problem", problem.sentence) }
+    for difference in details.differences {
+      add("changed", "\(difference.key): \(difference.was) → \(difference.now)")
+    }
+    let width = facts.reduce(0) { max($0, $1.0.count) }
+    return facts.map { name, value in
+      let name = PrintableText.escaped(name)
+      return name + String(repeating: " ", count: max(0, width - name.count) + 2)
+        + PrintableText.escaped(value, limit: 4_096)
+    }
+  }
+}

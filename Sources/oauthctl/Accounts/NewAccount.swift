@@ -1,0 +1,96 @@
+/// An account as the command line describes it, and the `accounts.d/NAME.toml` it becomes. Only what was asked for is
+/// written: defaults stay the agent's. No secrets are in it.
+struct NewAccount: Sendable, Equatable {
+  var issuer: String
+  var clientID: String
+  var grant: String?
+  var scope: [String] = []
+  var redirectURI: String?
+  var hosts: [String] = []
+  var resource: [String] = []
+  var audience: [String] = []
+  var authorizationEndpoint: String?
+  var tokenEndpoint: String?
+  var username: String?
+  var authorizeParameters: [(name: String, value: String)] = []
+  var certificateAuthorityFile: String?
+  var gitUsername: String?
+
+  static func == (left: NewAccount, right: NewAccount) -> Bool { left.tomlText == right.tomlText }
+
+  /// The file's text.
+  var tomlText: String {
+    var lines = ["# Written by `oauthctl login`. Edit it as you like; the agent says what it does not understand."]
+    func add(_ key: String, _ value: String?) {
+      if let value { lines.append("\(key) = \(TOMLText.string(value))") }
+    }
+    func add(_ key: String, _ values: [String]) {
+      if !values.isEmpty { lines.append("\(key) = \(TOMLText.array(values))") }
+    }
+    add("issuer", issuer)
+    add("client_id", clientID)
+    add("grant", grant)
+    add("scope", scope)
+    add("resource", resource)
+    add("audience", audience)
+    add("redirect_uri", redirectURI)
+    add("hosts", hosts)
+    add("authorization_endpoint", authorizationEndpoint)
+    add("token_endpoint", tokenEndpoint)
+    add("username", username)
+    add("ca_file", certificateAuthorityFile)
+    add("git_username", gitUsername)
+    if !authorizeParameters.isEmpty {
+      lines += ["", "[authorize_parameters]"]
+      for (name, value) in authorizeParameters { lines.append("\(TOMLText.key(name)) = \(TOMLText.string(value))") }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// An issuer as typed: without a scheme it is https.
+  static func issuer(typed: String) -> String { typed.contains("://") ? typed : "https://" + typed }
+
+  /// Scheme, host and port of a URL: the issuer where only endpoints are given.
+  static func origin(of url: String) -> String? {
+    guard let scheme = url.range(ofText: "://") else { return nil }
+    let rest = url[scheme.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    return authority.isEmpty ? nil : String(url[..<scheme.upperBound]) + authority
+  }
+
+  /// The loopback redirect (RFC 8252 §7.3) for a fixed port and path; nil leaves the agent's default, any port and
+  /// `/callback`.
+  ///
+  /// - Throws: `CommandError.usage` for a path that is none.
+  static func redirectURI(port: Int?, path: String?) throws(CommandError) -> String? {
+    if port == nil, path == nil { return nil }
+    if let port, !(1...65_535).contains(port) { throw .usage("--port \(port): a port is 1 to 65535", run: nil) }
+    let path = path ?? "/callback"
+    guard path.hasPrefix("/"), !path.contains("#"), path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .usage("--redirect-path \(path): a path starts with / and has no blanks and no #", run: nil)
+    }
+    return "http://127.0.0.1" + (port.map { ":\($0)" } ?? "") + path
+  }
+
+  /// One list of scope values (RFC 6749 §3.3) out of repeated and blank-separated ones, each once.
+  static func scopes(_ values: [String]) -> [String] {
+    var seen: [String] = []
+    for scope in values.flatMap({ $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) })
+    where !seen.contains(String(scope)) {
+      seen.append(String(scope))
+    }
+    return seen
+  }
+}
+
+extension StringProtocol {
+  /// Where `text` first stands.
+  func range(ofText text: String) -> Range<Index>? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+      start = index(after: start)
+    }
+    return nil
+  }
+}

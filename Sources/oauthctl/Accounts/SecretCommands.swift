@@ -1,0 +1,59 @@
+import AgentWire
+import ArgumentParser
+
+extension SecretKind: ExpressibleByArgument {}
+
+struct SecretCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secret", abstract: "Hands secrets to the vault; they are never shown again.",
+    subcommands: [Set.self, Forget.self])
+
+  struct Set: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Keeps a secret, typed or from standard input.",
+      discussion: "Example: oauthctl secret set work client_secret < FILE")
+    @Argument(help: "Account name.") var name: String
+    @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      let value =
+        bench.terminal.inputIsTerminal
+        ? try bench.terminal.askSecret(
+          "\(kind.words) of \(name): ", otherwise: "oauthctl secret set \(name) \(kind.rawValue) < FILE")
+        : try Terminal.secretFromInput(kind.words)
+      guard !value.isEmpty else { throw .usage("an empty \(kind.words) is none", run: nil) }
+      try VaultCreation(bench: bench).createIfAbsent()
+      _ = try bench.agent.ask(
+        SecretSet(account: name, kind: kind, value: value, keep: kind == .password ? true : nil), about: name)
+      bench.terminal.say("Kept the \(kind.words) of \(name).")
+    }
+  }
+
+  struct Forget: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Deletes a kept secret.", discussion: "Example: oauthctl secret forget work password")
+    @Argument(help: "Account name.") var name: String
+    @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      _ = try bench.agent.ask(SecretForget(account: name, kind: kind), about: name)
+      bench.terminal.say("Forgot the \(kind.words) of \(name).")
+    }
+  }
+}
+
+extension SecretKind {
+  var words: String {
+    switch self {
+    case .clientSecret: "client secret"
+    case .password: "password"
+    case .refreshToken: "refresh token"
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import AgentWire
+
+/// The agent, as commands see it: one question, one answer.
+protocol AgentCalling: Sendable {
+  /// Asks and waits.
+  ///
+  /// - Throws: `CommandError.agent`, `.notReachable` or `.noAnswer`.
+  func call<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer
+
+  /// Asks for a token; the wait is the request's own, and a little for the answer's way. The account is named in the
+  /// failure.
+  func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer
+}
+
+extension AgentCalling {
+  /// Asks with the time that methods without a wait of their own need. `account` is named in the failure.
+  func ask<P: RequestParameters>(_ parameters: P, about account: String? = nil) throws(CommandError) -> P.Answer {
+    try call(parameters, about: account, timeoutMilliseconds: WireLimits.defaultTimeoutMilliseconds + 5_000)
+  }
+
+  /// `call` that names the account in the failure.
+  func call<P: RequestParameters>(
+    _ parameters: P, about account: String?, timeoutMilliseconds: Int
+  ) throws(CommandError) -> P.Answer {
+    do {
+      return try call(parameters, timeoutMilliseconds: timeoutMilliseconds)
+    } catch {
+      throw error.about(account)
+    }
+  }
+
+  func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
+    let wait = request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds
+    return try call(request, about: request.account, timeoutMilliseconds: wait + 5_000)
+  }
+}
+
+/// What every command works with.
+struct Workbench: Sendable {
+  var agent: any AgentCalling
+  var terminal: Terminal
+  var surroundings: Surroundings
+}

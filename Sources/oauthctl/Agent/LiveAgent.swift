@@ -1,0 +1,85 @@
+import AgentClient
+import AgentWire
+
+/// The agent behind its socket, started when there is none. Every call has a connection of its own, so that one that
+/// waits never stands in the way of another.
+struct LiveAgent: AgentCalling {
+  func call<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
+    do {
+      return try AgentStarter().connect().call(parameters, timeoutMilliseconds: timeoutMilliseconds)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// As `call`; the common request and its answer never meet a JSON coder.
+  func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
+    let wait = (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000
+    var plain = TokenGet(account: request.account, url: request.url)
+    plain.minValiditySeconds = request.minValiditySeconds
+    do {
+      guard plain == request else { return try AgentStarter().connect().call(request, timeoutMilliseconds: wait) }
+      let id = RequestID.number(1)
+      let line = try AgentStarter().connect().tokenAnswer(
+        requestLine: TokenLine.printRequest(
+          .init(
+            id: id, account: request.account, url: request.url, minValiditySeconds: request.minValiditySeconds)),
+        timeoutMilliseconds: wait)
+      if let answer = Self.canonicalAnswer(line, id: id) { return answer }
+      return try Self.anyAnswer(line, id: id)
+    } catch {
+      throw CommandError(error).about(request.account)
+    }
+  }
+
+  /// What `TokenLine` understands; the scopes, which it skips, are left empty.
+  private static func canonicalAnswer(_ line: [UInt8], id: RequestID) -> TokenAnswer? {
+    line.withUnsafeBytes { bytes in
+      guard let found = TokenLine.scanAnswer(bytes), found.id == id else { return nil }
+      func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+      return TokenAnswer(
+        accessToken: text(found.accessToken), tokenType: text(found.tokenType), expiresAt: found.expiresAt,
+        expiresInSeconds: found.expiresInSeconds, scope: [], account: text(found.account),
+        accountID: text(found.accountID), fingerprint: text(found.fingerprint),
+        matchedHost: found.matchedHost.map(text), gitUsername: found.gitUsername.map(text))
+    }
+  }
+
+  private static func anyAnswer(_ line: [UInt8], id: RequestID) throws(ClientError) -> TokenAnswer {
+    let answer: (id: RequestID?, result: Result<TokenAnswer, AgentFailure>)
+    do {
+      answer = try AnswerLine.parse(line, as: TokenAnswer.self)
+    } catch {
+      throw .protocolViolation(error.reason)
+    }
+    guard answer.id == id || answer.id == nil else { throw .protocolViolation("the answer belongs to another request") }
+    switch answer.result {
+    case .success(let token): return token
+    case .failure(let failure): throw .failure(failure)
+    }
+  }
+}
+
+extension CommandError {
+  init(_ error: ClientError) {
+    switch error {
+    case .failure(let failure): self = .agent(failure, account: nil)
+    case .notReachable: self = .notReachable(error.message, run: error.hint)
+    case .timeout: self = .noAnswer(error.message)
+    case .protocolViolation: self = .local(error.message, run: error.hint, status: error.exitStatus)
+    }
+  }
+
+  /// The same, with the account it is about.
+  func about(_ account: String?) -> CommandError {
+    guard case .agent(let failure, nil) = self else { return self }
+    return .agent(failure, account: account)
+  }
+}
+
+extension Workbench {
+  /// The process's own agent, terminal and environment.
+  static func live() -> Workbench {
+    Workbench(agent: LiveAgent(), terminal: .live(), surroundings: .live)
+  }
+}

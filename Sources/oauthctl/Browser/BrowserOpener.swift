@@ -1,0 +1,21 @@
+import Glibc
+
+/// Hands a URL to a browser that outlives us.
+struct BrowserOpener: Sendable {
+  let surroundings: Surroundings
+
+  /// Starts the first program of the rule that is there.
+  ///
+  /// - Returns: whether one was started.
+  func open(_ url: String) -> Bool {
+    guard BrowserRule.isSafe(url) else { return false }
+    for name in BrowserRule(surroundings).programs {
+      guard let path = Program.find(name, surroundings) else { continue }
+      var wiring = Program.Wiring()
+      wiring.isDetached = true
+      wiring.isSilent = true
+      if (try? Program.start([path, url], wiring)) != nil { return true }
+    }
+    return false
+  }
+}

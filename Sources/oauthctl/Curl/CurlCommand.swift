@@ -1,0 +1,94 @@
+import AgentWire
+import ArgumentParser
+
+struct CurlCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "curl", abstract: "Runs curl with the current access token.",
+    usage: "oauthctl curl [--any-host] [NAME] CURL-ARGUMENTS…",
+    discussion: """
+      The token reaches curl by an inherited descriptor: it is never in argv, the environment or a file, and goes \
+      only to the account's hosts, over https (plain http on this machine). A 401 gets one new token and one more try.
+      The first word is an account NAME when it is spelled like one and a URL follows it; else the URL's host finds \
+      the account. --any-host, before NAME, sends the token to whatever host you name.
+      The exit status is curl's; 125 when oauthctl fails, 126 and 127 when curl cannot be started or found.
+      Example: oauthctl curl work https://gitlab.example.com/api/v4/user
+      """)
+
+  @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+
+  func run() throws { try run(.live()) }
+
+  func run(_ bench: Workbench) throws(CommandError) {
+    if arguments.first == "--help" || arguments.isEmpty {
+      bench.terminal.page([CurlCommand.helpMessage()])
+      return
+    }
+    do throws(CommandError) {
+      let status = try CurlRun(bench: bench, invocation: CurlInvocation(arguments)).run()
+      if status != 0 { throw CommandError.silent(status: status) }
+    } catch {
+      throw error.asChildFailure
+    }
+  }
+}
+
+/// The words after `oauthctl curl`, taken apart.
+struct CurlInvocation: Sendable, Equatable {
+  var anyHost = false
+  var account: String?
+  var arguments: CurlArguments
+
+  /// - Throws: `CommandError.local` with status 125.
+  init(_ words: [String]) throws(CommandError) {
+    var words = words[...]
+    while words.first == "--any-host" {
+      anyHost = true
+      words = words.dropFirst()
+    }
+    do {
+      if let first = words.first, AccountName.isValid(first) {
+        let rest = try CurlArguments(Array(words.dropFirst()))
+        if !rest.urls.isEmpty {
+          account = first
+          arguments = rest
+          return
+        }
+        // A bare word is no host that anybody serves: it is the account, and the URL was left out.
+        if !first.contains("."), first != "localhost" {
+          throw CommandError.local(
+            "no URL after the account \(first)", run: "oauthctl curl \(first) https://…", status: 125)
+        }
+      }
+      arguments = try CurlArguments(Array(words))
+    } catch let error as CommandError {
+      throw error
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  private static func failure(_ error: any Error) -> CommandError {
+    switch error as? CurlArguments.Refusal {
+    case .unknownOption(let option):
+      .local(
+        "curl option \(option) is not known here, so its next word could be anything",
+        run: "the same with the option's full name, or curl itself", status: 125)
+    case .missingValue(let option):
+      .local("curl's \(option) lacks its value", run: "curl --help all", status: 125)
+    case nil:
+      .local("curl's arguments cannot be read", run: "oauthctl curl --help", status: 125)
+    }
+  }
+}
+
+extension CommandError {
+  /// The same failure with the status that says "not the child's" (125), unless it has one of that kind already.
+  var asChildFailure: CommandError {
+    switch self {
+    case .silent: return self
+    case .local(let what, let run, let status) where (125...127).contains(status):
+      return .local(what, run: run, status: status)
+    default: return .local(sentence ?? "", run: nextStep, status: 125)
+    }
+  }
+}

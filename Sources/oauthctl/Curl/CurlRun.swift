@@ -1,0 +1,128 @@
+import AgentWire
+import CLinux
+import Glibc
+import HelperFormats
+
+/// Runs curl with a token: once, and after a 401 once more with a new one.
+struct CurlRun {
+  let bench: Workbench
+  let invocation: CurlInvocation
+
+  /// - Returns: curl's exit status.
+  func run() throws(CommandError) -> Int32 {
+    let policy = CurlPolicy(arguments: invocation.arguments, anyHost: invocation.anyHost)
+    let urls: [CurlURL]
+    do {
+      urls = try policy.urls()
+    } catch {
+      throw .local(error.why, run: error.run, status: 125)
+    }
+    if policy.showsToken { bench.terminal.warn("curl shows the token in what --verbose and --trace print") }
+    let obstacle = policy.obstacleToRetry(urls)
+    let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
+    let answer = try token(for: urls)
+    let settings = CurlSettings(
+      urls: urls, isInteractive: bench.terminal.outputIsTerminal && policy.writesBodyToOutput,
+      noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
+
+    guard obstacle == nil, input?.isWhole ?? true else {
+      let headers = headersFile()
+      defer { if let headers { close(headers) } }
+      let process = try CurlProcess(
+        settings: settings, answer: answer, arguments: invocation.arguments,
+        headers: headers.map { .kept(at: $0) } ?? .users, output: nil, input: input)
+      let status = process.wait()
+      if let headers, Self.sawUnauthorized(headers) {
+        let why = obstacle ?? "more on standard input than is kept"
+        bench.terminal.warn(
+          "\(answer.account): the server answered 401; not tried again because of \(why)",
+          run: "oauthctl get-token \(answer.account) --force, then the same again")
+      }
+      return status
+    }
+    return try runTwiceAtMost(settings, answer, input)
+  }
+
+  private func runTwiceAtMost(
+    _ settings: CurlSettings, _ answer: TokenAnswer, _ input: CurlInput?
+  ) throws(CommandError) -> Int32 {
+    let transfer = HeldTransfer(dumpHeader: invocation.arguments.dumpHeader)
+    guard let ends = transfer.open() else {
+      throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
+    }
+    let first: CurlProcess
+    do throws(CommandError) {
+      first = try CurlProcess(
+        settings: settings, answer: answer, arguments: invocation.arguments, headers: .kept(at: ends.headers),
+        output: ends.output, input: input)
+    } catch {
+      close(ends.headers)
+      close(ends.output)
+      throw error
+    }
+    close(ends.headers)
+    close(ends.output)
+    let outcome = transfer.pump()
+    let status = first.wait()
+    guard case .unauthorized = outcome else { return status }
+
+    let next: TokenAnswer
+    do throws(CommandError) {
+      var request = TokenGet(account: answer.account)
+      request.rejected = RejectedToken(fingerprint: answer.fingerprint)
+      next = try bench.agent.token(request)
+    } catch {
+      transfer.release()
+      bench.terminal.fail(error)
+      return status
+    }
+    guard next.accessToken != answer.accessToken else {
+      transfer.release()
+      return status
+    }
+    input?.rewind()
+    return try CurlProcess(
+      settings: settings, answer: next, arguments: invocation.arguments, headers: .users, output: nil, input: input
+    ).wait()
+  }
+
+  /// The token: the account by name or by the first URL's host; every further URL must be one of its hosts too.
+  private func token(for urls: [CurlURL]) throws(CommandError) -> TokenAnswer {
+    if invocation.anyHost {
+      guard let account = invocation.account else {
+        throw .local(
+          "--any-host needs to know whose token: name the account", run: "oauthctl curl --any-host NAME URL",
+          status: 125)
+      }
+      return try bench.agent.token(TokenGet(account: account))
+    }
+    var origins: [String] = []
+    for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
+    var answer = try bench.agent.token(TokenGet(account: invocation.account, url: origins.first))
+    for origin in origins.dropFirst() {
+      let account = answer.account
+      answer = try bench.agent.token(TokenGet(account: account, url: origin))
+    }
+    guard answer.matchedHost != nil else {
+      throw .local("the agent did not say which host the token is for", run: "oauthctl status", status: 125)
+    }
+    return answer
+  }
+
+  /// Where curl leaves the headers when nothing is tried again, only to see a 401; nil when the user's own `-D` has them.
+  private func headersFile() -> Int32? {
+    guard invocation.arguments.dumpHeader == nil else { return nil }
+    let descriptor = clinux_memfd_create("headers", 1)
+    return descriptor < 0 ? nil : descriptor
+  }
+
+  /// Whether one of several answers was a 401.
+  private static func sawUnauthorized(_ descriptor: Int32) -> Bool {
+    lseek(descriptor, 0, SEEK_SET)
+    let bytes = FileBytes.readAll(from: descriptor, limit: HeaderDump.limit) ?? []
+    return bytes.split(separator: UInt8(ascii: "\n")).contains { line in
+      let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+      return words.count >= 2 && words[0].starts(with: "HTTP/".utf8) && words[1].starts(with: "401".utf8)
+    }
+  }
+}

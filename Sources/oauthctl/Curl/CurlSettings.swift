@@ -1,0 +1,38 @@
+import AgentWire
+import HelperFormats
+
+/// What curl is told by `--config` on an inherited descriptor.
+struct CurlSettings: Sendable {
+  var urls: [CurlURL]
+  /// Standard output is a terminal and takes the body; curl itself sees a pipe.
+  var isInteractive: Bool
+  /// The user has an opinion on the progress meter.
+  var noticesProgress: Bool
+
+  /// The configuration text. `headersPath` is where curl writes the response headers, nil for nowhere of ours.
+  func text(_ answer: TokenAnswer, headersPath: String?) throws(CommandError) -> String {
+    let isLoopback = urls.contains { $0.scheme == "http" }
+    let header: String
+    do {
+      header = try AuthorizationHeader.curlConfig(tokenType: answer.tokenType, token: answer.accessToken)
+    } catch {
+      throw .local(error.message, run: "oauthctl status", status: 125)
+    }
+    var lines = [
+      Self.line("proto", isLoopback ? "=http,https" : "=https"),
+      Self.line("proto-default", "https"),
+      "suppress-connect-headers",
+    ]
+    // A proxy for this machine's own http would read the token.
+    if isLoopback { lines.append(Self.line("noproxy", "*")) }
+    if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
+    if isInteractive {
+      lines.append("no-buffer")
+      if !noticesProgress { lines.append("no-progress-meter") }
+    }
+    return header + lines.joined(separator: "\n") + "\n"
+  }
+
+  /// `name = "value"`, for values of ours that need no escaping.
+  private static func line(_ name: String, _ value: String) -> String { "\(name) = \"\(value)\"" }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// The way through ArgumentParser, with its errors said in our words and its exit statuses mapped to ours.
+enum CommandLineEntry {
+  /// - Returns: the exit status.
+  static func run(_ arguments: [String]) -> Int32 {
+    var words = Array(arguments.dropFirst())
+    if let program = arguments.first, FileBytes.name(of: program) == "git-credential-oauthctl" {
+      words = ["git-credential"] + words
+    }
+    do {
+      var command = try Oauthctl.parseAsRoot(words)
+      try command.run()
+      return 0
+    } catch {
+      return report(error, words, to: .live())
+    }
+  }
+
+  /// Says what an error means.
+  ///
+  /// - Returns: the exit status: a command's own, 0 for help, 64 for a command line that is not understood.
+  static func report(_ error: any Error, _ words: [String], to terminal: Terminal) -> Int32 {
+    if let error = error as? CommandError {
+      terminal.fail(error)
+      return error.status
+    }
+    let message = Oauthctl.message(for: error)
+    if Oauthctl.exitCode(for: error) == .success {
+      terminal.page(
+        Oauthctl.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+      return 0
+    }
+    let subcommand = words.first.map { $0.hasPrefix("-") ? "" : " " + $0 } ?? ""
+    let known = Oauthctl.configuration.subcommands.contains { " " + ($0.configuration.commandName ?? "") == subcommand }
+    let usage = CommandError.usage(
+      message.isEmpty ? "no command" : message, run: "oauthctl\(known ? subcommand : "") --help")
+    terminal.fail(usage)
+    return usage.status
+  }
+}

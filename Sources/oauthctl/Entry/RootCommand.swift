@@ -1,0 +1,22 @@
+import AgentWire
+import ArgumentParser
+
+struct Oauthctl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "oauthctl",
+    abstract: "One place for your OAuth logins: every tool asks it for the current access token.",
+    discussion: """
+      First:  oauthctl login work https://gitlab.example.com --client-id ID
+      Then:   oauthctl curl https://gitlab.example.com/api/v4/user
+      """,
+    version: Version.text,
+    subcommands: [
+      LoginCommand.self, GetTokenCommand.self, StatusCommand.self, CurlCommand.self, SetupCommand.self,
+      AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self, ReloadCommand.self,
+      GitCredentialCommand.self,
+    ])
+}
+
+enum Version {
+  static let text = "oauthctl \(ProjectVersion.current) (protocol 1)"
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+
+struct GitCredentialCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "git-credential", abstract: "Answers git as its credential helper.",
+    discussion:
+      "git runs it; `oauthctl setup git` says so to git.\nExample: printf 'protocol=https\\nhost=gitlab.example.com\\n' | oauthctl git-credential get"
+  )
+
+  @Argument(help: "get, store or erase; git may come up with others, which are ignored.") var operation: String
+
+  func run() throws { try GitCredentialHelper(bench: .live()).run(operation) }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// What `oauthctl setup git` changes in git's global configuration: per host, an empty `helper`, which switches off the
+/// ones before, and ours. Rules only; `SetupCommand` runs git.
+enum GitSetup {
+  /// One `git config` command, without `git config --global`.
+  typealias Command = [String]
+
+  /// The configuration key of a host (gitcredentials(7)). `host` is an entry of an account's `hosts`: a host with or
+  /// without a port, or a whole URL for plain http on loopback.
+  static func key(host: String) -> String {
+    "credential.\(host.contains("://") ? withoutSlash(host) : "https://" + host).helper"
+  }
+
+  /// How git is to start us: an absolute path, which git gives to the shell as it is, so every other character than
+  /// the plain ones is escaped.
+  static func helper(executable: String, hasLink: Bool) -> String {
+    let path = hasLink ? FileBytes.folder(of: executable) + "/git-credential-oauthctl" : executable
+    let escaped = path.unicodeScalars.map { scalar -> String in
+      let isPlain =
+        scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "/._-+".unicodeScalars.contains(scalar)
+      return isPlain ? String(scalar) : "\\" + String(scalar)
+    }.joined()
+    return hasLink ? escaped : escaped + " git-credential"
+  }
+
+  /// Whether a configured value starts us, wherever we were when it was written.
+  static func isOurs(_ value: String) -> Bool {
+    value.hasPrefix("/") && (value.hasSuffix("/git-credential-oauthctl") || value.hasSuffix("/oauthctl git-credential"))
+  }
+
+  /// What makes `values`, the key's present ones in order, end with an empty one and ours. Empty: nothing to do.
+  static func install(key: String, values: [String], helper: String) -> [Command] {
+    if values.suffix(2) == ["", helper], values.filter(isOurs).count == 1 { return [] }
+    return remove(key: key, values: values) + [["--add", key, ""], ["--add", key, helper]]
+  }
+
+  /// What takes our value, and the empty one that came with it, away again; others stay as they are.
+  static func remove(key: String, values: [String]) -> [Command] {
+    let ours = values.indices.filter { isOurs(values[$0]) }
+    guard let first = ours.first else { return [] }
+    let empties = values.indices.filter { values[$0].isEmpty }
+    // Several empty values cannot be told apart by git config; then they all stay, which changes nothing for git
+    // except that the helpers before them stay switched off.
+    let takesEmpty = empties.count == 1 && empties[0] == first - 1
+    if values.count == ours.count + (takesEmpty ? 1 : 0) { return [["--unset-all", key]] }
+    var commands: [Command] = []
+    for value in Set(ours.map { values[$0] }).sorted() {
+      commands.append(["--fixed-value", "--unset-all", key, value])
+    }
+    if takesEmpty { commands.append(["--unset-all", key, "^$"]) }
+    return commands
+  }
+
+  private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
+
+  /// A command as a person would type it.
+  static func shown(_ command: Command) -> String {
+    (["git", "config", "--global"] + command).map { word in
+      let isPlain =
+        !word.isEmpty
+        && word.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"'\"\\$`*?[]{}()<>|&;#~!^ ".utf8.contains($0) }
+      return isPlain
+        ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }.joined(separator: " ")
+  }
+}

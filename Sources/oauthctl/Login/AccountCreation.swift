@@ -1,0 +1,64 @@
+import AgentWire
+
+/// Makes `accounts.d/NAME.toml`: the agent checks it and asks the server before anything is written.
+struct AccountCreation {
+  let bench: Workbench
+  let name: String
+  let replace: Bool
+
+  /// - Returns: the kinds of secrets the account still needs.
+  func create(_ account: NewAccount) throws(CommandError) -> [String] {
+    let text = account.tomlText
+    let file = try AccountFile(account: name, in: bench.surroundings)
+    let check = try bench.agent.call(
+      AccountCheck(account: name, definition: text),
+      // Two discovery documents, each with its own time-out, may have to fail before the answer is there.
+      timeoutMilliseconds: 90_000)
+    if !check.problems.isEmpty {
+      for problem in check.problems.dropLast() { bench.terminal.warn("\(name): \(reason(problem))") }
+      throw .configuration(
+        "\(name): \(check.problems.last.map(reason) ?? "the account cannot be used")",
+        run: "the same with that put right; nothing was written")
+    }
+    let path = bench.surroundings.abbreviated(file.path)
+    let saved = try save(text, to: file, shownAs: path)
+    let found = Self.discoverySentence(check, issuer: account.issuer)
+    bench.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
+    let reload = try bench.agent.ask(ConfigReload())
+    if let problem = reload.problems.first(where: { $0.file.hasSuffix("/\(name).toml") }) {
+      throw .configuration("\(name): \(problem.sentence)", run: "oauthctl account show \(name)")
+    }
+    return check.missingSecrets ?? []
+  }
+
+  /// - Returns: false when the file says so already.
+  private func save(_ text: String, to file: AccountFile, shownAs path: String) throws(CommandError) -> Bool {
+    if file.exists {
+      let old = file.text ?? ""
+      if old == text { return false }
+      if !replace {
+        bench.terminal.say("\(name) is defined already, and differs:")
+        for line in AccountFile.differences(from: old, to: text) { bench.terminal.say("  " + line) }
+        let otherwise = "the same with --replace, or: oauthctl login \(name)"
+        guard try bench.terminal.confirm("Replace \(path)?", otherwise: otherwise) else {
+          throw .configuration("\(name): kept as it was", run: otherwise)
+        }
+      }
+    }
+    try file.write(text)
+    return true
+  }
+
+  /// Within text that came from the command line a line number says nothing; the key does.
+  private func reason(_ problem: ConfigurationProblem) -> String {
+    (problem.key.map { "\($0): " } ?? "") + problem.reason
+  }
+
+  static func discoverySentence(_ check: AccountCheckAnswer, issuer: String) -> String {
+    let host = check.host ?? NewAccount.origin(of: issuer) ?? issuer
+    switch check.discovery {
+    case "none", nil: return "\(host): endpoints as given, no discovery."
+    case let kind?: return "\(host): \(kind) discovery found."
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import AgentWire
+import ArgumentParser
+import Glibc
+
+struct LoginCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "login", abstract: "Logs in; with an issuer it makes the account first.",
+    discussion: """
+      Example: oauthctl login work https://gitlab.example.com --client-id 3fa9 --scope read_repository
+      Later:   oauthctl login work
+      """)
+
+  @Argument(help: "Account name. May be left out where there is one account.") var name: String?
+  @Argument(help: "URL of the authorization server: makes accounts.d/NAME.toml.") var issuer: String?
+  @OptionGroup var options: LoginOptions
+
+  func run() throws { try run(.live()) }
+
+  func run(_ bench: Workbench) throws(CommandError) {
+    if options.clientSecretFromInput, options.passwordFromInput {
+      throw .usage(
+        "standard input holds one secret: use --client-secret-stdin or --password-stdin, not both",
+        run: "oauthctl secret set NAME client_secret < FILE, then login with --password-stdin")
+    }
+    let new = try options.account(issuer: issuer, workingFolder: Self.workingFolder)
+    let account = try accountName(bench, isNew: new != nil)
+    var missing: [String]
+    if let new {
+      missing = try AccountCreation(bench: bench, name: account, replace: options.replace).create(new)
+    } else {
+      missing =
+        try bench.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
+        .missingSecrets ?? []
+    }
+    try VaultCreation(bench: bench).createIfAbsent()
+    try secrets(bench, account: account, missing: &missing)
+    try LoginFlow(
+      bench: bench, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
+      mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput
+    ).run()
+  }
+
+  private func accountName(_ bench: Workbench, isNew: Bool) throws(CommandError) -> String {
+    if let name {
+      try AccountName.check(name)
+      return name
+    }
+    let accounts = isNew ? [] : try bench.agent.ask(AccountList(limit: 2)).accounts
+    guard accounts.count <= 1 else {
+      throw .configuration("several accounts are defined: name one", run: "oauthctl login NAME")
+    }
+    guard let only = accounts.first else {
+      throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
+    }
+    return only.account
+  }
+
+  /// Hands over the secrets that were given, and asks for those that are missing.
+  private func secrets(_ bench: Workbench, account: String, missing: inout [String]) throws(CommandError) {
+    var given: [(SecretKind, String)] = []
+    if options.clientSecretFromInput {
+      given.append((.clientSecret, try Terminal.secretFromInput("client secret")))
+    } else if missing.contains(SecretKind.clientSecret.rawValue) {
+      given.append(
+        (
+          .clientSecret,
+          try bench.terminal.askSecret(
+            "Client secret of \(account): ",
+            otherwise: "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin")
+        ))
+    }
+    if options.passwordFromInput {
+      given.append((.password, try Terminal.secretFromInput("password")))
+    } else if missing.contains(SecretKind.password.rawValue) {
+      given.append(
+        (
+          .password,
+          try bench.terminal.askSecret(
+            "Password for \(account): ", otherwise: "oauthctl login \(account) --password-stdin < FILE")
+        ))
+    }
+    for (kind, value) in given {
+      let keep = kind == .password ? options.keepPassword : nil
+      _ = try bench.agent.ask(SecretSet(account: account, kind: kind, value: value, keep: keep), about: account)
+    }
+  }
+
+  private static var workingFolder: String {
+    guard let path = getcwd(nil, 0) else { return "" }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}

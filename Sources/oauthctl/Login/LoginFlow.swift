@@ -1,0 +1,169 @@
+import AgentWire
+import Glibc
+
+/// One login from start to end: shows what to do, then waits for the agent, a pasted redirect and Control-C at once.
+struct LoginFlow {
+  let bench: Workbench
+  let account: String
+  let wantsDevice: Bool
+  let noBrowser: Bool
+  /// False once standard input gave a secret.
+  let mayReadInput: Bool
+
+  func run() throws(CommandError) {
+    // A program named in BROWSER is there for a reason, over ssh too.
+    let isRemote = bench.surroundings.isRemoteSession && bench.surroundings["BROWSER"] == nil
+    let login = try bench.agent.ask(
+      LoginStart(
+        requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
+        remoteBrowser: isRemote || noBrowser ? true : nil),
+      about: account)
+    let interrupts = Interrupts.capture()
+    defer { Interrupts.release() }
+    let readsInput = show(login, isRemote: isRemote)
+    let progress = try wait(for: login, readsInput: readsInput, interrupts: interrupts)
+    for line in LoginWords.done(progress) { bench.terminal.say(line) }
+  }
+
+  /// - Returns: whether a pasted redirect URL may come from standard input.
+  private func show(_ login: LoginStarted, isRemote: Bool) -> Bool {
+    switch login.kind {
+    case .unattended: return false
+    case .device:
+      for line in LoginWords.device(login) { bench.terminal.say(line) }
+      return false
+    case .browser:
+      let url = login.authorizationURL ?? ""
+      if !isRemote, !noBrowser, BrowserOpener(surroundings: bench.surroundings).open(url) {
+        for line in LoginWords.opening(url) { bench.terminal.say(line) }
+        // Only a person's own paste: input of a script that runs us is not ours to read.
+        return mayReadInput && bench.terminal.inputIsTerminal
+      }
+      for entry in BrowserRule(bench.surroundings).refused where !noBrowser {
+        bench.terminal.warn("BROWSER: “\(entry)” is not one program without blanks, so it was not started")
+      }
+      let lines = LoginWords.pasteBack(
+        url: url, redirectURI: login.redirectURI, host: Self.hostName, isRemote: isRemote || !noBrowser)
+      for line in lines.dropLast() { bench.terminal.say(line) }
+      if mayReadInput, let question = lines.last {
+        bench.terminal.ask(question)
+        if !bench.terminal.inputIsTerminal { bench.terminal.say("") }
+      }
+      return mayReadInput
+    }
+  }
+
+  private func wait(for login: LoginStarted, readsInput: Bool, interrupts: Int32?) throws(CommandError) -> LoginProgress
+  {
+    let agent = bench.agent
+    let deadline = login.expiresInSeconds + 30
+    guard
+      let waiter = Background({ () -> Result<LoginProgress, CommandError> in
+        Self.wait(agent, login.loginID, seconds: deadline)
+      })
+    else { throw .local("the system gives no thread to wait on", run: nil, status: 1) }
+    var pasted: [UInt8] = []
+    var input: Int32 = readsInput ? STDIN_FILENO : -1
+    while true {
+      var waiting = [
+        pollfd(fd: waiter.doneDescriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: interrupts ?? -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: input, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
+      if waiting[1].revents != 0 { try cancel(login, signal: interrupts) }
+      if waiting[0].revents != 0 { break }
+      if waiting[2].revents != 0 {
+        let some = FileBytes.readSome(from: STDIN_FILENO, limit: 16 << 10) ?? []
+        if some.isEmpty || pasted.count > 64 << 10 { input = -1 }
+        pasted += some
+        while let end = pasted.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = String(decoding: pasted[..<end], as: UTF8.self)
+          pasted.removeSubrange(...end)
+          if let progress = try complete(login, pasted: line) { return progress }
+        }
+        // The last line of a pipe may lack its end.
+        if some.isEmpty, let progress = try complete(login, pasted: String(decoding: pasted, as: UTF8.self)) {
+          return progress
+        }
+      }
+    }
+    switch waiter.value() {
+    case .success(let progress): return progress
+    case .failure(.agent(let failure, _)): throw .agent(failure, account: account)
+    case .failure(let error): throw error
+    case nil: throw .local("waiting for the login ended without a result", run: "oauthctl status", status: 1)
+    }
+  }
+
+  private static func wait(_ agent: any AgentCalling, _ loginID: String, seconds: Int) -> Result<
+    LoginProgress, CommandError
+  > {
+    var left = seconds
+    while left > 0 {
+      let span = min(left, 30)
+      do {
+        let progress = try agent.call(
+          LoginWait(loginID: loginID, timeoutMilliseconds: span * 1_000), timeoutMilliseconds: span * 1_000 + 10_000)
+        if progress.state == .complete { return .success(progress) }
+      } catch {
+        return .failure(error)
+      }
+      left -= span
+    }
+    return .failure(.local("nobody finished the login in time", run: nil, status: 4))
+  }
+
+  /// Gives a pasted redirect to the agent. A wrong paste is said and does not end the login.
+  private func complete(_ login: LoginStarted, pasted: String) throws(CommandError) -> LoginProgress? {
+    let url = pasted.trimmed
+    if url.isEmpty { return nil }
+    guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+      bench.terminal.say(
+        "That is no address: it starts with \(login.redirectURI ?? "http://127.0.0.1"). Paste it here: ")
+      return nil
+    }
+    do {
+      let progress = try bench.agent.call(
+        LoginComplete(loginID: login.loginID, redirectURL: url), timeoutMilliseconds: 100_000)
+      // Not complete yet: the waiting call has the end.
+      return progress.state == .complete ? progress : nil
+    } catch .agent(let failure, _) where failure.kind == .badRequest {
+      bench.terminal.say("\(failure.message). Paste the address here: ")
+      return nil
+    } catch .agent(let failure, _) {
+      throw .agent(failure, account: account)
+    }
+  }
+
+  private func cancel(_ login: LoginStarted, signal descriptor: Int32?) throws(CommandError) -> Never {
+    let number = descriptor.flatMap { FileBytes.readSome(from: $0, limit: 1)?.first }.map(Int32.init) ?? SIGINT
+    Interrupts.release()
+    _ = try? bench.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    bench.terminal.say("")
+    bench.terminal.say("Login given up.")
+    throw .silent(status: 128 + number)
+  }
+
+  private static func requestID() -> String {
+    [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)].map { String($0, radix: 16) }.joined()
+  }
+
+  private static var hostName: String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard gethostname(&buffer, 255) == 0 else { return "thishost" }
+    let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return name.isEmpty ? "thishost" : name
+  }
+}
+
+extension String {
+  /// Without white space and quotes at both ends, as they come along with a paste.
+  var trimmed: String {
+    let isEdge: (Character) -> Bool = { $0.isWhitespace || $0 == "\"" || $0 == "'" || $0 == "<" || $0 == ">" }
+    guard let first = firstIndex(where: { !isEdge($0) }), let last = lastIndex(where: { !isEdge($0) }) else {
+      return ""
+    }
+    return String(self[first...last])
+  }
+}

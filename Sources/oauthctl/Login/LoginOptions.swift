@@ -1,0 +1,149 @@
+import ArgumentParser
+
+/// The flags of `login`.
+struct LoginOptions: ParsableArguments {
+  @Option(name: .customLong("client-id"), help: "The id the server gave this client.")
+  var clientID: String?
+  @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
+  var clientSecretFromInput = false
+  @Option(help: "authorization_code (default), device_code, client_credentials or password.")
+  var grant: String?
+  @Flag(help: "Logs in by a code typed on any device (RFC 8628).")
+  var device = false
+  @Flag(name: .customLong("no-browser"), help: "Opens no browser; shows the URL.")
+  var noBrowser = false
+  @Option(help: "Fixed port of the redirect http://127.0.0.1:PORT/callback.")
+  var port: Int?
+  @Option(name: .customLong("redirect-path"), help: "Fixed path of the redirect.")
+  var redirectPath: String?
+  @Option(name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"))
+  var certificateAuthority: String?
+  @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; several in one word or repeated.")
+  var scope: [String] = []
+  @Option(
+    name: .customLong("param"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Further parameter of the authorization request; repeatable.", valueName: "key=value"))
+  var parameters: [String] = []
+  @Option(name: .customLong("authorization-endpoint"), help: "Instead of discovery.")
+  var authorizationEndpoint: String?
+  @Option(name: .customLong("token-endpoint"), help: "Instead of discovery.")
+  var tokenEndpoint: String?
+  @Option(help: "Your name at the server, for the password grant.")
+  var username: String?
+  @Option(help: "Resource the token is for (RFC 8707); repeatable.")
+  var resource: [String] = []
+  @Option(help: "Audience the token is for; repeatable.")
+  var audience: [String] = []
+  @Option(help: "Host the token may be sent to, when it is not the issuer's; repeatable.")
+  var host: [String] = []
+  @Option(name: .customLong("git-username"), help: "User name for git (default: oauth2).")
+  var gitUsername: String?
+  @Flag(name: .customLong("password-stdin"), help: "Reads the password from standard input.")
+  var passwordFromInput = false
+  @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
+  var keepPassword = false
+  @Flag(help: "Overwrites an account file that says something else.")
+  var replace = false
+
+  /// Names of the flags given that describe an account.
+  var definingFlags: [String] {
+    var flags: [String] = []
+    func note(_ flag: String, _ isGiven: Bool) { if isGiven { flags.append(flag) } }
+    note("--client-id", clientID != nil)
+    note("--grant", grant != nil)
+    note("--port", port != nil)
+    note("--redirect-path", redirectPath != nil)
+    note("--ca", certificateAuthority != nil)
+    note("--scope", !scope.isEmpty)
+    note("--param", !parameters.isEmpty)
+    note("--username", username != nil)
+    note("--resource", !resource.isEmpty)
+    note("--audience", !audience.isEmpty)
+    note("--host", !host.isEmpty)
+    note("--git-username", gitUsername != nil)
+    note("--replace", replace)
+    return flags
+  }
+}
+
+extension LoginOptions {
+  /// The account these flags describe, or nil when neither an issuer nor endpoints are given.
+  ///
+  /// - Throws: `CommandError.usage` when they contradict each other or something is missing.
+  func account(issuer typed: String?, workingFolder: String) throws(CommandError) -> NewAccount? {
+    guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
+      if let flag = definingFlags.first {
+        throw .usage(
+          "\(flag) describes a new account: name its server too", run: "oauthctl login NAME ISSUER --client-id ID")
+      }
+      return nil
+    }
+    guard let issuer = typed.map(NewAccount.issuer(typed:)) ?? tokenEndpoint.flatMap(NewAccount.origin(of:)) else {
+      throw .usage("--authorization-endpoint needs --token-endpoint or an issuer", run: nil)
+    }
+    guard let clientID, !clientID.isEmpty else {
+      throw .usage(
+        "\(issuer) needs to know which client this is: --client-id is missing",
+        run: "register a client there (redirect http://127.0.0.1/callback), then the same with --client-id ID")
+    }
+    var account = NewAccount(issuer: issuer, clientID: clientID)
+    account.grant = try Self.grant(grant, device: device)
+    account.scope = NewAccount.scopes(scope)
+    account.redirectURI = try NewAccount.redirectURI(port: port, path: redirectPath)
+    account.hosts = host
+    account.resource = resource
+    account.audience = audience
+    account.authorizationEndpoint = authorizationEndpoint
+    account.tokenEndpoint = tokenEndpoint
+    account.username = username
+    account.authorizeParameters = try parameters.typedMap(Self.pair)
+    let names = account.authorizeParameters.map(\.name)
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw .usage("--param \(twice) is given twice", run: nil)
+    }
+    account.certificateAuthorityFile = certificateAuthority.map { $0.hasPrefix("/") ? $0 : workingFolder + "/" + $0 }
+    account.gitUsername = gitUsername
+    if account.grant == "password", username == nil {
+      throw .usage("the password grant needs your name at the server: --username is missing", run: nil)
+    }
+    return account
+  }
+
+  /// The grant as the account file spells it; nil: the default.
+  static func grant(_ typed: String?, device: Bool) throws(CommandError) -> String? {
+    guard let typed else { return device ? "device_code" : nil }
+    let name = String(typed.map { $0 == "-" ? "_" : $0 })
+    let known = [
+      "authorization_code": "authorization_code", "code": "authorization_code", "device_code": "device_code",
+      "device": "device_code", "client_credentials": "client_credentials", "password": "password",
+      "urn:ietf:params:oauth:grant_type:device_code": "device_code",
+    ]
+    if name == "implicit" || name == "token" {
+      throw .usage(
+        "the implicit grant is not offered: it puts the token into the browser's address bar and history (RFC 9700 §2.1.2)",
+        run: "the same with --grant authorization_code, which every server with implicit clients can do")
+    }
+    guard let grant = known[name] else {
+      throw .usage(
+        "--grant \(typed): it is authorization_code, device_code, client_credentials or password", run: nil)
+    }
+    if device, grant != "device_code" { throw .usage("--device and --grant \(typed) contradict each other", run: nil) }
+    return grant
+  }
+
+  private static func pair(_ text: String) throws(CommandError) -> (name: String, value: String) {
+    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+      throw .usage("--param \(text): it is written key=value", run: nil)
+    }
+    return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+  }
+}
+
+extension Array {
+  /// `map` that keeps the error's type.
+  func typedMap<T, E: Error>(_ transform: (Element) throws(E) -> T) throws(E) -> [T] {
+    var result: [T] = []
+    for element in self { result.append(try transform(element)) }
+    return result
+  }
+}

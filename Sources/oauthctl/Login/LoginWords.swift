@@ -1,0 +1,68 @@
+import AgentWire
+
+/// What a login says. Values in, lines out.
+enum LoginWords {
+  /// The URL to open while a browser is being started.
+  static func opening(_ url: String) -> [String] {
+    ["Opening your browser. If nothing opens, go to:", "  \(url)"]
+  }
+
+  /// The URL, how to bring the redirect back by hand, and the question, which is the last line.
+  static func pasteBack(url: String, redirectURI: String?, host: String, isRemote: Bool) -> [String] {
+    let place = redirectURI.map { " (\($0)?…)" } ?? ""
+    guard isRemote else {
+      return [
+        "Open this in a browser:", "  \(url)",
+        "On this machine it finishes by itself. Elsewhere the browser ends on a page it cannot open\(place):",
+        "copy that address and paste it here: ",
+      ]
+    }
+    var lines = ["No browser here. Open this on any machine:", "  \(url)"]
+    if let port = redirectURI.flatMap(port(of:)) {
+      lines.append("  (run  ssh -L \(port):127.0.0.1:\(port) \(host)  first, and it finishes by itself)")
+    }
+    return lines + [
+      "The browser will end on a page it cannot open\(place). That is right:",
+      "copy that address and paste it here: ",
+    ]
+  }
+
+  static func device(_ login: LoginStarted) -> [String] {
+    var lines = ["Open this on any device:", "  \(login.verificationURI ?? "")", "and enter the code:"]
+    lines.append("  \(login.userCode ?? "")")
+    if let complete = login.verificationURIComplete, complete != login.verificationURI {
+      lines.append("or open this, which has the code in it:")
+      lines.append("  \(complete)")
+    }
+    return lines + ["The code lasts \(Duration.text(seconds: login.expiresInSeconds)). Waiting …"]
+  }
+
+  static func done(_ progress: LoginProgress) -> [String] {
+    var lines: [String] = []
+    let renewable = progress.renewable ?? false
+    let name = progress.account
+    switch (progress.expiresInSeconds, renewable) {
+    case (let seconds?, true):
+      lines = ["Logged in as \(name). This token lasts \(Duration.text(seconds: seconds)) and is renewed by itself."]
+    case (let seconds?, false):
+      lines = [
+        "Logged in as \(name). This token lasts \(Duration.text(seconds: seconds)); then log in again: the server gave no refresh token."
+      ]
+    case (nil, true):
+      lines = ["Logged in as \(name). The server does not say how long this token lasts; it is renewed by itself."]
+    case (nil, false):
+      lines = ["Logged in as \(name). The server does not say how long this token lasts, and gave no refresh token."]
+    }
+    if let missing = progress.missingScope, !missing.isEmpty {
+      lines.append("Not granted: \(missing.joined(separator: " ")).")
+    }
+    return lines
+  }
+
+  private static func port(of redirectURI: String) -> Int? {
+    guard let start = redirectURI.range(ofText: "://") else { return nil }
+    let authority = redirectURI[start.upperBound...].prefix { $0 != "/" && $0 != "?" }
+    guard let colon = authority.lastIndex(of: ":") else { return nil }
+    return Int(authority[authority.index(after: colon)...])
+  }
+}

@@ -1,0 +1,30 @@
+import AgentWire
+import ArgumentParser
+
+struct LogoutCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "logout", abstract: "Revokes the tokens at the server (RFC 7009) and forgets them.",
+    discussion: "The account stays; `oauthctl login NAME` logs in again.\nExample: oauthctl logout work")
+  @Argument(help: "Account name.") var name: String
+
+  func run() throws { try run(.live()) }
+
+  func run(_ bench: Workbench) throws(CommandError) {
+    try AccountName.check(name)
+    let answer = try bench.agent.call(Logout(account: name), about: name, timeoutMilliseconds: 90_000)
+    bench.terminal.say(Self.sentence(answer, name))
+  }
+
+  static func sentence(_ answer: LogoutAnswer, _ name: String) -> String {
+    let reason = answer.reason.map { " (\($0))" } ?? ""
+    switch answer.revocation {
+    case .revoked: return "Logged out of \(name); the server revoked the tokens."
+    case .unsupported:
+      return "Logged out of \(name) here; the server offers no revocation, its tokens live until they end."
+    case .pending:
+      return "Logged out of \(name) here; the server could not be told yet\(reason), the agent tries again."
+    case .refused: return "Logged out of \(name) here; the server refused to revoke the tokens\(reason)."
+    case .none: return "Logged out of \(name); there was nothing to revoke."
+    }
+  }
+}

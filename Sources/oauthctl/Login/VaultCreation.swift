@@ -1,0 +1,16 @@
+import AgentWire
+
+/// The first login makes the vault. Its recovery code is shown once, to the person who is there now.
+struct VaultCreation {
+  let bench: Workbench
+
+  func createIfAbsent() throws(CommandError) {
+    let status = try bench.agent.ask(VaultStatusRequest())
+    guard status.state == .absent else { return }
+    let answer = try bench.agent.ask(VaultCreate())
+    guard answer.created, let code = answer.recoveryCode else { return }
+    bench.terminal.say("Made a vault for your logins. Its recovery code, shown only now:")
+    bench.terminal.say("  \(code)")
+    bench.terminal.say("Keep it in a safe place: it opens the vault if the key file is ever lost.")
+  }
+}

@@ -1,0 +1,120 @@
+import AgentWire
+
+/// `oauthctl status` as text: the accounts, worst first, then one line about the agent.
+struct StatusPage: Sendable {
+  var status: AgentStatusAnswer
+  /// All pages' accounts.
+  var accounts: [AccountSummary]
+  /// Unix time.
+  var now: Int
+
+  func lines(_ terminal: Terminal) -> [String] {
+    var lines: [String] = []
+    if !accounts.isEmpty {
+      lines = table.lines(width: terminal.columns) { text, row, column in
+        column == 1 ? terminal.paint(text, Self.color(accounts[row].state)) : text
+      }
+      for account in accounts {
+        guard let reason = account.reason, account.state != .ok else { continue }
+        lines.append(cut("\(clean(account.account)): \(clean(reason))", terminal))
+      }
+    }
+    lines.append(cut(agentLine, terminal))
+    for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
+    for problem in status.problems { lines.append(cut(clean(problem.sentence), terminal)) }
+    return lines
+  }
+
+  private var table: Table {
+    Table(
+      columns: [
+        .init(title: "ACCOUNT", dropOrder: 0), .init(title: "STATE", dropOrder: 0),
+        .init(title: "TOKEN LEFT", dropOrder: 1), .init(title: "LOGIN LASTS", dropOrder: 3),
+        .init(title: "SERVER", dropOrder: 2),
+      ],
+      rows: accounts.map { account in
+        [
+          clean(account.account), Self.word(account.state), tokenLeft(account), loginLasts(account),
+          clean(account.host),
+        ]
+      })
+  }
+
+  private func tokenLeft(_ account: AccountSummary) -> String {
+    if let left = account.expiresInSeconds { return left > 0 ? Duration.text(seconds: left) : "ended" }
+    if let end = account.expiresAt { return end > now ? Duration.text(seconds: end - now) : "ended" }
+    switch account.state {
+    case .ok, .refreshing, .retrying: return "not told"
+    default: return "-"
+    }
+  }
+
+  private func loginLasts(_ account: AccountSummary) -> String {
+    if let end = account.loginExpiresAt { return end > now ? Duration.text(seconds: end - now) : "ended" }
+    switch account.state {
+    case .new, .loginRequired, .configInvalid, .loginPending: return "-"
+    default: return account.renewable ? "not told" : "with the token"
+    }
+  }
+
+  var agentLine: String {
+    let started =
+      switch status.started {
+      case "systemd": "started by systemd"
+      case "on_demand": "started on demand"
+      case "by_hand": "started by hand"
+      default: clean(status.started)
+      }
+    return "agent    pid \(status.pid), \(started) · \(Self.vaultText(status.vault))"
+  }
+
+  static func vaultText(_ vault: VaultStatusAnswer) -> String {
+    switch vault.state {
+    case .absent: return "no vault yet"
+    case .open:
+      let key = vault.slots.contains("key_file") ? "key file" : vault.slots.first.map { PrintableText.escaped($0) }
+      return "vault open" + (key.map { " (\($0))" } ?? "")
+    case .locked: return "vault locked"
+    case .keyMissing: return "vault without its key"
+    case .inUse: return "vault in use by another agent"
+    case .damaged: return "vault damaged"
+    case .failed: return "vault cannot be read"
+    }
+  }
+
+  static func word(_ state: AccountSummary.State) -> String {
+    switch state {
+    case .ok: "ok"
+    case .refreshing: "refreshing"
+    case .retrying: "retrying"
+    case .expired: "expired"
+    case .loginPending: "logging in"
+    case .loginRequired: "login needed"
+    case .clientRejected: "client refused"
+    case .definitionChanged: "file changed"
+    case .configInvalid: "file invalid"
+    case .new: "new"
+    }
+  }
+
+  static func color(_ state: AccountSummary.State) -> Terminal.Color {
+    switch state {
+    case .ok, .refreshing: .green
+    case .retrying, .expired, .loginPending, .new: .yellow
+    case .loginRequired, .clientRejected, .definitionChanged, .configInvalid: .red
+    }
+  }
+
+  private func clean(_ text: String) -> String { PrintableText.escaped(text) }
+
+  private func cut(_ line: String, _ terminal: Terminal) -> String {
+    terminal.columns.map { Table.cut(line, to: $0) } ?? line
+  }
+}
+
+extension ConfigurationProblem {
+  /// `FILE:LINE: key: reason`.
+  var sentence: String {
+    file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason
+  }
+}

@@ -1,0 +1,73 @@
+import AgentWire
+
+/// Everything that can end a command. Each says what happened, why, and what to do next; `Terminal` prints it.
+enum CommandError: Error, Equatable {
+  /// The command line makes no sense: status 64.
+  case usage(String, run: String?)
+  /// The agent said no. `account` is whom it was about, when the command knows.
+  case agent(AgentFailure, account: String?)
+  /// There is no agent to talk to: status 7.
+  case notReachable(String, run: String?)
+  /// The agent did not answer in time: status 6.
+  case noAnswer(String)
+  /// Something on this side: a file, a prompt, a program.
+  case local(String, run: String?, status: Int32)
+  /// Said already; only the status is left.
+  case silent(status: Int32)
+
+  /// A problem with an account or its file: status 3.
+  static func configuration(_ what: String, run: String?) -> CommandError { .local(what, run: run, status: 3) }
+
+  /// The exit status, as docs/protocol.md lists them.
+  var status: Int32 {
+    switch self {
+    case .usage: 64
+    case .agent(let failure, _): failure.kind.exitStatus
+    case .notReachable: 7
+    case .noAnswer: 6
+    case .local(_, _, let status), .silent(let status): status
+    }
+  }
+
+  /// `what and why` in one line, without the program's name. Nil: nothing is left to say.
+  var sentence: String? {
+    switch self {
+    case .usage(let what, _), .notReachable(let what, _), .noAnswer(let what), .local(let what, _, _): return what
+    case .silent: return nil
+    case .agent(let failure, let account):
+      guard let account, !failure.message.hasPrefix(account + ":") else { return failure.message }
+      return "\(account): \(failure.message)"
+    }
+  }
+
+  /// What to do next, without a prefix.
+  var nextStep: String? {
+    switch self {
+    case .usage(_, let run), .notReachable(_, let run), .local(_, let run, _): return run
+    case .noAnswer: return "oauthctl status"
+    case .silent: return nil
+    case .agent(let failure, let account): return failure.hint ?? Self.nextStep(for: failure, account: account)
+    }
+  }
+
+  private static func nextStep(for failure: AgentFailure, account: String?) -> String? {
+    let name = account ?? "NAME"
+    switch failure.kind {
+    case .accountUnknown: return "oauthctl account list"
+    case .accountAmbiguous: return "oauthctl account list, then name one"
+    case .definitionChanged: return "oauthctl account accept \(name)"
+    case .configInvalid: return "oauthctl account show \(name)"
+    case .loginRequired, .loginCancelled: return "oauthctl login \(name)"
+    case .clientRejected, .serverRefused: return "oauthctl account show \(name)"
+    case .vaultLocked, .keyMissing: return "oauthctl vault unlock"
+    case .vaultDamaged, .vaultInUse, .storageFailed, .internal: return "oauthctl vault status"
+    case .unavailable, .timeout, .rateLimited, .overloaded, .tokenUnchanged:
+      guard let milliseconds = failure.retryAfterMilliseconds else { return "the same again in a while" }
+      return "the same again in \(Duration.text(seconds: max(1, (milliseconds + 999) / 1000)))"
+    case .validityUnattainable:
+      return failure.maximumValiditySeconds.map { "the same with --min-validity \($0), or --best-effort" }
+    case .loginPending: return "the same again once the login has ended"
+    case .notPermitted, .badRequest, .unsupportedMethod, .unsupportedParameter: return nil
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import Glibc
+
+/// Reading and writing descriptors whole, with interruptions taken care of.
+enum FileBytes {
+  /// Writes everything; false when the other end is gone or the disk is full.
+  @discardableResult
+  static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+  }
+
+  @discardableResult
+  static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let count = write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+      if count > 0 {
+        done += count
+      } else if errno == EAGAIN {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&waiting, 1, -1)
+      } else if errno != EINTR {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// One `read`: nil at an error, empty at the end.
+  static func readSome(from descriptor: Int32, limit: Int) -> [UInt8]? {
+    var failed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      repeat { count = read(descriptor, buffer.baseAddress, limit) } while count < 0 && errno == EINTR
+      if count < 0 {
+        failed = true
+        count = 0
+      }
+    }
+    return failed ? nil : bytes
+  }
+
+  /// Everything up to the end; nil at an error or beyond `limit` bytes.
+  static func readAll(from descriptor: Int32, limit: Int) -> [UInt8]? {
+    var all: [UInt8] = []
+    while true {
+      guard let some = readSome(from: descriptor, limit: 64 << 10) else { return nil }
+      if some.isEmpty { return all }
+      all += some
+      if all.count > limit { return nil }
+    }
+  }
+
+  /// The bytes up to a line feed or the end, as text without CR and LF, byte by byte so that nothing behind the line
+  /// is taken. A byte `until` ends the line too and stays in it. Nil: nothing there, too long, or not UTF-8.
+  static func readLine(from descriptor: Int32, limit: Int, until: UInt8? = nil) -> String? {
+    var line: [UInt8] = []
+    var sawAny = false
+    while let byte = readSome(from: descriptor, limit: 1), let byte = byte.first {
+      sawAny = true
+      if byte == UInt8(ascii: "\n") { break }
+      line.append(byte)
+      if line.count > limit { return nil }
+      if byte == until { break }
+    }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return sawAny ? String(validating: line, as: UTF8.self) : nil
+  }
+
+  /// A regular file's bytes; nil when it is not there, not regular or too long.
+  static func contents(of path: String, limit: Int = 1 << 20) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return readAll(from: descriptor, limit: limit)
+  }
+
+  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Mode 0600.
+  ///
+  /// - Throws: `CommandError.local` that names the step that failed.
+  static func replace(_ path: String, with bytes: [UInt8]) throws(CommandError) {
+    let temporary = "\(path).\(getpid()).tmp"
+    func failure(_ step: String) -> CommandError {
+      .local("cannot \(step): \(errorText())", run: nil, status: 3)
+    }
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("create \(temporary)") }
+    guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
+      let error = failure("write \(temporary)")
+      close(descriptor)
+      unlink(temporary)
+      throw error
+    }
+    close(descriptor)
+    guard rename(temporary, path) == 0 else {
+      let error = failure("rename \(temporary) to \(path)")
+      unlink(temporary)
+      throw error
+    }
+    let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if folder >= 0 {
+      _ = fsync(folder)
+      close(folder)
+    }
+  }
+
+  /// Makes a folder and those above it, each 0700 where it is new.
+  static func makeFolder(_ path: String) throws(CommandError) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, path.contains("/"), folder(of: path) != path else {
+      throw .local("cannot create \(path): \(errorText())", run: nil, status: 3)
+    }
+    try makeFolder(folder(of: path))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw .local("cannot create \(path): \(errorText())", run: nil, status: 3)
+    }
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The last component of a path.
+  static func name(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  /// The reason of the last failed call.
+  static func errorText(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
+}

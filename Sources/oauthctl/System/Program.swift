@@ -1,0 +1,121 @@
+import CLinux
+import Glibc
+
+/// Starting other programs: no shell, no fork of our own, only what they need.
+enum Program {
+  /// Where standard streams and further descriptors of a child come from.
+  struct Wiring: Sendable {
+    /// (ours, theirs): which of ours the child has under which number. All others of ours are closed on exec; what was
+    /// inherited by us is inherited by the child, under its own number.
+    var descriptors: [(ours: Int32, theirs: Int32)] = []
+    /// Descriptors the child has under the number they have here.
+    var kept: [Int32] = []
+    /// A session of its own, so that it outlives this terminal's signals.
+    var isDetached = false
+    /// Standard streams on `/dev/null` where `descriptors` does not say otherwise.
+    var isSilent = false
+    /// Replaces the environment.
+    var environment: [String]?
+  }
+
+  struct StartFailure: Error, Equatable {
+    let code: Int32
+  }
+
+  /// Starts `arguments[0]`, looked up in `PATH` unless it holds a `/`.
+  ///
+  /// - Returns: its process id.
+  static func start(_ arguments: [String], _ wiring: Wiring = Wiring()) throws(StartFailure) -> pid_t {
+    guard let program = arguments.first else { throw StartFailure(code: EINVAL) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if wiring.isSilent {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    }
+    for (ours, theirs) in wiring.descriptors { posix_spawn_file_actions_adddup2(&actions, ours, theirs) }
+    // Onto itself: only the close-on-exec flag goes.
+    for number in wiring.kept { posix_spawn_file_actions_adddup2(&actions, number, number) }
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // This program ignores SIGPIPE; what else is ignored was so before (nohup) and stays so.
+    var restored = sigset_t()
+    sigemptyset(&restored)
+    sigaddset(&restored, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &restored)
+    var flags = Int32(POSIX_SPAWN_SETSIGDEF)
+    if wiring.isDetached { flags |= spawnSetSession }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+
+    var child: pid_t = 0
+    let argumentPointers = arguments.map { strdup($0) }
+    defer { for pointer in argumentPointers { free(pointer) } }
+    let environmentPointers = wiring.environment?.map { strdup($0) }
+    defer { for pointer in environmentPointers ?? [] { free(pointer) } }
+    let result: Int32
+    if let environmentPointers {
+      result = posix_spawnp(
+        &child, program, &actions, &attributes, argumentPointers + [nil], environmentPointers + [nil])
+    } else {
+      result = posix_spawnp(&child, program, &actions, &attributes, argumentPointers + [nil], clinux_environment())
+    }
+    guard result == 0 else { throw StartFailure(code: result) }
+    return child
+  }
+
+  /// POSIX_SPAWN_SETSID, which Glibc does not import.
+  private static let spawnSetSession: Int32 = 0x80
+
+  /// Waits for the end of a child.
+  ///
+  /// - Returns: its exit status, or 128 and the number of the signal that ended it.
+  static func wait(for child: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 {
+      if errno != EINTR { return 127 }
+    }
+    let signal = status & 0x7F
+    return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+  }
+
+  /// Where `name` is in `PATH`: an absolute path, or nil.
+  static func find(_ name: String, _ surroundings: Surroundings) -> String? {
+    if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
+    for folder in (surroundings["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+    where folder.hasPrefix("/") {
+      let path = "\(folder)/\(name)"
+      if access(path, X_OK) == 0 { return path }
+    }
+    return nil
+  }
+
+  /// The path of this executable.
+  static var own: String? {
+    var buffer = [CChar](repeating: 0, count: 4_097)
+    let count = readlink("/proc/self/exe", &buffer, 4_096)
+    guard count > 0, count < 4_096 else { return nil }
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Runs a program to its end and gives what it wrote to standard output, at most 1 MiB.
+  static func output(of arguments: [String]) throws(StartFailure) -> (status: Int32, text: String) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw StartFailure(code: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    let child: pid_t
+    do {
+      child = try start(arguments, Wiring(descriptors: [(ends[1], 1)]))
+    } catch {
+      close(ends[1])
+      throw error
+    }
+    close(ends[1])
+    let bytes = FileBytes.readAll(from: ends[0], limit: 1 << 20) ?? []
+    return (wait(for: child), String(decoding: bytes, as: UTF8.self))
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// What the process was given by whoever started it: its environment. Rules take it as a value; only `live` reads.
+struct Surroundings: Sendable {
+  private let lookup: @Sendable (String) -> String?
+
+  init(_ variables: [String: String]) { lookup = { variables[$0] } }
+
+  private init(lookup: @escaping @Sendable (String) -> String?) { self.lookup = lookup }
+
+  static let live = Surroundings(lookup: { name in getenv(name).map { String(cString: $0) } })
+
+  /// A variable's value; one that is set but empty counts as not set, except where `raw` is asked.
+  subscript(name: String) -> String? {
+    guard let value = lookup(name), !value.isEmpty else { return nil }
+    return value
+  }
+
+  /// A variable's value, empty or not.
+  func raw(_ name: String) -> String? { lookup(name) }
+
+  /// The home folder. A static program has no user database, so `HOME` must say.
+  var home: String? { self["HOME"] }
+
+  /// `$XDG_CONFIG_HOME/oauthctl`, else `~/.config/oauthctl`. A relative `XDG_CONFIG_HOME` is ignored, as its
+  /// specification says.
+  var configurationFolder: String? {
+    if let folder = self["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return folder + "/oauthctl" }
+    return home.map { $0 + "/.config/oauthctl" }
+  }
+
+  /// A path as people write it: `~` for the home folder.
+  func abbreviated(_ path: String) -> String {
+    guard let home, home != "/", path.hasPrefix(home + "/") else { return path }
+    return "~" + path.dropFirst(home.count)
+  }
+
+  /// Whether a person sits at this machine's screen. Over ssh without a forwarded display nobody does.
+  var isRemoteSession: Bool {
+    (self["SSH_CONNECTION"] != nil || self["SSH_TTY"] != nil) && self["DISPLAY"] == nil
+      && self["WAYLAND_DISPLAY"] == nil
+  }
+}

@@ -1,0 +1,81 @@
+import AgentWire
+import Glibc
+
+/// Questions to the person at the terminal. They are asked on `/dev/tty`, so that standard input stays free for data.
+extension Terminal {
+  /// Longest answer to a question, in bytes.
+  static let answerBytes = 32 << 10
+
+  /// Asks for a secret without showing it.
+  ///
+  /// - Throws: `CommandError.local` with `run` as the next step when there is no terminal.
+  func askSecret(_ question: String, otherwise run: String) throws(CommandError) -> String {
+    try askTerminal(question, isSecret: true, otherwise: run)
+  }
+
+  /// Asks a yes-or-no question; no is the default.
+  func confirm(_ question: String, otherwise run: String) throws(CommandError) -> Bool {
+    let answer = try askTerminal("\(question) [y/N] ", isSecret: false, otherwise: run)
+    return ["y", "yes"].contains(answer.lowercased())
+  }
+
+  private func askTerminal(_ question: String, isSecret: Bool, otherwise run: String) throws(CommandError) -> String {
+    let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else {
+      throw .local("there is no terminal to ask: \(question)", run: run, status: 64)
+    }
+    defer { close(descriptor) }
+    FileBytes.writeAll(Array(PrintableText.escaped(question).utf8), to: descriptor)
+    let echo = isSecret ? SilentEcho(descriptor) : nil
+    defer {
+      if let echo {
+        echo.restore()
+        FileBytes.writeAll([UInt8(ascii: "\n")], to: descriptor)
+      }
+    }
+    guard let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, until: SilentEcho.interruptKey)
+    else { throw .local("nothing was entered", run: run, status: 64) }
+    if line.unicodeScalars.last?.value == UInt32(SilentEcho.interruptKey) { throw .silent(status: 130) }
+    return line
+  }
+
+  /// A secret from standard input: its first line, at most 32 KiB, without the line end.
+  ///
+  /// - Throws: `CommandError.usage` when it is empty or too long.
+  static func secretFromInput(_ what: String) throws(CommandError) -> String {
+    guard let line = FileBytes.readLine(from: STDIN_FILENO, limit: answerBytes), !line.isEmpty else {
+      throw .usage("standard input holds no \(what) (one line, at most 32 KiB)", run: nil)
+    }
+    return line
+  }
+}
+
+/// Echo turned off on a terminal.
+private final class SilentEcho {
+  /// Control-C.
+  static let interruptKey: UInt8 = 3
+
+  private let descriptor: Int32
+  private var before = termios()
+  private let isActive: Bool
+
+  init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+    guard tcgetattr(descriptor, &before) == 0 else {
+      isActive = false
+      return
+    }
+    var silent = before
+    silent.c_lflag &= ~tcflag_t(ECHO)
+    // The interrupt key ends the line instead of the process, so that the echo comes back before anything else.
+    silent.c_lflag &= ~tcflag_t(ISIG)
+    silent.c_cc.11 = Self.interruptKey  // VEOL
+    isActive = tcsetattr(descriptor, TCSAFLUSH, &silent) == 0
+  }
+
+  func restore() {
+    guard isActive else { return }
+    var before = before
+    _ = tcsetattr(descriptor, TCSAFLUSH, &before)
+  }
+}

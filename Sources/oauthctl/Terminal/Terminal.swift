@@ -1,0 +1,105 @@
+import AgentWire
+import Glibc
+
+/// The only one that talks to people. The rules:
+/// - standard output carries data and nothing else;
+/// - prompts, hints, progress and failures go to standard error;
+/// - a failure is one line `oauthctl: what and why`, then `  run: what to do`;
+/// - text from elsewhere is escaped, here, whoever escaped it before;
+/// - colour only on a terminal, never with NO_COLOR or TERM=dumb.
+struct Terminal: Sendable {
+  enum Stream: Sendable { case output, error }
+
+  /// Whether standard output, error and input are terminals.
+  var outputIsTerminal: Bool
+  var errorIsTerminal: Bool
+  var inputIsTerminal: Bool
+  /// Columns of standard output, nil when it is none or does not tell.
+  var columns: Int?
+  var usesColor: Bool
+  private let sink: @Sendable (Stream, String) -> Void
+
+  init(
+    outputIsTerminal: Bool = false, errorIsTerminal: Bool = false, inputIsTerminal: Bool = false, columns: Int? = nil,
+    usesColor: Bool = false, write: @escaping @Sendable (Stream, String) -> Void
+  ) {
+    self.outputIsTerminal = outputIsTerminal
+    self.errorIsTerminal = errorIsTerminal
+    self.inputIsTerminal = inputIsTerminal
+    self.columns = columns
+    self.usesColor = usesColor
+    sink = write
+  }
+
+  /// The process's own streams.
+  static func live(_ surroundings: Surroundings = .live) -> Terminal {
+    let output = isatty(STDOUT_FILENO) == 1
+    return Terminal(
+      outputIsTerminal: output, errorIsTerminal: isatty(STDERR_FILENO) == 1, inputIsTerminal: isatty(STDIN_FILENO) == 1,
+      columns: columns(surroundings, of: output ? STDOUT_FILENO : nil),
+      usesColor: output && surroundings["NO_COLOR"] == nil && surroundings["TERM"] != "dumb"
+        && surroundings["TERM"] != nil,
+      write: { stream, text in
+        FileBytes.writeAll(Array(text.utf8), to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+      })
+  }
+
+  /// `COLUMNS` where it is set to a sensible number, else what the terminal says.
+  static func columns(_ surroundings: Surroundings, of descriptor: Int32?) -> Int? {
+    if let text = surroundings["COLUMNS"], let columns = Int(text), (20...10_000).contains(columns) { return columns }
+    guard let descriptor else { return nil }
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }
+    return Int(size.ws_col)
+  }
+
+  /// One line of data on standard output, as it is: tokens, JSON, tables.
+  func data(_ line: String) { sink(.output, line + "\n") }
+
+  /// Lines of data of another program's format, as they are.
+  func write(_ lines: String) {
+    if !lines.isEmpty { sink(.output, lines) }
+  }
+
+  /// One line for people on standard error, escaped.
+  func say(_ line: String) { sink(.error, PrintableText.escaped(line, limit: 64 << 10) + "\n") }
+
+  /// Text before an answer, without a line end.
+  func ask(_ text: String) { sink(.error, PrintableText.escaped(text)) }
+
+  /// A table or other laid out text on standard output, each line escaped. Colour is added by `paint` before: the
+  /// escape sequences of ours are the only ones that pass.
+  func page(_ lines: [String]) { for line in lines { data(line) } }
+
+  /// `oauthctl: NAME: what and why`, then what to do.
+  func fail(_ error: CommandError) {
+    guard let sentence = error.sentence else { return }
+    say("oauthctl: \(Self.oneLine(sentence))")
+    if let step = error.nextStep { say("  " + Self.stepLine(step)) }
+  }
+
+  /// A remark that ends nothing.
+  func warn(_ what: String, run step: String? = nil) {
+    say("oauthctl: \(Self.oneLine(what))")
+    if let step { say("  " + Self.stepLine(step)) }
+  }
+
+  private static func oneLine(_ text: String) -> String {
+    String(text.map { $0.isNewline ? " " : $0 })
+  }
+
+  /// `run: ` before a command; other advice stands as it is.
+  static func stepLine(_ step: String) -> String {
+    let step = oneLine(step)
+    if step.hasPrefix("run: ") { return step }
+    let commands = ["oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset "]
+    return (commands.contains { step.hasPrefix($0) } ? "run: " : "") + step
+  }
+
+  /// `text` in a colour of the eight that every terminal has, or as it is.
+  func paint(_ text: String, _ color: Color) -> String {
+    usesColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  enum Color: Int, Sendable { case red = 31, green = 32, yellow = 33 }
+}

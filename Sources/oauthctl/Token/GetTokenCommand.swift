@@ -1,0 +1,78 @@
+import AgentWire
+import ArgumentParser
+
+extension TokenFormat: ExpressibleByArgument {}
+
+struct GetTokenCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get-token", abstract: "Prints the current access token.",
+    discussion: "Example: TOKEN=$(oauthctl get-token work)")
+
+  @Argument(help: "Account name. May be left out where one account fits.") var name: String?
+  @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
+  @Option(help: "token, json or header.") var format: TokenFormat = .token
+  @Flag(name: .customLong("rejected-stdin"), help: "Standard input holds a token that an API answered 401 for.")
+  var rejectedFromInput = false
+  @Option(
+    name: .customLong("rejected-fingerprint"),
+    help: ArgumentHelp("Fingerprint of a token that an API answered 401 for.", valueName: "sha256:…"))
+  var rejectedFingerprint: String?
+  @Option(
+    name: .customLong("min-validity"), help: ArgumentHelp("How long it must still be valid.", valueName: "seconds"))
+  var minValiditySeconds: Int?
+  @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; repeatable.") var scope: [String] = []
+  @Option(help: "Resource the token is for (RFC 8707); repeatable.") var resource: [String] = []
+  @Option(help: "Audience the token is for; repeatable.") var audience: [String] = []
+  @Option(help: ArgumentHelp("How long to wait for it (default 30).", valueName: "seconds")) var timeout: Int?
+  @Flag(help: "Refreshes even if the token looks good.") var force = false
+  @Flag(name: .customLong("best-effort"), help: "Gives what there is when --min-validity cannot be met.")
+  var bestEffort = false
+
+  func run() throws { try run(.live()) }
+
+  func run(_ bench: Workbench) throws(CommandError) {
+    let request = try request()
+    // JSON shows the scopes, which the shortcut of `token` leaves out.
+    let answer =
+      format == .json
+      ? try bench.agent.call(
+        request, about: name,
+        timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
+      : try bench.agent.token(request)
+    bench.terminal.data(try format.text(answer))
+  }
+
+  /// The request these flags mean, without reading anything but `--rejected-stdin`.
+  func request() throws(CommandError) -> TokenGet {
+    if let name { try AccountName.check(name) }
+    if rejectedFromInput, rejectedFingerprint != nil {
+      throw .usage("--rejected-stdin and --rejected-fingerprint say the same: give one", run: nil)
+    }
+    var request = TokenGet(account: name, url: url)
+    let scopes = NewAccount.scopes(scope)
+    request.scope = scopes.isEmpty ? nil : scopes
+    request.resource = resource.isEmpty ? nil : resource
+    request.audience = audience.isEmpty ? nil : audience
+    if let minValiditySeconds {
+      guard (0...TokenLine.greatestValiditySeconds).contains(minValiditySeconds) else {
+        throw .usage(
+          "--min-validity \(minValiditySeconds): seconds, 0 to \(TokenLine.greatestValiditySeconds)", run: nil)
+      }
+      request.minValiditySeconds = minValiditySeconds
+    }
+    if let timeout {
+      guard (1...WireLimits.timeoutMilliseconds / 1_000).contains(timeout) else {
+        throw .usage("--timeout \(timeout): seconds, 1 to \(WireLimits.timeoutMilliseconds / 1_000)", run: nil)
+      }
+      request.timeoutMilliseconds = timeout * 1_000
+    }
+    request.force = force ? true : nil
+    request.bestEffort = bestEffort ? true : nil
+    if let rejectedFingerprint {
+      request.rejected = RejectedToken(fingerprint: rejectedFingerprint)
+    } else if rejectedFromInput {
+      request.rejected = RejectedToken(token: try Terminal.secretFromInput("token"))
+    }
+    return request
+  }
+}

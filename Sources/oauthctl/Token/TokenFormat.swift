@@ -1,0 +1,43 @@
+import AgentWire
+import HelperFormats
+
+/// How `get-token` prints a token.
+enum TokenFormat: String, CaseIterable, Sendable {
+  /// The token alone.
+  case token
+  /// Everything the agent answered, one line.
+  case json
+  /// `Authorization: Bearer TOKEN`, for `curl -H @<(…)` and others.
+  case header
+
+  func text(_ answer: TokenAnswer) throws(CommandError) -> String {
+    switch self {
+    case .token: return try AccessToken.checked(answer.accessToken)
+    case .json: return JSONText.line(answer)
+    case .header: return try AccessToken.headerField(answer)
+    }
+  }
+}
+
+/// The last check before a token leaves: nothing in it may end a line or a quoted string (RFC 6749 appendix A.12).
+enum AccessToken {
+  static func isUsable(_ token: some Collection<UInt8>) -> Bool {
+    !token.isEmpty && token.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  static func checked(_ token: String) throws(CommandError) -> String {
+    guard isUsable(token.utf8) else {
+      throw .local("the token holds characters that no header may carry", run: "oauthctl status", status: 9)
+    }
+    return token
+  }
+
+  /// `Authorization: Bearer TOKEN`, the type as the agent says it is to be written.
+  static func headerField(_ answer: TokenAnswer) throws(CommandError) -> String {
+    do {
+      return try AuthorizationHeader.field(tokenType: answer.tokenType, token: answer.accessToken)
+    } catch {
+      throw .local(error.message, run: "oauthctl status", status: 9)
+    }
+  }
+}

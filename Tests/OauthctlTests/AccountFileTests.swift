@@ -1,0 +1,122 @@
+import ArgumentParser
+import Testing
+
+@testable import oauthctl
+
+@Suite("Account files")
+struct AccountFileTests {
+  @Test("Only what was asked for is written")
+  func minimal() {
+    let text = NewAccount(issuer: "https://a", clientID: "c").tomlText
+    #expect(text.split(separator: "\n").dropFirst() == ["issuer = \"https://a\"", "client_id = \"c\""])
+  }
+
+  @Test("Everything that can be said on the command line has its key")
+  func whole() throws {
+    let words = [
+      "login", "work", "a.example", "--client-id", "c", "--grant", "device", "--scope", "x y", "--scope", "z", "--port",
+      "8914", "--redirect-path", "/cb", "--ca", "ca.pem", "--param", "prompt=consent", "--param", "a b=c=d",
+      "--authorization-endpoint", "https://a/a", "--token-endpoint", "https://a/t", "--username", "u", "--resource",
+      "https://r", "--audience", "au", "--host", "h1", "--host", "h2", "--git-username", "g",
+    ]
+    let command = try #require(try Oauthctl.parseAsRoot(words) as? LoginCommand)
+    let account = try #require(try command.options.account(issuer: command.issuer, workingFolder: "/w"))
+    #expect(
+      account.tomlText.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().joined(separator: "\n")
+        == """
+        issuer = "https://a.example"
+        client_id = "c"
+        grant = "device_code"
+        scope = ["x", "y", "z"]
+        resource = ["https://r"]
+        audience = ["au"]
+        redirect_uri = "http://127.0.0.1:8914/cb"
+        hosts = ["h1", "h2"]
+        authorization_endpoint = "https://a/a"
+        token_endpoint = "https://a/t"
+        username = "u"
+        ca_file = "/w/ca.pem"
+        git_username = "g"
+
+        [authorize_parameters]
+        prompt = "consent"
+        "a b" = "c=d"
+
+        """)
+  }
+
+  @Test(
+    "No value can end its string or its line",
+    arguments: [
+      ("", #""""#), ("a\"b", #""a\"b""#), ("a\\", #""a\\""#), ("a\nissuer = \"x\"", #""a\nissuer = \"x\"""#),
+      ("a\u{0}b\u{1F}\u{7F}", #""a\u0000b\u001F\u007F""#), ("\u{202E}x\u{200B}", #""\u202Ex\u200B""#),
+      ("é€😀", "\"é€😀\""), ("\u{E0001}", #""\U000E0001""#), ("a\r\nb\t", #""a\r\nb\t""#), ("\u{9B}", #""\u009B""#),
+    ])
+  func quoting(value: String, text: String) { #expect(TOMLText.string(value) == text) }
+
+  @Test(
+    "A key is quoted unless it is bare",
+    arguments: [("a-b_1", "a-b_1"), ("", "\"\""), ("a.b", "\"a.b\""), ("a]\n", #""a]\n""#), ("ä", "\"ä\"")])
+  func keys(name: String, text: String) { #expect(TOMLText.key(name) == text) }
+
+  @Test(
+    "Command lines that make no sense for an account are usage errors",
+    arguments: [
+      ["login", "a", "https://i"], ["login", "a", "--scope", "x"], ["login", "a", "--client-id", "c"],
+      ["login", "a", "https://i", "--client-id", "c", "--grant", "implicit"],
+      ["login", "a", "https://i", "--client-id", "c", "--grant", "magic"],
+      ["login", "a", "https://i", "--client-id", "c", "--grant", "password"],
+      ["login", "a", "https://i", "--client-id", "c", "--device", "--grant", "password", "--username", "u"],
+      ["login", "a", "https://i", "--client-id", "c", "--port", "0"],
+      ["login", "a", "https://i", "--client-id", "c", "--port", "65536"],
+      ["login", "a", "https://i", "--client-id", "c", "--redirect-path", "x"],
+      ["login", "a", "https://i", "--client-id", "c", "--redirect-path", "/a b"],
+      ["login", "a", "https://i", "--client-id", "c", "--param", "x"],
+      ["login", "a", "https://i", "--client-id", "c", "--param", "x=1", "--param", "x=2"],
+      ["login", "a", "--authorization-endpoint", "https://i/a", "--client-id", "c"],
+    ])
+  func refused(words: [String]) throws {
+    let command = try #require(try Oauthctl.parseAsRoot(words) as? LoginCommand)
+    let error = #expect(throws: CommandError.self) {
+      try command.options.account(issuer: command.issuer, workingFolder: "/")
+    }
+    #expect(error?.status == 64)
+  }
+
+  @Test("The implicit grant is refused with what to use instead")
+  func implicit() {
+    let error = #expect(throws: CommandError.self) { try LoginOptions.grant("implicit", device: false) }
+    #expect(error?.nextStep?.contains("authorization_code") == true)
+  }
+
+  @Test("Endpoints alone give the issuer, and a login without an issuer makes no account")
+  func issuers() throws {
+    let words = [
+      "login", "a", "--client-id", "c", "--authorization-endpoint", "https://i:1/a", "--token-endpoint",
+      "https://i:1/t?x",
+    ]
+    let command = try #require(try Oauthctl.parseAsRoot(words) as? LoginCommand)
+    #expect(try command.options.account(issuer: nil, workingFolder: "/")?.issuer == "https://i:1")
+    let again = try #require(try Oauthctl.parseAsRoot(["login", "a", "--device"]) as? LoginCommand)
+    #expect(try again.options.account(issuer: nil, workingFolder: "/") == nil)
+  }
+
+  @Test("What differs is shown, comments are not")
+  func differences() {
+    #expect(
+      AccountFile.differences(from: "# a\nx = 1\ny = 2\n", to: "# b\nx = 1\ny = 3\nz = 4\n") == [
+        "- y = 2", "+ y = 3", "+ z = 4",
+      ])
+  }
+
+  @Test(
+    "Account files have one place",
+    arguments: [
+      (["HOME": "/h"], "/h/.config/oauthctl/accounts.d/a.toml"),
+      (["HOME": "/h", "XDG_CONFIG_HOME": "/x"], "/x/oauthctl/accounts.d/a.toml"),
+      (["HOME": "/h", "XDG_CONFIG_HOME": "x"], "/h/.config/oauthctl/accounts.d/a.toml"), ([:], nil),
+    ] as [([String: String], String?)])
+  func place(variables: [String: String], path: String?) {
+    #expect((try? AccountFile(account: "a", in: Surroundings(variables)).path) == path)
+  }
+}

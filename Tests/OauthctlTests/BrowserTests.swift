@@ -1,0 +1,86 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("The browser")
+struct BrowserTests {
+  @Test(
+    "BROWSER is a list of programs without blanks",
+    arguments: [
+      (nil, ["xdg-open", "wslview", "open"], []), ("firefox", ["firefox"], []), ("a:/b/c", ["a", "/b/c"], []),
+      ("", [], []), ("::a:", ["a"], []), ("firefox %s", [], ["firefox %s"]), ("a%s:b", ["b"], ["a%s"]),
+      ("sh -c x:b", ["b"], ["sh -c x"]), ("-x", [], ["-x"]), ("a\tb:c\n", [], ["a\tb", "c\n"]),
+    ] as [(String?, [String], [String])])
+  func rule(browser: String?, programs: [String], refused: [String]) {
+    let rule = BrowserRule(Surroundings(browser.map { ["BROWSER": $0] } ?? [:]))
+    #expect(rule.programs == programs)
+    #expect(rule.refused == refused)
+  }
+
+  @Test(
+    "Only https, or http on this machine, is handed to a browser",
+    arguments: [
+      ("https://a/x?y=z&a=%20", true), ("http://127.0.0.1:1/x", true), ("http://[::1]:1/", true),
+      ("http://localhost/", true),
+      ("http://a/", false), ("file:///x", false), ("javascript:alert(1)", false), ("-https://a/", false), ("", false),
+      ("https://", false), ("https://a/ b", false), ("https://a/\"", false), ("https://a/\n", false),
+      ("https://a/é", false),
+      ("http://127.0.0.1@evil/", false), ("http://127.0.0.1.evil/", false), ("http://127.1/", false),
+      ("http://127.0.0.256/", false),
+      ("http://localhost.evil/", false), ("http://[::1].evil/", false), ("HTTPS://a/", false),
+    ])
+  func safe(url: String, isSafe: Bool) { #expect(BrowserRule.isSafe(url) == isSafe) }
+
+  @Test(
+    "Over ssh without a display nobody sits here",
+    arguments: [
+      ([:], false), (["SSH_CONNECTION": "a"], true), (["SSH_TTY": "a"], true),
+      (["SSH_CONNECTION": "a", "DISPLAY": ":0"], false), (["SSH_CONNECTION": "a", "WAYLAND_DISPLAY": "w"], false),
+      (["SSH_CONNECTION": "a", "DISPLAY": ""], true),
+    ] as [([String: String], Bool)])
+  func remote(variables: [String: String], isRemote: Bool) {
+    #expect(Surroundings(variables).isRemoteSession == isRemote)
+  }
+
+  @Test("Paste-back names the address the browser ends on, and the tunnel")
+  func pasteBack() {
+    let lines = LoginWords.pasteBack(
+      url: "https://a/auth", redirectURI: "http://127.0.0.1:8914/callback", host: "box", isRemote: true)
+    #expect(
+      lines == [
+        "No browser here. Open this on any machine:", "  https://a/auth",
+        "  (run  ssh -L 8914:127.0.0.1:8914 box  first, and it finishes by itself)",
+        "The browser will end on a page it cannot open (http://127.0.0.1:8914/callback?…). That is right:",
+        "copy that address and paste it here: ",
+      ])
+  }
+
+  @Test(
+    "The end of a login says how long it lasts",
+    arguments: [
+      (7_200, true, [], ["Logged in as work. This token lasts 2 h and is renewed by itself."]),
+      (
+        3_600, false, ["b"],
+        [
+          "Logged in as work. This token lasts 1 h; then log in again: the server gave no refresh token.",
+          "Not granted: b.",
+        ]
+      ),
+      (
+        nil, true, [],
+        ["Logged in as work. The server does not say how long this token lasts; it is renewed by itself."]
+      ),
+    ] as [(Int?, Bool, [String], [String])])
+  func done(seconds: Int?, renewable: Bool, missing: [String], lines: [String]) {
+    let progress = LoginProgress(
+      state: .complete, account: "work", expiresInSeconds: seconds, renewable: renewable, scope: ["a"],
+      missingScope: missing)
+    #expect(LoginWords.done(progress) == lines)
+  }
+
+  @Test(
+    "A pasted address may come with quotes and blanks",
+    arguments: [(" 'http://x' \r", "http://x"), ("<http://x>", "http://x"), ("", ""), (" \t", ""), ("a b", "a b")])
+  func pasted(text: String, trimmed: String) { #expect(text.trimmed == trimmed) }
+}

@@ -1,0 +1,107 @@
+import AgentWire
+import ArgumentParser
+import Testing
+
+@testable import oauthctl
+
+@Suite("Command lines")
+struct CommandLineTests {
+  @Test(
+    "What the shortcut understands, ArgumentParser understands the same way",
+    arguments: [
+      ["oauthctl", "get-token", "work"], ["/usr/bin/oauthctl", "get-token", "a.b_c-1"],
+      ["oauthctl", "get-token", "0"], ["oauthctl", "git-credential", "get"], ["oauthctl", "git-credential", "store"],
+      ["oauthctl", "git-credential", "erase"], ["git-credential-oauthctl", "get"],
+      ["/opt/x/git-credential-oauthctl", "erase"],
+    ])
+  func sameMeaning(arguments: [String]) throws {
+    let hot = try #require(HotCommand(arguments))
+    var words = Array(arguments.dropFirst())
+    if arguments[0].hasSuffix("git-credential-oauthctl") { words = ["git-credential"] + words }
+    let command = try Oauthctl.parseAsRoot(words)
+    switch hot {
+    case .getToken(let account):
+      let parsed = try #require(command as? GetTokenCommand)
+      #expect(try parsed.request() == TokenGet(account: account))
+      #expect(parsed.format == .token)
+    case .gitCredential(let operation):
+      #expect(try #require(command as? GitCredentialCommand).operation == operation)
+    }
+  }
+
+  @Test(
+    "Every other spelling is left to ArgumentParser",
+    arguments: [
+      [], ["oauthctl"], ["oauthctl", "get-token"], ["oauthctl", "get-token", "--help"],
+      ["oauthctl", "get-token", "-h"], ["oauthctl", "get-token", "Work"], ["oauthctl", "get-token", ""],
+      ["oauthctl", "get-token", "work", "--force"], ["oauthctl", "get-token", "--", "work"],
+      ["oauthctl", "get-token", "work\n"], ["oauthctl", "get-token", "--url=https://x"],
+      ["oauthctl", "git-credential", "capability"], ["oauthctl", "git-credential"], ["git-credential-oauthctl"],
+      ["git-credential-oauthctl", "get", "x"], ["git-credential-oauthctl", "frobnicate"],
+      ["oauthctl-get-token", "work"], ["oauthctl", "status", "work"],
+    ])
+  func notHot(arguments: [String]) { #expect(HotCommand(arguments) == nil) }
+
+  @Test("The flags of get-token become the parameters of token.get")
+  func tokenFlags() throws {
+    let words = [
+      "get-token", "work", "--url", "https://h/", "--min-validity", "120", "--scope", "a b", "--scope", "c",
+      "--timeout",
+      "7", "--force", "--best-effort", "--rejected-fingerprint", "sha256:0", "--resource", "https://r", "--audience",
+      "x",
+    ]
+    let command = try #require(try Oauthctl.parseAsRoot(words) as? GetTokenCommand)
+    #expect(
+      try command.request()
+        == TokenGet(
+          account: "work", url: "https://h/", scope: ["a", "b", "c"], resource: ["https://r"], audience: ["x"],
+          minValiditySeconds: 120, rejected: RejectedToken(fingerprint: "sha256:0"), force: true,
+          timeoutMilliseconds: 7_000, bestEffort: true))
+  }
+
+  @Test(
+    "Bounds of get-token are usage errors",
+    arguments: [
+      ["--min-validity", "-1"], ["--min-validity", "86401"], ["--timeout", "0"], ["--timeout", "601"], ["A"],
+    ])
+  func tokenBounds(words: [String]) {
+    let status = Self.status(of: ["get-token"] + words)
+    #expect(status == 64)
+  }
+
+  @Test(
+    "A command line that is not understood is status 64 with what to run, and help is status 0",
+    arguments: [
+      (["bogus"], 64, "run: oauthctl --help"), (["get-token", "--bogus"], 64, "run: oauthctl get-token --help"),
+      (["get-token", "--format", "xml"], 64, "run: oauthctl get-token --help"),
+      (["account", "show"], 64, "run: oauthctl account --help"),
+      (["secret", "set", "a", "b"], 64, "run: oauthctl secret"),
+      (["--help"], 0, ""), (["help", "login"], 0, ""), (["--version"], 0, ""), (["get-token", "--help"], 0, ""),
+    ])
+  func usage(words: [String], status: Int32, step: String) throws {
+    let page = Page()
+    do {
+      var command = try Oauthctl.parseAsRoot(words)
+      try command.run()
+      #expect(status == 0)
+    } catch {
+      #expect(CommandLineEntry.report(error, words, to: page.terminal()) == status)
+      if status == 0 {
+        #expect(page.error.isEmpty && !page.output.isEmpty)
+      } else {
+        #expect(page.output.isEmpty)
+        #expect(page.error.hasPrefix("oauthctl: ") && page.error.contains("\n  " + step))
+      }
+    }
+  }
+
+  private static func status(of words: [String]) -> Int32 {
+    do {
+      guard let command = try Oauthctl.parseAsRoot(words) as? GetTokenCommand else { return -1 }
+      _ = try command.request()
+      return 0
+    } catch {
+      return CommandLineEntry.report(error, words, to: Page().terminal())
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import AgentWire
+import HelperFormats
+import Testing
+
+@testable import oauthctl
+
+@Suite("curl's arguments")
+struct CurlTests {
+  @Test(
+    "URLs are found among options and their values",
+    arguments: [
+      (["https://a/"], ["https://a/"]), (["-sS", "https://a/"], ["https://a/"]),
+      (["-XPOST", "-d", "https://no/", "https://a/"], ["https://a/"]),
+      (["-dhttps://no/", "https://a/"], ["https://a/"]),
+      (["-sSLo", "https://no/", "https://a/"], ["https://a/"]), (["-sSLofile", "https://a/"], ["https://a/"]),
+      (["--url", "https://a/", "https://b/"], ["https://a/", "https://b/"]),
+      (["--data-urlencode", "x=y", "--", "-odd"], ["-odd"]), (["-o-", "https://a/"], ["https://a/"]),
+      (["--no-buffer", "--no-keepalive", "https://a/"], ["https://a/"]), (["-H", "-x", "a.example"], ["a.example"]),
+      (["--json", "{}", "-w", "%{http_code}", "https://a/"], ["https://a/"]),
+      (["-x", "http://proxy", "--preproxy", "socks5://p", "https://a/"], ["https://a/"]), (["-s"], []),
+    ])
+  func urls(words: [String], urls: [String]) throws { #expect(try CurlArguments(words).urls == urls) }
+
+  @Test(
+    "What is not known is refused, abbreviations too: its next word could be anything",
+    arguments: [["--bogus", "x"], ["--oauth2-b", "x"], ["--loc"], ["-"], ["-$"], ["--data=x"], ["--help"], ["-sV"]])
+  func unknown(words: [String]) {
+    #expect(throws: CurlArguments.Refusal.self) { try CurlArguments(words + ["https://a/"]) }
+  }
+
+  @Test("An option without its value is refused", arguments: [["-d"], ["https://a/", "--output"], ["-sSo"]])
+  func missingValue(words: [String]) { #expect(throws: CurlArguments.Refusal.self) { try CurlArguments(words) } }
+
+  @Test("The user's own -D is taken out, to be written from what is kept")
+  func dumpHeader() throws {
+    let arguments = try CurlArguments(["-sD", "heads", "https://a/", "--dump-header", "-"])
+    #expect(arguments.dumpHeader == "-")
+    #expect(arguments.words == ["-s", "https://a/"])
+  }
+
+  @Test(
+    "What would carry or leak credentials is refused",
+    arguments: [
+      ["-u", "a:b"], ["-ua:b"], ["--user", "a"], ["--oauth2-bearer", "t"], ["--aws-sigv4", "x"],
+      ["-H", "Authorization: x"],
+      ["-H", "authorization:"], ["-HAUTHORIZATION;"], ["-H", " Authorization : x"], ["--location-trusted"], ["--next"],
+      ["-:"],
+      ["-K", "file"], ["--config", "-"], ["--libcurl", "x.c"], ["--proto", "=http,https"], ["--proto-default", "http"],
+      ["--proto-redir", "all"], ["--expand-header", "x"], ["--expand-url", "x"], ["--url", "@file"],
+      ["http://example.com/"],
+      ["ftp://a/"], ["file:///etc/passwd"], ["https://u:p@a/"], ["https://a\\@b/"], ["https://a%2eb/"],
+      ["https://{a,b}/"],
+      ["https://[1-3].a/"], ["https:///x"], ["https://a b/"], ["https://bücher.example/"],
+      ["http://127.0.0.1.evil.example/"],
+      ["http://127.0.0.1/", "-x", "http://p:1"], ["http://localhost/", "--resolve", "localhost:80:1.2.3.4"],
+      ["http://0177.0.0.1.x/"], ["https://a:1:2/"], ["https://:80/"], [" https://a/"],
+    ])
+  func refused(words: [String]) throws {
+    let words = words.contains { $0.contains("://") } ? words : words + ["https://a/"]
+    let policy = CurlPolicy(arguments: try CurlArguments(words), anyHost: false)
+    #expect(throws: CurlPolicy.Refusal.self) { try policy.urls() }
+  }
+
+  @Test(
+    "Ordinary requests pass, and the agent is told the origin alone",
+    arguments: [
+      ("https://Git.Example.com/p?q=secret#f", "https://git.example.com/"), ("a.example/x", "https://a.example/"),
+      ("https://a:8443", "https://a:8443/"), ("http://127.0.0.1:80/x", "http://127.0.0.1:80/"),
+      ("http://[::1]:8080/", "http://[::1]:8080/"), ("http://localhost/", "http://localhost/"),
+      ("https://a/x@y", "https://a/"), ("HTTPS://a?x", "https://a/"), ("a?next=https://b/", nil),
+    ] as [(String, String?)])
+  func accepted(url: String, origin: String?) throws {
+    let policy = CurlPolicy(
+      arguments: try CurlArguments(["--proto", "=https", "-H", "X-Authorization: a", "-L", url]), anyHost: false)
+    if let origin {
+      #expect(try policy.urls().map(\.origin) == [origin])
+    } else {
+      #expect(throws: CurlPolicy.Refusal.self) { try policy.urls() }
+    }
+  }
+
+  @Test(
+    "A request is sent a second time only where that is safe",
+    arguments: [
+      (["https://a/"], nil), (["-d", "x", "https://a/"], nil), (["https://a/", "https://b/"], "several URLs"),
+      (["https://a/{x,y}"], "several URLs"), (["-g", "https://a/{x,y}"], nil), (["https://a/[1-3]"], "several URLs"),
+      (["-Z", "https://a/"], "--parallel"), (["-C", "-", "https://a/"], "--continue-at"),
+      (["--no-clobber", "-O", "https://a/"], "--no-clobber"), (["-OJ", "https://a/"], "--remote-header-name"),
+      (["-T", ".", "https://a/"], "--upload-file ."), (["-T", "-", "https://a/"], nil),
+    ] as [([String], String?)])
+  func retry(words: [String], obstacle: String?) throws {
+    let policy = CurlPolicy(arguments: try CurlArguments(words), anyHost: false)
+    #expect(policy.obstacleToRetry(try policy.urls()) == obstacle)
+  }
+
+  @Test(
+    "Standard input that curl reads is noticed",
+    arguments: [
+      (["-d", "@-"], true), (["--data-binary", "@-"], true), (["--json", "@-"], true), (["-T", "-"], true),
+      (["-F", "x=@-"], true), (["-F", "x=<-;type=a"], true), (["--data-urlencode", "n@-"], true), (["-d", "-"], false),
+      (["-d", "@file"], false), (["--data-raw", "@-"], false), (["-T", "file"], false), (["-H", "@-"], true),
+    ])
+  func input(words: [String], reads: Bool) throws {
+    #expect(CurlPolicy(arguments: try CurlArguments(words), anyHost: false).readsInput == reads)
+  }
+
+  @Test(
+    "The first word is the account when a URL follows it",
+    arguments: [
+      (["work", "https://a/"], "work", ["https://a/"]), (["https://a/"], nil, ["https://a/"]),
+      (["example.com"], nil, ["example.com"]), (["work", "-d", "x", "example.com"], "work", ["example.com"]),
+      (["-s", "work", "https://a/"], nil, ["work", "https://a/"]),
+      (["--any-host", "work", "https://a/"], "work", ["https://a/"]), (["localhost"], nil, ["localhost"]),
+    ] as [([String], String?, [String])])
+  func account(words: [String], account: String?, urls: [String]) throws {
+    let invocation = try CurlInvocation(words)
+    #expect(invocation.account == account)
+    #expect(invocation.arguments.urls == urls)
+    #expect(invocation.anyHost == (words.first == "--any-host"))
+  }
+
+  @Test("A name without a URL says so")
+  func nameAlone() { #expect(throws: CommandError.self) { try CurlInvocation(["work", "-s"]) } }
+
+  @Test("The token stands in the configuration text alone, and can end neither its line nor its string")
+  func settings() throws {
+    let url = try CurlURL("https://a/", globbing: true)
+    let text = try CurlSettings(urls: [url], isInteractive: false, noticesProgress: false)
+      .text(.example(#"a"b\c"#), headersPath: "/dev/fd/7")
+    #expect(text.hasPrefix(#"header = "Authorization: Bearer a\"b\\c""# + "\n"))
+    #expect(text.contains(#"proto = "=https""# + "\n") && text.contains(#"dump-header = "/dev/fd/7""# + "\n"))
+    for bad in ["a\nb", "", "a b", "a\u{0}b"] {
+      #expect(throws: CommandError.self) {
+        try CurlSettings(urls: [url], isInteractive: false, noticesProgress: false).text(
+          .example(bad), headersPath: nil)
+      }
+    }
+  }
+
+  @Test("Plain http on this machine meets no proxy")
+  func loopback() throws {
+    let url = try CurlURL("http://127.0.0.1:1/", globbing: true)
+    let text = try CurlSettings(urls: [url], isInteractive: true, noticesProgress: false).text(
+      .example(), headersPath: nil)
+    #expect(text.contains(#"noproxy = "*""#) && text.contains(#"proto = "=http,https""#))
+    #expect(text.contains("no-buffer\n") && text.contains("no-progress-meter\n") && !text.contains("dump-header"))
+  }
+
+  @Test(
+    "A body is held only while its status may still be a 401 that a new token cures",
+    arguments: [
+      ("HTTP/1.1 200 OK\r\n\r\n", true, false), ("HTTP/1.1 302 F\r\nLocation: /x\r\n\r\n", false, false),
+      ("HTTP/1.1 302 F\r\nLocation: /x\r\n\r\nHTTP/2 404\r\n\r\n", true, false),
+      ("HTTP/1.1 304 N\r\n\r\n", true, false),
+      ("HTTP/2 401\r\nwww-authenticate: Bearer\r\n\r\n", false, true), ("HTTP/2 401\r\n\r\n", false, true),
+      ("HTTP/2 401\r\nwww-authenticate: Bearer error=\"insufficient_scope\"\r\n\r\n", false, false),
+      ("HTTP/2 401\r\nwww-authenticate: Basic realm=x\r\n\r\n", false, false),
+      ("HTTP/1.1 200 OK\r\nA: b\r\n", false, false),
+    ])
+  func holding(dump: String, isSettled: Bool, mayBeCured: Bool) throws {
+    let head = try #require(HeaderDump(Array(dump.utf8)))
+    #expect(HeldTransfer.isSettled(head) == isSettled)
+    #expect(HeldTransfer.mayBeCuredByNewToken(head) == mayBeCured)
+  }
+}

@@ -1,0 +1,68 @@
+import AgentClient
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("Failures")
+struct FailureTests {
+  @Test("Every failure ends with the status of the protocol, and says what to do", arguments: FailureKind.allCases)
+  func statuses(kind: FailureKind) {
+    let failure = AgentFailure(kind, "why", hint: nil, retryAfterMilliseconds: 2_500, maximumValiditySeconds: 9)
+    let error = CommandError.agent(failure, account: "work")
+    #expect(error.status == kind.exitStatus)
+    #expect(error.sentence == "work: why")
+    let needsNoStep: [FailureKind] = [.notPermitted, .badRequest, .unsupportedMethod, .unsupportedParameter]
+    #expect((error.nextStep == nil) == needsNoStep.contains(kind))
+  }
+
+  @Test(
+    "What the client meets becomes a status",
+    arguments: [
+      (ClientError.notReachable(path: "/s", reason: "nobody listens", hint: "start it"), Int32(7)),
+      (.timeout(milliseconds: 5), 6), (.protocolViolation("x"), 1),
+      (.failure(AgentFailure(.vaultLocked, "x")), 5),
+    ])
+  func clientErrors(error: ClientError, status: Int32) { #expect(CommandError(error).status == status) }
+
+  @Test("A failure is one line what and why, and one line what to do")
+  func lines() {
+    let page = Page()
+    page.terminal().fail(
+      .agent(
+        AgentFailure(.loginRequired, "login needed: gitlab.example.com refused the refresh token (invalid_grant)"),
+        account: "work"))
+    #expect(
+      page.error == """
+        oauthctl: work: login needed: gitlab.example.com refused the refresh token (invalid_grant)
+          run: oauthctl login work
+
+        """)
+    #expect(page.output.isEmpty)
+  }
+
+  @Test("Nothing from elsewhere moves the cursor, changes direction or adds a line")
+  func escaping() {
+    let page = Page()
+    page.terminal().fail(
+      .agent(AgentFailure(.internal, "a\u{1B}[2Jb\nc\u{202E}d\u{200B}e\u{9B}f", hint: "x\r\ny\u{7}"), account: nil))
+    #expect(
+      page.error == "oauthctl: a\\u{1B}[2Jb c\\u{202E}d\\u{200B}e\\u{9B}f\n  x y\\u{7}\n")
+  }
+
+  @Test("curl passes its own status on, and everything of ours is 125 unless it is 126 or 127")
+  func childStatuses() {
+    #expect(CommandError.agent(AgentFailure(.loginRequired, "x"), account: nil).asChildFailure.status == 125)
+    #expect(CommandError.notReachable("x", run: nil).asChildFailure.status == 125)
+    #expect(CommandError.local("x", run: nil, status: 127).asChildFailure.status == 127)
+    #expect(CommandError.silent(status: 22).asChildFailure.status == 22)
+  }
+
+  @Test(
+    "A hint that is a command is shown as one",
+    arguments: [
+      ("oauthctl login a", "run: oauthctl login a"), ("run: oauthctl status", "run: oauthctl status"),
+      ("systemctl --user start oauthd", "run: systemctl --user start oauthd"), ("accounts: a, b", "accounts: a, b"),
+    ])
+  func steps(hint: String, shown: String) { #expect(Terminal.stepLine(hint) == shown) }
+}
