@@ -38,7 +38,8 @@ package struct AccountCheck: RequestParameters, Equatable {
 
 package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package var problems: [ConfigurationProblem]
-  /// `OAuth` (RFC 8414), `OpenID`, `none` (endpoints are in the definition), nil when not asked for or not valid.
+  /// `OAuth metadata` (RFC 8414), `OpenID discovery`, `none` (endpoints are in the definition), nil when not asked for or
+  /// not valid.
   package var discovery: String?
   package var issuer: String?
   package var host: String?

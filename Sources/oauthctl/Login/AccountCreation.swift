@@ -58,7 +58,7 @@ struct AccountCreation {
     let host = check.host ?? NewAccount.origin(of: issuer) ?? issuer
     switch check.discovery {
     case "none", nil: return "\(host): endpoints as given, no discovery."
-    case let kind?: return "\(host): \(kind) discovery found."
+    case let kind?: return "\(host): \(kind) found."
     }
   }
 }
