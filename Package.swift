@@ -84,7 +84,7 @@ let package = Package(
     module("HelperFormats"),
 
     // The agent
-    module("Sealing", ["CSodium", "CLinux"]),
+    module("Sealing", ["CSodium"]),
     module("FetchWire"),
     module("OAuthProtocol", ["Sealing"]),
     module("TokenVault", ["Sealing", "CSQLite", "CLinux"]),
@@ -100,7 +100,7 @@ let package = Package(
     module("DevAuthorizationServer", ["OAuthProtocol", "Sealing"]),
     module(
       "AgentTestSupport",
-      ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
+      ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "DevAuthorizationServer"]),
 
     // Programs
     program("oauthd", ["AgentRuntime", "AgentWire", argumentParser]),
