@@ -39,6 +39,11 @@ int clinux_try_lock_exclusive(int fd) {
   return fcntl(fd, F_OFD_SETLK, &whole);
 }
 
+int clinux_unlock(int fd) {
+  struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_OFD_SETLK, &whole);
+}
+
 int clinux_close_from(int first) { return close_range((unsigned)first, ~0U, 0); }
 
 long clinux_filesystem_type(const char *path) {

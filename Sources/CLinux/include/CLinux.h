@@ -26,6 +26,9 @@ int clinux_memfd_create(const char *name, int close_on_exec);
 /// Takes an exclusive open-file-description lock on the whole file without waiting. 0, or -1 with EAGAIN when held.
 int clinux_try_lock_exclusive(int fd);
 
+/// Gives such a lock up, also for processes that inherited the description.
+int clinux_unlock(int fd);
+
 /// Closes every descriptor from `first` up.
 int clinux_close_from(int first);
 

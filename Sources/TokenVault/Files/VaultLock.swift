@@ -25,6 +25,11 @@ final class VaultLock {
     self.descriptor = descriptor
   }
 
+  deinit {
+    // Closing is not enough: a child between fork and exec shares the description, and the lock with it.
+    _ = clinux_unlock(descriptor.number)
+  }
+
   private static func bootID() -> String {
     let number = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard number >= 0 else { return "unknown" }
