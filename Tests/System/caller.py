@@ -1,0 +1,37 @@
+"""A caller of the agent in any language, here Python: what docs/protocol.md says is all it knows."""
+import json
+import os
+import socket
+import struct
+
+
+class Refused(Exception):
+    """The agent's failure: `failure` is the word to act on, `data` the rest of it."""
+
+    def __init__(self, error):
+        self.code, self.message, self.data = error["code"], error["message"], error["data"]
+        self.failure = self.data["failure"]
+        super().__init__(f"{self.failure}: {self.message}")
+
+
+def socket_path():
+    if (path := os.environ.get("OAUTHCTL_SOCKET")) is not None:
+        return path
+    for base in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}"):
+        if base.startswith("/") and os.path.isdir(base) and os.stat(base).st_uid == os.getuid():
+            return f"{base}/oauthctl/agent.sock"
+    return f"/tmp/oauthctl-{os.getuid()}/agent.sock"
+
+
+def ask(method, **parameters):
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.connect(socket_path())
+        _, uid, _ = struct.unpack("3i", agent.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if uid != os.getuid():
+            raise PermissionError("another user's agent")
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        agent.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
+        answer = json.loads(agent.makefile("rb").readline())
+    if "error" in answer:
+        raise Refused(answer["error"])
+    return answer["result"]

@@ -1,0 +1,46 @@
+"""`oauth-dev-server` as a child: started on a free port, changed while it runs, its log read."""
+
+import json
+import subprocess
+import urllib.request
+
+from support import processes
+
+
+class DevServer:
+    """Ends with `stop`. `issuer` has no final slash; repositories are `NAME.git` in `git`."""
+
+    def __init__(self, home, *arguments, git=None):
+        program = home.programs / "oauth-dev-server"
+        assert program.exists(), f"{program} is not there. Run `make build`, or set OAUTHCTL_BIN."
+        options = ["--git", git] if git else []
+        with open(home.root / "dev-server.log", "a") as log:
+            self.process = home.start(program, "--port", "0", *options, *arguments, stderr=log)
+        processes.keep(self.process.pid)
+        line = self.process.stdout.readline()
+        assert line, home.describe([program], "did not start", "", (home.root / "dev-server.log").read_text())
+        self.issuer = json.loads(line)["issuer"]
+
+    def script(self, **changes):
+        """POST /_dev/script: see `oauth-dev-server --help`."""
+        request = urllib.request.Request(
+            f"{self.issuer}/_dev/script", json.dumps(changes).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert json.load(answer)["done"] is True
+
+    def log(self):
+        """Every request since the start: endpoint, grant_type, status, answered."""
+        with urllib.request.urlopen(f"{self.issuer}/_dev/log", timeout=10) as answer:
+            return json.load(answer)["entries"]
+
+    def refreshes(self):
+        return [entry for entry in self.log() if entry.get("grant_type") == "refresh_token"]
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
