@@ -115,7 +115,7 @@ package struct TokenRecord: Sendable, Equatable, Codable {
   package var fingerprint: Fingerprint { Fingerprint(of: accessToken.secret) }
 
   /// Seconds left; nil where the life is not known.
-  package func remaining(at now: Moment) -> Double? { lifeSeconds.map { $0 - now.seconds(since: received) } }
+  package func remaining(at now: Moment) -> Double? { lifeSeconds.map { $0 - now.elapsed(since: received) } }
 
   private enum CodingKeys: String, CodingKey {
     case key, scope, received

@@ -28,7 +28,7 @@ package struct Backoff: Sendable, Equatable {
     if let retryAfterSeconds {
       let told = min(max(retryAfterSeconds, 0), Self.retryAfterLimitSeconds)
       plannedAt = now + max(told, wait)
-      askedAt = now + told
+      askedAt = now + max(told, min(wait, Self.askSeconds))
     } else {
       plannedAt = now + wait
       askedAt = now + min(wait, Self.askSeconds)

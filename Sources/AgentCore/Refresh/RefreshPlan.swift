@@ -3,6 +3,8 @@ package enum RefreshPlan {
   /// Share of a token's life after which it is refreshed, and how far the moment is spread either way.
   package static let share = 0.75
   package static let spread = 0.10
+  /// No plan refreshes a token or a grant more often than this, however short a life a server tells.
+  package static let leastSeconds = 5.0
   /// Seconds after the last request in which a token counts as in use; two lives count as well.
   package static let inUseSeconds = 86_400.0
 
@@ -13,7 +15,7 @@ package enum RefreshPlan {
 
   /// Seconds after `received` at which a token with this life is refreshed. `random` is in 0..<1.
   package static func refreshAge(lifeSeconds: Double, random: Double) -> Double {
-    lifeSeconds * (share + spread * (2 * random - 1))
+    max(leastSeconds, lifeSeconds * (share + spread * (2 * random - 1)))
   }
 
   /// Whether the token counts as used: `sinceAsked` seconds ago somebody asked, nil: nobody did.
@@ -25,6 +27,6 @@ package enum RefreshPlan {
   /// Seconds after the refresh token was received at which an idle grant is used once, so that it does not lapse: half
   /// of its known life; nil when the server told none.
   package static func keepAliveAge(refreshTokenLifeSeconds: Double?) -> Double? {
-    refreshTokenLifeSeconds.map { $0 / 2 }
+    refreshTokenLifeSeconds.flatMap { $0 > 0 ? max(leastSeconds, $0 / 2) : nil }
   }
 }

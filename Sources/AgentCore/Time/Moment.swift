@@ -19,6 +19,9 @@ package struct Moment: Sendable, Equatable, Codable {
     bootID == earlier.bootID ? bootSeconds - earlier.bootSeconds : wallSeconds - earlier.wallSeconds
   }
 
+  /// Seconds from `earlier` to here, and none when a clock that was set back puts `earlier` later.
+  package func elapsed(since earlier: Moment) -> Double { max(0, seconds(since: earlier)) }
+
   /// This moment moved on both clocks.
   package func advanced(by seconds: Double) -> Moment {
     Moment(bootID: bootID, bootSeconds: bootSeconds + seconds, wallSeconds: wallSeconds + seconds)
