@@ -40,6 +40,7 @@ extension AccountStateMachine {
       next.tokens = [token]
       next.intent = nil
       asked = now.bootSeconds
+      unchanged = nil
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.revocations += revocations(of: grant, next.tokens, at: now)
@@ -49,20 +50,32 @@ extension AccountStateMachine {
       next.password = nil
       revocationBackoff.succeed()
     case .setSecret(.clientSecret, let secret): next.clientSecret = StoredSecret(secret)
-    case .setSecret(.password, let secret): next.password = StoredSecret(secret)
-    case .setSecret(.refreshToken, let secret): next.grant?.refreshToken = StoredSecret(secret)
+    case .setSecret(.password, let secret):
+      next.password = StoredSecret(secret)
+      if next.grant?.kind == .password { next.grant?.verdict = nil }
+    case .setSecret(.refreshToken, let secret):
+      // What was decided, and what was sent, was about the old one.
+      next.grant?.refreshToken = StoredSecret(secret)
+      next.grant?.refreshTokenReceived = now
+      next.grant?.refreshTokenLifeSeconds = nil
+      next.grant?.verdict = nil
+      next.intent = nil
     case .forgetSecret(.clientSecret): next.clientSecret = nil
     case .forgetSecret(.password): next.password = nil
-    case .forgetSecret(.refreshToken): next.grant?.refreshToken = nil
+    case .forgetSecret(.refreshToken):
+      next.grant?.refreshToken = nil
+      next.intent = nil
     case .accept(let binding): next.grant?.binding = binding
     case .dropRevocation(let revocation): next.revocations.removeAll { $0 == revocation }
     case .forget:
       guard record != nil else { return [.changed(id, nil)] + proceed(at: now) }
-      phase = .saving(nil, .change(id))
-      return [.erase] + refuseAll(loginRequired("the account was forgotten"))
+      phase = .saving(nil, .change(id, eases: true))
+      return [.erase]
     }
     if next == record { return [.changed(id, nil)] + proceed(at: now) }
-    return save(next, for: .change(id))
+    var eases = true
+    if case .dropRevocation = change { eases = false }
+    return save(next, for: .change(id, eases: eases))
   }
 
   private func revocations(of grant: GrantRecord, _ tokens: [TokenRecord], at now: Moment) -> [RevocationRecord] {

@@ -7,10 +7,7 @@ extension AccountStateMachine {
     var waiter = waiter
     waiter.callsBefore = calls
     var actions: [Action] = []
-    if let fingerprint = waiter.rejected, isCurrent(fingerprint), rejected.insert(fingerprint).inserted {
-      revision += 1
-      actions.append(.publish)
-    }
+    if let fingerprint = waiter.rejected, isCurrent(fingerprint) { actions += mark(fingerprint) }
     switch consider(waiter, at: now) {
     case .deliver(let token): return actions + [.deliver(waiter.id, token)]
     case .refuse(let failure): return actions + [.refuse(waiter.id, failure)]
@@ -24,14 +21,19 @@ extension AccountStateMachine {
   package mutating func reject(_ fingerprint: Fingerprint) -> (TokenRejectAnswer.Verdict, [Action]) {
     guard let record, !record.tokens.isEmpty else { return (.unknown, []) }
     guard isCurrent(fingerprint) else { return (.superseded, []) }
-    guard rejected.insert(fingerprint).inserted else { return (.marked, []) }
+    return (.marked, mark(fingerprint))
+  }
+
+  private mutating func mark(_ fingerprint: Fingerprint) -> [Action] {
+    guard rejected[fingerprint] == nil else { return [] }
+    rejected[fingerprint] = calls
     revision += 1
-    return (.marked, [.publish])
+    return [.publish]
   }
 
   /// The tokens that may be handed out without asking the machine, until their life is over.
   package var ready: [TokenRecord] {
-    (record?.tokens ?? []).filter { !rejected.contains($0.fingerprint) }
+    (record?.tokens ?? []).filter { rejected[$0.fingerprint] == nil }
   }
 
   package var isDefinitionChanged: Bool { !differences.isEmpty }
@@ -58,12 +60,12 @@ extension AccountStateMachine {
   private mutating func consider(_ waiter: Waiter, at now: Moment) -> Consideration {
     guard let record, let grant = record.grant else { return .refuse(loginRequired("not logged in yet")) }
     let token = record.token(waiter.key)
-    let isRejected = token.map { rejected.contains($0.fingerprint) } ?? false
+    let isRejected = token.map { rejected[$0.fingerprint] != nil } ?? false
     if let token, !isRejected, !waiter.force, suffices(token, for: waiter, at: now) { return .deliver(token) }
     let fallback = token.flatMap { !isRejected && !waiter.force && isAcceptable($0, for: waiter, at: now) ? $0 : nil }
     func orElse(_ failure: AgentFailure) -> Consideration { fallback.map { .deliver($0) } ?? .refuse(failure) }
 
-    if isDefinitionChanged { return orElse(definitionChanged) }
+    if let obstacle = bindingObstacle { return orElse(obstacle) }
     if let verdict = grant.verdict, !(verdict.kind == .clientRejected && backoff.plannedAt == nil) {
       return orElse(failure(verdict))
     }
@@ -72,7 +74,13 @@ extension AccountStateMachine {
     }
     guard credential(record, grant) != nil else { return orElse(loginRequired("the server gave no refresh token")) }
     if let unsaved = storageFailure() { return orElse(unsaved) }
-    if !isIdle || record.intent != nil { return .wait }
+    if let refused = refusedKeys[waiter.key], refused.until > now.bootSeconds { return orElse(refused.failure) }
+    if !isIdle || record.intent != nil {
+      // A rejected token joins what is under way; a blind force starts another call after it, one for all who force.
+      let isAnotherWanted = waiter.force && !waiters.contains { $0.force && $0.callsBefore == calls }
+      if isAnotherWanted, let wait = budget.take(at: now.bootSeconds) { return .refuse(rateLimited(wait)) }
+      return .wait
+    }
     if let wait = backoff.askWaitMilliseconds(at: now.bootSeconds) {
       return orElse(
         AgentFailure(
@@ -82,13 +90,7 @@ extension AccountStateMachine {
       if let unchanged, unchanged.until > now.bootSeconds, token?.fingerprint == unchanged.fingerprint {
         return .refuse(tokenUnchanged(retryAfter: unchanged.until - now.bootSeconds))
       }
-      if let wait = budget.take(at: now.bootSeconds) {
-        return .refuse(
-          AgentFailure(
-            .rateLimited, "\(name): too many refreshes were forced by rejected tokens",
-            hint: "a token that is new and still rejected means that rights are missing, not that it is old",
-            retryAfterMilliseconds: wait))
-      }
+      if let wait = budget.take(at: now.bootSeconds) { return .refuse(rateLimited(wait)) }
     }
     return .wait
   }
@@ -126,6 +128,12 @@ extension AccountStateMachine {
     }
   }
 
+  /// Why nothing may be sent for the grant: what it is bound to is not what the files say.
+  var bindingObstacle: AgentFailure? {
+    if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
+    return isDefinitionChanged ? definitionChanged : nil
+  }
+
   // MARK: Words
 
   func loginRequired(_ reason: String) -> AgentFailure {
@@ -152,6 +160,13 @@ extension AccountStateMachine {
         hint: "check client_id and client secret: oauthctl secret set \(name) client_secret",
         oauthError: verdict.oauthError, oauthErrorDescription: verdict.oauthErrorDescription)
     }
+  }
+
+  private func rateLimited(_ wait: Int) -> AgentFailure {
+    AgentFailure(
+      .rateLimited, "\(name): too many refreshes were forced by rejected tokens",
+      hint: "a token that is new and still rejected means that rights are missing, not that it is old",
+      retryAfterMilliseconds: wait)
   }
 
   func tokenUnchanged(retryAfter seconds: Double) -> AgentFailure {

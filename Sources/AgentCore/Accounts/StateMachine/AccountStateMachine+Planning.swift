@@ -3,13 +3,15 @@ package import AgentWire
 extension AccountStateMachine {
   /// Boot time at which `woke` has something to do; nil: never.
   package func wake(at now: Moment) -> Double? {
+    // What is under way ends with an event of its own. What `proceed` would put off must not wake it either.
+    guard isIdle else { return nil }
+    if unsaved != nil { return backoff.askedAt ?? now.bootSeconds }
     var times: [Double] = []
-    if unsaved != nil { times.append(backoff.askedAt ?? now.bootSeconds) }
     if record?.revocations.isEmpty == false, !isRevoking {
       times.append(revocationBackoff.plannedAt ?? now.bootSeconds)
     }
-    if !waiters.isEmpty, isIdle { times.append(backoff.askedAt ?? now.bootSeconds) }
-    if isIdle, let due = nextRefresh(at: now) { times.append(max(due.at, backoff.plannedAt ?? -.infinity)) }
+    if !waiters.isEmpty { times.append(backoff.askedAt ?? now.bootSeconds) }
+    if let due = nextRefresh(at: now) { times.append(max(due.at, backoff.plannedAt ?? -.infinity)) }
     return times.min()
   }
 
@@ -28,26 +30,33 @@ extension AccountStateMachine {
     if record.intent != nil { return (.standard, now.bootSeconds) }
     switch grant.verdict?.kind {
     case .loginRequired: return nil
-    case .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds + Self.clientProbeSeconds)
+    case .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds)
     case nil: break
     }
     // Where a refresh kills the token that callers still hold, only they know when it may go.
     guard definition.keep != .onDemand, !definition.refreshRevokesAccessToken else { return nil }
     var due: [(key: TokenKey, at: Double)] = []
     for token in record.tokens {
-      guard let life = token.lifeSeconds,
-        let age = refreshAges[token.key] ?? token.lifeSeconds.map({ $0 * RefreshPlan.share })
-      else { continue }
+      guard let life = token.lifeSeconds else { continue }
+      let age = refreshAges[token.key] ?? RefreshPlan.refreshAge(lifeSeconds: life, random: 0.5)
       let isKept =
         definition.keep == .always || RefreshPlan.isInUse(sinceAsked: sinceAsked(grant, now), lifeSeconds: life)
-      if isKept { due.append((token.key, now.bootSeconds + age - now.seconds(since: token.received))) }
+      let refusedUntil = refusedKeys[token.key]?.until ?? -.infinity
+      if isKept { due.append((token.key, max(boot(age, after: token.received, now), refusedUntil))) }
     }
     if let received = grant.refreshTokenReceived,
       let age = RefreshPlan.keepAliveAge(refreshTokenLifeSeconds: grant.refreshTokenLifeSeconds)
     {
-      due.append((.standard, now.bootSeconds + age - now.seconds(since: received)))
+      // Used is used: a server that does not rotate gives no new refresh token to count from.
+      let used = grant.refreshed.map { boot(age, after: $0, now) } ?? -.infinity
+      due.append((.standard, max(boot(age, after: received, now), used)))
     }
     return due.min { $0.at < $1.at }
+  }
+
+  /// The boot time `seconds` after `moment`.
+  private func boot(_ seconds: Double, after moment: Moment, _ now: Moment) -> Double {
+    now.bootSeconds + seconds - now.elapsed(since: moment)
   }
 
   private func sinceAsked(_ grant: GrantRecord, _ now: Moment) -> Double? {
@@ -69,7 +78,7 @@ extension AccountStateMachine {
     if case .sending = phase { return (.refreshing, nil) }
     if backoff.failures > 0 { return (.retrying, backoff.reason) }
     let token = record?.token(.standard)
-    if let token, !rejected.contains(token.fingerprint), (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
+    if let token, rejected[token.fingerprint] == nil, (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
     guard let record, credential(record, grant) != nil else {
       return (.loginRequired, "the server gave no refresh token")
     }

@@ -9,6 +9,8 @@ extension AccountStateMachine {
   static let unconfirmedSeconds = 600.0
   /// Seconds between probes while the server rejects the client.
   static let clientProbeSeconds = 3_600.0
+  /// Seconds after which a request that the server refused is made again.
+  static let refusedSeconds = 60.0
 
   /// What a new token can be had with; nil: nothing.
   func credential(_ record: AccountRecord, _ grant: GrantRecord) -> TokenCall.Credential? {
@@ -29,8 +31,8 @@ extension AccountStateMachine {
   /// Starts a call for `key`: the intent first when it uses a refresh token up.
   mutating func begin(_ key: TokenKey, at now: Moment) -> [Action] {
     guard isIdle, unsaved == nil, let record, let grant = record.grant, let credential = credential(record, grant)
-    else { return refuseAll(loginRequired("not logged in")) }
-    guard !isDefinitionChanged else { return refuseAll(definitionChanged) }
+    else { return refuseAll(loginRequired("not logged in"), at: now) }
+    if let obstacle = bindingObstacle { return refuseAll(obstacle, at: now) }
     return begin(credential, key, record, grant, at: now)
   }
 
@@ -38,7 +40,9 @@ extension AccountStateMachine {
     _ credential: TokenCall.Credential, _ key: TokenKey, _ record: AccountRecord, _ grant: GrantRecord, at now: Moment
   ) -> [Action] {
     var attempt = 1
-    if case .refreshToken = credential, let intent = record.intent {
+    if case .refreshToken(let token) = credential, let intent = record.intent,
+      intent.fingerprint == Fingerprint(of: token).description
+    {
       attempt = intent.attempt + 1
       if attempt > Self.attempts || definition?.ambiguousRetry == .never { return giveUpAmbiguous(record) }
     }
@@ -85,30 +89,37 @@ extension AccountStateMachine {
     switch end {
     case .notSent(let reason):
       backoff.fail(reason, at: now.bootSeconds, spread: random)
-      guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) }
-      // Nothing left, so this attempt does not count: the intent is as before it.
-      next.intent = record.intent.flatMap { intent in
-        guard intent.attempt > 1 else { return nil }
-        var earlier = intent
-        earlier.attempt -= 1
-        return earlier
-      }
-      return save(next, for: .answer(call, .failed(unavailable(at: now))))
+      guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
+      return withdraw(call, unavailable(at: now))
     case .sentNoAnswer(let reason):
       backoff.fail(reason, at: now.bootSeconds, spread: random)
-      guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) }
+      guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       guard let intent = record.intent, intent.attempt < Self.attempts, definition?.ambiguousRetry != .never
       else { return giveUpAmbiguous(record) }
-      return settle(call, .lost, at: now)
+      return settle(call, .lost, at: now) + proceed(at: now)
     case .answered(let answer):
       next.intent = nil
-      if let refreshToken = answer.refreshToken {
+      if let refreshToken = answer.refreshToken, next.grant?.kind != .clientCredentials {
         next.grant?.refreshToken = StoredSecret(refreshToken)
         next.grant?.refreshTokenReceived = call.started
         next.grant?.refreshTokenLifeSeconds = answer.refreshTokenLifeSeconds
+      } else if case (.password, .granted) = (call.credential, answer.verdict) {
+        // A new login without a refresh token: the old one is of a grant that is over.
+        next.grant?.refreshToken = nil
       }
       return judge(answer.verdict, call, next, at: now, random: random)
     }
+  }
+
+  /// Nothing of `call` left, so its attempt does not count: the intent is as before it.
+  mutating func withdraw(_ call: TokenCall, _ failure: AgentFailure) -> [Action] {
+    guard var next = record else { return [] }
+    if let intent = next.intent, intent.attempt > 1 {
+      next.intent?.attempt = intent.attempt - 1
+    } else {
+      next.intent = nil
+    }
+    return save(next, for: .answer(call, .failed(failure)))
   }
 
   private mutating func judge(
@@ -119,10 +130,12 @@ extension AccountStateMachine {
     switch verdict {
     case .granted(let accessToken, let tokenType, let lifeSeconds, let scope):
       let token = TokenRecord(
-        key: call.key, accessToken: accessToken, tokenType: tokenType, scope: scope ?? next.grant?.scope ?? [],
-        received: call.started, lifeSeconds: lifeSeconds)
+        key: call.key, accessToken: accessToken, tokenType: tokenType,
+        scope: scope ?? (call.scope.isEmpty ? next.grant?.scope ?? [] : call.scope), received: call.started,
+        lifeSeconds: lifeSeconds)
       next.tokens = tokens(next.tokens, adding: token)
       next.grant?.refreshed = call.started
+      if case .password = call.credential { next.grant?.loggedIn = call.started }
       next.grant?.verdict = nil
       next.grant?.lastAskedWallSeconds = asked.map { now.wallSeconds - (now.bootSeconds - $0) }
       backoff.succeed()
@@ -143,11 +156,18 @@ extension AccountStateMachine {
       outcome = decide(
         &next, .clientRejected, "\(host(of: call.binding)) rejects the client (\(error))", error, description)
     case .refused(let error, let description):
-      backoff.fail("\(host(of: call.binding)) answered \(error)", at: now.bootSeconds, spread: random, least: 60)
-      outcome = .failed(
-        AgentFailure(
-          .serverRefused, "\(name): \(host(of: call.binding)) refused to give a token (\(error))",
-          hint: description.map { "the server says: \($0)" }, oauthError: error, oauthErrorDescription: description))
+      let failure = AgentFailure(
+        .serverRefused, "\(name): \(host(of: call.binding)) refused to give a token (\(error))",
+        hint: description.map { "the server says: \($0)" }, oauthError: error, oauthErrorDescription: description)
+      if call.key == .standard {
+        backoff.fail(
+          "\(host(of: call.binding)) answered \(error)", at: now.bootSeconds, spread: random,
+          least: Self.refusedSeconds)
+        outcome = .failed(failure)
+      } else {
+        noteRefused(call.key, failure, at: now)
+        outcome = .keyRefused(failure)
+      }
     case .refusedWithoutReason(let reason):
       refusalsWithoutReason += 1
       let first = firstRefusalWithoutReason ?? now.bootSeconds
@@ -167,6 +187,15 @@ extension AccountStateMachine {
     return save(next, for: .answer(call, outcome))
   }
 
+  /// Keeps an ask that the server refuses from using up a refresh token each time. Bounded: the oldest go first.
+  private mutating func noteRefused(_ key: TokenKey, _ failure: AgentFailure, at now: Moment) {
+    refusedKeys = refusedKeys.filter { $0.value.until > now.bootSeconds }
+    while refusedKeys.count >= TokenKey.limit, let oldest = refusedKeys.min(by: { $0.value.until < $1.value.until }) {
+      refusedKeys[oldest.key] = nil
+    }
+    refusedKeys[key] = (failure, now.bootSeconds + Self.refusedSeconds)
+  }
+
   private func decide(
     _ next: inout AccountRecord, _ kind: GrantVerdict.Kind, _ reason: String, _ error: String?, _ description: String?
   ) -> Outcome {
@@ -180,73 +209,4 @@ extension AccountStateMachine {
     let kept = definition?.refreshRevokesAccessToken == true ? [] : old.filter { $0.key != token.key }
     return Array((kept + [token]).suffix(TokenKey.limit))
   }
-
-  // MARK: Settling
-
-  /// Tells the waiters of `call` how it ended, and everybody else who waits only if nothing can be had at all.
-  mutating func settle(_ call: TokenCall?, _ outcome: Outcome, at now: Moment) -> [Action] {
-    switch outcome {
-    case .lost:
-      return []
-    case .again(let call):
-      phase = .sending(call)
-      return [.send(call)]
-    case .failed(let failure):
-      defer { waiters = [] }
-      return waiters.map { waiter in
-        guard let token = record?.token(waiter.key), !rejected.contains(token.fingerprint), !waiter.force,
-          isAcceptable(token, for: waiter, at: now)
-        else { return .refuse(waiter.id, failure) }
-        return .deliver(waiter.id, token)
-      }
-    case .token:
-      return settleAll(at: now, call: call)
-    }
-  }
-
-  /// Serves every waiter that the tokens at hand suffice for; the others go on waiting.
-  mutating func settleAll(at now: Moment, call: TokenCall? = nil) -> [Action] {
-    var actions: [Action] = []
-    var remaining: [Waiter] = []
-    for waiter in waiters {
-      guard let token = record?.token(waiter.key), call == nil || call?.key == waiter.key else {
-        remaining.append(waiter)
-        continue
-      }
-      let isAfterAsking = (call?.number ?? 0) > waiter.callsBefore
-      if token.fingerprint == waiter.rejected {
-        guard isAfterAsking else {
-          remaining.append(waiter)
-          continue
-        }
-        rejected.insert(token.fingerprint)
-        let until = now.bootSeconds + ForcedRefreshBudget.windowSeconds
-        unchanged = (token.fingerprint, until)
-        actions += [.publish, .refuse(waiter.id, tokenUnchanged(retryAfter: ForcedRefreshBudget.windowSeconds))]
-      } else if waiter.force && !isAfterAsking {
-        remaining.append(waiter)
-      } else if suffices(token, for: waiter, at: now) || isAcceptable(token, for: waiter, at: now) {
-        actions.append(.deliver(waiter.id, token))
-      } else {
-        let most = Int(max(0, token.remaining(at: now) ?? 0))
-        actions.append(
-          .refuse(
-            waiter.id,
-            AgentFailure(
-              .validityUnattainable, "\(name): a new token lives only \(most) s",
-              hint: "ask for less, or with best_effort",
-              maximumValiditySeconds: most)))
-      }
-    }
-    waiters = remaining
-    return actions
-  }
-
-  private func unavailable(at now: Moment) -> AgentFailure {
-    AgentFailure(
-      .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")",
-      retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
-  }
-
-  private func host(of binding: DefinitionBinding) -> String { binding.issuerHost }
 }

@@ -61,13 +61,16 @@ package struct AccountStateMachine: Sendable {
     case intent(TokenCall)
     /// After an answer: what to tell the waiters once it is durable.
     case answer(TokenCall?, Outcome)
-    case change(ChangeID)
+    /// `eases`: what held refreshes back may be mended by it.
+    case change(ChangeID, eases: Bool)
     case retrySave
   }
 
   enum Outcome: Sendable {
     case token
     case failed(AgentFailure)
+    /// The server does not give a token for this key; the other keys are not concerned.
+    case keyRefused(AgentFailure)
     /// Another call follows at once.
     case again(TokenCall)
     /// The answer was lost; the waiters go on waiting for the one retry.
@@ -91,10 +94,13 @@ package struct AccountStateMachine: Sendable {
   var changes: [(id: ChangeID, change: AccountChange)] = []
   var backoff = Backoff()
   var budget = ForcedRefreshBudget()
-  /// Tokens that an API answered 401 for.
-  var rejected: Set<Fingerprint> = []
+  /// Current tokens that an API answered 401 for, and the last call that had begun when that was first told: a later call
+  /// that gives the same token again has not helped.
+  var rejected: [Fingerprint: UInt64] = [:]
   /// A refresh that gave the rejected token again, and the boot time until which that is not tried again.
   var unchanged: (fingerprint: Fingerprint, until: Double)?
+  /// Keys that the server gave no token for, and the boot time until which they are not asked for again.
+  var refusedKeys: [TokenKey: (failure: AgentFailure, until: Double)] = [:]
   /// A record with a rotated refresh token that could not be made durable yet.
   var unsaved: AccountRecord?
   /// Seconds after `received` at which each token is refreshed, spread when it came.
@@ -118,7 +124,7 @@ package struct AccountStateMachine: Sendable {
   package mutating func define(_ definition: AccountDefinition?) {
     self.definition = definition
     revision += 1
-    backoff.succeed()
+    ease()
   }
 
   /// The last `save` or `erase` is durable.
@@ -132,13 +138,15 @@ package struct AccountStateMachine: Sendable {
     forgetOldTokens(before: tokensBefore, random: random)
     switch purpose {
     case .intent(let call):
+      // The definition may have changed while the intent was being saved.
+      if let obstacle = bindingObstacle { return withdraw(call, obstacle) }
       phase = .sending(call)
       return [.send(call)]
     case .answer(let call, let outcome):
       return [.publish] + settle(call, outcome, at: now) + proceed(at: now)
-    case .change(let id):
-      backoff.succeed()
-      return [.publish, .changed(id, nil)] + proceed(at: now)
+    case .change(let id, let eases):
+      if eases { ease() }
+      return [.publish, .changed(id, nil)] + settleAll(at: now) + proceed(at: now)
     case .retrySave:
       backoff.succeed()
       return [.publish] + settleAll(at: now) + proceed(at: now)
@@ -150,16 +158,18 @@ package struct AccountStateMachine: Sendable {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     backoff.fail(failure.message, at: now.bootSeconds, spread: random)
+    // A disk that is full keeps the end of a revocation from being noted, too: it is not sent again and again for that.
+    revocationBackoff.fail(failure.message, at: now.bootSeconds, spread: random)
     switch purpose {
-    case .change(let id):
+    case .change(let id, _):
       return [.changed(id, failure)] + proceed(at: now)
     case .answer, .retrySave:
-      // The only copy of a rotated refresh token: it stays here and is saved again before anything else is done.
+      // The only copy of a rotated refresh token: it stays here and is saved again before anything else is sent.
       unsaved = candidate
     case .intent:
       break
     }
-    return refuseAll(failure)
+    return refuseAll(failure, at: now) + proceed(at: now)
   }
 
   /// A waiter's time is over, or it went away. The refresh it waits for goes on.
@@ -198,31 +208,44 @@ package struct AccountStateMachine: Sendable {
   /// Starts what is next: a save that failed, a change, a refresh somebody waits for.
   mutating func proceed(at now: Moment) -> [Action] {
     guard isIdle else { return [] }
-    if let unsaved {
-      guard backoff.askWaitMilliseconds(at: now.bootSeconds) == nil else { return [] }
-      return save(unsaved, for: .retrySave)
-    }
     if !changes.isEmpty {
+      // A change starts from the unsaved record: saving it saves that too, and a disk that fails is told at once.
       let (id, change) = changes.removeFirst()
       return apply(change, id: id, at: now)
     }
-    if let revocation = nextRevocation(at: now) { return [revocation] }
-    guard let next = waiters.min(by: { $0.deadline < $1.deadline }),
-      backoff.askWaitMilliseconds(at: now.bootSeconds) == nil
-    else { return [] }
-    return begin(next.key, at: now)
+    let mayTry = backoff.askWaitMilliseconds(at: now.bootSeconds) == nil
+    if let unsaved { return mayTry ? save(unsaved, for: .retrySave) : [] }
+    let revocation = nextRevocation(at: now).map { [$0] } ?? []
+    guard mayTry, let next = waiters.min(by: { $0.deadline < $1.deadline }) else { return revocation }
+    return revocation + begin(next.key, at: now)
   }
 
-  mutating func refuseAll(_ failure: AgentFailure) -> [Action] {
+  /// Forgets what held refreshes back: something that may have been the cause was mended.
+  private mutating func ease() {
+    backoff.succeed()
+    refusedKeys = [:]
+    refusalsWithoutReason = 0
+    firstRefusalWithoutReason = nil
+  }
+
+  /// Tells every waiter that there is no new token; a valid one that it would take all the same is given instead.
+  mutating func refuseAll(_ failure: AgentFailure, at now: Moment) -> [Action] {
     defer { waiters = [] }
-    return waiters.map { .refuse($0.id, failure) }
+    return waiters.map { refuse($0, failure, at: now) }
+  }
+
+  func refuse(_ waiter: Waiter, _ failure: AgentFailure, at now: Moment) -> Action {
+    guard let token = record?.token(waiter.key), rejected[token.fingerprint] == nil, !waiter.force,
+      token.fingerprint != waiter.rejected, isAcceptable(token, for: waiter, at: now)
+    else { return .refuse(waiter.id, failure) }
+    return .deliver(waiter.id, token)
   }
 
   private mutating func forgetOldTokens(before: [TokenRecord]?, random: Double) {
     let tokens = record?.tokens ?? []
     guard before != tokens else { return }
     let current = Set(tokens.map(\.fingerprint))
-    rejected.formIntersection(current)
+    rejected = rejected.filter { current.contains($0.key) }
     refreshAges = refreshAges.filter { key, _ in tokens.contains { $0.key == key } }
     for token in tokens where before?.contains(token) != true {
       refreshAges[token.key] = token.lifeSeconds.map { RefreshPlan.refreshAge(lifeSeconds: $0, random: random) }

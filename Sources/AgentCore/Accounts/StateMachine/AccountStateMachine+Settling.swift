@@ -1,0 +1,86 @@
+import AgentWire
+
+extension AccountStateMachine {
+  /// Tells the waiters of `call` how it ended. A failure that is not about its key alone is everybody's.
+  mutating func settle(_ call: TokenCall?, _ outcome: Outcome, at now: Moment) -> [Action] {
+    switch outcome {
+    case .lost:
+      return []
+    case .again(let call):
+      phase = .sending(call)
+      return [.send(call)]
+    case .failed(let failure):
+      return refuseAll(failure, at: now)
+    case .keyRefused(let failure):
+      let concerned = waiters.filter { $0.key == call?.key }
+      waiters.removeAll { $0.key == call?.key }
+      return concerned.map { refuse($0, failure, at: now) }
+    case .token:
+      return settleAll(at: now, call: call)
+    }
+  }
+
+  /// Serves every waiter that the tokens at hand suffice for; the others go on waiting, except where `call` has just
+  /// shown that more cannot be had.
+  mutating func settleAll(at now: Moment, call: TokenCall? = nil) -> [Action] {
+    var actions: [Action] = []
+    var remaining: [Waiter] = []
+    for waiter in waiters {
+      guard let token = record?.token(waiter.key) else {
+        remaining.append(waiter)
+        continue
+      }
+      // Only a call for its own key says anything new to a waiter.
+      let number = call?.key == waiter.key ? call?.number : nil
+      if let since = callsBeforeRejection(of: token, waiter) {
+        if isUnchanged(token, since: since, number, at: now) {
+          actions.append(.refuse(waiter.id, tokenUnchanged(retryAfter: (unchanged?.until ?? 0) - now.bootSeconds)))
+        } else {
+          remaining.append(waiter)
+        }
+      } else if waiter.force && (number ?? 0) <= waiter.callsBefore {
+        remaining.append(waiter)
+      } else if suffices(token, for: waiter, at: now) {
+        actions.append(.deliver(waiter.id, token))
+      } else if number == nil {
+        remaining.append(waiter)
+      } else if isAcceptable(token, for: waiter, at: now) {
+        actions.append(.deliver(waiter.id, token))
+      } else {
+        let most = Int(max(0, token.remaining(at: now) ?? 0))
+        actions.append(
+          .refuse(
+            waiter.id,
+            AgentFailure(
+              .validityUnattainable, "\(name): a new token lives only \(most) s",
+              hint: "ask for less, or with best_effort", maximumValiditySeconds: most)))
+      }
+    }
+    waiters = remaining
+    return actions
+  }
+
+  /// Which calls had begun when `token` was first known to be rejected; nil: nobody rejected it.
+  private func callsBeforeRejection(of token: TokenRecord, _ waiter: Waiter) -> UInt64? {
+    rejected[token.fingerprint] ?? (token.fingerprint == waiter.rejected ? waiter.callsBefore : nil)
+  }
+
+  /// Whether a refresh after the rejection gave the rejected token again, now or a short while ago.
+  private mutating func isUnchanged(_ token: TokenRecord, since: UInt64, _ number: UInt64?, at now: Moment) -> Bool {
+    if let number, number > since,
+      (unchanged?.until ?? 0) <= now.bootSeconds || unchanged?.fingerprint != token.fingerprint
+    {
+      unchanged = (token.fingerprint, now.bootSeconds + ForcedRefreshBudget.windowSeconds)
+    }
+    guard let unchanged else { return false }
+    return unchanged.fingerprint == token.fingerprint && unchanged.until > now.bootSeconds
+  }
+
+  func unavailable(at now: Moment) -> AgentFailure {
+    AgentFailure(
+      .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")",
+      retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
+  }
+
+  func host(of binding: DefinitionBinding) -> String { binding.issuerHost }
+}

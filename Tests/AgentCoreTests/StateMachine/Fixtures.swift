@@ -1,0 +1,109 @@
+import AgentWire
+import Sealing
+
+@testable import AgentCore
+
+extension AccountDefinition {
+  static let plain = AccountDefinition(
+    name: "work", file: "/etc/accounts.d/work.toml", issuer: "https://login.example.com", clientID: "client",
+    scope: ["read"], allowedScope: ["write"], username: "alice")
+
+  func with(_ change: (inout AccountDefinition) -> Void) -> AccountDefinition {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+extension DefinitionBinding {
+  /// As bound to ``AccountDefinition/plain``.
+  static let plain = DefinitionBinding(
+    issuer: "https://login.example.com", clientID: "client", clientAuthentication: "none",
+    tokenEndpoint: "https://login.example.com/token", authorizationEndpoint: nil, deviceAuthorizationEndpoint: nil,
+    revocationEndpoint: "https://login.example.com/revoke", redirectURI: "http://127.0.0.1/callback",
+    hosts: ["https://login.example.com"], certificateAuthorityFile: nil, certificateAuthorityDigest: nil, proxy: nil,
+    tokenParameters: [:])
+}
+
+extension Moment {
+  /// Where every driver begins.
+  static let start = Moment(bootID: "boot-1", bootSeconds: 10_000, wallSeconds: 1_700_000_000)
+}
+
+extension AccountRecord {
+  /// Logged in at the start; the access token `a1` was received `age` seconds before it.
+  static func loggedIn(
+    life: Double? = 3_600, age: Double = 0, refreshToken: String? = "r1", refreshTokenLife: Double? = nil,
+    kind: GrantKind = .authorizationCode, asked: Bool = false
+  ) -> AccountRecord {
+    let then = Moment.start.advanced(by: -age)
+    var record = AccountRecord(name: "work")
+    var grant = GrantRecord(
+      kind: kind, refreshToken: refreshToken.map { StoredSecret(Secret($0)) }, refreshTokenReceived: then,
+      refreshTokenLifeSeconds: refreshTokenLife, scope: ["read"], loggedIn: then, binding: .plain)
+    if asked { grant.lastAskedWallSeconds = Moment.start.wallSeconds }
+    record.grant = grant
+    record.tokens = [
+      TokenRecord(
+        key: .standard, accessToken: Secret("a1"), tokenType: "Bearer", scope: ["read"], received: then,
+        lifeSeconds: life)
+    ]
+    return record
+  }
+
+  /// As ``loggedIn(life:age:refreshToken:refreshTokenLife:kind:asked:)``, its token over long ago.
+  static func expired(refreshToken: String? = "r1", kind: GrantKind = .authorizationCode) -> AccountRecord {
+    loggedIn(age: 7_200, refreshToken: refreshToken, kind: kind)
+  }
+
+  func with(_ change: (inout AccountRecord) -> Void) -> AccountRecord {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  func withIntent(attempt: Int) -> AccountRecord {
+    with {
+      $0.intent = RefreshIntent(
+        fingerprint: Fingerprint(of: Secret("r1")).description, attempt: attempt, at: .start,
+        endpoint: "https://login.example.com/token")
+    }
+  }
+
+  var refreshToken: String? { grant?.refreshToken?.secret.reveal() }
+  var accessToken: String? { token(.standard)?.accessToken.secret.reveal() }
+}
+
+extension TokenCallEnd {
+  /// A token, and a rotated refresh token unless `refreshToken` is nil.
+  static func granted(
+    _ token: String, refreshToken: String? = "r2", life: Double? = 3_600, scope: [String]? = nil,
+    refreshTokenLife: Double? = nil
+  ) -> TokenCallEnd {
+    .answered(
+      JudgedAnswer(
+        .granted(accessToken: Secret(token), tokenType: "Bearer", lifeSeconds: life, scope: scope),
+        refreshToken: refreshToken.map { Secret($0) }, refreshTokenLifeSeconds: refreshTokenLife))
+  }
+
+  static func verdict(_ verdict: JudgedAnswer.Verdict, refreshToken: String? = nil) -> TokenCallEnd {
+    .answered(JudgedAnswer(verdict, refreshToken: refreshToken.map { Secret($0) }))
+  }
+
+  static let invalidGrant = verdict(.grantRefused(error: "invalid_grant", description: nil))
+  static let invalidClient = verdict(.clientRefused(error: "invalid_client", description: nil))
+  static let serverError = verdict(.undecided(reason: "status 503", retryAfterSeconds: nil))
+  static let emptyRefusal = verdict(.refusedWithoutReason("status 400 and no reason"))
+}
+
+extension AccountChange {
+  static func login(_ token: String, refreshToken: String? = "r9") -> AccountChange {
+    let record = AccountRecord.loggedIn(refreshToken: refreshToken)
+    guard let grant = record.grant else { return .logout }
+    return .login(
+      grant,
+      TokenRecord(
+        key: .standard, accessToken: Secret(token), tokenType: "Bearer", scope: ["read"], received: .start,
+        lifeSeconds: 3_600))
+  }
+}

@@ -1,0 +1,225 @@
+import AgentWire
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+/// Drives one state machine by hand: a test says when a save is durable and how a call ended, and every action is held
+/// to what must be true always.
+struct MachineDriver {
+  var machine: AccountStateMachine
+  var now = Moment(bootID: "boot-1", bootSeconds: 10_000, wallSeconds: 1_700_000_000)
+  var random = 0.5
+
+  /// What is on disk.
+  private(set) var durable: AccountRecord?
+  /// A save under way; `.some(nil)`: an erase.
+  private(set) var saving: AccountRecord??
+  private(set) var sending: TokenCall?
+  private(set) var revoking: RevocationRecord?
+  private(set) var revocationSecret: Secret?
+  private(set) var sent: [TokenCall] = []
+  private(set) var answers: [UInt64: Result<TokenRecord, AgentFailure>] = [:]
+  private(set) var changes: [UInt64: AgentFailure?] = [:]
+  /// Tokens that the last `publish` made ready.
+  private(set) var published: Set<Fingerprint>
+  /// One word an action, in order.
+  private(set) var log: [String] = []
+  private var asked: Set<UInt64> = []
+  private var lastID: UInt64 = 0
+
+  init(_ record: AccountRecord? = .loggedIn(), _ definition: AccountDefinition? = .plain) {
+    machine = AccountStateMachine(record: record, definition: definition)
+    durable = record
+    published = Set(machine.ready.map(\.fingerprint))
+  }
+
+  // MARK: Events
+
+  /// Somebody asks; returns the waiter's id.
+  @discardableResult
+  mutating func ask(
+    _ key: TokenKey = .standard, least: Double? = nil, rejected: String? = nil, force: Bool = false,
+    bestEffort: Bool = false, seconds: Double = 30
+  ) -> UInt64 {
+    lastID += 1
+    let id = lastID
+    asked.insert(id)
+    let waiter = AccountStateMachine.Waiter(
+      id: id, key: key, minimumValiditySeconds: least, rejected: rejected.map { Fingerprint(of: Secret($0)) },
+      force: force, bestEffort: bestEffort, deadline: now.bootSeconds + seconds)
+    perform(machine.ask(waiter, at: now))
+    return id
+  }
+
+  @discardableResult
+  mutating func change(_ change: AccountChange) -> UInt64 {
+    lastID += 1
+    perform(machine.change(change, id: lastID, at: now))
+    return lastID
+  }
+
+  mutating func reject(_ token: String) -> TokenRejectAnswer.Verdict {
+    let (verdict, actions) = machine.reject(Fingerprint(of: Secret(token)))
+    perform(actions)
+    return verdict
+  }
+
+  mutating func define(_ definition: AccountDefinition?) {
+    machine.define(definition)
+    published = Set(machine.ready.map(\.fingerprint))
+  }
+
+  /// The save under way is durable.
+  mutating func saved() {
+    guard let candidate = saving else { return note("nothing is being saved") }
+    durable = candidate
+    saving = nil
+    perform(machine.saved(at: now, random: random))
+  }
+
+  mutating func saveFails() {
+    guard saving != nil else { return note("nothing is being saved") }
+    saving = nil
+    perform(machine.saveFailed(AgentFailure(.storageFailed, "no space left"), at: now, random: random))
+  }
+
+  mutating func ends(_ end: TokenCallEnd) {
+    guard sending != nil else { return note("nothing was sent") }
+    sending = nil
+    perform(machine.callEnded(end, at: now, random: random))
+  }
+
+  /// The call ends, and what it led to is durable.
+  mutating func endsDurably(_ end: TokenCallEnd) {
+    ends(end)
+    if saving != nil { saved() }
+  }
+
+  mutating func revocationEnds(_ end: RevocationEnd) {
+    guard let revocation = revoking else { return note("nothing is being revoked") }
+    revoking = nil
+    lastID += 1
+    perform(machine.revocationEnded(revocation, end, id: lastID, at: now, random: random))
+  }
+
+  mutating func timesOut(_ id: UInt64) { perform(machine.timedOut(id)) }
+
+  mutating func wakes() { perform(machine.woke(at: now, asked: nil, random: random)) }
+
+  mutating func pass(_ seconds: Double) { now = now.advanced(by: seconds) }
+
+  /// Waits for the next wake, and wakes.
+  mutating func sleepAndWake() {
+    guard let wake = machine.wake(at: now) else { return note("nothing to wake for") }
+    pass(max(0, wake - now.bootSeconds) + 0.001)
+    wakes()
+  }
+
+  /// The agent dies and starts again with what is on disk.
+  mutating func crash(definition: AccountDefinition? = .plain) {
+    machine = AccountStateMachine(record: durable, definition: definition)
+    saving = nil
+    sending = nil
+    revoking = nil
+    published = Set(machine.ready.map(\.fingerprint))
+    asked = []
+  }
+
+  // MARK: Looking
+
+  func token(_ id: UInt64) -> String? {
+    guard case .success(let token) = answers[id] else { return nil }
+    return token.accessToken.secret.reveal()
+  }
+
+  func failure(_ id: UInt64) -> FailureKind? { failureWhole(id)?.kind }
+
+  func failureWhole(_ id: UInt64) -> AgentFailure? {
+    guard case .failure(let failure) = answers[id] else { return nil }
+    return failure
+  }
+
+  func isWaiting(_ id: UInt64) -> Bool { answers[id] == nil }
+
+  var unanswered: Set<UInt64> { asked.subtracting(answers.keys) }
+
+  func isDurable(_ id: UInt64) -> Bool {
+    guard let answer = changes[id] else { return false }
+    return answer == nil
+  }
+
+  // MARK: Actions, and what holds always
+
+  private mutating func perform(_ actions: [AccountStateMachine.Action]) {
+    for action in actions {
+      switch action {
+      case .save(let record):
+        log.append("save")
+        begin()
+        saving = .some(record)
+      case .erase:
+        log.append("erase")
+        begin()
+        saving = .some(nil)
+      case .send(let call):
+        log.append("send")
+        begin()
+        if case .refreshToken(let token) = call.credential {
+          #expect(
+            durable?.intent?.fingerprint == Fingerprint(of: token).description,
+            "a refresh token is sent only after its intent is durable")
+          #expect((durable?.intent?.attempt ?? 9) <= 2)
+        }
+        sending = call
+        sent.append(call)
+      case .revoke(let revocation, let secret):
+        log.append("revoke")
+        #expect(revoking == nil, "one revocation at a time")
+        revoking = revocation
+        revocationSecret = secret
+      case .publish:
+        log.append("publish")
+        published = Set(machine.ready.map(\.fingerprint))
+      case .deliver(let id, let token):
+        log.append("deliver")
+        #expect(answers[id] == nil, "each waiter is answered once")
+        #expect(durable?.tokens.contains(token) == true, "nobody gets a token that is not durable")
+        #expect(published.contains(token.fingerprint), "published before delivered, and never when rejected")
+        answers[id] = .success(token)
+      case .refuse(let id, let failure):
+        log.append("refuse")
+        #expect(answers[id] == nil, "each waiter is answered once")
+        answers[id] = .failure(failure)
+      case .changed(let id, let failure):
+        log.append("changed")
+        #expect(changes[id] == nil, "each change is answered once")
+        changes[id] = .some(failure)
+      }
+    }
+    check()
+  }
+
+  private func begin() {
+    #expect(saving == nil && sending == nil, "one thing at a time")
+  }
+
+  /// A wake that is due makes progress, and an idle machine holds nothing back.
+  private func check() {
+    #expect(machine.isIdle == (saving == nil && sending == nil))
+    if machine.isIdle {
+      #expect(machine.changes.isEmpty, "a change never waits for nothing")
+    }
+    guard let wake = machine.wake(at: now) else {
+      let isStuck = machine.isIdle && !machine.waiters.isEmpty
+      #expect(!isStuck, "waiters are never forgotten")
+      return
+    }
+    guard wake <= now.bootSeconds else { return }
+    var copy = machine
+    let actions = copy.woke(at: now, asked: nil, random: random)
+    #expect(!actions.isEmpty, "a wake that is due makes progress")
+  }
+
+  private func note(_ text: String) { Issue.record("\(text); so far: \(log.joined(separator: " "))") }
+}
