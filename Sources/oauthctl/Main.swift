@@ -19,8 +19,10 @@ enum Main {
       case .gitCredential(let operation):
         try GitCredentialHelper(bench: .live()).run(operation)
       case nil:
-        exit(CommandLineEntry.run(arguments))
+        let status = CommandLineEntry.run(arguments)
+        if status != 0 { exit(status) }
       }
+      try Terminal.checkOutput()
     } catch {
       Terminal.live().fail(error)
       exit(error.status)

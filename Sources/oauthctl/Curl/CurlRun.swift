@@ -64,7 +64,9 @@ struct CurlRun {
     close(ends.output)
     let outcome = transfer.pump()
     let status = first.wait()
-    guard case .unauthorized = outcome else { return status }
+    guard case .unauthorized = outcome else {
+      return status == 0 && transfer.lostOutput ? Self.writeError : status
+    }
 
     let next: TokenAnswer
     do throws(CommandError) {
@@ -85,6 +87,9 @@ struct CurlRun {
       settings: settings, answer: next, arguments: invocation.arguments, headers: .users, output: nil, input: input
     ).wait()
   }
+
+  /// curl's own status for output that cannot be written.
+  private static let writeError: Int32 = 23
 
   /// The token: the account by name or by the first URL's host; every further URL must be one of its hosts too.
   private func token(for urls: [CurlURL]) throws(CommandError) -> TokenAnswer {

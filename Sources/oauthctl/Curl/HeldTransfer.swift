@@ -26,6 +26,8 @@ final class HeldTransfer {
   private var held: [UInt8] = []
   private var headers: [UInt8] = []
   private var isHolding = true
+  /// Whether something could not be written to standard output.
+  private(set) var lostOutput = false
   private var headersSink: Int32 = -1
 
   /// - Parameter dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
@@ -119,7 +121,8 @@ final class HeldTransfer {
 
   private func pass(_ bytes: [UInt8]) {
     if FileBytes.writeAll(bytes, to: STDOUT_FILENO) { return }
-    // The reader went away: curl finds out when it writes next.
+    // Curl finds out when it writes next, if it does.
+    lostOutput = true
     if outputPipe >= 0 { close(outputPipe) }
     outputPipe = -1
   }

@@ -31,6 +31,18 @@ struct Terminal: Sendable {
     sink = write
   }
 
+  /// Why data did not reach standard output, 0 when all did: a full disk must not look like success. Commands run on
+  /// one thread, and only they print data.
+  private nonisolated(unsafe) static var outputError: Int32 = 0
+
+  /// - Throws: `CommandError` with status 1 when data of this process was lost.
+  static func checkOutput() throws(CommandError) {
+    guard outputError != 0 else { return }
+    // A reader that had enough is told nothing, as everywhere.
+    if outputError == EPIPE { throw .silent(status: 1) }
+    throw .local("cannot write to standard output: \(FileBytes.errorText(outputError))", run: nil, status: 1)
+  }
+
   /// The process's own streams.
   static func live(_ surroundings: Surroundings = .live) -> Terminal {
     let output = isatty(STDOUT_FILENO) == 1
@@ -40,7 +52,10 @@ struct Terminal: Sendable {
       usesColor: output && surroundings["NO_COLOR"] == nil && surroundings["TERM"] != "dumb"
         && surroundings["TERM"] != nil,
       write: { stream, text in
-        FileBytes.writeAll(Array(text.utf8), to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+        let isData = stream == .output
+        if !FileBytes.writeAll(Array(text.utf8), to: isData ? STDOUT_FILENO : STDERR_FILENO), isData {
+          outputError = errno
+        }
       })
   }
 
