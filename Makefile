@@ -28,10 +28,11 @@ test:
 	@Tests/Setup/prepare test
 	@Tests/Setup/run-tests $(BUILD)
 
+# A browser is opened only when it is asked for here: one that the environment happens to name is not.
 demo:
 	@Tests/Setup/prepare demo
 	@$(MAKE) --no-print-directory release
-	@OAUTHCTL_BIN=$(abspath $(BUILD))/release BROWSER='$(BROWSER)' Tests/Demo/demo
+	@OAUTHCTL_BIN=$(abspath $(BUILD))/release BROWSER='$(if $(filter command,$(origin BROWSER)),$(BROWSER))' Tests/Demo/demo
 
 lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SWIFT_FILES)

@@ -1,0 +1,57 @@
+"""`make demo` as it is, but for the build: it passes without a terminal and leaves nothing behind, however it ends."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from support import processes
+
+DEMO = ROOT / "Tests/Demo/demo"
+
+
+def folders():
+    return set(Path("/tmp").glob("oct-demo.*"))
+
+
+def living(pids):
+    """Those of our children that are no zombies."""
+    return {pid for pid in pids if (stat := Path(f"/proc/{pid}/stat")).exists() and ") Z " not in stat.read_text()}
+
+
+@pytest.fixture
+def before(home):
+    """What was there before; afterwards nothing may have been added."""
+    known, pids = folders(), processes.children()
+    yield
+    assert folders() <= known
+    assert living(processes.children() - pids) == set()
+
+
+def test_the_demo_passes(home, before):
+    told = home.run(DEMO, environment={"OAUTHCTL_BIN": str(home.programs)}, timeout=120)
+    assert "20 of 20 served; the server counted 1 refresh\n" in told.stdout
+    assert "\033" not in told.stdout + told.stderr
+    assert told.stdout.count("\n# ") >= 9
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 1, 4])
+def test_an_interrupted_demo_cleans_up(home, before, seconds):
+    process = home.start(DEMO, environment={"OAUTHCTL_BIN": str(home.programs)}, start_new_session=True)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+
+
+def test_a_demo_that_goes_wrong_says_where_and_fails(home, before):
+    """curl that always says 200: the revoked token seems to work."""
+    curl = home.bin / "curl"
+    curl.write_text('#!/bin/sh\ncase "$*" in *http_code*Bearer*) echo 200 ;; *) exec /usr/bin/curl "$@" ;; esac\n')
+    curl.chmod(0o700)
+    path = f"{home.bin}:{home.environment['PATH']}"
+    told = home.run(DEMO, environment={"OAUTHCTL_BIN": str(home.programs), "PATH": path}, check=False, timeout=120)
+    assert told.status == 1
+    assert "status of a revoked token: 200, but should be 401" in told.stderr
