@@ -17,11 +17,17 @@ import urllib.parse
 from world.bearer import presented_token, refusal
 
 TOKEN_PATH = "/token/"
+REVOCATION_PATH = "/revoke_token/"
 RESOURCES = ("/api/", "/git/")
 
 
 class RequestLog:
-    """Appends one JSON line a request to `requests.jsonl`, before the client sees the answer."""
+    """Appends one JSON line a request to `requests.jsonl`, before the client sees the answer.
+
+    Every line has `time`, `method`, `path`, `status` and `authorization` (the scheme). Requests to the token and the
+    revocation endpoint have `secret_in_body`; grants `grant_type` and `refresh_token`, revocations `token`; requests to
+    the API `token` and `body`. Tokens and bodies are digests (see `mark_of`).
+    """
 
     def __init__(self, directory, inner):
         self.file = directory / "requests.jsonl"
@@ -30,13 +36,13 @@ class RequestLog:
 
     def __call__(self, environ, start_response):
         entry = {"method": environ["REQUEST_METHOD"], "path": environ["PATH_INFO"]}
-        if entry["path"] == TOKEN_PATH and entry["method"] == "POST":
-            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        if entry["path"] in (TOKEN_PATH, REVOCATION_PATH) and entry["method"] == "POST":
+            entry |= self.read_form(environ, entry["path"])
+        elif entry["path"].startswith("/api/"):
+            body = environ["wsgi.input"].read()
             environ["wsgi.input"] = io.BytesIO(body)
-            form = dict(urllib.parse.parse_qsl(body.decode("utf-8", "replace")))
-            entry["grant_type"] = form.get("grant_type")
-            if "refresh_token" in form:
-                entry["refresh_token"] = digest(form["refresh_token"])[:32]
+            token = presented_token(environ)
+            entry |= {"body": hashlib.sha256(body).hexdigest()[:32], "token": token and mark_of(token)}
         kind = environ.get("HTTP_AUTHORIZATION", "").split(" ")[0].lower()
         entry["authorization"] = kind or None
 
@@ -59,6 +65,19 @@ class RequestLog:
         if "grant_type" in entry:
             self.wait_while_held()
         return [body]
+
+    @staticmethod
+    def read_form(environ, path):
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        form = dict(urllib.parse.parse_qsl(body.decode("utf-8", "replace")))
+        found = {"secret_in_body": "client_secret" in form}
+        if path == REVOCATION_PATH:
+            return {**found, "token": mark_of(form.get("token", ""))}
+        found["grant_type"] = form.get("grant_type")
+        if "refresh_token" in form:
+            found["refresh_token"] = mark_of(form["refresh_token"])
+        return found
 
     def wait_while_held(self):
         end = time.monotonic() + 30
@@ -96,6 +115,11 @@ class TokenGuard:
 
 def digest(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def mark_of(secret):
+    """What the log shows of a token."""
+    return digest(secret)[:32]
 
 
 def read(file):

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,9 +17,9 @@ import requests
 
 from support import processes
 from world import certificates
-from world.accounts import PASSWORD, USER
+from world.accounts import CLIENTS, PASSWORD, USER
 from world.git import make_repository
-from world.guard import digest
+from world.guard import REVOCATION_PATH, digest
 
 PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 START_LIMIT_SECONDS = 60
@@ -121,6 +122,37 @@ class AuthorizationServer:
         """Status of the protected resource for this access token."""
         return self.http("GET", self.resource, headers={"Authorization": f"Bearer {token}"}).status_code
 
+    def introspect(self, token):
+        """Whether the server itself holds this access token for active (RFC 7662)."""
+        client = CLIENTS["resource-server"]
+        answer = self.http(
+            "POST", self.issuer + "/introspect/", data={"token": token}, auth=(client.id, client.secret))
+        answer.raise_for_status()
+        return answer.json()["active"]
+
+    def issued(self):
+        """Every token the server has issued and still knows: (kind, token, revoked), kind `access` or `refresh`."""
+        with contextlib.closing(sqlite3.connect(self.directory / "site.sqlite3", timeout=20)) as site:
+            access = site.execute("SELECT token FROM oauth2_provider_accesstoken").fetchall()
+            refresh = site.execute("SELECT token, revoked FROM oauth2_provider_refreshtoken").fetchall()
+        return [("access", token, False) for token, in access] + [
+            ("refresh", token, revoked is not None) for token, revoked in refresh]
+
+    def end_grants(self):
+        """The server forgets every refresh token: the next refresh is answered with `invalid_grant`."""
+        with contextlib.closing(sqlite3.connect(self.directory / "site.sqlite3", timeout=20)) as site, site:
+            site.execute("UPDATE oauth2_provider_refreshtoken SET revoked = '2000-01-01' WHERE revoked IS NULL")
+
+    def api(self, name):
+        """URL of a resource that world.api describes."""
+        return f"{self.issuer}/api/{name}"
+
+    def api_requests(self, since=0):
+        return [entry for entry in self.log_entries(since) if entry["path"].startswith("/api/")]
+
+    def revocations(self, since=0):
+        return [entry for entry in self.log_entries(since) if entry["path"] == REVOCATION_PATH]
+
     def mark(self):
         """A place in the request log to count from."""
         return len(self.log_entries())
@@ -140,13 +172,20 @@ class AuthorizationServer:
 
     @contextlib.contextmanager
     def token_answers_held(self):
-        """While inside, the server decides token requests and logs them, but keeps the answers back."""
+        """While inside, the server decides token requests and logs them, but keeps the answers back.
+
+        Gives a function that lets them go before.
+        """
         switch = self.directory / "hold-token-answers"
         switch.touch()
-        try:
-            yield
-        finally:
+
+        def release():
             switch.unlink(missing_ok=True)
+
+        try:
+            yield release
+        finally:
+            release()
 
     def revoke(self, *tokens):
         """The resources refuse these access tokens from now on; their lifetime looks untouched."""

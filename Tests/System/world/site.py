@@ -139,8 +139,11 @@ if __name__ == "__main__":
     prepare()
     sys.exit(0)
 
+from world.api import Api  # noqa: E402
 from world.git import GitRepository  # noqa: E402
 
 application = RequestLog(
     DIRECTORY,
-    TokenGuard(DIRECTORY, GitRepository(DIRECTORY / "repositories", is_active, get_wsgi_application())))
+    TokenGuard(
+        DIRECTORY,
+        Api(is_active, GitRepository(DIRECTORY / "repositories", is_active, get_wsgi_application()))))
