@@ -1,0 +1,40 @@
+"""Programs at a terminal of their own: what asks a person for something shows itself only there."""
+
+import fcntl
+import os
+import pty
+import select
+import subprocess
+import termios
+import time
+
+
+def run_at_terminal(home, *command, until=None, seconds=60, environment=None):
+    """Run a program with a controlling terminal; (status, everything it wrote).
+
+    Ends it, with status None, as soon as it has written `until`; a program that does neither in time fails the test.
+    """
+    ours, theirs = pty.openpty()
+    process = home.start(
+        *command, environment=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    os.close(theirs)
+    written, end = b"", time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            if select.select([ours], [], [], 0.1)[0]:
+                try:
+                    written += os.read(ours, 65536)
+                except OSError:
+                    # All copies of the other end are closed.
+                    break
+            if until is not None and until.encode() in written:
+                return None, written.decode()
+        try:
+            return process.wait(max(0.1, end - time.monotonic())), written.decode()
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{command}: no end within {seconds} s; it wrote: {written.decode()}") from None
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)

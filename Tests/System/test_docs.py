@@ -1,0 +1,77 @@
+"""docs/configuration.md and docs/tokens.md say what the source says."""
+
+import re
+
+from conftest import ROOT
+
+CONFIGURATION = (ROOT / "docs/configuration.md").read_text()
+TOKENS = (ROOT / "docs/tokens.md").read_text()
+SOURCES = ROOT / "Sources"
+
+
+def section(title):
+    return re.search(rf"(?ms)^## {title}\n(.*?)(?=^## |\Z)", CONFIGURATION).group(1)
+
+
+def rows(text):
+    """key -> the other cells of each row of a table whose first cell is a key."""
+    return {row[0]: row[1:] for row in re.findall(r"(?m)^\| `(\w+)` \| (.*?) \| (.*?) \|(?: (.*?) ?\|)?$", text)}
+
+
+def known_keys(file):
+    text = (SOURCES / "AgentRuntime/Configuration" / file).read_text()
+    return re.findall(r'"(\w+)"', re.search(r"static let known = \[(.*?)\]", text, re.S).group(1))
+
+
+def test_every_key_of_an_account_is_described():
+    keys = known_keys("DefinitionReader.swift")
+    assert len(keys) > 15 and list(rows(section("An account"))) == keys
+
+
+def test_every_key_of_the_agent_is_described():
+    keys = known_keys("AgentSettings.swift")
+    assert keys and list(rows(section("The agent"))) == keys
+
+
+def test_what_a_login_is_bound_to_is_described():
+    text = (SOURCES / "AgentCore/Accounts/DefinitionBinding.swift").read_text()
+    always = set(re.findall(r'(?<!func )compare\(\s*"(\w+)"', text))
+    when_written = set(re.findall(r'(?<!func )compareIfSet\(\s*"(\w+)"', text))
+    told = {key: cells[2] for key, cells in rows(section("An account")).items()}
+    assert {key for key, bound in told.items() if bound.startswith("yes")} == always
+    assert {key for key, bound in told.items() if bound == "when written"} == when_written
+
+
+def test_the_words_of_a_choice_are_the_source():
+    told = rows(section("An account"))
+    text = (SOURCES / "AgentCore/Accounts/AccountDefinition.swift").read_text()
+    text += (SOURCES / "OAuthProtocol/Client/ClientAuthentication.swift").read_text()
+    for key, name in (
+            ("grant", "GrantKind"), ("keep", "KeepPolicy"), ("ambiguous_retry", "AmbiguousRetry"),
+            ("client_authentication", "ClientAuthenticationMethod")):
+        body = re.search(rf"enum {name}\b.*?\{{(.*?)\}}", text, re.S).group(1)
+        cases = [
+            word for line in re.findall(r"case ([^\n}]+)", body) for part in line.split(",")
+            for word in re.findall(r'"([\w-]+)"', part) or re.findall(r"\w+", part)[:1]]
+        assert re.findall(r"`([\w-]+)`", told[key][0]) == cases, key
+
+
+def test_lists_are_bounded_as_described():
+    text = (SOURCES / "AgentRuntime/Configuration/DefinitionReader.swift").read_text()
+    bounds = dict(re.findall(r'(?:words|parameters)\(\s*"(\w+)", limit: (\d+)', text))
+    parameters = re.search(r"keys\.table\(key, limit: (\d+)\)", text).group(1)
+    bounds |= {"authorize_parameters": parameters, "token_parameters": parameters}
+    told = {
+        key: found.group(1) for key, cells in rows(section("An account")).items()
+        if (found := re.search(r"at most (\d+)", cells[0]))}
+    assert told == bounds
+
+
+def test_the_numbers_of_tokens_are_the_source():
+    table = re.findall(r"(?m)^\| .+? \| ([\d._ *]+) \| `(\w+)\.(\w+)` \|$", TOKENS)
+    assert len(table) >= 15
+    everything = [path.read_text() for path in (SOURCES / "AgentCore").rglob("*.swift")]
+    for value, owner, name in table:
+        files = [text for text in everything if re.search(rf"(struct|enum|extension|actor) {owner}\b", text)]
+        found = [match for text in files for match in re.findall(rf"static let {name} = ([\d._ *]+?) *(?://.*)?\n", text)]
+        assert found == [value], f"{owner}.{name}"
