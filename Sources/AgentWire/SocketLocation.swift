@@ -72,19 +72,20 @@ package struct SocketLocation: Sendable, Equatable {
     return String(path[..<slash])
   }
 
-  /// Resolves the location; `status` is lstat, nil where there is nothing.
+  /// Resolves the location; `variable` reads the environment, `status` is lstat, nil where there is nothing. A closure,
+  /// since the first dictionary of a process costs as much as all the rest of a token's way.
   ///
   /// `$XDG_RUNTIME_DIR` counts when it is absolute and a directory of ours that nobody else may write: after `su` it is
   /// another's, and is passed over.
   package static func resolve(
-    environment: [String: String], uid: UInt32, status: (String) -> FileStatus?
+    variable: (String) -> String?, uid: UInt32, status: (String) -> FileStatus?
   ) throws(Failure) -> SocketLocation {
-    if let path = environment["OAUTHCTL_SOCKET"] {
+    if let path = variable("OAUTHCTL_SOCKET") {
       if path.isEmpty { throw .emptyVariable }
       guard path.utf8.first == UInt8(ascii: "/") else { throw .relativeVariable(path) }
       return try bounded(path, .environment)
     }
-    if let base = environment["XDG_RUNTIME_DIR"], base.utf8.first == UInt8(ascii: "/"), isOurs(status(base), uid) {
+    if let base = variable("XDG_RUNTIME_DIR"), base.utf8.first == UInt8(ascii: "/"), isOurs(status(base), uid) {
       return try bounded(trimmed(base) + "/oauthctl/agent.sock", .runtimeDirectory)
     }
     if case let base = "/run/user/\(uid)", isOurs(status(base), uid) {

@@ -34,7 +34,7 @@ struct AgentStarterTests {
     return await onThread {
       do throws(ClientError) {
         let starter = try AgentStarter(
-          socketVariables: environment, environment: { environment }, agentPath: path, systemctl: systemctl)
+          variable: { environment[$0] }, environment: { environment }, agentPath: path, systemctl: systemctl)
         _ = try starter.connect(starting: starting)
         return nil
       } catch {

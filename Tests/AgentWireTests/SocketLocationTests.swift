@@ -97,7 +97,7 @@ struct SocketLocationTests {
   @Test("is found by rules", arguments: cases)
   func resolves(_ example: Case) throws {
     func resolve() throws(SocketLocation.Failure) -> SocketLocation {
-      try SocketLocation.resolve(environment: example.environment, uid: 1000) { example.files[$0] }
+      try SocketLocation.resolve(variable: { example.environment[$0] }, uid: 1000) { example.files[$0] }
     }
     if let failure = example.failure {
       #expect(throws: failure) { try resolve() }

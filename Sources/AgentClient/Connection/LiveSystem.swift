@@ -4,14 +4,8 @@ import Glibc
 
 /// This process and its files, as the pure rules want them.
 package enum LiveSystem {
-  /// The two variables that locate the socket: all that the way to a token needs of the environment.
-  package static func socketVariables() -> [String: String] {
-    var variables: [String: String] = [:]
-    for name in ["OAUTHCTL_SOCKET", "XDG_RUNTIME_DIR"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
-    return variables
-  }
+  /// One variable of the environment: all that the way to a token needs of it.
+  package static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   /// The whole environment. Of a variable that is there twice, the first counts, as for getenv(3).
   package static func environment() -> [String: String] {

@@ -21,16 +21,16 @@ package struct AgentStarter {
   /// `oauthd` beside this program; `systemctl` is looked for in this order, PATH has no say.
   /// Throws `notReachable` where there is no place for a socket.
   package init(
-    socketVariables: [String: String] = LiveSystem.socketVariables(),
+    variable: (String) -> String? = LiveSystem.variable,
     environment: @escaping () -> [String: String] = LiveSystem.environment, agentPath: String? = nil,
     systemctl: [String] = ["/usr/bin/systemctl", "/bin/systemctl"]
   ) throws(ClientError) {
     do {
       location = try SocketLocation.resolve(
-        environment: socketVariables, uid: geteuid(), status: LiveSystem.status)
+        variable: variable, uid: geteuid(), status: LiveSystem.status)
     } catch {
       throw .notReachable(
-        path: PrintableText.escaped(socketVariables["OAUTHCTL_SOCKET"] ?? "its socket"), reason: error.message,
+        path: PrintableText.escaped(variable("OAUTHCTL_SOCKET") ?? "its socket"), reason: error.message,
         hint: error.hint)
     }
     self.environment = environment

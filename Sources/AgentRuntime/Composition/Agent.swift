@@ -43,8 +43,9 @@ struct Agent: Service {
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
         allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome),
       socketPathForLock: location, random: random)
-    let transport = FetchProcess(
+    let fetch = FetchProcess(
       helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)")
+    let transport = ProxiedTransport(inner: fetch, rules: { configuration.current.proxyRules })
     let ready = ReadyTokens()
     let service = CredentialService(
       store: vault, transport: transport, configuration: configuration, time: time, random: random, ready: ready,
@@ -86,7 +87,7 @@ struct Agent: Service {
     } catch { throw AgentStartError("\(error)", hint: "start it without LISTEN_FDS, or with a listening Unix socket") }
     let location: SocketLocation
     do throws(SocketLocation.Failure) {
-      location = try SocketLocation.resolve(environment: environment, uid: uid, status: SocketLocation.fileStatus)
+      location = try SocketLocation.resolve(variable: { environment[$0] }, uid: uid, status: SocketLocation.fileStatus)
     } catch { throw AgentStartError(error.message, hint: error.hint) }
     do { return (try ListeningSocket.open(at: location, uid: uid), location.path) } catch {
       throw AgentStartError("\(error)", hint: nil)

@@ -2,7 +2,7 @@ package import AgentWire
 import Glibc
 
 extension SocketLocation {
-  /// lstat as ``SocketLocation/resolve(environment:uid:status:)`` wants it: nil where there is nothing to see.
+  /// lstat as ``SocketLocation/resolve(variable:uid:status:)`` wants it: nil where there is nothing to see.
   package static func fileStatus(_ path: String) -> FileStatus? {
     var found = stat()
     guard lstat(path, &found) == 0 else { return nil }
