@@ -73,5 +73,21 @@ def test_the_numbers_of_tokens_are_the_source():
     everything = [path.read_text() for path in (SOURCES / "AgentCore").rglob("*.swift")]
     for value, owner, name in table:
         files = [text for text in everything if re.search(rf"(struct|enum|extension|actor) {owner}\b", text)]
-        found = [match for text in files for match in re.findall(rf"static let {name} = ([\d._ *]+?) *(?://.*)?\n", text)]
+        pattern = rf"static let {name} = ([\d._ *]+?) *(?://.*)?\n"
+        found = [match for text in files for match in re.findall(pattern, text)]
         assert found == [value], f"{owner}.{name}"
+
+
+def test_a_wrong_key_is_told_as_shown(home, agent):
+    example = re.search(r"(?ms)^```\n\$ oauthctl reload\n(.*?)^```$", CONFIGURATION).group(1)
+    account = re.search(r"(?ms)^```toml\n(.*?)^```$", CONFIGURATION).group(1)
+    folder = home.config / "oauthctl" / "accounts.d"
+    folder.mkdir(parents=True, mode=0o700)
+    file = folder / "work.toml"
+    file.write_text(account)
+    file.chmod(0o600)
+    assert home.oauthctl("reload").stderr == "Read 1 account.\n"
+    file.write_text(account + 'scopes = "read"\n')
+    told = home.oauthctl("reload", check=False)
+    assert told.status == 3
+    assert told.stderr.replace(str(file), "/home/you/.config/oauthctl/accounts.d/work.toml") == example
