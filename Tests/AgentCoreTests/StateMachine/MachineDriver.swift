@@ -6,7 +6,7 @@ import Testing
 
 /// Drives one state machine by hand: a test says when a save is durable and how a call ended, and every action is held
 /// to what must be true always.
-struct MachineDriver {
+final class MachineDriver {
   var machine: AccountStateMachine
   var now = Moment(bootID: "boot-1", bootSeconds: 10_000, wallSeconds: 1_700_000_000)
   var random = 0.5
@@ -38,7 +38,7 @@ struct MachineDriver {
 
   /// Somebody asks; returns the waiter's id.
   @discardableResult
-  mutating func ask(
+  func ask(
     _ key: TokenKey = .standard, least: Double? = nil, rejected: String? = nil, force: Bool = false,
     bestEffort: Bool = false, seconds: Double = 30
   ) -> UInt64 {
@@ -53,71 +53,71 @@ struct MachineDriver {
   }
 
   @discardableResult
-  mutating func change(_ change: AccountChange) -> UInt64 {
+  func change(_ change: AccountChange) -> UInt64 {
     lastID += 1
     perform(machine.change(change, id: lastID, at: now))
     return lastID
   }
 
-  mutating func reject(_ token: String) -> TokenRejectAnswer.Verdict {
+  func reject(_ token: String) -> TokenRejectAnswer.Verdict {
     let (verdict, actions) = machine.reject(Fingerprint(of: Secret(token)))
     perform(actions)
     return verdict
   }
 
-  mutating func define(_ definition: AccountDefinition?) {
+  func define(_ definition: AccountDefinition?) {
     machine.define(definition)
     published = Set(machine.ready.map(\.fingerprint))
   }
 
   /// The save under way is durable.
-  mutating func saved() {
+  func saved() {
     guard let candidate = saving else { return note("nothing is being saved") }
     durable = candidate
     saving = nil
     perform(machine.saved(at: now, random: random))
   }
 
-  mutating func saveFails() {
+  func saveFails() {
     guard saving != nil else { return note("nothing is being saved") }
     saving = nil
     perform(machine.saveFailed(AgentFailure(.storageFailed, "no space left"), at: now, random: random))
   }
 
-  mutating func ends(_ end: TokenCallEnd) {
+  func ends(_ end: TokenCallEnd) {
     guard sending != nil else { return note("nothing was sent") }
     sending = nil
     perform(machine.callEnded(end, at: now, random: random))
   }
 
   /// The call ends, and what it led to is durable.
-  mutating func endsDurably(_ end: TokenCallEnd) {
+  func endsDurably(_ end: TokenCallEnd) {
     ends(end)
     if saving != nil { saved() }
   }
 
-  mutating func revocationEnds(_ end: RevocationEnd) {
+  func revocationEnds(_ end: RevocationEnd) {
     guard let revocation = revoking else { return note("nothing is being revoked") }
     revoking = nil
     lastID += 1
     perform(machine.revocationEnded(revocation, end, id: lastID, at: now, random: random))
   }
 
-  mutating func timesOut(_ id: UInt64) { perform(machine.timedOut(id)) }
+  func timesOut(_ id: UInt64) { perform(machine.timedOut(id)) }
 
-  mutating func wakes() { perform(machine.woke(at: now, asked: nil, random: random)) }
+  func wakes() { perform(machine.woke(at: now, asked: nil, random: random)) }
 
-  mutating func pass(_ seconds: Double) { now = now.advanced(by: seconds) }
+  func pass(_ seconds: Double) { now = now.advanced(by: seconds) }
 
   /// Waits for the next wake, and wakes.
-  mutating func sleepAndWake() {
+  func sleepAndWake() {
     guard let wake = machine.wake(at: now) else { return note("nothing to wake for") }
     pass(max(0, wake - now.bootSeconds) + 0.001)
     wakes()
   }
 
   /// The agent dies and starts again with what is on disk.
-  mutating func crash(definition: AccountDefinition? = .plain) {
+  func crash(definition: AccountDefinition? = .plain) {
     machine = AccountStateMachine(record: durable, definition: definition)
     saving = nil
     sending = nil
@@ -151,7 +151,7 @@ struct MachineDriver {
 
   // MARK: Actions, and what holds always
 
-  private mutating func perform(_ actions: [AccountStateMachine.Action]) {
+  private func perform(_ actions: [AccountStateMachine.Action]) {
     for action in actions {
       switch action {
       case .save(let record):

@@ -23,9 +23,9 @@ struct RandomEventTests {
   @Test("no wake without progress, one thing at a time, everybody answered once", arguments: 0..<400)
   func invariants(seed: Int) {
     var dice = Dice(seed: UInt64(seed + 1))
-    var driver = Self.start(&dice)
-    for _ in 0..<120 { Self.step(&driver, &dice) }
-    Self.finish(&driver)
+    let driver = Self.start(&dice)
+    for _ in 0..<120 { Self.step(driver, &dice) }
+    Self.finish(driver)
     #expect(driver.unanswered.isEmpty, "seed \(seed): \(driver.log.suffix(30))")
   }
 
@@ -49,7 +49,7 @@ struct RandomEventTests {
     return MachineDriver(dice.roll(10) == 0 ? nil : record, definition)
   }
 
-  private static func step(_ driver: inout MachineDriver, _ dice: inout Dice) {
+  private static func step(_ driver: MachineDriver, _ dice: inout Dice) {
     driver.random = dice.fraction()
     switch dice.roll(16) {
     case 0, 1, 2:
@@ -116,7 +116,7 @@ struct RandomEventTests {
   }
 
   /// Everything works from here on: nobody may be left waiting.
-  private static func finish(_ driver: inout MachineDriver) {
+  private static func finish(_ driver: MachineDriver) {
     for _ in 0..<60 where !driver.unanswered.isEmpty {
       if driver.saving != nil {
         driver.saved()

@@ -1,0 +1,193 @@
+import AgentWire
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("Changes: login, logout, secrets, definitions, one at a time between refreshes")
+struct ChangeTests {
+  @Test("changes queue behind a refresh in flight, in order, and see its result")
+  func queue() {
+    let driver = MachineDriver(.expired())
+    let waiter = driver.ask()
+    driver.saved()
+    let secret = driver.change(.setSecret(.clientSecret, Secret("s")))
+    let logout = driver.change(.logout)
+    #expect(driver.saving == nil)
+    driver.ends(.granted("a2", refreshToken: "r2"))
+    driver.saved()
+    #expect(driver.token(waiter) == "a2")
+    driver.saved()
+    #expect(driver.isDurable(secret))
+    #expect(driver.changes[logout] == nil)
+    driver.saved()
+    #expect(driver.isDurable(logout))
+    #expect(
+      driver.revoking?.token.secret == Secret("r2"), "the refresh token of the refresh in flight is the one to revoke")
+    #expect(driver.revocationSecret == Secret("s"))
+  }
+
+  @Test("a login replaces the grant and serves those who wait")
+  func login() {
+    let driver = MachineDriver(.expired())
+    let id = driver.ask()
+    driver.saved()
+    driver.ends(.sentNoAnswer("closed"))
+    let change = driver.change(.login("b1"))
+    driver.saved()
+    #expect(driver.isDurable(change))
+    #expect(driver.token(id) == "b1")
+    #expect(driver.durable?.intent == nil)
+    #expect(driver.durable?.refreshToken == "r9")
+    #expect(driver.sent.count == 1)
+  }
+
+  @Test("a login after a verdict starts anew")
+  func loginAfterVerdict() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.invalidGrant)
+    driver.change(.login("b1"))
+    driver.saved()
+    #expect(driver.durable?.grant?.verdict == nil)
+    #expect(driver.token(driver.ask()) == "b1")
+  }
+
+  @Test(
+    "logout withdraws the token before it is answered, and forgets grant, tokens and password, not the client secret")
+  func logout() {
+    let driver = MachineDriver(
+      .loggedIn().with {
+        $0.clientSecret = StoredSecret(Secret("s"))
+        $0.password = StoredSecret(Secret("p"))
+      })
+    let id = driver.change(.logout)
+    driver.saved()
+    #expect(driver.log == ["save", "publish", "changed", "revoke"])
+    #expect(driver.isDurable(id))
+    #expect(driver.published.isEmpty)
+    #expect(driver.durable?.grant == nil)
+    #expect(driver.durable?.tokens.isEmpty == true)
+    #expect(driver.durable?.password == nil)
+    #expect(driver.durable?.clientSecret != nil)
+    #expect(driver.failure(driver.ask()) == .loginRequired)
+    #expect(driver.isDurable(driver.change(.logout)), "logging out twice is no error")
+  }
+
+  @Test("forget erases the record, revocations included")
+  func forget() {
+    let driver = MachineDriver()
+    let id = driver.change(.forget)
+    #expect(driver.log == ["erase"])
+    driver.saved()
+    #expect(driver.isDurable(id))
+    #expect(driver.durable == nil)
+    #expect(driver.published.isEmpty)
+    #expect(driver.isDurable(driver.change(.forget)))
+  }
+
+  @Test("a new refresh token is used, whatever was decided or sent with the old one")
+  func newRefreshToken() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.sentNoAnswer("closed"))
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.sentNoAnswer("closed"))
+    #expect(driver.durable?.grant?.verdict?.kind == .loginRequired)
+    driver.change(.setSecret(.refreshToken, Secret("r5")))
+    driver.saved()
+    let id = driver.ask()
+    driver.saved()
+    #expect(driver.durable?.intent?.attempt == 1)
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(id) == "a2")
+  }
+
+  @Test("no change, no write")
+  func noChange() {
+    let driver = MachineDriver(.loggedIn().with { $0.clientSecret = StoredSecret(Secret("s")) })
+    let id = driver.change(.setSecret(.clientSecret, Secret("s")))
+    #expect(driver.isDurable(id))
+    #expect(driver.log == ["changed"])
+  }
+
+  // MARK: Definitions
+
+  static let changed: [AccountDefinition] = [
+    .plain.with { $0.issuer = "https://evil.example.com" },
+    .plain.with { $0.clientID = "other" },
+    .plain.with { $0.tokenEndpoint = "https://evil.example.com/token" },
+    .plain.with { $0.hosts = ["https://login.example.com", "https://evil.example.com"] },
+    .plain.with { $0.proxy = "http://proxy.example.com" },
+    .plain.with { $0.certificateAuthorityFile = "/tmp/ca.pem" },
+    .plain.with { $0.tokenParameters = ["a": "b"] },
+    .plain.with { $0.redirectURI = "http://127.0.0.1/other" },
+    .plain.with { $0.clientAuthentication = "client_secret_post" },
+  ]
+
+  @Test(
+    "a definition that differs from what the grant is bound to sends nothing, and serves what is valid",
+    arguments: changed)
+  func definitionChanged(definition: AccountDefinition) {
+    let driver = MachineDriver(.loggedIn(age: 600).with { $0.revocations = [] }, definition.with { $0.keep = .always })
+    #expect(driver.token(driver.ask()) == "a1")
+    #expect(driver.failure(driver.ask(rejected: "a1")) == .definitionChanged)
+    driver.pass(100_000)
+    #expect(driver.failure(driver.ask()) == .definitionChanged)
+    #expect(driver.machine.wake(at: driver.now) == nil)
+    #expect(driver.machine.state(at: driver.now).state == .definitionChanged)
+    #expect(driver.log.allSatisfy { !["save", "send"].contains($0) })
+  }
+
+  @Test("accepting it binds the grant, and refreshes go on")
+  func accept() {
+    let driver = MachineDriver(.expired(), .plain.with { $0.clientID = "other" })
+    var binding = DefinitionBinding.plain
+    binding.clientID = "other"
+    let id = driver.change(.accept(binding))
+    driver.saved()
+    #expect(driver.isDurable(id))
+    driver.ask()
+    driver.saved()
+    #expect(driver.sent.first?.binding.clientID == "other")
+  }
+
+  @Test("a definition that changes while the intent is being saved stops the sending, and the intent is withdrawn")
+  func changedMeanwhile() {
+    let driver = MachineDriver(.expired())
+    let id = driver.ask()
+    driver.define(.plain.with { $0.clientID = "other" })
+    driver.saved()
+    #expect(driver.sent.isEmpty)
+    driver.saved()
+    #expect(driver.failure(id) == .definitionChanged)
+    #expect(driver.durable?.intent == nil)
+  }
+
+  @Test("a definition that changes while a refresh is in flight loses nothing of its answer")
+  func changedInFlight() {
+    let driver = MachineDriver(.expired())
+    let id = driver.ask()
+    driver.saved()
+    driver.define(nil)
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.durable?.refreshToken == "r2")
+    #expect(driver.token(id) == "a2")
+    driver.pass(100_000)
+    #expect(driver.failure(driver.ask()) == .accountUnknown)
+    #expect(driver.sent.count == 1)
+  }
+
+  @Test("keys that decide nothing about secrets are no change")
+  func harmless() {
+    let driver = MachineDriver(
+      .loggedIn(),
+      .plain.with {
+        $0.gitUsername = "git"; $0.keep = .always; $0.scope = ["read", "write"]
+      })
+    #expect(!driver.machine.isDefinitionChanged)
+  }
+}

@@ -1,0 +1,189 @@
+import AgentWire
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("Revocation: what the server is told after a logout (RFC 7009)")
+struct RevocationTests {
+  private func loggedOut() -> MachineDriver {
+    let driver = MachineDriver()
+    driver.change(.logout)
+    driver.saved()
+    return driver
+  }
+
+  @Test("what is done, or refused for good, is forgotten", arguments: [RevocationEnd.revoked, .refused("no")])
+  func done(end: RevocationEnd) {
+    let driver = loggedOut()
+    driver.revocationEnds(end)
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
+    #expect(driver.machine.wake(at: driver.now) == nil)
+  }
+
+  @Test("what could not be told is kept over restarts and tried again, with back-off")
+  func later() {
+    let driver = loggedOut()
+    var last = driver.now
+    for round in 0..<12 {
+      driver.revocationEnds(.later("503", retryAfterSeconds: nil))
+      #expect(driver.durable?.revocations.count == 1)
+      driver.sleepAndWake()
+      #expect(driver.now.seconds(since: last) >= min(pow2(round), 300))
+      last = driver.now
+    }
+    driver.crash()
+    driver.wakes()
+    driver.revocationEnds(.revoked)
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
+  }
+
+  @Test("after thirty days it is given up")
+  func givenUp() {
+    let driver = loggedOut()
+    driver.pass(RevocationRecord.lifeSeconds + 1)
+    driver.revocationEnds(.later("503", retryAfterSeconds: nil))
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
+  }
+
+  @Test("one at a time, in order, beside the refreshes of a new login")
+  func besideLogin() {
+    let driver = loggedOut()
+    driver.change(.login("b1"))
+    driver.saved()
+    let id = driver.ask(force: true)
+    driver.saved()
+    driver.revocationEnds(.revoked)
+    driver.endsDurably(.granted("b2"))
+    #expect(driver.token(id) == "b2")
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
+    #expect(driver.durable?.accessToken == "b2")
+  }
+
+  @Test("the end of a revocation does not shorten the back-off of refreshes")
+  func backoffStays() {
+    let driver = loggedOut()
+    driver.change(.login("b1"))
+    driver.saved()
+    driver.ask(force: true)
+    driver.saved()
+    driver.endsDurably(.verdict(.undecided(reason: "429", retryAfterSeconds: 600)))
+    driver.revocationEnds(.revoked)
+    driver.saved()
+    #expect(driver.failure(driver.ask(force: true)) == .unavailable)
+  }
+
+  @Test("without a refresh token every access token is told; without an endpoint nothing is")
+  func which() {
+    let driver = MachineDriver(.loggedIn(refreshToken: nil))
+    driver.change(.logout)
+    driver.saved()
+    #expect(driver.revoking?.hint == "access_token")
+    let silent = MachineDriver(.loggedIn().with { $0.grant?.binding.revocationEndpoint = nil })
+    silent.change(.logout)
+    silent.saved()
+    #expect(silent.revoking == nil)
+    #expect(silent.durable?.revocations.isEmpty == true)
+  }
+
+  private func pow2(_ exponent: Int) -> Double { 0.75 * Double(1 << exponent) }
+}
+
+@Suite("Grants that need no person")
+struct UnattendedGrantTests {
+  private func password(_ refreshToken: String? = "r1") -> AccountRecord {
+    .expired(refreshToken: refreshToken, kind: .password).with { $0.password = StoredSecret(Secret("secret")) }
+  }
+
+  private static let definition = AccountDefinition.plain.with { $0.grant = .password }
+
+  @Test("client credentials are asked for anew, with the account's scope, without an intent")
+  func clientCredentials() {
+    let driver = MachineDriver(
+      .expired(refreshToken: nil, kind: .clientCredentials), .plain.with { $0.grant = .clientCredentials })
+    let id = driver.ask()
+    #expect(driver.log == ["send"])
+    #expect(driver.sent.first?.scope == ["read"])
+    driver.ends(.granted("a2", refreshToken: "surprise"))
+    #expect(driver.isWaiting(id))
+    driver.saved()
+    #expect(driver.token(id) == "a2")
+    #expect(driver.durable?.refreshToken == nil, "RFC 6749 §4.4.3: this grant has no refresh token")
+  }
+
+  @Test("a lost answer uses nothing up: an ordinary failure, and changes that wait go on")
+  func nothingLost() {
+    for end in [TokenCallEnd.sentNoAnswer("closed"), .notSent("refused")] {
+      let driver = MachineDriver(
+        .expired(refreshToken: nil, kind: .clientCredentials), .plain.with { $0.grant = .clientCredentials })
+      let id = driver.ask()
+      let change = driver.change(.setSecret(.clientSecret, Secret("s")))
+      driver.ends(end)
+      #expect(driver.failure(id) == .unavailable)
+      driver.saved()
+      #expect(driver.isDurable(change))
+    }
+  }
+
+  @Test("with a stored password a dead refresh token leads to another login, for the same waiters")
+  func again() {
+    let driver = MachineDriver(password(), Self.definition)
+    let id = driver.ask()
+    driver.saved()
+    driver.ends(.invalidGrant)
+    driver.saved()
+    guard case .password(let username, let password) = driver.sent.last?.credential else {
+      Issue.record("no password was sent")
+      return
+    }
+    #expect(username == "alice")
+    #expect(password == Secret("secret"))
+    driver.endsDurably(.granted("a2", refreshToken: "r5"))
+    #expect(driver.token(id) == "a2")
+    #expect(driver.durable?.refreshToken == "r5")
+    #expect(driver.sent.count == 2)
+  }
+
+  @Test("a login that gave no refresh token drops the dead one, so that it is not tried first every time")
+  func dropsDead() {
+    let driver = MachineDriver(password(), Self.definition)
+    driver.ask()
+    driver.saved()
+    driver.ends(.invalidGrant)
+    driver.saved()
+    driver.endsDurably(.granted("a2", refreshToken: nil))
+    #expect(driver.durable?.refreshToken == nil)
+    driver.ask(force: true)
+    #expect(driver.sent.count == 3)
+  }
+
+  @Test("a password that is refused asks for a login, and a new one is tried")
+  func refusedPassword() {
+    let driver = MachineDriver(password(nil), Self.definition)
+    let id = driver.ask()
+    driver.ends(.invalidGrant)
+    driver.saved()
+    #expect(driver.failure(id) == .loginRequired)
+    #expect(driver.failure(driver.ask()) == .loginRequired)
+    #expect(driver.sent.count == 1)
+    driver.change(.setSecret(.password, Secret("better")))
+    driver.saved()
+    driver.ask()
+    #expect(driver.sent.count == 2)
+  }
+
+  @Test("without a stored password, or for another grant, invalid_grant is the end")
+  func noPassword() {
+    for record in [password().with { $0.password = nil }, password().with { $0.grant?.kind = .deviceCode }] {
+      let driver = MachineDriver(record, Self.definition)
+      let id = driver.ask()
+      driver.saved()
+      driver.endsDurably(.invalidGrant)
+      #expect(driver.failure(id) == .loginRequired)
+    }
+  }
+}

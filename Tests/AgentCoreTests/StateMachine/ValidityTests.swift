@@ -1,0 +1,137 @@
+import AgentWire
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("Validity: how long a token must still last")
+struct ValidityTests {
+  @Test(
+    "the default is a third of the life, sixty seconds at most",
+    arguments: [(3_600.0, 3_539.0, true), (3_600, 3_541, false), (90, 59, true), (90, 61, false), (3, 1, true)])
+  func byDefault(life: Double, age: Double, isServed: Bool) {
+    let driver = MachineDriver(.loggedIn(life: life, age: age))
+    let id = driver.ask()
+    #expect((driver.token(id) == "a1") == isServed)
+    #expect((driver.saving != nil) == !isServed)
+  }
+
+  @Test("more than the life is refused, with the most there is, and costs no request")
+  func unattainable() {
+    let driver = MachineDriver(.loggedIn(life: 100, age: 50))
+    let id = driver.ask(least: 101)
+    #expect(driver.failure(id) == .validityUnattainable)
+    #expect(driver.failureWhole(id)?.maximumValiditySeconds == 100)
+    #expect(driver.saving == nil)
+    #expect(driver.token(driver.ask(least: 101, bestEffort: true)) == "a1")
+  }
+
+  @Test("a token younger than a tenth of its life is not renewed to meet a wish")
+  func young() {
+    let driver = MachineDriver(.loggedIn(life: 100, age: 5))
+    #expect(driver.failure(driver.ask(least: 96)) == .validityUnattainable)
+    #expect(driver.sent.isEmpty)
+  }
+
+  @Test("what an old token does not last for, a new one may")
+  func renewed() {
+    let driver = MachineDriver(.loggedIn(life: 100, age: 50))
+    let id = driver.ask(least: 80)
+    driver.saved()
+    driver.endsDurably(.granted("a2", life: 100))
+    #expect(driver.token(id) == "a2")
+  }
+
+  @Test("a new token that lives shorter than before is told as such, and asked for only once")
+  func shrunk() {
+    let driver = MachineDriver(.loggedIn(life: 100, age: 50))
+    let id = driver.ask(least: 80)
+    let humble = driver.ask(least: 80, bestEffort: true)
+    driver.saved()
+    driver.endsDurably(.granted("a2", life: 10))
+    #expect(driver.failure(id) == .validityUnattainable)
+    #expect(driver.failureWhole(id)?.maximumValiditySeconds == 10)
+    #expect(driver.token(humble) == "a2")
+    #expect(driver.sent.count == 1)
+  }
+
+  @Test("a life that was never told: served until it is rejected, whatever validity is asked for, and never planned")
+  func unknownLife() {
+    let driver = MachineDriver(.loggedIn(life: nil, age: 1_000_000, asked: true))
+    #expect(driver.token(driver.ask()) == "a1")
+    #expect(driver.token(driver.ask(least: 86_400)) == "a1")
+    #expect(driver.machine.wake(at: driver.now) == nil)
+    let id = driver.ask(rejected: "a1")
+    driver.saved()
+    driver.endsDurably(.granted("a2", life: nil))
+    #expect(driver.token(id) == "a2")
+  }
+
+  @Test("a life counts from before the request was sent")
+  func countsFromSending() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.pass(2)
+    driver.saved()
+    driver.pass(8)
+    driver.endsDurably(.granted("a2", life: 100))
+    #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 90)
+  }
+
+  @Test("without a refresh token an expired grant asks for a login, and a valid token is served to its end")
+  func notRenewable() {
+    let driver = MachineDriver(.loggedIn(life: 100, refreshToken: nil))
+    #expect(driver.token(driver.ask()) == "a1")
+    #expect(!driver.machine.isRenewable)
+    driver.pass(101)
+    #expect(driver.failure(driver.ask()) == .loginRequired)
+    #expect(driver.failure(MachineDriver(nil).ask()) == nil)
+  }
+
+  @Test("an account that was never logged in says so")
+  func neverLoggedIn() {
+    let driver = MachineDriver(nil)
+    #expect(driver.failure(driver.ask()) == .loginRequired)
+    #expect(driver.machine.state(at: driver.now).state == .new)
+  }
+}
+
+@Suite("Clocks: reboot, suspend, clocks that jump")
+struct ClockTests {
+  @Test("a wall clock that jumps a day either way changes nothing within one boot", arguments: [-86_400.0, 86_400])
+  func wallJump(seconds: Double) {
+    let driver = MachineDriver(.loggedIn(life: 3_600, age: 600, asked: true))
+    let wake = driver.machine.wake(at: driver.now)
+    driver.now.wallSeconds += seconds
+    #expect(driver.token(driver.ask()) == "a1")
+    #expect(driver.sent.isEmpty)
+    #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 3_000)
+    #expect(wake != nil)
+  }
+
+  @Test("suspend counts: boot time goes on while the machine sleeps")
+  func suspend() {
+    let driver = MachineDriver(.loggedIn(life: 3_600))
+    driver.pass(3_601)
+    let id = driver.ask()
+    #expect(driver.isWaiting(id))
+  }
+
+  @Test("after another boot the wall clock decides", arguments: [(100.0, true), (3_700, false)])
+  func reboot(away: Double, isServed: Bool) {
+    let driver = MachineDriver(.loggedIn(life: 3_600))
+    driver.now = Moment(bootID: "boot-2", bootSeconds: 5, wallSeconds: driver.now.wallSeconds + away)
+    driver.crash()
+    #expect((driver.token(driver.ask()) == "a1") == isServed)
+  }
+
+  @Test("a clock that was set back over a boot gives no token more than its life")
+  func setBack() {
+    let driver = MachineDriver(.loggedIn(life: 3_600))
+    driver.now = Moment(bootID: "boot-2", bootSeconds: 5, wallSeconds: 0)
+    driver.crash(definition: .plain.with { $0.keep = .always })
+    #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 3_600)
+    let wake = driver.machine.wake(at: driver.now) ?? .infinity
+    #expect(wake <= 5 + 3_600)
+  }
+}
