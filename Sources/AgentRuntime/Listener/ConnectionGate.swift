@@ -62,25 +62,13 @@ final class ConnectionGate: Sendable {
         "pid": "\(found.map { String($0.pid) } ?? "unknown")", "refused": "\(count)",
       ])
   }
-}
 
-/// Counts and tells that connections could not be accepted.
-final class AcceptFailureLog: ChannelInboundHandler {
-  typealias InboundIn = any Channel
-
-  private let state: SocketListener.State
-  private let logger: Logger
-
-  init(state: SocketListener.State, logger: Logger) {
-    self.state = state
-    self.logger = logger
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Connections that the gate refused come by here too; they are counted there.
-    guard let error = error as? IOError else { return }
+  /// Counts and tells that a connection could not be accepted.
+  func acceptFailed(_ code: Int32) {
     let count = state.count { $0.acceptFailures += 1 }.acceptFailures
     guard count & (count - 1) == 0 else { return }
-    logger.error("cannot accept a connection", metadata: ["errno": "\(error.errnoCode)", "failures": "\(count)"])
+    logger.error(
+      "cannot accept a connection",
+      metadata: ["listener": "\(listener)", "errno": "\(code)", "failures": "\(count)"])
   }
 }

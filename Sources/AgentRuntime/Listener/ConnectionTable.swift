@@ -22,16 +22,20 @@ final class ConnectionTable {
   /// Makes room by dropping the connection that has been idle longest, or else the one that has been at its unfinished
   /// line longest. False when each of them waits for an answer: the newcomer is turned away.
   func admit(_ connection: ConnectionHandler) -> Bool {
-    if connections.count >= limits.connections {
-      let candidates = connections.values.filter { !$0.isOwedAnAnswer }
-      let oldest = candidates.min { left, right in
-        (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
-      }
-      guard let oldest else { return false }
-      connections[oldest.caller.connection] = nil
-      oldest.drop()
-    }
+    guard connections.count < limits.connections || makeRoom() else { return false }
     connections[connection.caller.connection] = connection
+    return true
+  }
+
+  /// Drops one connection that is owed no answer; false when there is none.
+  func makeRoom() -> Bool {
+    let candidates = connections.values.filter { !$0.isOwedAnAnswer }
+    let oldest = candidates.min { left, right in
+      (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
+    }
+    guard let oldest else { return false }
+    connections[oldest.caller.connection] = nil
+    oldest.drop()
     return true
   }
 

@@ -14,8 +14,6 @@ package struct ListenerLimits: Sendable {
   /// Requests of one connection that are not answered yet, or whose answer is not taken yet.
   package var requestsInFlight = WireLimits.requestsInFlight
   package var connections = WireLimits.connections
-  /// Pause after the process or the system ran out of descriptors or memory for another connection.
-  package var acceptPause = TimeAmount.milliseconds(100)
   /// Connections the kernel holds for us between two rounds of the event loop.
   package var backlog: Int32 = 1_024
 

@@ -26,6 +26,9 @@ enum Refusals {
   static let tooManyConnections = AgentFailure(
     .overloaded, "too many connections wait for answers", retryAfterMilliseconds: 1_000)
 
+  static let noDescriptors = AgentFailure(
+    .overloaded, "the agent has no file descriptor left for another connection", retryAfterMilliseconds: 1_000)
+
   /// `METHOD target HTTP/1.x`, as a browser lured to the socket would send.
   static func isHTTP(_ line: [UInt8]) -> Bool {
     var line = line[...]

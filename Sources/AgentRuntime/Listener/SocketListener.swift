@@ -73,10 +73,11 @@ package final class SocketListener: Sendable {
         .serverChannelOption(.maxMessagesPerRead, value: 256)
         .serverChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            // Without a pause a process out of descriptors would spin on accept.
-            try channel.pipeline.syncOperations.addHandlers(
-              AcceptBackoffHandler(backoffProvider: { _ in limits.acceptPause }),
-              AcceptFailureLog(state: state, logger: logger))
+            let refusal = AnswerLine.failure(nil, Refusals.noDescriptors)
+            try channel.pipeline.syncOperations.addHandler(
+              AcceptRescue(
+                refusal: refusal, uid: uid, makeRoom: { table.value.makeRoom() },
+                onFailure: { code in gate.acceptFailed(code) }))
           }
         }
         .childChannelInitializer { gate.admit($0) }

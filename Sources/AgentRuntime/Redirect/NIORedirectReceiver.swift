@@ -35,7 +35,7 @@ package struct NIORedirectReceiver: RedirectReceiver {
         .serverChannelOption(.backlog, value: Int32(limits.connections))
         .serverChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+            try channel.pipeline.syncOperations.addHandler(AcceptRescue())
           }
         }
         .childChannelInitializer { channel in
