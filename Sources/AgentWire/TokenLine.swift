@@ -168,13 +168,22 @@ package enum TokenLine {
     _ head: [UInt8], _ token: UnsafeRawBufferPointer, _ tail: [UInt8], into buffer: UnsafeMutableRawBufferPointer
   ) -> Int {
     var at = 0
-    for byte in head { buffer[at] = byte; at += 1 }
-    for byte in token {
-      TokenLineWriter.escaped(byte) {
-        buffer[at] = $0; at += 1
+    func copy(_ bytes: UnsafeRawBufferPointer) {
+      UnsafeMutableRawBufferPointer(rebasing: buffer[at...]).copyMemory(from: bytes)
+      at += bytes.count
+    }
+    head.withUnsafeBytes(copy)
+    if TokenLineWriter.isPlain(token) {
+      copy(token)
+    } else {
+      for byte in token {
+        TokenLineWriter.escaped(byte) {
+          buffer[at] = $0
+          at += 1
+        }
       }
     }
-    for byte in tail { buffer[at] = byte; at += 1 }
+    tail.withUnsafeBytes(copy)
     return at
   }
 }

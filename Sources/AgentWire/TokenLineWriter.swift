@@ -40,7 +40,14 @@ struct TokenLineWriter {
 
   mutating func quoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 { Self.escaped(byte) { bytes.append($0) } }
+    var text = text
+    text.withUTF8 { utf8 in
+      if Self.isPlain(UnsafeRawBufferPointer(utf8)) {
+        bytes.append(contentsOf: utf8)
+      } else {
+        for byte in utf8 { Self.escaped(byte) { bytes.append($0) } }
+      }
+    }
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -52,7 +59,18 @@ struct TokenLineWriter {
     raw("\":")
   }
 
+  /// Whether nothing in `text` needs an escape. Without a branch for each byte: a token is read this way for every
+  /// answer.
+  static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+    var odd: UInt8 = 0
+    for byte in text {
+      odd |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+    }
+    return odd == 0
+  }
+
   static func escapedCount(_ text: UnsafeRawBufferPointer) -> Int {
+    if isPlain(text) { return text.count }
     var count = 0
     for byte in text { escaped(byte) { _ in count += 1 } }
     return count
