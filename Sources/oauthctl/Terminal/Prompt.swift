@@ -25,8 +25,9 @@ extension Terminal {
       throw .local("there is no terminal to ask: \(question)", run: run, status: 64)
     }
     defer { close(descriptor) }
-    FileBytes.writeAll(Array(PrintableText.escaped(question).utf8), to: descriptor)
+    // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     let echo = isSecret ? SilentEcho(descriptor) : nil
+    FileBytes.writeAll(Array(PrintableText.escaped(question).utf8), to: descriptor)
     defer {
       if let echo {
         echo.restore()
