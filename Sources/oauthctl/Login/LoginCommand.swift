@@ -20,7 +20,7 @@ struct LoginCommand: ParsableCommand {
     if options.clientSecretFromInput, options.passwordFromInput {
       throw .usage(
         "standard input holds one secret: use --client-secret-stdin or --password-stdin, not both",
-        run: "oauthctl secret set NAME client_secret < FILE, then login with --password-stdin")
+        run: "the same with --client-secret-stdin alone, then: oauthctl login NAME --password-stdin < FILE")
     }
     let new = try options.account(issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
@@ -55,33 +55,29 @@ struct LoginCommand: ParsableCommand {
     return only.account
   }
 
-  /// Hands over the secrets that were given, and asks for those that are missing.
+  /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
+  /// kept when the next cannot be asked for.
   private func secrets(_ bench: Workbench, account: String, missing: inout [String]) throws(CommandError) {
-    var given: [(SecretKind, String)] = []
-    if options.clientSecretFromInput {
-      given.append((.clientSecret, try Terminal.secretFromInput("client secret")))
-    } else if missing.contains(SecretKind.clientSecret.rawValue) {
-      given.append(
-        (
-          .clientSecret,
-          try bench.terminal.askSecret(
-            "Client secret of \(account): ",
-            otherwise: "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin")
-        ))
-    }
-    if options.passwordFromInput {
-      given.append((.password, try Terminal.secretFromInput("password")))
-    } else if missing.contains(SecretKind.password.rawValue) {
-      given.append(
-        (
-          .password,
-          try bench.terminal.askSecret(
-            "Password for \(account): ", otherwise: "oauthctl login \(account) --password-stdin < FILE")
-        ))
-    }
-    for (kind, value) in given {
+    func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
       let keep = kind == .password ? options.keepPassword : nil
       _ = try bench.agent.ask(SecretSet(account: account, kind: kind, value: value, keep: keep), about: account)
+    }
+    if options.clientSecretFromInput {
+      try hand(.clientSecret, try Terminal.secretFromInput("client secret"))
+    } else if missing.contains(SecretKind.clientSecret.rawValue) {
+      try hand(
+        .clientSecret,
+        try bench.terminal.askSecret(
+          "Client secret of \(account): ",
+          otherwise: "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
+    }
+    if options.passwordFromInput {
+      try hand(.password, try Terminal.secretFromInput("password"))
+    } else if missing.contains(SecretKind.password.rawValue) {
+      try hand(
+        .password,
+        try bench.terminal.askSecret(
+          "Password for \(account): ", otherwise: "oauthctl login \(account) --password-stdin < FILE"))
     }
   }
 
