@@ -9,7 +9,7 @@ extension LoginCoordinator {
     guard let endpoint = session.server.deviceAuthorizationEndpoint else {
       throw AgentFailure(
         .configInvalid, "\(definition.name): \(session.binding.issuerHost) names no device authorization endpoint",
-        hint: "log in with a browser, or name it in the account: device_authorization_endpoint")
+        hint: "log in with a browser, or name it: --device-authorization-endpoint URL")
     }
     let asked = time.now()
     let request: HTTPRequest

@@ -11,6 +11,7 @@ struct NewAccount: Sendable, Equatable {
   var audience: [String] = []
   var authorizationEndpoint: String?
   var tokenEndpoint: String?
+  var deviceAuthorizationEndpoint: String?
   var username: String?
   var authorizeParameters: [(name: String, value: String)] = []
   var certificateAuthorityFile: String?
@@ -37,6 +38,7 @@ struct NewAccount: Sendable, Equatable {
     add("hosts", hosts)
     add("authorization_endpoint", authorizationEndpoint)
     add("token_endpoint", tokenEndpoint)
+    add("device_authorization_endpoint", deviceAuthorizationEndpoint)
     add("username", username)
     add("ca_file", certificateAuthorityFile)
     add("git_username", gitUsername)

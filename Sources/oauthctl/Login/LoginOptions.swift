@@ -28,6 +28,9 @@ struct LoginOptions: ParsableArguments {
   var authorizationEndpoint: String?
   @Option(name: .customLong("token-endpoint"), help: "Instead of discovery.")
   var tokenEndpoint: String?
+  @Option(
+    name: .customLong("device-authorization-endpoint"), help: "For --device, where the server's metadata leaves it out.")
+  var deviceAuthorizationEndpoint: String?
   @Option(help: "Your name at the server, for the password grant.")
   var username: String?
   @Option(help: "Resource the token is for (RFC 8707); repeatable.")
@@ -54,6 +57,7 @@ struct LoginOptions: ParsableArguments {
     note("--port", port != nil)
     note("--redirect-path", redirectPath != nil)
     note("--ca", certificateAuthority != nil)
+    note("--device-authorization-endpoint", deviceAuthorizationEndpoint != nil)
     note("--scope", !scope.isEmpty)
     note("--param", !parameters.isEmpty)
     note("--username", username != nil)
@@ -95,6 +99,7 @@ extension LoginOptions {
     account.audience = audience
     account.authorizationEndpoint = authorizationEndpoint
     account.tokenEndpoint = tokenEndpoint
+    account.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
     account.username = username
     account.authorizeParameters = try parameters.typedMap(Self.pair)
     let names = account.authorizeParameters.map(\.name)
