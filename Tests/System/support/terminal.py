@@ -9,11 +9,13 @@ import termios
 import time
 
 
-def run_at_terminal(home, *command, until=None, seconds=60, environment=None):
-    """Run a program with a controlling terminal; (status, everything it wrote).
+def run_at_terminal(home, *command, answers=None, until=None, seconds=60, environment=None):
+    """Run a program with a controlling terminal; (status, everything the terminal shows).
 
-    Ends it, with status None, as soon as it has written `until`; a program that does neither in time fails the test.
+    Types the `answers`, each once what it belongs to was written. Ends the program, with status None, as soon as it has
+    written `until`; a program that does neither in time fails the test.
     """
+    answers = dict(answers or {})
     ours, theirs = pty.openpty()
     process = home.start(
         *command, environment=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
@@ -28,6 +30,8 @@ def run_at_terminal(home, *command, until=None, seconds=60, environment=None):
                 except OSError:
                     # All copies of the other end are closed.
                     break
+            for question in [question for question in answers if question.encode() in written]:
+                os.write(ours, answers.pop(question).encode())
             if until is not None and until.encode() in written:
                 return None, written.decode()
         try:

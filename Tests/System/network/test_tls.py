@@ -1,0 +1,185 @@
+"""Whom the agent trusts, and what it says when it does not: at once, with the cause, and nothing is lost by it."""
+
+import shutil
+import ssl
+import subprocess
+
+import pytest
+
+from network.identities import Authority
+from network.listeners import Portal, server_tls
+from network.namespaces import isolated, needs_root, replace
+from support.login import get_token, log_in, wait_until
+
+# What is wrong with the certificate, and how the message names it.
+FAULTS = {
+    "self-signed": (dict(self_signed=True), ["self-signed certificate"]),
+    "for another host": (dict(names=["id.example.org"]), ["'localhost'"]),
+    "expired": (dict(begins=-10, ends=-1), ["certificate has expired"]),
+    "not yet valid": (dict(begins=2), ["certificate is not yet valid"]),
+}
+
+
+@pytest.fixture(scope="session")
+def authority(scratch):
+    """An authority that the accounts of a test trust."""
+    return Authority(scratch / "network-authority")
+
+
+@pytest.fixture(scope="session")
+def stranger(scratch):
+    """One that nobody trusts."""
+    return Authority(scratch / "network-stranger")
+
+
+def login_to(home, port, ca_file=None, check=False):
+    trust = ["--ca", ca_file] if ca_file else []
+    return home.oauthctl(
+        "login", "work", f"https://localhost:{port}", "--client-id", "native-app", *trust, check=check)
+
+
+def assert_tls_failure(result, portal, words):
+    """Said at once, with the cause; not a byte of HTTP reached the server, and one connection was enough."""
+    assert (result.status, result.stdout) == (6, ""), result
+    assert "localhost" in result.stderr, result.stderr
+    assert [word for word in words if word.lower() not in result.stderr.lower()] == [], result.stderr
+    assert portal.requests == [] and portal.connections == 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_certificate_is_refused_at_login_with_its_cause(home, agent, authority, fault):
+    options, words = FAULTS[fault]
+    files = authority.issue(fault.replace(" ", "-"), **options)
+    with Portal(tls=server_tls(files)) as portal:
+        assert_tls_failure(login_to(home, portal.port, authority.file), portal, words)
+
+
+@pytest.mark.parametrize("trusted", ["the system's", "another private one"])
+def test_an_authority_that_is_not_the_account_s_is_refused(home, agent, authority, stranger, trusted):
+    files = stranger.issue("stranger")
+    with Portal(tls=server_tls(files)) as portal:
+        result = login_to(home, portal.port, None if trusted == "the system's" else authority.file)
+        assert_tls_failure(result, portal, ["certificate", "issuer"])
+
+
+def test_a_private_authority_does_not_add_to_the_system_s(home, agent, authority):
+    """With `ca_file` the system's authorities count no more: a public one cannot stand in for the private one."""
+    files = authority.issue("private")
+
+    def with_the_authority_in_the_system_store():
+        home.agent.stop()
+        trust_in_system_store(home, authority.file)
+        home.agent.start()
+        with Portal(tls=server_tls(files)) as portal:
+            result = login_to(home, portal.port, Authority(home.root / "other").file)
+            assert_tls_failure(result, portal, ["certificate"])
+
+    if fault := missing_namespaces():
+        pytest.skip(fault)
+    isolated(with_the_authority_in_the_system_store)
+
+
+def test_a_server_without_tls_is_told_apart(home, agent):
+    with Portal() as portal:
+        result = login_to(home, portal.port)
+        assert (result.status, result.stdout) == (6, "") and "ssl" in result.stderr.lower(), result
+
+
+def test_tls_older_than_1_2_is_refused(home, agent, authority):
+    context = server_tls(authority.issue("old"))
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+    with Portal(tls=context) as portal:
+        assert_tls_failure(login_to(home, portal.port, authority.file), portal, ["protocol version"])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_certificate_that_turns_bad_costs_no_login(home, agent, world, fault):
+    """The refresh fails before anything is sent; once the certificate is right again, so is everything."""
+    server = world(tls=True, access_ttl=6)
+    log_in(home, server)
+    token, mark = get_token(home), server.mark()
+    options, words = FAULTS[fault]
+    with server.down():
+        bad = Authority(home.root / "bad")
+        # Trusted by name only: the account's file is what it was at login.
+        with Portal(tls=server_tls(bad.issue("bad", **options)), port=server.port) as portal:
+            failed = wait_until(
+                lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
+            assert (failed.status, failed.stdout) == (6, "") and "certificate" in failed.stderr, failed
+            status = home.oauthctl("status").stdout
+            assert "work" in status and "login" not in status.lower().split("work")[1].splitlines()[0], status
+            assert portal.requests == []
+    wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
+    assert get_token(home) != token and {entry["status"] for entry in server.refreshes(mark)} == {200}
+
+
+def test_a_changed_authority_file_sends_nothing_until_it_is_accepted(home, agent, world):
+    """The file's content is part of what the login is bound to."""
+    server = world(tls=True, access_ttl=6)
+    own = home.root / "ca.pem"
+    shutil.copy(server.ca_file, own)
+    log_in(home, server)
+    account = home.config / "oauthctl" / "accounts.d" / "work.toml"
+    account.write_text(account.read_text().replace(str(server.ca_file), str(own)))
+    home.oauthctl("reload")
+    mark = server.mark()
+    failed = wait_until(
+        lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
+    assert failed.status == 3 and "account accept work" in failed.stderr, failed
+    assert server.log_entries(mark) == []
+    home.oauthctl("account", "accept", "work", "--yes")
+    wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 30, "a token again")
+
+
+def test_the_authority_of_config_toml_counts_for_every_account(home, agent, world):
+    from network.accounts import write_settings
+
+    server = world(tls=True)
+    write_settings(home, ca_file=str(server.ca_file))
+    home.oauthctl("reload")
+    home.use_browser(server.user, server.password, ca_file=server.ca_file)
+    home.oauthctl("login", "work", server.issuer, "--client-id", "native-app", "--scope", "read")
+    assert server.say_hello(get_token(home)) == 200
+
+
+# --- The system's store ----------------------------------------------------------------------------------------------
+
+
+def missing_namespaces():
+    import os
+
+    return None if os.geteuid() == 0 else "namespaces need root"
+
+
+def trust_in_system_store(home, authority, hashed=True):
+    """Show the agents of this thread a copy of the system's certificates with one more authority in it."""
+    store = home.root / "certs"
+    if hashed:
+        shutil.copytree("/etc/ssl/certs", store, symlinks=True)
+        shutil.copy(authority, store / "private.pem")
+        digest = subprocess.run(
+            ["openssl", "x509", "-in", authority, "-noout", "-hash"], capture_output=True, text=True, check=True).stdout
+        (store / f"{digest.strip()}.0").symlink_to("private.pem")
+    else:
+        store.mkdir()
+        public = open("/etc/ssl/certs/ca-certificates.crt").read()
+        (store / "ca-certificates.crt").write_text(public + authority.read_text())
+    replace("/etc/ssl/certs", store)
+
+
+@needs_root
+@pytest.mark.parametrize("hashed", [True, False], ids=["a folder of hashed names", "one bundle"])
+def test_an_authority_of_the_system_needs_no_word(home, world, hashed):
+    """As after `update-ca-certificates`: neither the account nor config.toml mentions it."""
+    server = world(tls=True)
+
+    def log_in_with_the_system_s_store():
+        trust_in_system_store(home, server.ca_file, hashed)
+        home.agent.start()
+        home.use_browser(server.user, server.password, ca_file=server.ca_file)
+        home.oauthctl("login", "work", server.issuer, "--client-id", "native-app", "--scope", "read")
+        return get_token(home)
+
+    assert server.say_hello(isolated(log_in_with_the_system_s_store)) == 200
+    assert "ca_file" not in (home.config / "oauthctl" / "accounts.d" / "work.toml").read_text()
