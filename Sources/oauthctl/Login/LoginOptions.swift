@@ -29,7 +29,8 @@ struct LoginOptions: ParsableArguments {
   @Option(name: .customLong("token-endpoint"), help: "Instead of discovery.")
   var tokenEndpoint: String?
   @Option(
-    name: .customLong("device-authorization-endpoint"), help: "For --device, where the server's metadata leaves it out.")
+    name: .customLong("device-authorization-endpoint"), help: "For --device, where the server's metadata leaves it out."
+  )
   var deviceAuthorizationEndpoint: String?
   @Option(help: "Your name at the server, for the password grant.")
   var username: String?
