@@ -13,6 +13,8 @@ package struct AgentSettings: Sendable, Equatable {
 
   package init() {}
 
+  var proxyRules: ProxyRules { ProxyRules(proxy: proxy, exceptions: noProxy) }
+
   static let known = ["proxy", "no_proxy", "ca_file", "allow_network_home"]
 
   /// The settings, or everything that is wrong with them.

@@ -18,6 +18,7 @@ package final class FileConfiguration: ConfigurationSource {
   package let folder: ConfigurationFolder
   private let uid: UInt32
   private let known = Mutex<[String: Reading]>([:])
+  private let good = Mutex(AgentSettings())
 
   private struct Reading: Sendable {
     var bytes: [UInt8]
@@ -30,13 +31,19 @@ package final class FileConfiguration: ConfigurationSource {
     self.uid = uid
   }
 
+  /// The settings that hold: those of the last `config.toml` that was read and had no problem.
+  package var current: AgentSettings { good.withLock { $0 } }
+
   /// Reads `config.toml`. Without the file everything has its default; what is wrong has its default too, and is told.
   package func settings() -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
     let file = folder.settingsFile
     do {
       let bytes = try TrustedFile.read(file, uid: uid, limitBytes: Self.fileLimitBytes)
-      return AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder)
+      let read = AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder)
+      if read.problems.isEmpty { good.withLock { $0 = read.settings } }
+      return read
     } catch TrustedFile.Failure.missing {
+      good.withLock { $0 = AgentSettings() }
       return (AgentSettings(), [])
     } catch {
       return (AgentSettings(), [Self.problem(error, file: file)])
@@ -44,12 +51,13 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   package func load() -> Configuration {
-    var configuration = Configuration(definitions: [], problems: [])
+    var configuration = Configuration(definitions: [], problems: settings().problems)
     let names: [String]
     do {
       names = try TrustedFile.names(in: folder.accountsFolder, uid: uid, limit: 2 * Self.accountLimit)
     } catch {
-      return Configuration(definitions: [], problems: [Self.problem(error, file: folder.accountsFolder)])
+      configuration.problems.append(Self.problem(error, file: folder.accountsFolder))
+      return configuration
     }
     // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
     let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }
@@ -114,19 +122,23 @@ package final class FileConfiguration: ConfigurationSource {
     return result
   }
 
-  /// The file of the private authority may change without the definition; its digest shows it.
+  /// The private authority: the account's own, else that of `config.toml`. Its file may change without the definition;
+  /// the digest shows it. Unlike the proxy, which sees no secret, it is part of what a login is bound to.
   private func withDigest(
     _ definition: AccountDefinition, _ bytes: [UInt8]
   ) -> Result<AccountDefinition, ConfigurationProblems> {
-    guard let path = definition.certificateAuthorityFile else { return .success(definition) }
     var definition = definition
+    let own = definition.certificateAuthorityFile
+    guard let path = own ?? current.certificateAuthorityFile else { return .success(definition) }
+    definition.certificateAuthorityFile = path
     do {
       let certificates = try TrustedFile.read(path, uid: uid, limitBytes: Self.certificateLimitBytes)
       definition.certificateAuthorityDigest = Hex.encode(Digest.sha256(certificates))
       return .success(definition)
     } catch {
       let line = TOMLKeyLines(String(decoding: bytes, as: UTF8.self)).line(of: "ca_file")
-      let reason = "\(PrintableText.escaped(path)) \(Self.sentence(error))"
+      let place = own == nil ? " (of config.toml)" : ""
+      let reason = "\(PrintableText.escaped(path))\(place) \(Self.sentence(error))"
       return .failure(
         ConfigurationProblems([
           ConfigurationProblem(file: definition.file, line: line, key: "ca_file", reason: reason)

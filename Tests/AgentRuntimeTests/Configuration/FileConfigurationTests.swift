@@ -144,6 +144,36 @@ struct FileConfigurationTests {
     #expect(settings.allowsNetworkHome)
   }
 
+  @Test("The settings in force are the last good ones")
+  func currentSettings() throws {
+    #expect(configuration.current == AgentSettings())
+    try scratch.write("config.toml", "proxy = \"http://proxy.example:3128\"\n")
+    #expect(configuration.load().problems.isEmpty)
+    #expect(configuration.current.proxy == "http://proxy.example:3128")
+    try scratch.write("config.toml", "proxy = \"http://proxy.ex")
+    #expect(configuration.load().problems.map(\.file) == [scratch.path + "/config.toml"])
+    #expect(configuration.current.proxy == "http://proxy.example:3128")
+    unlink(scratch.path + "/config.toml")
+    #expect(configuration.load().problems.isEmpty)
+    #expect(configuration.current == AgentSettings())
+  }
+
+  @Test("The authority of config.toml counts for accounts that name none, and is bound with them")
+  func commonAuthority() throws {
+    try scratch.write("common.pem", "one")
+    try scratch.write("own.pem", "two")
+    try scratch.write("accounts.d/a.toml", good)
+    try scratch.write("accounts.d/b.toml", good + "ca_file = \"\(scratch.path)/own.pem\"\n")
+    try scratch.write("config.toml", "ca_file = \"\(scratch.path)/common.pem\"\n")
+    let found = configuration.load()
+    #expect(found.problems.isEmpty)
+    #expect(found.definitions.map(\.certificateAuthorityFile) == ["/common.pem", "/own.pem"].map { scratch.path + $0 })
+    #expect(found.definitions.allSatisfy { $0.certificateAuthorityDigest != nil })
+    unlink(scratch.path + "/common.pem")
+    let problem = configuration.load().problems.first
+    #expect(problem?.file == scratch.path + "/accounts.d/a.toml" && problem?.reason.contains("config.toml") == true)
+  }
+
   @Test(
     "What is wrong in the settings is named",
     arguments: [
