@@ -4,6 +4,8 @@ import Glibc
 struct AccountFile: Sendable {
   let path: String
 
+  init(path: String) { self.path = path }
+
   /// - Throws: `CommandError.configuration` when neither `HOME` nor `XDG_CONFIG_HOME` says where files are.
   init(account: String, in surroundings: Surroundings) throws(CommandError) {
     guard let folder = surroundings.configurationFolder else {

@@ -4,7 +4,7 @@ import Glibc
 
 struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "setup", abstract: "Makes other programs ask oauthctl.", subcommands: [Git.self])
+    commandName: "setup", abstract: "Makes other programs ask oauthctl.", subcommands: [Git.self, Proxy.self])
 
   struct Git: ParsableCommand {
     static let configuration = CommandConfiguration(

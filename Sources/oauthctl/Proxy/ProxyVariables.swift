@@ -1,0 +1,38 @@
+/// The proxy that a shell's variables tell, as the agent's file wants it written.
+struct ProxyVariables: Equatable {
+  /// `SCHEME://HOST:PORT`.
+  var proxy: String
+  var exceptions: [String] = []
+  /// Entries of the variable that have no counterpart, as ranges of addresses.
+  var leftOut: [String] = []
+
+  /// curl's order: the small letters first, and what is for https before what is for all.
+  static let proxyNames = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+  static let exceptionNames = ["no_proxy", "NO_PROXY"]
+
+  /// Nil when no variable names a proxy. What a proxy may look like is for the agent to judge.
+  init?(_ surroundings: Surroundings) {
+    guard let proxy = Self.proxyNames.lazy.compactMap({ surroundings[$0] }).first else { return nil }
+    let written = proxy.contains("://") ? proxy : "http://" + proxy
+    self.proxy = written.hasSuffix("/") ? String(written.dropLast()) : written
+    let list = Self.exceptionNames.lazy.compactMap { surroundings[$0] }.first ?? ""
+    for entry in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).map(String.init) {
+      if entry.contains("/") {
+        leftOut.append(entry)
+      } else {
+        let entry = Self.bracketed(entry.hasPrefix("*.") ? String(entry.dropFirst()) : entry)
+        if !exceptions.contains(entry) { exceptions.append(entry) }
+      }
+    }
+  }
+
+  init(proxy: String, exceptions: [String]) {
+    self.proxy = proxy
+    self.exceptions = exceptions
+  }
+
+  /// IPv6 addresses stand bare in the variable.
+  private static func bracketed(_ entry: String) -> String {
+    entry.count(where: { $0 == ":" }) > 1 && !entry.hasPrefix("[") ? "[\(entry)]" : entry
+  }
+}

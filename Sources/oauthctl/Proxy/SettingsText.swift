@@ -1,0 +1,30 @@
+/// Changes single keys of `config.toml` and leaves every other line, comments too, as somebody wrote it.
+struct SettingsText: Equatable {
+  private(set) var lines: [String]
+
+  init(_ text: String) {
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.last == "" { lines.removeLast() }
+  }
+
+  var text: String { lines.map { $0 + "\n" }.joined() }
+
+  /// Writes `key = value` where the key stands, else behind the last line; nil takes it away. False: its value goes on
+  /// over several lines, which is for its author to change.
+  mutating func set(_ key: String, _ value: String?) -> Bool {
+    let place = lines.firstIndex { Self.key(of: $0) == key }
+    if let place, lines[place].contains("["), !lines[place].contains("]") { return false }
+    switch (place, value) {
+    case (let place?, let value?): lines[place] = "\(key) = \(value)"
+    case (let place?, nil): lines.remove(at: place)
+    case (nil, let value?): lines.insert("\(key) = \(value)", at: lines.firstIndex { $0.hasPrefix("[") } ?? lines.count)
+    case (nil, nil): break
+    }
+    return true
+  }
+
+  private static func key(of line: String) -> String? {
+    guard let equals = line.firstIndex(of: "=") else { return nil }
+    return line[..<equals].filter { $0 != " " && $0 != "\t" }
+  }
+}

@@ -1,0 +1,78 @@
+import AgentWire
+import ArgumentParser
+
+extension SetupCommand {
+  struct Proxy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "proxy", abstract: "Makes the agent use the proxy of this shell.",
+      discussion: """
+        The agent outlives the shell that started it, so it ignores HTTPS_PROXY and NO_PROXY. This takes them over into
+        its config.toml, once: it shows what it changes, then asks.
+        Example: oauthctl setup proxy
+        """)
+
+    @Flag(help: "Takes proxy and no_proxy out again.") var remove = false
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      guard let folder = bench.surroundings.configurationFolder else {
+        throw .configuration("HOME is not set, so there is no place for config.toml", run: "export HOME=…")
+      }
+      let path = folder + "/config.toml"
+      let old = FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) }
+      let new = try changed(old ?? "", path, bench)
+      let differences = AccountFile.differences(from: old ?? "", to: new)
+      if differences.isEmpty {
+        bench.terminal.say("\(bench.surroundings.abbreviated(path)) says so already.")
+        return
+      }
+      bench.terminal.say("\(bench.surroundings.abbreviated(path)):")
+      for line in differences { bench.terminal.say("  " + line) }
+      if dryRun { return }
+      if !yes {
+        guard try bench.terminal.confirm("Change the agent's settings so?", otherwise: "oauthctl setup proxy --yes")
+        else { throw .silent(status: 1) }
+      }
+      try write(new, over: old, path, bench)
+      bench.terminal.say(remove ? "Done: the agent uses no proxy." : "Done: the agent uses it from now on.")
+    }
+
+    private func changed(_ old: String, _ path: String, _ bench: Workbench) throws(CommandError) -> String {
+      var wanted: ProxyVariables?
+      if !remove {
+        guard let found = ProxyVariables(bench.surroundings) else {
+          throw .usage(
+            "neither HTTPS_PROXY nor ALL_PROXY is set in this shell",
+            run: "export HTTPS_PROXY=http://HOST:PORT, then the same again")
+        }
+        for entry in found.leftOut {
+          bench.terminal.warn(
+            "NO_PROXY: \(entry) is a range of addresses, which no_proxy does not know; it is left out")
+        }
+        wanted = found
+      }
+      var settings = SettingsText(old)
+      let exceptions = wanted.flatMap { $0.exceptions.isEmpty ? nil : TOMLText.array($0.exceptions) }
+      guard settings.set("proxy", wanted.map { TOMLText.string($0.proxy) }), settings.set("no_proxy", exceptions) else {
+        throw .configuration(
+          "\(path) has a list over several lines, which is left to you",
+          run: "write proxy and no_proxy into \(path), then: oauthctl reload")
+      }
+      return settings.text
+    }
+
+    /// The agent judges what was written; what it refuses is taken back.
+    private func write(_ new: String, over old: String?, _ path: String, _ bench: Workbench) throws(CommandError) {
+      let file = AccountFile(path: path)
+      try file.write(new)
+      let answer = try bench.agent.ask(ConfigReload())
+      guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
+      if let old { try file.write(old) } else { try file.remove() }
+      _ = try bench.agent.ask(ConfigReload())
+      throw .configuration("nothing was changed: \(problem.sentence)", run: nil)
+    }
+  }
+}

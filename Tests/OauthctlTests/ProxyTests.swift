@@ -1,0 +1,115 @@
+import AgentWire
+import ArgumentParser
+import Glibc
+import Testing
+
+@testable import oauthctl
+
+@Suite("setup proxy")
+struct ProxyTests {
+  @Test(
+    "The variables are read as curl reads them",
+    arguments: [
+      (["HTTPS_PROXY": "http://p:1"], "http://p:1", []),
+      (["https_proxy": "p:1", "HTTPS_PROXY": "q:2"], "http://p:1", []),
+      (["ALL_PROXY": "socks5h://p:1/"], "socks5h://p:1", []), (["HTTP_PROXY": "http://p:1"], nil, []),
+      (["HTTPS_PROXY": ""], nil, []), (["NO_PROXY": "a"], nil, []),
+      (["HTTPS_PROXY": "p:1", "NO_PROXY": "a,.b, *.c ,a"], "http://p:1", ["a", ".b", ".c"]),
+      (
+        ["HTTPS_PROXY": "p:1", "no_proxy": "::1,127.0.0.1,h:8443,[::2]"], "http://p:1",
+        ["[::1]", "127.0.0.1", "h:8443", "[::2]"]
+      ),
+    ] as [([String: String], String?, [String])])
+  func variables(variables: [String: String], proxy: String?, exceptions: [String]) {
+    let found = ProxyVariables(Surroundings(variables))
+    #expect(found == proxy.map { ProxyVariables(proxy: $0, exceptions: exceptions) })
+  }
+
+  @Test("Ranges of addresses are left out, and named")
+  func ranges() {
+    let found = ProxyVariables(Surroundings(["HTTPS_PROXY": "p:1", "NO_PROXY": "10.0.0.0/8,a"]))
+    #expect(found?.exceptions == ["a"] && found?.leftOut == ["10.0.0.0/8"])
+  }
+
+  @Test(
+    "One key is changed, every other line stays",
+    arguments: [
+      ("", "\"p\"", "proxy = \"p\"\n"), ("# mine\na = 1\n", "\"p\"", "# mine\na = 1\nproxy = \"p\"\n"),
+      ("a = 1\nproxy=\"old\" # why\nb = 2\n", "\"p\"", "a = 1\nproxy = \"p\"\nb = 2\n"),
+      ("no_proxy = [\"x\"]\n  proxy = \"old\"\n", nil, "no_proxy = [\"x\"]\n"), ("a = 1\n", nil, "a = 1\n"),
+      ("a = 1\n[t]\nb = 2\n", "\"p\"", "a = 1\nproxy = \"p\"\n[t]\nb = 2\n"),
+      ("# proxy = \"no\"\n", "\"p\"", "# proxy = \"no\"\nproxy = \"p\"\n"),
+    ] as [(String, String?, String)])
+  func settings(old: String, value: String?, new: String) {
+    var settings = SettingsText(old)
+    let isSet = settings.set("proxy", value)
+    #expect(isSet)
+    #expect(settings.text == new)
+  }
+
+  @Test("A list over several lines is left to its author")
+  func severalLines() {
+    var settings = SettingsText("no_proxy = [\n  \"a\",\n]\n")
+    let isSet = settings.set("no_proxy", nil)
+    #expect(!isSet)
+    #expect(settings.lines.count == 3)
+  }
+
+  /// Runs the command in a folder of its own; gives what was printed and what the file holds then.
+  private func run(
+    _ arguments: [String], _ variables: [String: String], file: String?, refusal: String? = nil
+  ) throws -> (error: CommandError?, printed: String, file: String?) {
+    var template = Array("/tmp/oauthctl-proxy-XXXXXX".utf8CString)
+    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let path = root + "/oauthctl/config.toml"
+    defer {
+      unlink(path)
+      rmdir(root + "/oauthctl")
+      rmdir(root)
+    }
+    try FileBytes.makeFolder(root + "/oauthctl")
+    if let file { try FileBytes.replace(path, with: Array(file.utf8)) }
+    let page = Page()
+    let bench = Workbench.scripted(page, variables.merging(["XDG_CONFIG_HOME": root]) { $1 }) { _ in
+      let problems = refusal.map { [ConfigurationProblem(file: path, line: 1, key: "proxy", reason: $0)] }
+      return ConfigReloadAnswer(accounts: 0, problems: problems ?? [])
+    }
+    let command = try SetupCommand.Proxy.parse(arguments)
+    var error: CommandError?
+    do throws(CommandError) { try command.run(bench) } catch let caught { error = caught }
+    return (error, page.error, FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) })
+  }
+
+  @Test("What is taken over is shown and written")
+  func takeOver() throws {
+    let end = try run(["--yes"], ["HTTPS_PROXY": "http://p:1", "NO_PROXY": "a"], file: "# mine\n")
+    #expect(end.error == nil)
+    #expect(end.file == "# mine\nproxy = \"http://p:1\"\nno_proxy = [\"a\"]\n")
+    #expect(end.printed.contains("+ proxy = \"http://p:1\""))
+  }
+
+  @Test("A dry run writes nothing; neither does a second run")
+  func unchanged() throws {
+    #expect(try run(["--dry-run"], ["HTTPS_PROXY": "p:1"], file: nil).file == nil)
+    let again = try run([], ["HTTPS_PROXY": "p:1"], file: "proxy = \"http://p:1\"\n")
+    #expect(again.error == nil && again.printed.contains("already"))
+  }
+
+  @Test("Taking it out leaves the rest")
+  func remove() throws {
+    let end = try run(["--yes", "--remove"], [:], file: "proxy = \"http://p:1\"\nno_proxy = [\"a\"]\n# mine\n")
+    #expect(end.error == nil && end.file == "# mine\n")
+  }
+
+  @Test("What the agent refuses is taken back", arguments: [nil, "# mine\n"])
+  func refused(file: String?) throws {
+    let end = try run(["--yes"], ["HTTPS_PROXY": "http://u:p@p:1"], file: file, refusal: "it holds a password")
+    #expect(end.error?.status == 3 && end.error?.sentence?.contains("it holds a password") == true)
+    #expect(end.file == file)
+  }
+
+  @Test("Without a variable there is nothing to take over")
+  func nothing() throws {
+    #expect(try run(["--yes"], [:], file: nil).error?.status == 64)
+  }
+}
