@@ -76,10 +76,16 @@ package struct ServerResolver: Sendable {
       case .failed(let failure):
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
-          hint: failure.isTransient
-            ? nil : "check the issuer, or name --authorization-endpoint and --token-endpoint")
+          hint: Self.hint(failure))
       }
     }
+  }
+
+  private static func hint(_ failure: DiscoveryFailure) -> String? {
+    if case .unreachable(let reason) = failure.problem, reason.reason == .tls {
+      return "check the server's address; if its authority is a private one, name it: --ca FILE"
+    }
+    return failure.isTransient ? nil : "check the issuer, or name --authorization-endpoint and --token-endpoint"
   }
 
   private struct Written {
