@@ -6,7 +6,7 @@ enum KeySuggestion {
     let plain = normalised(key)
     let ranked = known.map { (name: $0, edits: edits(plain, normalised($0))) }
     if let best = ranked.min(by: { ($0.edits, $0.name) < ($1.edits, $1.name) }),
-      best.edits <= min(2, max(plain.count / 3, 1))
+      best.edits <= (plain.count > 4 ? 2 : 1)
     {
       return best.name
     }

@@ -6,7 +6,7 @@ enum SecretKeys {
     case "clientsecret", "secret": kept("client_secret")
     case "password", "passwd": kept("password")
     case "refreshtoken": kept("refresh_token")
-    case "key", "privatekey", "clientkey": kept("key")
+    case "key", "privatekey", "clientkey": "private keys do not belong into this file; take it out"
     case "accesstoken", "token", "idtoken":
       "tokens do not belong into this file; take it out, then: oauthctl login NAME"
     default: nil
