@@ -17,7 +17,7 @@ from support.home import Home
 from world.server import AuthorizationServer, Settings, site_template
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch")
+PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server")
 
 
 @pytest.fixture(scope="session", autouse=True)
