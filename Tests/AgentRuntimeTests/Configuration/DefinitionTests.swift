@@ -242,11 +242,14 @@ struct DefinitionTests {
       [nothing]
       '''
       last = 1
+      odd = """a""""
+      after = 1
       """#
     let lines = TOMLKeyLines(text)
     let expected = [
       "first": 2, "second": 5, "third": 6, "quotedkey.inner": nil, "quoted key.inner": 9, "table": 10, "table.key": 11,
-      "table.key.x": 11, "table.two.key": 13, "table.two.last": 16, "nothing": nil, "x": nil, "a": nil,
+      "table.key.x": 11, "table.two.key": 13, "table.two.last": 16,
+      "table.two.after": 18, "nothing": nil, "x": nil, "a": nil,
     ]
     for (key, line) in expected { #expect(lines.line(of: key) == line, "\(key)") }
   }
