@@ -20,6 +20,9 @@ package final class DevTransport: HTTPTransport {
 
   package func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let now = time.now().wallSeconds
-    return server.withLock { $0.respond(to: request, at: now).outcome }
+    let response = server.withLock { $0.respond(to: request, at: now) }
+    // A delay holds the answer until the test moves the clock.
+    if response.delayMilliseconds > 0 { try? await time.sleep(seconds: Double(response.delayMilliseconds) / 1_000) }
+    return response.outcome
   }
 }

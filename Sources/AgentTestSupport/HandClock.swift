@@ -28,6 +28,7 @@ package final class HandClock: TimeKeeper {
   }
 
   package func sleep(seconds: Double) async throws {
+    guard seconds > 0 else { return try Task.checkCancellation() }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID

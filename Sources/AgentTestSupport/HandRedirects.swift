@@ -5,7 +5,8 @@ import Synchronization
 package final class HandRedirects: RedirectReceiver {
   private struct Listening: RedirectListening {
     let port: Int
-    func close() async {}
+    let receiver: HandRedirects
+    func close() async { receiver.close(port) }
   }
 
   private struct State {
@@ -32,8 +33,13 @@ package final class HandRedirects: RedirectReceiver {
       return bound
     }
     guard let bound else { throw RedirectListenerError("port \(port) is in use") }
-    return Listening(port: bound)
+    return Listening(port: bound, receiver: self)
   }
+
+  /// Ports that somebody listens on.
+  package var open: [Int] { state.withLock { $0.handlers.keys.sorted() } }
+
+  private func close(_ port: Int) { state.withLock { $0.handlers[port] = nil } }
 
   /// A browser asks the listener on `port` for `target`.
   package func hit(port: Int, method: String = "GET", target: String) async -> RedirectPage? {

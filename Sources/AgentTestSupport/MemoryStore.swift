@@ -7,27 +7,53 @@ package final class MemoryStore: RecordStore {
     var records: [RecordID: VaultRecord] = [:]
     var puts = 0
     var failures: [Int: VaultError] = [:]
+    var loadFailures: [VaultError] = []
     var history: [VaultRecord] = []
+    var loads = 0
+    var beforePut: (@Sendable () -> Void)?
+    var isRolledBack = false
   }
 
   private let state = Mutex(State())
 
-  package init() {}
+  /// Holds what `steps` left on disk, each record as last written.
+  package init(_ steps: [VaultRecord] = [], isRolledBack: Bool = false) {
+    state.withLock { state in
+      for record in steps { state.records[record.id] = record }
+      state.isRolledBack = isRolledBack
+    }
+  }
 
   /// The `n`th put from now on, counted from 1, fails.
   package func fail(put n: Int, with error: VaultError = .storageFailed("no space left")) {
     state.withLock { $0.failures[$0.puts + n] = error }
   }
 
+  /// The next loads fail, one with each of `errors`.
+  package func failLoads(_ errors: [VaultError]) { state.withLock { $0.loadFailures += errors } }
+
+  /// Runs before each put is durable.
+  package func beforePut(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforePut = body } }
+
+  /// Records kept now.
+  package var count: Int { state.withLock { $0.records.count } }
+  package var loads: Int { state.withLock { $0.loads } }
+  package var isRolledBack: Bool { state.withLock { $0.isRolledBack } }
   package var puts: Int { state.withLock { $0.puts } }
   /// Every record that was made durable, in order.
   package var history: [VaultRecord] { state.withLock { $0.history } }
 
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
-    state.withLock { $0.records.values.sorted { $0.id.description < $1.id.description } }
+    let result: Result<[VaultRecord], VaultError> = state.withLock { state in
+      state.loads += 1
+      guard state.loadFailures.isEmpty else { return .failure(state.loadFailures.removeFirst()) }
+      return .success(state.records.values.sorted { $0.id.description < $1.id.description })
+    }
+    return try result.get()
   }
 
   package func put(_ record: VaultRecord) async throws(VaultError) {
+    state.withLock { $0.beforePut }?()
     let failure: VaultError? = state.withLock { state in
       state.puts += 1
       if let failure = state.failures.removeValue(forKey: state.puts) { return failure }
