@@ -114,8 +114,15 @@ package struct TokenRecord: Sendable, Equatable, Codable {
 
   package var fingerprint: Fingerprint { Fingerprint(of: accessToken.secret) }
 
+  /// Boot time, in the boot of `now`, at which its life ends; nil where the life is not known.
+  package func endBootSeconds(at now: Moment) -> Double? {
+    guard let lifeSeconds else { return nil }
+    if received.bootID == now.bootID { return min(received.bootSeconds, now.bootSeconds) + lifeSeconds }
+    return now.bootSeconds + lifeSeconds - now.elapsed(since: received)
+  }
+
   /// Seconds left; nil where the life is not known.
-  package func remaining(at now: Moment) -> Double? { lifeSeconds.map { $0 - now.elapsed(since: received) } }
+  package func remaining(at now: Moment) -> Double? { endBootSeconds(at: now).map { $0 - now.bootSeconds } }
 
   private enum CodingKeys: String, CodingKey {
     case key, scope, received

@@ -103,11 +103,11 @@ extension LoginCoordinator {
       let failure = AgentFailure(
         .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)", oauthError: error.code,
         oauthErrorDescription: error.explanation)
-      await end(id, .failure(failure))
+      end(id, .failure(failure))
       return .failure(failure)
     case .refused, .ignore:
       let failure = AgentFailure(.serverRefused, "\(name): \(verdict)")
-      await end(id, .failure(failure))
+      end(id, .failure(failure))
       return .failure(failure)
     }
   }

@@ -51,7 +51,7 @@ extension LoginCoordinator {
     var step = polling.first(atMilliseconds: time.now().bootMilliseconds)
     while let session = sessions[id], session.isPending {
       switch step {
-      case .stopped(let stop): return await end(id, .failure(Self.failure(stop, session)))
+      case .stopped(let stop): return end(id, .failure(Self.failure(stop, session)))
       case .granted: return
       case .poll(let at):
         let wait = Double(at - time.now().bootMilliseconds) / 1_000
@@ -74,7 +74,7 @@ extension LoginCoordinator {
         grant: .deviceCode(authorization.deviceCode), extra: session.binding.extraTokenParameters
       ).httpRequest()
     } catch {
-      await end(id, .failure(AgentFailure(.configInvalid, "\(session.definition.name): \(error)")))
+      end(id, .failure(AgentFailure(.configInvalid, "\(session.definition.name): \(error)")))
       return nil
     }
     switch await transport.perform(request, route: session.binding.route) {
@@ -83,7 +83,7 @@ extension LoginCoordinator {
       let judgement = TokenJudgement(judging: answer, now: Int64(asked.wallSeconds))
       let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
       if case .granted = step {
-        await end(id, await keep(judgement, session, asked: asked))
+        end(id, await keep(judgement, session, asked: asked))
         return nil
       }
       return step

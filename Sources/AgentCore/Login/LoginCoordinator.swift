@@ -37,16 +37,29 @@ package actor LoginCoordinator {
       throw AgentFailure(.badRequest, "request_id has 1 to 64 bytes")
     }
     let account = request.account
-    if let known = sessions.values.first(where: { $0.definition.name == account && $0.requestID == request.requestID })
-    {
-      return known.started
+    let known = sessions.values.first {
+      $0.definition.name == account && $0.requestIDs.contains(request.requestID)
     }
-    if let pending = pending(account) { return pending.started }
-    let task = starting[account] ?? Task { await self.begin(request) }
+    if let known { return known.started }
+    if let pending = pending(account) { return join(pending.id, request, pending.started) }
+    let task = starting[account] ?? Task { await self.beginAlone(request) }
     starting[account] = task
-    let result = await task.value
-    starting[account] = nil
-    return try result.get()
+    let started = try await task.value.get()
+    return join(started.loginID, request, started)
+  }
+
+  /// Remembers that `request` was answered with this login, so that it can be repeated.
+  private func join(_ id: String, _ request: LoginStart, _ started: LoginStarted) -> LoginStarted {
+    if let count = sessions[id]?.requestIDs.count, count < LoginSession.rememberedRequests {
+      sessions[id]?.requestIDs.insert(request.requestID)
+    }
+    return started
+  }
+
+  /// The one beginning of an account's login; ends it in `starting` itself, before anybody who waits goes on.
+  private func beginAlone(_ request: LoginStart) async -> Result<LoginStarted, AgentFailure> {
+    defer { starting[request.account] = nil }
+    return await begin(request)
   }
 
   package func wait(_ request: LoginWait) async throws(AgentFailure) -> LoginProgress {
@@ -78,8 +91,11 @@ package actor LoginCoordinator {
 
   package func cancel(_ request: LoginCancel) async throws(AgentFailure) -> EmptyResult {
     let session = try session(request.loginID)
-    await end(
-      session.id, .failure(AgentFailure(.loginCancelled, "\(session.definition.name): the login was cancelled")))
+    let name = session.definition.name
+    if case .keeping = session.state {
+      throw AgentFailure(.loginPending, "\(name): the login is being finished, too late to cancel it")
+    }
+    end(session.id, .failure(AgentFailure(.loginCancelled, "\(name): the login was cancelled")))
     return EmptyResult()
   }
 
@@ -116,11 +132,17 @@ package actor LoginCoordinator {
     let seconds = Double(session.started.expiresInSeconds)
     run(id) { coordinator in
       do { try await coordinator.time.sleep(seconds: seconds) } catch { return }
-      await coordinator.end(
-        id,
-        .failure(
-          AgentFailure(.loginCancelled, "\(name): the login was not finished in time", hint: "oauthctl login \(name)")))
+      await coordinator.expire(id, name)
     }
+  }
+
+  /// The window is over. A code that is being exchanged ends the login itself.
+  private func expire(_ id: String, _ name: String) {
+    guard case .pending = sessions[id]?.state else { return }
+    end(
+      id,
+      .failure(
+        AgentFailure(.loginCancelled, "\(name): the login was not finished in time", hint: "oauthctl login \(name)")))
   }
 
   /// Runs `body` until the session ends.
@@ -129,7 +151,7 @@ package actor LoginCoordinator {
   }
 
   /// Ends a session once; later ends change nothing.
-  func end(_ id: String, _ result: Result<LoginProgress, AgentFailure>) async {
+  func end(_ id: String, _ result: Result<LoginProgress, AgentFailure>) {
     guard var session = sessions[id], session.isPending else { return }
     session.state = .ended(result)
     let waiters = session.waiters
@@ -137,7 +159,7 @@ package actor LoginCoordinator {
     let tasks = session.tasks
     session.tasks = []
     sessions[id] = session
-    for waiter in waiters.values { waiter.resume(returning: result) }
+    for waiter in waiters.values { waiter.resume(result) }
     for task in tasks { task.cancel() }
     switch result {
     case .success: logger.info("logged in", metadata: ["account": "\(session.definition.name)"])
@@ -157,18 +179,18 @@ package actor LoginCoordinator {
         return continuation.resume(returning: .failure(AgentFailure(.badRequest, "there is no such login")))
       }
       if case .ended(let result) = session.state { return continuation.resume(returning: result) }
-      sessions[id]?.waiters[waiter] = continuation
       let account = session.definition.name
-      Task {
-        try? await self.time.sleep(seconds: seconds)
+      let timer = Task {
+        do { try await self.time.sleep(seconds: seconds) } catch { return }
         self.stillPending(id, waiter, account)
       }
+      sessions[id]?.waiters[waiter] = LoginSession.Waiting(continuation: continuation, timer: timer)
     }
   }
 
   private func stillPending(_ id: String, _ waiter: UInt64, _ account: String) {
     sessions[id]?.waiters.removeValue(forKey: waiter)?.resume(
-      returning: .success(LoginProgress(state: .pending, account: account)))
+      .success(LoginProgress(state: .pending, account: account)))
   }
 
   // MARK: Beginning
@@ -181,7 +203,7 @@ package actor LoginCoordinator {
       let server = try await service.resolver.resolve(context.definition, device: device, now: now)
       let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
       let session = LoginSession(
-        id: Base64URL.encode(random.bytes(18)), requestID: request.requestID, definition: context.definition,
+        id: Base64URL.encode(random.bytes(18)), definition: context.definition,
         server: server, binding: binding, clientSecret: context.clientSecret, began: now,
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
@@ -210,89 +232,10 @@ package actor LoginCoordinator {
       grant = .clientCredentials
     }
     session.started.loginID = session.id
+    session.state = .exchanging
     add(session)
     let id = session.id
     run(id) { await $0.obtain(id, grant, scope: definition.scope) }
     return session.started
-  }
-
-  // MARK: Obtaining
-
-  /// Sends one token request for a login, keeps what it gives, and ends the login with it. `scope` is left out where the
-  /// authorization request has named it.
-  @discardableResult
-  func obtain(_ id: String, _ grant: TokenRequestGrant, scope: [String]) async -> Result<LoginProgress, AgentFailure> {
-    guard let session = sessions[id] else { return .failure(AgentFailure(.loginCancelled, "the login ended")) }
-    let result = await tokens(session, grant, scope: scope)
-    await end(id, result)
-    return result
-  }
-
-  private func tokens(
-    _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
-  ) async -> Result<LoginProgress, AgentFailure> {
-    let definition = session.definition
-    let asked = time.now()
-    let request: HTTPRequest
-    do {
-      request = try TokenRequest(
-        endpoint: session.server.tokenEndpoint, client: try session.binding.client(session.clientSecret), grant: grant,
-        scope: scope, resources: definition.resource, audiences: definition.audience,
-        extra: session.binding.extraTokenParameters
-      ).httpRequest()
-    } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
-    switch await transport.perform(request, route: session.binding.route) {
-    case .notSent(let failure), .sentNoAnswer(let failure):
-      return .failure(
-        AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
-    case .answered(let answer):
-      return await keep(TokenJudgement(judging: answer, now: Int64(asked.wallSeconds)), session, asked: asked)
-    }
-  }
-
-  /// Makes what a token endpoint gave durable and tells it.
-  func keep(
-    _ judgement: TokenJudgement, _ session: LoginSession, asked: Moment
-  ) async -> Result<LoginProgress, AgentFailure> {
-    let definition = session.definition
-    guard case .granted(let granted) = judgement.verdict else {
-      return .failure(Self.failure(judgement.verdict, session))
-    }
-    let refreshToken = judgement.salvagedRefreshToken ?? granted.refreshToken
-    let scope = granted.scope ?? definition.scope
-    let grant = GrantRecord(
-      kind: definition.grant,
-      refreshToken: definition.grant == .clientCredentials ? nil : refreshToken.map(StoredSecret.init),
-      refreshTokenReceived: refreshToken == nil ? nil : asked,
-      refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
-      binding: session.binding)
-    let life = granted.lifetime.knownSeconds
-    let token = TokenRecord(
-      key: .standard, accessToken: granted.accessToken, tokenType: "Bearer", scope: scope, received: asked,
-      lifeSeconds: life.map(Double.init))
-    do throws(AgentFailure) {
-      let renewable = try await service.finishLogin(definition.name, grant, token)
-      let missing = definition.scope.filter { !scope.contains($0) }
-      return .success(
-        LoginProgress(
-          state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
-          missingScope: missing.isEmpty ? nil : missing))
-    } catch { return .failure(error) }
-  }
-
-  static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
-    let name = session.definition.name
-    let host = session.binding.issuerHost
-    switch verdict {
-    case .refused(let error):
-      let kind: FailureKind = error.meaning == .clientRefused ? .clientRejected : .serverRefused
-      return AgentFailure(
-        kind, "\(name): \(host) refused the login: \(error)",
-        hint: error.meaning == .clientRefused
-          ? "check client_id and client secret: oauthctl secret set \(name) client_secret" : nil,
-        oauthError: error.code, oauthErrorDescription: error.explanation)
-    case .refusedWithoutReason, .granted: return AgentFailure(.serverRefused, "\(name): \(host): \(verdict)")
-    case .unusable: return AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
-    }
   }
 }

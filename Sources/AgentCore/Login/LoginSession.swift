@@ -6,13 +6,27 @@ import Sealing
 struct LoginSession {
   enum State {
     case pending
-    /// A code is being exchanged; further hits are ignored.
+    /// A token request is under way: further hits are ignored, and only a person ends it early.
     case exchanging
+    /// The tokens are being made durable: nothing ends it but that.
+    case keeping
     case ended(Result<LoginProgress, AgentFailure>)
   }
 
+  /// A caller of `login.wait`, and the end of its patience.
+  struct Waiting {
+    let continuation: CheckedContinuation<Result<LoginProgress, AgentFailure>, Never>
+    let timer: Task<Void, Never>
+
+    func resume(_ result: Result<LoginProgress, AgentFailure>) {
+      timer.cancel()
+      continuation.resume(returning: result)
+    }
+  }
+
   let id: String
-  let requestID: String
+  /// Of every `login.start` that was answered with it.
+  var requestIDs: Set<String> = []
   let definition: AccountDefinition
   let server: ResolvedServer
   let binding: DefinitionBinding
@@ -23,7 +37,7 @@ struct LoginSession {
   var state = State.pending
   /// Authorization code only.
   var browser: Browser?
-  var waiters: [UInt64: CheckedContinuation<Result<LoginProgress, AgentFailure>, Never>] = [:]
+  var waiters: [UInt64: Waiting] = [:]
   /// Polling, unattended grants and the end of the window.
   var tasks: [Task<Void, Never>] = []
 
@@ -41,4 +55,6 @@ struct LoginSession {
   static let windowSeconds = 300.0
   /// Ended logins that are remembered, so that `login.start` and `login.wait` can be repeated.
   static let remembered = 64
+  /// Callers of one login whose request may be repeated.
+  static let rememberedRequests = 16
 }

@@ -55,9 +55,10 @@ package struct AgentRouter: LineResponder {
     guard
       let token = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now.bootSeconds)
     else { return nil }
-    let remaining = token.expiresBoot.map { max(0, Int($0 - now.bootSeconds)) }
+    let remaining = token.endBootSeconds.map { $0 - now.bootSeconds }
     let fields = TokenLine.AnswerFields(
-      tokenType: token.tokenType, expiresAt: token.expiresAt, expiresInSeconds: remaining, scope: token.scope,
+      tokenType: token.tokenType, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
+      expiresInSeconds: remaining.map { max(0, Int($0)) }, scope: token.scope,
       account: token.account, accountID: token.accountID, fingerprint: token.fingerprint, matchedHost: nil,
       gitUsername: token.gitUsername)
     return token.accessToken.withBytes { TokenLine.printAnswer(request.id, fields, token: $0) }

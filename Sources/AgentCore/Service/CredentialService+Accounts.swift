@@ -154,12 +154,12 @@ extension CredentialService {
   package func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
     try await open()
     let (name, _) = try select(account: request.account, url: nil)
-    let grant = accounts[name]?.machine.record?.grant
+    guard let grant = accounts[name]?.machine.record?.grant else { return LogoutAnswer(revocation: .none) }
+    let began = time.now()
     accounts[name]?.passwordOnce = nil
     try await change(name, .logout)
-    guard let grant else { return LogoutAnswer(revocation: .none) }
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
-    switch await revocation(name, seconds: Self.revocationWaitSeconds) {
+    switch await revocation(name, since: began, seconds: Self.revocationWaitSeconds) {
     case .revoked: return LogoutAnswer(revocation: .revoked)
     case .refused(let reason): return LogoutAnswer(revocation: .refused, reason: reason)
     case .later(let reason, _): return LogoutAnswer(revocation: .pending, reason: reason)
@@ -204,5 +204,5 @@ extension CredentialService {
 
 extension CredentialService {
   /// Accounts that have a definition.
-  var definedCount: Int { accounts.values.filter { $0.machine.definition != nil }.count }
+  package var definedCount: Int { accounts.values.filter { $0.machine.definition != nil }.count }
 }

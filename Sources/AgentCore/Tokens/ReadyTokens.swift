@@ -9,9 +9,8 @@ package struct ReadyToken: Sendable {
   package var tokenType: String
   package var scope: [String]
   package var fingerprint: String
-  /// Boot time at which its life ends, and the same in Unix seconds; nil: not known.
-  package var expiresBoot: Double?
-  package var expiresAt: Int?
+  /// Boot time at which its life ends; nil: not known.
+  package var endBootSeconds: Double?
   /// Seconds it must still be valid when a request names none.
   package var defaultMinimumValidity: Double
   package var origins: [String]
@@ -21,8 +20,8 @@ package struct ReadyToken: Sendable {
 
   /// Whether it is valid for `seconds` more, or for its default.
   package func suffices(_ seconds: Int?, at bootSeconds: Double) -> Bool {
-    guard let expiresBoot else { return true }
-    let remaining = expiresBoot - bootSeconds
+    guard let endBootSeconds else { return true }
+    let remaining = endBootSeconds - bootSeconds
     return remaining > 0 && remaining >= (seconds.map(Double.init) ?? defaultMinimumValidity)
   }
 }
@@ -43,6 +42,14 @@ package final class ReadyTokens: Sendable {
   /// Sets or removes the entry of `account`.
   package func set(_ token: ReadyToken?, for account: String) {
     state.withLock { $0.tokens[account] = token }
+  }
+
+  /// Forgets `account` whole.
+  package func remove(_ account: String) {
+    state.withLock { state in
+      state.tokens[account] = nil
+      state.asked[account] = nil
+    }
   }
 
   /// The token for `account` when it is valid long enough at `bootSeconds`; notes that it was asked for.

@@ -41,6 +41,7 @@ extension AccountStateMachine {
       next.intent = nil
       asked = now.bootSeconds
       unchanged = nil
+      isRolledBack = false
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.revocations += revocations(of: grant, next.tokens, at: now)
@@ -60,6 +61,7 @@ extension AccountStateMachine {
       next.grant?.refreshTokenLifeSeconds = nil
       next.grant?.verdict = nil
       next.intent = nil
+      isRolledBack = false
     case .forgetSecret(.clientSecret): next.clientSecret = nil
     case .forgetSecret(.password): next.password = nil
     case .forgetSecret(.refreshToken):

@@ -65,7 +65,7 @@ extension AccountStateMachine {
     let fallback = token.flatMap { !isRejected && !waiter.force && isAcceptable($0, for: waiter, at: now) ? $0 : nil }
     func orElse(_ failure: AgentFailure) -> Consideration { fallback.map { .deliver($0) } ?? .refuse(failure) }
 
-    if let obstacle = bindingObstacle { return orElse(obstacle) }
+    if let obstacle { return orElse(obstacle) }
     if let verdict = grant.verdict, !(verdict.kind == .clientRejected && backoff.plannedAt == nil) {
       return orElse(failure(verdict))
     }
@@ -128,8 +128,13 @@ extension AccountStateMachine {
     }
   }
 
-  /// Why nothing may be sent for the grant: what it is bound to is not what the files say.
-  var bindingObstacle: AgentFailure? {
+  /// Why nothing may be sent for the grant: what it is bound to is not what the files say, or it may be an old one.
+  var obstacle: AgentFailure? {
+    if isRolledBack {
+      return AgentFailure(
+        .vaultDamaged, "\(name): the vault is older than this machine remembers, so its refresh token may be used up",
+        hint: "oauthctl login \(name)   (or, if you put a backup back: oauthctl vault accept-rollback)")
+    }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
     return isDefinitionChanged ? definitionChanged : nil
   }

@@ -25,7 +25,7 @@ extension AccountStateMachine {
 
   /// Which token the plan refreshes next, and at which boot time.
   private func nextRefresh(at now: Moment) -> (key: TokenKey, at: Double)? {
-    guard let record, let grant = record.grant, let definition, !isDefinitionChanged, credential(record, grant) != nil
+    guard let record, let grant = record.grant, let definition, obstacle == nil, credential(record, grant) != nil
     else { return nil }
     if record.intent != nil { return (.standard, now.bootSeconds) }
     switch grant.verdict?.kind {

@@ -32,7 +32,7 @@ extension AccountStateMachine {
   mutating func begin(_ key: TokenKey, at now: Moment) -> [Action] {
     guard isIdle, unsaved == nil, let record, let grant = record.grant, let credential = credential(record, grant)
     else { return refuseAll(loginRequired("not logged in"), at: now) }
-    if let obstacle = bindingObstacle { return refuseAll(obstacle, at: now) }
+    if let obstacle { return refuseAll(obstacle, at: now) }
     return begin(credential, key, record, grant, at: now)
   }
 

@@ -89,6 +89,10 @@ package struct AccountStateMachine: Sendable {
   /// Grows with every change that a token or its validity could depend on.
   package internal(set) var revision: UInt64 = 0
 
+  /// The record is of a vault older than what this machine has seen: its refresh token may have been rotated since, and
+  /// using it could have the server revoke the grant. Valid tokens are served; a login ends it.
+  package var isRolledBack = false
+
   var phase = Phase.idle
   var waiters: [Waiter] = []
   var changes: [(id: ChangeID, change: AccountChange)] = []
@@ -139,7 +143,7 @@ package struct AccountStateMachine: Sendable {
     switch purpose {
     case .intent(let call):
       // The definition may have changed while the intent was being saved.
-      if let obstacle = bindingObstacle { return withdraw(call, obstacle) }
+      if let obstacle { return withdraw(call, obstacle) }
       phase = .sending(call)
       return [.send(call)]
     case .answer(let call, let outcome):
@@ -190,6 +194,11 @@ package struct AccountStateMachine: Sendable {
   // MARK: Parts shared by the rules
 
   package var name: String { definition?.name ?? record?.name ?? "?" }
+
+  /// Neither set up, nor anything kept, nor anything under way.
+  var isEmpty: Bool {
+    definition == nil && record == nil && unsaved == nil && isIdle && !isRevoking && changes.isEmpty && waiters.isEmpty
+  }
 
   var isIdle: Bool { if case .idle = phase { true } else { false } }
 

@@ -1,0 +1,97 @@
+import AgentWire
+import OAuthProtocol
+import Sealing
+
+extension LoginCoordinator {
+  /// Sends one token request for a login, keeps what it gives, and ends the login with it. `scope` is left out where the
+  /// authorization request has named it.
+  @discardableResult
+  func obtain(_ id: String, _ grant: TokenRequestGrant, scope: [String]) async -> Result<LoginProgress, AgentFailure> {
+    guard let session = sessions[id] else { return .failure(AgentFailure(.loginCancelled, "the login ended")) }
+    let result = await tokens(session, grant, scope: scope)
+    end(id, result)
+    return result
+  }
+
+  private func tokens(
+    _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
+  ) async -> Result<LoginProgress, AgentFailure> {
+    let definition = session.definition
+    let asked = time.now()
+    let request: HTTPRequest
+    do {
+      request = try TokenRequest(
+        endpoint: session.server.tokenEndpoint, client: try session.binding.client(session.clientSecret), grant: grant,
+        scope: scope, resources: definition.resource, audiences: definition.audience,
+        extra: session.binding.extraTokenParameters
+      ).httpRequest()
+    } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
+    switch await transport.perform(request, route: session.binding.route) {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      return .failure(
+        AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
+    case .answered(let answer):
+      return await keep(TokenJudgement(judging: answer, now: Int64(asked.wallSeconds)), session, asked: asked)
+    }
+  }
+
+  /// Makes what a token endpoint gave durable and tells it.
+  func keep(
+    _ judgement: TokenJudgement, _ session: LoginSession, asked: Moment
+  ) async -> Result<LoginProgress, AgentFailure> {
+    let definition = session.definition
+    guard case .granted(let granted) = judgement.verdict else {
+      return .failure(Self.failure(judgement.verdict, session))
+    }
+    let refreshToken = judgement.salvagedRefreshToken ?? granted.refreshToken
+    let scope = granted.scope ?? definition.scope
+    let grant = GrantRecord(
+      kind: definition.grant,
+      refreshToken: definition.grant == .clientCredentials ? nil : refreshToken.map(StoredSecret.init),
+      refreshTokenReceived: refreshToken == nil ? nil : asked,
+      refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
+      binding: session.binding)
+    let life = granted.lifetime.knownSeconds
+    let token = TokenRecord(
+      key: .standard, accessToken: granted.accessToken, tokenType: "Bearer", scope: scope, received: asked,
+      lifeSeconds: life.map(Double.init))
+    guard sessions[session.id]?.isPending == true else {
+      await discard(refreshToken, granted.accessToken, session)
+      return .failure(AgentFailure(.loginCancelled, "\(definition.name): the login was cancelled"))
+    }
+    sessions[session.id]?.state = .keeping
+    do throws(AgentFailure) {
+      let renewable = try await service.finishLogin(definition.name, grant, token)
+      let missing = definition.scope.filter { !scope.contains($0) }
+      return .success(
+        LoginProgress(
+          state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
+          missingScope: missing.isEmpty ? nil : missing))
+    } catch { return .failure(error) }
+  }
+
+  /// Tells the server, once, that the tokens of a login that was cancelled meanwhile are not wanted (RFC 7009).
+  private func discard(_ refreshToken: Secret?, _ accessToken: Secret, _ session: LoginSession) async {
+    guard session.binding.revocationEndpoint != nil else { return }
+    let revocation = RevocationRecord(
+      token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
+      binding: session.binding, since: time.now())
+    _ = await service.tokenEndpoint.revoke(revocation, clientSecret: session.clientSecret, now: time.now())
+  }
+
+  static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
+    let name = session.definition.name
+    let host = session.binding.issuerHost
+    switch verdict {
+    case .refused(let error):
+      let kind: FailureKind = error.meaning == .clientRefused ? .clientRejected : .serverRefused
+      return AgentFailure(
+        kind, "\(name): \(host) refused the login: \(error)",
+        hint: error.meaning == .clientRefused
+          ? "check client_id and client secret: oauthctl secret set \(name) client_secret" : nil,
+        oauthError: error.code, oauthErrorDescription: error.explanation)
+    case .refusedWithoutReason, .granted: return AgentFailure(.serverRefused, "\(name): \(host): \(verdict)")
+    case .unusable: return AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import AgentWire
+import FoundationEssentials
+import Logging
+import Sealing
+import TokenVault
+
+extension CredentialService {
+  /// Feeds one event to the state machine of `name`, and performs what it wants done.
+  func event(_ name: String, _ body: (inout AccountStateMachine) -> [AccountStateMachine.Action]) {
+    guard let actions = accounts[name]?.drive(body) else { return }
+    perform(actions, name)
+  }
+
+  /// Performs actions in order, and sets the account's next wake.
+  private func perform(_ actions: [AccountStateMachine.Action], _ name: String) {
+    for action in actions {
+      switch action {
+      case .save(let record): save(record, name)
+      case .erase: erase(name)
+      case .send(let call): send(call, name)
+      case .revoke(let revocation, let secret): revoke(revocation, secret, name)
+      case .publish: publish(name)
+      case .deliver(let id, let token): tokenWaiters.removeValue(forKey: id)?.resume(.success(token))
+      case .refuse(let id, let failure): tokenWaiters.removeValue(forKey: id)?.resume(.failure(failure))
+      case .changed(let id, let failure): changeWaiters.removeValue(forKey: id)?.resume(returning: failure)
+      }
+    }
+    reschedule(name)
+    resumeIfIdle()
+  }
+
+  // MARK: Actions
+
+  private func save(_ record: AccountRecord, _ name: String) {
+    guard let id = accounts[name]?.id else { return }
+    let version = (accounts[name]?.version ?? 0) + 1
+    accounts[name]?.version = version
+    let payload: Secret
+    do { payload = Secret(try JSONEncoder().encode(record)) } catch {
+      let failure = AgentFailure(.internal, "\(name): its record cannot be written down")
+      Task { self.saveEnded(name, failure) }
+      return
+    }
+    let stored = VaultRecord(id: id, version: version, payload: payload)
+    Task { self.saveEnded(name, await self.put(stored)) }
+  }
+
+  private nonisolated func put(_ record: VaultRecord) async -> AgentFailure? {
+    do {
+      try await store.put(record)
+      return nil
+    } catch { return AgentFailure(error) }
+  }
+
+  private func erase(_ name: String) {
+    guard let id = accounts[name]?.id else { return }
+    Task { self.saveEnded(name, await self.delete(id)) }
+  }
+
+  private nonisolated func delete(_ id: RecordID) async -> AgentFailure? {
+    do {
+      try await store.delete(id)
+      return nil
+    } catch { return AgentFailure(error) }
+  }
+
+  private func saveEnded(_ name: String, _ failure: AgentFailure?) {
+    let now = time.now()
+    if let failure {
+      logger.error("a record could not be saved", metadata: ["account": "\(name)", "reason": "\(failure.message)"])
+      event(name) { $0.saveFailed(failure, at: now, random: random.fraction()) }
+    } else {
+      event(name) { $0.saved(at: now, random: random.fraction()) }
+    }
+  }
+
+  private func send(_ call: TokenCall, _ name: String) {
+    logger.info("asking for a token", metadata: ["account": "\(name)", "server": "\(call.binding.issuerHost)"])
+    // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
+    Task { self.callEnded(name, await self.tokenEndpoint.perform(call, now: call.started)) }
+  }
+
+  private func callEnded(_ name: String, _ end: TokenCallEnd) {
+    logger.info("\(end.logLine)", metadata: ["account": "\(name)"])
+    event(name) { $0.callEnded(end, at: time.now(), random: random.fraction()) }
+  }
+
+  private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {
+    Task {
+      let end = await self.tokenEndpoint.revoke(revocation, clientSecret: secret, now: self.time.now())
+      self.revocationEnded(name, revocation, end)
+    }
+  }
+
+  private func revocationEnded(_ name: String, _ revocation: RevocationRecord, _ end: RevocationEnd) {
+    accounts[name]?.revoked = (revocation.since, end)
+    event(name) { $0.revocationEnded(revocation, end, id: nextID(), at: time.now(), random: random.fraction()) }
+    for waiting in (revocationWaiters.removeValue(forKey: name) ?? [:]).values { waiting.resume(()) }
+  }
+
+  func publish(_ name: String) {
+    guard let account = accounts[name], let definition = account.machine.definition,
+      let grant = account.machine.record?.grant,
+      let token = account.machine.ready.first(where: { $0.key == .standard })
+    else { return ready.set(nil, for: name) }
+    ready.set(
+      ReadyToken(
+        account: name, accountID: account.id.description, accessToken: token.accessToken.secret,
+        tokenType: token.tokenType, scope: token.scope, fingerprint: token.fingerprint.description,
+        endBootSeconds: token.endBootSeconds(at: time.now()),
+        defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds),
+        origins: account.machine.isDefinitionChanged ? grant.binding.hosts : definition.origins,
+        gitUsername: definition.gitUsername, revision: account.machine.revision),
+      for: name)
+  }
+
+  // MARK: Time
+
+  /// Sets the one timer of an account to its next wake.
+  func reschedule(_ name: String) {
+    guard let account = accounts[name] else { return }
+    account.timer?.cancel()
+    let now = time.now()
+    guard !isDraining, let wake = account.machine.wake(at: now) else {
+      accounts[name]?.timer = nil
+      return
+    }
+    let wait = max(0, wake - now.bootSeconds)
+    accounts[name]?.timer = Task {
+      do { try await self.time.sleep(seconds: wait) } catch { return }
+      self.wake(name)
+    }
+  }
+
+  private func wake(_ name: String) {
+    // A sleep may end a hair before its time: rounding must not become a loop.
+    let now = time.now().advanced(by: 0.001)
+    event(name) { $0.woke(at: now, asked: ready.asked(name), random: random.fraction()) }
+  }
+}
+
+extension RandomSource {
+  /// A random number in 0..<1, for jitter.
+  func fraction() -> Double {
+    let bytes = bytes(4)
+    return bytes.reduce(0.0) { $0 * 256 + Double($1) } / 4_294_967_296
+  }
+}
+
+extension TokenCallEnd {
+  /// One line for the log, without secrets.
+  var logLine: String {
+    switch self {
+    case .notSent(let reason): "nothing was sent: \(reason)"
+    case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
+    case .answered(let answer):
+      switch answer.verdict {
+      case .granted: "a token was granted"
+      case .grantRefused(let error, _), .clientRefused(let error, _), .refused(let error, _): "refused: \(error)"
+      case .refusedWithoutReason(let reason), .undecided(let reason, _): reason
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import AgentWire
+
+extension CredentialService {
+  /// Asks the state machine of `name`, and waits for its answer until `timeoutSeconds` have passed.
+  func wait(
+    _ name: String, _ waiter: AccountStateMachine.Waiter, timeoutSeconds: Double
+  ) async -> Result<TokenRecord, AgentFailure> {
+    guard accounts[name] != nil else { return .failure(Self.gone(name)) }
+    let id = waiter.id
+    return await withCheckedContinuation { continuation in
+      tokenWaiters[id] = Waiting(continuation: continuation)
+      event(name) { $0.ask(waiter, at: time.now()) }
+      guard tokenWaiters[id] != nil else { return }
+      tokenWaiters[id]?.timer = Task {
+        do { try await self.time.sleep(seconds: timeoutSeconds) } catch { return }
+        self.event(name) { $0.timedOut(id) }
+      }
+    }
+  }
+
+  /// Makes a change durable.
+  func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
+    guard accounts[name] != nil else { throw Self.gone(name) }
+    let id = nextID()
+    let failure = await withCheckedContinuation { continuation in
+      changeWaiters[id] = continuation
+      event(name) { $0.change(change, id: id, at: time.now()) }
+    }
+    if let failure { throw failure }
+  }
+
+  /// How the revocation ended that a logout has decided at `since` or later; waits `seconds` for it at most.
+  func revocation(_ name: String, since: Moment, seconds: Double) async -> RevocationEnd? {
+    func ended() -> RevocationEnd? {
+      accounts[name]?.revoked.flatMap { $0.since.seconds(since: since) >= 0 ? $0.end : nil }
+    }
+    let end = time.now().bootSeconds + seconds
+    while ended() == nil, accounts[name]?.machine.record?.revocations.isEmpty == false {
+      let left = end - time.now().bootSeconds
+      guard left > 0 else { break }
+      await revocationStep(name, seconds: left)
+    }
+    return ended()
+  }
+
+  /// Returns when some revocation of the account ended, or after `seconds`.
+  private func revocationStep(_ name: String, seconds: Double) async {
+    let id = nextID()
+    await withCheckedContinuation { continuation in
+      let timer = Task {
+        do { try await self.time.sleep(seconds: seconds) } catch { return }
+        self.revocationWaiters[name]?.removeValue(forKey: id)?.resume(())
+      }
+      revocationWaiters[name, default: [:]][id] = Waiting(continuation: continuation, timer: timer)
+    }
+  }
+
+  private static func gone(_ name: String) -> AgentFailure {
+    AgentFailure(.accountUnknown, "\(name): the account is gone")
+  }
+
+  // MARK: Draining
+
+  /// Starts nothing more by plan, and returns when what is under way has ended and is durable, or after `seconds`.
+  package func drain(seconds: Double) async {
+    isDraining = true
+    for name in accounts.keys { reschedule(name) }
+    await idle(seconds: seconds)
+  }
+
+  /// Returns when no account saves or sends, or after `seconds`.
+  package func idle(seconds: Double) async {
+    if isIdle { return }
+    let id = nextID()
+    await withCheckedContinuation { continuation in
+      let timer = Task {
+        do { try await self.time.sleep(seconds: seconds) } catch { return }
+        self.idleWaiters.removeValue(forKey: id)?.resume(())
+      }
+      idleWaiters[id] = Waiting(continuation: continuation, timer: timer)
+    }
+  }
+
+  private var isIdle: Bool { accounts.values.allSatisfy(\.machine.isIdle) }
+
+  func resumeIfIdle() {
+    guard !idleWaiters.isEmpty, isIdle else { return }
+    let waiting = idleWaiters.values
+    idleWaiters = [:]
+    for waiter in waiting { waiter.resume(()) }
+  }
+}
