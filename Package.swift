@@ -21,6 +21,17 @@ let staticClient: [LinkerSetting] = [
     .when(configuration: .release))
 ]
 
+/// `oauthd` is bound whole at its start: lazy binding leaves copies of registers, and so of secrets, on thread stacks.
+/// Packed relocations make it smaller and quicker to start.
+let boundAgent: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+      "-Xlinker", "--gc-sections", "-Xlinker", "-s",
+    ],
+    .when(configuration: .release))
+]
+
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -103,7 +114,7 @@ let package = Package(
       ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "DevAuthorizationServer"]),
 
     // Programs
-    program("oauthd", ["AgentRuntime", "AgentWire", argumentParser]),
+    program("oauthd", ["AgentRuntime", "AgentWire", argumentParser], linkerSettings: boundAgent),
     program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"]),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],
