@@ -14,6 +14,7 @@ import pytest
 
 from support import processes
 from support.home import Home
+from support.listener import Listener
 from world.server import AuthorizationServer, Settings, site_template
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -95,6 +96,13 @@ def world(scratch):
 def dot(world):
     """django-oauth-toolkit with the default settings: tokens that live 5 minutes, rotation without grace."""
     return world()
+
+
+@pytest.fixture
+def elsewhere():
+    """A server that is nobody's friend: `url`, and `seen`, the headers of each request that reached it."""
+    with Listener() as listener:
+        yield listener
 
 
 def pytest_report_header():

@@ -1,9 +1,7 @@
 """`oauthctl curl`: the installed curl with the account's token, which nobody else sees."""
 
-import http.server
 import os
 import subprocess
-import threading
 
 import pytest
 
@@ -19,30 +17,6 @@ def work(home, agent, dot):
     """The home with an account `work` that is logged in."""
     log_in(home, dot)
     return home
-
-
-@pytest.fixture
-def elsewhere():
-    """A server that is none of the account's hosts: `url`, and `seen`, the headers of each request."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.server.seen.append(dict(self.headers))
-            self.send_response(200)
-            self.send_header("Content-Length", "10")
-            self.end_headers()
-            self.wfile.write(b"elsewhere\n")
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.seen, server.url = [], f"http://127.0.0.1:{server.server_port}/"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 def curl(home, *arguments, **options):

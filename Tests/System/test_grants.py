@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from support.accounts import account_file, define
 from support.login import get_token, log_in, wait_until
 from support.terminal import run_at_terminal
 from world.accounts import CLIENTS, PASSWORD
@@ -14,17 +15,6 @@ TV = ["--client-id", "tv-app", "--scope", "read", "--device"]
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 MACHINE = ["--client-id", "machine", "--scope", "read", "--grant", "client-credentials", "--client-secret-stdin"]
 LEGACY = ["--client-id", "legacy", "--scope", "read", "--grant", "password", "--username", "alice"]
-
-
-def account_file(home, name):
-    return home.config / "oauthctl" / "accounts.d" / f"{name}.toml"
-
-
-def define(home, name, *lines):
-    """Write an account file by hand and have the agent read it."""
-    account_file(home, name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    account_file(home, name).write_text("".join(line + "\n" for line in lines))
-    home.oauthctl("reload", check=False)
 
 
 # Device flow (RFC 8628)

@@ -143,6 +143,11 @@ class AuthorizationServer:
         with contextlib.closing(sqlite3.connect(self.directory / "site.sqlite3", timeout=20)) as site, site:
             site.execute("UPDATE oauth2_provider_refreshtoken SET revoked = '2000-01-01' WHERE revoked IS NULL")
 
+    def forget_access_tokens(self):
+        with contextlib.closing(sqlite3.connect(self.directory / "site.sqlite3", timeout=20)) as site, site:
+            site.execute("UPDATE oauth2_provider_refreshtoken SET access_token_id = NULL")
+            site.execute("DELETE FROM oauth2_provider_accesstoken")
+
     def api(self, name):
         """URL of a resource that world.api describes."""
         return f"{self.issuer}/api/{name}"

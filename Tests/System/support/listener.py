@@ -1,0 +1,41 @@
+"""A server that notes who comes by."""
+
+import http.server
+import threading
+
+
+class Listener:
+    """A loopback server that answers everything alike; a context manager."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __enter__(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(self.seen))
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+def handler(seen):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def answer(self):
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            seen.append(dict(self.headers))
+            self.send_response(200)
+            self.send_header("Content-Length", "10")
+            self.end_headers()
+            self.wfile.write(b"elsewhere\n")
+
+        do_GET = do_POST = answer
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
