@@ -82,7 +82,9 @@ class Portal(Listener):
         super().__init__(**options)
 
     def serve(self, connection):
-        self.requests.append(read_head(connection))
+        if not (head := read_head(connection)):
+            return
+        self.requests.append(head)
         connection.sendall(self.answer)
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_WR)

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from network.accounts import write_settings
 from network.identities import Authority
 from network.listeners import Portal, server_tls
 from network.namespaces import isolated, needs_root, replace
@@ -62,6 +63,7 @@ def test_an_authority_that_is_not_the_account_s_is_refused(home, agent, authorit
         assert_tls_failure(result, portal, ["certificate", "issuer"])
 
 
+@needs_root
 def test_a_private_authority_does_not_add_to_the_system_s(home, agent, authority):
     """With `ca_file` the system's authorities count no more: a public one cannot stand in for the private one."""
     files = authority.issue("private")
@@ -74,8 +76,6 @@ def test_a_private_authority_does_not_add_to_the_system_s(home, agent, authority
             result = login_to(home, portal.port, Authority(home.root / "other").file)
             assert_tls_failure(result, portal, ["certificate"])
 
-    if fault := missing_namespaces():
-        pytest.skip(fault)
     isolated(with_the_authority_in_the_system_store)
 
 
@@ -85,6 +85,7 @@ def test_a_server_without_tls_is_told_apart(home, agent):
         assert (result.status, result.stdout) == (6, "") and "ssl" in result.stderr.lower(), result
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_tls_older_than_1_2_is_refused(home, agent, authority):
     context = server_tls(authority.issue("old"))
     context.set_ciphers("ALL:@SECLEVEL=0")
@@ -133,8 +134,6 @@ def test_a_changed_authority_file_sends_nothing_until_it_is_accepted(home, agent
 
 
 def test_the_authority_of_config_toml_counts_for_every_account(home, agent, world):
-    from network.accounts import write_settings
-
     server = world(tls=True)
     write_settings(home, ca_file=str(server.ca_file))
     home.oauthctl("reload")
@@ -144,12 +143,6 @@ def test_the_authority_of_config_toml_counts_for_every_account(home, agent, worl
 
 
 # --- The system's store ----------------------------------------------------------------------------------------------
-
-
-def missing_namespaces():
-    import os
-
-    return None if os.geteuid() == 0 else "namespaces need root"
 
 
 def trust_in_system_store(home, authority, hashed=True):

@@ -1,0 +1,159 @@
+"""The proxy comes from the agent's files, never from the environment; its failures are told as its own."""
+
+import pytest
+
+from network.accounts import endpoints, log_in_by_password, write_account, write_settings
+from network.listeners import ConnectProxy, Silent
+from support.login import get_token, wait_until
+
+TLS = dict(tls=True, access_ttl=6)
+
+
+def url(proxy):
+    return f"http://127.0.0.1:{proxy.port}"
+
+
+def account(home, server, name="work", **keys):
+    write_account(home, name, **endpoints(server.issuer), ca_file=str(server.ca_file), **keys)
+
+
+def place(server):
+    return f"localhost:{server.port}"
+
+
+def refresh(home, server, name="work"):
+    """Wait for the next refresh of the account, which its callers cause."""
+    mark = server.mark()
+    wait_until(lambda: get_token(home, name) and server.refreshes(mark), 30, "a refresh")
+
+
+def test_an_account_s_proxy_carries_login_and_refresh(home, agent, world):
+    server = world(**TLS)
+    with ConnectProxy() as proxy:
+        account(home, server, proxy=url(proxy))
+        log_in_by_password(home, "work")
+        assert proxy.targets == [place(server)]
+        refresh(home, server)
+        assert len(proxy.targets) >= 2 and set(proxy.targets) == {place(server)}
+        # The proxy carries encrypted bytes: it learns where a request goes, and nothing else of it.
+        names = {line.split(":")[0].lower() for head in proxy.heads for line in head.split("\r\n")[1:] if line}
+        assert names <= {"host", "proxy-connection"}
+
+
+@pytest.mark.parametrize("exceptions", [[], ["example.org", ".internal"], ["localhost"], ["*"], ["localhost:{port}"]])
+def test_config_toml_names_the_proxy_of_all_accounts_and_its_exceptions(home, agent, world, exceptions):
+    server = world(**TLS)
+    exceptions = [entry.format(port=server.port) for entry in exceptions]
+    with ConnectProxy() as proxy:
+        write_settings(home, proxy=url(proxy), no_proxy=exceptions)
+        account(home, server)
+        log_in_by_password(home, "work")
+        is_excepted = bool({"localhost", "*", place(server)} & set(exceptions))
+        assert proxy.targets == ([] if is_excepted else [place(server)])
+
+
+def test_a_new_proxy_in_config_toml_needs_no_new_login(home, agent, world):
+    """Another network, another proxy: the next refresh goes through it."""
+    server = world(**TLS)
+    account(home, server)
+    log_in_by_password(home, "work")
+    with ConnectProxy() as proxy:
+        write_settings(home, proxy=url(proxy))
+        home.oauthctl("reload")
+        refresh(home, server)
+        assert place(server) in proxy.targets
+
+
+def test_a_new_proxy_in_the_account_is_asked_about_first(home, agent, world):
+    server = world(**TLS)
+    account(home, server)
+    log_in_by_password(home, "work")
+    with ConnectProxy() as proxy:
+        account(home, server, proxy=url(proxy))
+        home.oauthctl("reload")
+        mark = server.mark()
+        failed = wait_until(
+            lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
+        assert failed.status == 3 and "account accept work" in failed.stderr, failed
+        assert proxy.targets == [] and server.refreshes(mark) == []
+
+
+def test_the_environment_s_proxy_is_not_used(home, world):
+    server = world(**TLS)
+    with ConnectProxy() as proxy:
+        names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"]
+        home.environment |= {name: url(proxy) for name in names}
+        home.agent.start()
+        account(home, server)
+        log_in_by_password(home, "work")
+        assert get_token(home) and proxy.connections == 0
+
+
+def test_a_half_written_config_toml_keeps_the_proxy(home, agent, world):
+    server = world(**TLS)
+    with ConnectProxy() as proxy:
+        write_settings(home, proxy=url(proxy))
+        account(home, server)
+        log_in_by_password(home, "work")
+        file = home.config / "oauthctl" / "config.toml"
+        file.write_text(file.read_text()[:-3])
+        result = home.oauthctl("reload", check=False)
+        assert result.status == 3 and "config.toml" in result.stderr, result
+        count = len(proxy.targets)
+        refresh(home, server)
+        assert len(proxy.targets) > count
+
+
+@pytest.mark.parametrize(
+    ("proxy", "words"),
+    [
+        (lambda: ConnectProxy(password="user:word"), ["407"]),
+        (lambda: ConnectProxy(refuse="403 Forbidden"), ["403"]),
+        (lambda: ConnectProxy(refuse="502 Bad Gateway"), ["502"]),
+        (Silent, ["tim"]),
+        (None, ["127.0.0.1 port"]),
+    ],
+    ids=["wants a password", "forbids it", "cannot reach it", "is silent", "is not there"])
+def test_a_proxy_that_fails_is_named_and_costs_no_login(home, agent, world, proxy, words):
+    server = world(**TLS)
+    account(home, server)
+    log_in_by_password(home, "work")
+    mark = server.mark()
+    with (proxy or ConnectProxy)() as listener:
+        if not proxy:
+            listener.__exit__()
+        write_settings(home, proxy=url(listener))
+        home.oauthctl("reload")
+        failed = wait_until(
+            lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 40, "a failure")
+        assert (failed.status, failed.stdout) == (6, ""), failed
+        assert [word for word in words if word not in failed.stderr.lower()] == [], failed.stderr
+        assert server.refreshes(mark) == []
+    write_settings(home)
+    home.oauthctl("reload")
+    wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
+
+
+def test_setup_proxy_takes_the_shell_s_over_when_asked(home, agent, world):
+    server = world(**TLS)
+    settings = home.config / "oauthctl" / "config.toml"
+    with ConnectProxy() as proxy:
+        shell = {"HTTPS_PROXY": url(proxy) + "/", "NO_PROXY": "example.org,10.0.0.0/8"}
+        shown = home.oauthctl("setup", "proxy", "--dry-run", environment=shell)
+        assert url(proxy) in shown.stderr and not settings.exists()
+        assert home.oauthctl("setup", "proxy", environment=shell, check=False).status != 0, "it did not ask"
+        result = home.oauthctl("setup", "proxy", "--yes", environment=shell)
+        assert "10.0.0.0/8" in result.stderr and settings.read_text().count("\n") == 2
+        account(home, server)
+        log_in_by_password(home, "work")
+        assert proxy.targets == [place(server)]
+        home.oauthctl("setup", "proxy", "--remove", "--yes")
+        refresh(home, server)
+        assert proxy.targets == [place(server)] and settings.read_text() == ""
+
+
+def test_setup_proxy_takes_back_what_the_agent_refuses(home, agent):
+    shell = {"HTTPS_PROXY": "http://user:word@proxy.example:3128"}
+    result = home.oauthctl("setup", "proxy", "--yes", environment=shell, check=False)
+    assert result.status == 3 and "user name or password" in result.stderr, result
+    assert not (home.config / "oauthctl" / "config.toml").exists()
