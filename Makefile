@@ -7,12 +7,16 @@ RELEASE_FLAGS = -c release --static-swift-stdlib
 
 SWIFT_FILES = Package.swift Sources Tests
 
-.PHONY: help build release test demo lint format clean
+# The programs that are installed: the built ones, unless a folder is named.
+PROGRAMS = $(or $(OAUTHCTL_BIN),$(abspath $(BUILD))/release)
+
+.PHONY: help build release test demo install uninstall lint format clean
 
 help:
 	@echo 'make build    the programs, in $(BUILD)/release'
 	@echo 'make test     every test, the programs against real servers too'
 	@echo 'make demo     the story of a token, told by the programs themselves'
+	@echo 'make install [PREFIX=~/.local]    programs, units, completions, manual pages;  make uninstall  takes them away'
 	@echo 'make lint     the style of all files;  make format  mends what can be mended'
 	@echo 'make clean    remove $(BUILD)'
 
@@ -33,6 +37,15 @@ demo:
 	@Tests/Setup/prepare demo
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release BROWSER='$(if $(filter command,$(origin BROWSER)),$(BROWSER))' Tests/Demo/demo
+
+# As root for somebody else nothing is built: what root builds, its owner could not build again.
+install:
+	@Tests/Setup/prepare install
+	@[ -n '$(OAUTHCTL_BIN)' ] || [ -n "$$SUDO_UID" ] || $(MAKE) --no-print-directory build
+	@PROGRAMS='$(PROGRAMS)' Tests/Setup/install install
+
+uninstall:
+	@Tests/Setup/install uninstall
 
 lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SWIFT_FILES)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PREPARE = Path(__file__).resolve().parent.parent / "Setup" / "prepare"
-ALL = {"pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "binutils", "curl"}
+ALL = {"pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "binutils", "curl", "man-db"}
 
 
 class System:

@@ -1,0 +1,176 @@
+"""`make install` and `make uninstall`: everything in its place, nothing enabled, and away again without a trace."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server"}
+
+
+class Installation:
+    """`make` in a home of its own; systemctl is pretended, and every call of it noted."""
+
+    def __init__(self, home):
+        self.home, self.prefix = home, home.root / ".local"
+        self.calls = home.root / "calls"
+        systemctl = home.bin / "systemctl"
+        systemctl.write_text(f'#!/bin/sh\necho "$*" >>{self.calls}\n')
+        systemctl.chmod(0o700)
+        self.path = f"{home.bin}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
+    def make(self, target, *variables, check=True, **environment):
+        return self.home.run(
+            "make", "-s", "-C", ROOT, target, f"OAUTHCTL_BIN={self.home.programs}", *variables, check=check,
+            environment={"PATH": self.path, **environment}, timeout=120)
+
+
+@pytest.fixture
+def installation(home):
+    del home.environment["XDG_DATA_HOME"]
+    return Installation(home)
+
+
+def tree(folder):
+    """Every path below `folder` with its content, or where it leads."""
+    return {
+        path.relative_to(folder): os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
+        for path in folder.rglob("*")}
+
+
+def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, home):
+    result = installation.make("install", "PREFIX=~/.local")
+    assert {path.name for path in (installation.prefix / "bin").iterdir()} == PROGRAMS | {"git-credential-oauthctl"}
+    assert result.stderr == ""
+    assert result.lines[1:] == [
+        "Not in PATH yet:", f"  export PATH={installation.prefix}/bin:$PATH",
+        "To have systemd start the agent when it is needed, which is optional:",
+        "  systemctl --user enable --now oauthd.socket"]
+    # The installed client finds the installed agent beside it.
+    status = home.run(installation.prefix / "bin" / "oauthctl", "status")
+    agent = int(re.search(r"pid (\d+), started on demand", status.stdout)[1])
+    assert os.readlink(f"/proc/{agent}/exe") == str(installation.prefix / "bin" / "oauthd")
+    helper = home.run(
+        installation.prefix / "bin" / "git-credential-oauthctl", "capability", stdin="")
+    assert helper.stdout.startswith("version 0")
+    assert not installation.calls.exists(), "install enables and starts nothing"
+
+
+def test_a_folder_in_path_needs_no_line_about_path(installation):
+    folder = f"{installation.prefix}/bin"
+    result = installation.make("install", f"PREFIX={installation.prefix}/", PATH=f"{folder}:{installation.path}")
+    assert "PATH" not in result.stdout
+
+
+def test_uninstall_takes_exactly_that_away(installation, home):
+    kept = installation.prefix / "bin" / "mine"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    (installation.prefix / "share" / "man").mkdir(parents=True)
+    before = tree(installation.prefix)
+    installation.make("install")
+    # Once more, with something of an older version that the new one has not.
+    record = installation.prefix / "lib" / "oauthctl" / "installed"
+    old = installation.prefix / "bin" / "oauthctl-old"
+    old.write_text("")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    record.write_text(record.read_text() + f"file {old} {empty}\n")
+    again = installation.make("install")
+    assert "systemctl --user try-restart oauthd.service" in again.stdout
+    assert not old.exists()
+    installation.make("uninstall")
+    assert tree(installation.prefix) == before
+    assert installation.make("uninstall", check=False).status != 0
+    assert not installation.calls.exists()
+
+
+def test_what_was_changed_since_stays_and_is_named(installation):
+    installation.make("install")
+    completion = installation.prefix / "share" / "fish" / "vendor_completions.d" / "oauthctl.fish"
+    completion.write_text("# mine\n")
+    result = installation.make("uninstall")
+    assert str(completion) in result.stderr
+    assert [path for path in tree(installation.prefix).values() if path] == [b"# mine\n"]
+
+
+def test_destdir_stands_before_every_path_and_in_none(installation, home):
+    destination = home.root / "image"
+    before = set(tree(home.root))
+    result = installation.make("install", f"DESTDIR={destination}", "PREFIX=/usr/local")
+    assert result.lines == [f"Installed below {destination}/usr/local."]
+    assert all(path.is_relative_to("image") for path in set(tree(home.root)) - before)
+    assert (destination / "usr/local/lib/systemd/user-preset/90-oauthctl.preset").exists()
+    units = [path for path in (destination / "usr/local/lib/systemd/user").rglob("*") if path.is_file()]
+    assert {path.name for path in units} == {"oauthd.service", "oauthd.socket", "50-sandbox.conf"}
+    for unit in units:
+        assert not re.search(r"@[A-Z]+@", unit.read_text())
+    assert re.search(
+        r"^ExecStart=/usr/local/bin/oauthd\b", (destination / "usr/local/lib/systemd/user/oauthd.service").read_text(),
+        re.MULTILINE)
+    assert str(destination) not in (destination / "usr/local/lib/oauthctl/installed").read_text()
+    installation.make("uninstall", f"DESTDIR={destination}", "PREFIX=/usr/local")
+    assert not [path for path in destination.rglob("*") if not path.is_dir()]
+
+
+def test_units_of_a_home_stand_where_its_own_manager_looks(installation):
+    installation.make("install")
+    folder = installation.prefix / "share" / "systemd" / "user"
+    assert f"ExecStart={installation.prefix}/bin/oauthd" in (folder / "oauthd.service").read_text()
+    # Not where the manager looks: then the line that links them is told.
+    result = installation.make("install", XDG_DATA_HOME="/elsewhere")
+    assert f"systemctl --user link {folder}/oauthd.socket {folder}/oauthd.service" in result.stdout
+
+
+def test_no_sandbox_is_installed_where_the_service_could_not_start_with_it(installation, home):
+    drop_in = installation.prefix / "share/systemd/user/oauthd.service.d/50-sandbox.conf"
+    unshare = home.bin / "unshare"
+    for status in (0, 1, 0):
+        unshare.write_text(f"#!/bin/sh\nexit {status}\n")
+        unshare.chmod(0o700)
+        result = installation.make("install")
+        assert drop_in.exists() == (status == 0)
+        assert ("user namespaces" in result.stdout) == (status != 0)
+
+
+@pytest.mark.parametrize("prefix", ["relative", "/", "/with blank", "/quo'te", "/per$cent"])
+def test_a_prefix_that_units_cannot_name_is_refused(installation, home, prefix):
+    before = tree(home.root)
+    result = home.run(
+        ROOT / "Tests/Setup/install", "install", environment={"PREFIX": prefix, "PROGRAMS": str(home.programs)},
+        check=False)
+    assert result.status == 64 and result.stderr.startswith("PREFIX=")
+    assert tree(home.root) == before
+
+
+def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(installation, home):
+    installation.make("install")
+    manual = installation.prefix / "share" / "man"
+    pages = {path.name: path for path in manual.rglob("*.[18]")}
+    commands = re.findall(r"^  ([a-z][a-z-]+)  ", home.oauthctl("--help").stdout, re.MULTILINE)
+    assert len(commands) > 10
+    assert set(pages) == (
+        {f"oauthctl-{command}.1" for command in commands if command != "help"}
+        | {"oauthctl.1", "git-credential-oauthctl.1", "oauth-dev-server.1", "oauthd.8", "oauthd-fetch.8"})
+    for name, page in pages.items():
+        read = home.run("man", "--warnings", "-l", page, environment={"MANWIDTH": "80", "MANROFFSEQ": ""})
+        assert read.stderr == "", name
+        assert {"NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"} <= set(read.lines), name
+    login = home.run("man", "-l", pages["oauthctl-login.1"], environment={"MANWIDTH": "80"}).stdout
+    for option in re.findall(r"^  (--[a-z-]+)", home.oauthctl("login", "--help").stdout, re.MULTILINE):
+        assert option in login or option == "--version"
+
+
+def test_completions_are_taken_by_their_shells(installation, home):
+    installation.make("install")
+    share = installation.prefix / "share"
+    script = f". {share}/bash-completion/completions/oauthctl; complete -p oauthctl"
+    assert re.search(r"complete .*-F \S+ oauthctl", home.run("bash", "-c", script).stdout)
+    for shell, file in (("zsh", "zsh/site-functions/_oauthctl"), ("fish", "fish/vendor_completions.d/oauthctl.fish")):
+        text = (share / file).read_text()
+        assert "get-token" in text and "min-validity" in text
+        if shutil.which(shell):
+            assert subprocess.run([shell, "-n", share / file], capture_output=True).returncode == 0
