@@ -267,7 +267,7 @@ def test_a_secret_in_the_file_is_refused_and_not_repeated(home, agent, key):
         other = home.oauthctl(*arguments, check=False)
         assert "hunter2" not in other.stdout + other.stderr
     agent.stop()
-    assert files_with(home, "hunter2-hunter2") == [("config/oauthctl/accounts.d/work.toml", 0)]
+    assert files_with(home, "hunter2-hunter2") == {"config/oauthctl/accounts.d/work.toml"}
 
 
 def test_a_half_edited_file_keeps_the_last_good_definition(home, agent, dot):

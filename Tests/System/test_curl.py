@@ -260,25 +260,24 @@ def test_the_token_is_nowhere_to_be_seen_while_curl_runs(work, dot):
     first = get_token(work)
     dot.revoke(first)
     mark = dot.mark()
-    with Watch(first, folders=[work.root, work.temporary]) as watch:
+    with Watch(work.root) as watch:
         process = work.start(work.programs / "oauthctl", "curl", "-sS", dot.api("slow") + "?seconds=2")
         wait_until(lambda: dot.refreshes(mark), 20, "the retry")
         second = get_token(work)
-        watch.secrets.append(second.encode())
         arguments = wait_until(lambda: child_arguments(process.pid), 20, "curl's second run")
         configuration = os.readlink(f"/proc/{child(process.pid)}/fd/{arguments[3].rpartition('/')[2]}")
         assert process.communicate(timeout=60) == ("late\n", "")
-    assert watch.found == set() and {"oauthctl", "curl"} <= watch.seen and second != first
+    assert watch.places_of(first, second) == set() and {"oauthctl", "curl"} <= watch.seen and second != first
     assert arguments[:3] == ["curl", "--disable", "--config"] and configuration.startswith("/memfd:")
-    assert files_with(work, first, second) == []
+    assert files_with(work, first, second) == set()
     assert [entry["token"] for entry in dot.api_requests(mark)] == [mark_of(first), mark_of(second)]
 
 
 def test_the_watch_would_see_a_token_that_is_passed_as_an_argument(work, dot):
     token = get_token(work)
-    with Watch(token) as watch:
+    with Watch() as watch:
         work.run("curl", "-sS", "-H", f"Authorization: Bearer {token}", dot.api("slow") + "?seconds=0.5")
-    assert {where for where, _ in watch.found} == {"command line of curl"}
+    assert watch.places_of(token) == {"command line of curl"}
 
 
 def child(pid):

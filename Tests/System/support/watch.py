@@ -1,7 +1,9 @@
 """Looking for secrets where other programs could see them: command lines, environments, temporary files."""
 
+import base64
 import os
 import threading
+import urllib.parse
 from pathlib import Path
 
 OURS = {"oauthctl", "oauthd", "oauthd-fetch", "curl", "git", "git-remote-http", "git-credential-oauthctl"}
@@ -10,14 +12,13 @@ OURS = {"oauthctl", "oauthd", "oauthd-fetch", "curl", "git", "git-remote-http", 
 class Watch:
     """Looks again and again, while inside, at every process's command line and environment, and at `folders`.
 
-    `found` lists (where, secret's number); `seen` names the programs that were there to be looked at, so that a test
-    can say that it did look.
+    What was seen is kept, so that secrets can be searched for that are known only later. `seen` names the programs that
+    were there to be looked at, so that a test can say that it did look.
     """
 
-    def __init__(self, *secrets, folders=()):
-        self.secrets = [secret.encode() for secret in secrets]
+    def __init__(self, *folders):
         self.folders = [Path(folder) for folder in folders]
-        self.found, self.seen, self.rounds = set(), set(), 0
+        self.records, self.seen = set(), set()
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self.look)
 
@@ -35,25 +36,30 @@ class Watch:
             for process in os.listdir("/proc"):
                 if process.isdigit() and int(process) != own:
                     self.look_at_process(process)
-            for folder in self.folders:
-                self.look_at_folder(folder)
-            self.rounds += 1
+            for path in (path for folder in self.folders for path in folder.rglob("*")):
+                if path.is_file() and not path.is_symlink():
+                    self.records.add((str(path), contents(path)))
 
     def look_at_process(self, process):
         line = contents(f"/proc/{process}/cmdline")
         name = os.path.basename(line.split(b"\0", 1)[0].decode(errors="replace"))
         if name in OURS:
             self.seen.add(name)
-        self.search(f"command line of {name}", line)
-        self.search(f"environment of {name}", contents(f"/proc/{process}/environ"))
+        self.records.add((f"command line of {name}", line))
+        self.records.add((f"environment of {name}", contents(f"/proc/{process}/environ")))
 
-    def look_at_folder(self, folder):
-        for path in folder.rglob("*"):
-            if path.is_file() and not path.is_symlink():
-                self.search(str(path), contents(path))
+    def places_of(self, *secrets):
+        """Where any of these was to be seen."""
+        return {
+            where for where, data in list(self.records)
+            if any(spelling in data for secret in secrets for spelling in spellings(secret))}
 
-    def search(self, where, data):
-        self.found.update((where, number) for number, secret in enumerate(self.secrets) if secret in data)
+
+def spellings(secret):
+    """A secret as it is, form-urlencoded, and in Base64, alone and as a user's password."""
+    return {
+        secret.encode(), urllib.parse.quote_plus(secret).encode(), urllib.parse.quote(secret, safe="").encode(),
+        base64.b64encode(secret.encode()).rstrip(b"="), base64.b64encode(b"oauth2:" + secret.encode()).rstrip(b"=")}
 
 
 def contents(path):
@@ -65,12 +71,9 @@ def contents(path):
         return b""
 
 
-def files_with(home, *secrets):
-    """(file, secret's number) for every file below the home that holds a secret in the clear."""
-    found = []
-    for path in home.files():
-        data = contents(path)
-        found += [
-            (str(path.relative_to(home.root)), number) for number, secret in enumerate(secrets)
-            if secret.encode() in data]
-    return found
+def files_with(home, *secrets, but=()):
+    """The files below the home that hold one of the secrets in the clear, by their names from there."""
+    names = {str(path.relative_to(home.root)): path for path in home.files()}
+    return {
+        name for name, path in names.items() if name not in but
+        and any(spelling in contents(path) for secret in secrets for spelling in spellings(secret))}

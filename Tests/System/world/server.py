@@ -138,6 +138,10 @@ class AuthorizationServer:
         return [("access", token, False) for token, in access] + [
             ("refresh", token, revoked is not None) for token, revoked in refresh]
 
+    def device_codes(self):
+        with contextlib.closing(sqlite3.connect(self.directory / "site.sqlite3", timeout=20)) as site:
+            return [code for code, in site.execute("SELECT device_code FROM oauth2_provider_devicegrant")]
+
     def end_grants(self):
         """The server forgets every refresh token: the next refresh is answered with `invalid_grant`."""
         with contextlib.closing(sqlite3.connect(self.directory / "site.sqlite3", timeout=20)) as site, site:
