@@ -1,0 +1,409 @@
+import AgentCore
+import AgentTestSupport
+import AgentWire
+import DevAuthorizationServer
+import OAuthProtocol
+import Testing
+import TokenVault
+
+@Suite("token.get over the development server")
+struct TokenServiceTests {
+  private func loggedIn() async throws -> Bench {
+    let bench = Bench()
+    try await bench.logIn()
+    return bench
+  }
+
+  @Test("a hundred callers of an expired token cause one refresh, and all get its result")
+  func oneRefresh() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    let tokens = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<100 { group.addTask { try? await bench.call(TokenGet(account: "work")).accessToken } }
+      return await group.reduce(into: [String?]()) { $0.append($1) }
+    }
+    #expect(tokens.count == 100)
+    #expect(Set(tokens).count == 1)
+    #expect(tokens.allSatisfy { $0 != nil })
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("a token in use is refreshed by plan, before it ends, and nobody has to ask")
+  func plan() async throws {
+    let bench = try await loggedIn()
+    let first = try await bench.call(TokenGet(account: "work")).accessToken
+    for round in 1...3 {
+      try await eventually("a wake is set") {
+        bench.clock.wakes.contains { (2_339...3_061).contains($0 - bench.clock.now().bootSeconds) }
+      }
+      bench.clock.advance(by: 3_061)
+      try await eventually("refresh \(round)") { bench.refreshes == round }
+      await bench.service.idle(seconds: 60)
+    }
+    let token = try await bench.call(TokenGet(account: "work")).accessToken
+    #expect(token != first)
+    #expect(await bench.isGood(token))
+    #expect(bench.refreshes == 3)
+  }
+
+  @Test("an idle agent sends nothing and wakes for nothing")
+  func idle() async throws {
+    let bench = Bench()
+    _ = try await bench.call(AccountList())
+    #expect(bench.clock.wakes.isEmpty)
+    #expect(bench.transport.withServer { $0.requestCount } == 0)
+  }
+
+  @Test("a 401: token.reject marks, the ready path says nothing more, and the next who asks gets a new token")
+  func reject() async throws {
+    let bench = try await loggedIn()
+    let first = try await bench.call(TokenGet(account: "work"))
+    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now().bootSeconds) != nil)
+    let marked = try await bench.call(
+      TokenReject(account: "work", rejected: RejectedToken(fingerprint: first.fingerprint)))
+    #expect(marked.result == .marked)
+    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now().bootSeconds) == nil)
+    #expect(bench.refreshes == 0)
+    let second = try await bench.call(TokenGet(account: "work"))
+    #expect(second.fingerprint != first.fingerprint)
+    let late = try await bench.call(TokenGet(account: "work", rejected: RejectedToken(token: first.accessToken)))
+    #expect(late.accessToken == second.accessToken)
+    #expect(bench.refreshes == 1)
+    let superseded = try await bench.call(
+      TokenReject(account: "work", rejected: RejectedToken(token: first.accessToken)))
+    #expect(superseded.result == .superseded)
+  }
+
+  @Test("fifty callers with the same 401 cost one refresh")
+  func storm() async throws {
+    let bench = try await loggedIn()
+    let first = try await bench.call(TokenGet(account: "work"))
+    let tokens = await withTaskGroup(of: String?.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          try? await bench.call(
+            TokenGet(account: "work", rejected: RejectedToken(fingerprint: first.fingerprint))
+          ).accessToken
+        }
+      }
+      return await group.reduce(into: [String?]()) { $0.append($1) }
+    }
+    #expect(Set(tokens).count == 1)
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("each waiter keeps its own time-out, and one that leaves does not end the refresh")
+  func timeouts() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 20_000 }
+    async let hasty = bench.failure(TokenGet(account: "work", timeoutMilliseconds: 2_000))
+    async let patient = bench.call(TokenGet(account: "work", timeoutMilliseconds: 40_000))
+    try await bench.clock.sleepers(until: 2)
+    try await bench.clock.sleepers(until: 40)
+    try await bench.clock.sleepers(until: 20)
+    bench.clock.advance(by: 2)
+    #expect(await hasty?.kind == .timeout)
+    bench.clock.advance(by: 18)
+    let token = try await patient.accessToken
+    #expect(await bench.isGood(token))
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("who was answered leaves no sleeper behind")
+  func noSleepers() async throws {
+    let bench = try await loggedIn()
+    for _ in 0..<20 {
+      bench.clock.advance(by: 3_601)
+      _ = try await bench.call(TokenGet(account: "work", timeoutMilliseconds: 555_000))
+    }
+    let until = bench.clock.now().bootSeconds + 555
+    try await eventually("only the plan's wake is left") {
+      !bench.clock.wakes.contains { abs($0 - until) < 1 } && bench.clock.wakes.count <= 1
+    }
+  }
+
+  @Test("the server's refusal to answer is told at once, with the time of the next attempt, and passes")
+  func unavailable() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.script(.token, .answer(status: 503, headers: [HTTPField("Retry-After", "7")])) }
+    let failure = await bench.failure(TokenGet(account: "work"))
+    #expect(failure?.kind == .unavailable)
+    #expect(failure?.retryAfterMilliseconds == 7_000)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .unavailable)
+    #expect(bench.refreshes == 1)
+    bench.clock.advance(by: 7)
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+  }
+
+  @Test("an answer lost on its way: the retry recovers where the server is lenient, and says so where it is not")
+  func ambiguous() async throws {
+    for (rotation, isRecovered) in [(DevRotation.grace(seconds: 60), true), (.strict, false)] {
+      let bench = try await loggedIn()
+      bench.transport.withServer {
+        $0.options.rotation = rotation
+        $0.script(.token, .actThenDrop)
+      }
+      bench.clock.advance(by: 3_601)
+      async let asked: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
+      try await eventually("the first was sent") { bench.refreshes == 1 }
+      try await bench.clock.sleepers(until: 1)
+      bench.clock.advance(by: 1.3)
+      #expect((await asked != nil) == isRecovered)
+      #expect(bench.refreshes == 2)
+      if !isRecovered { #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired) }
+      #expect(bench.refreshes == 2)
+    }
+  }
+
+  @Test("scopes and resources that the account does not list are not asked for")
+  func notPermitted() async throws {
+    let bench = Bench([.browser.changed { $0.allowedScope = ["openid"] }])
+    try await bench.logIn()
+    #expect(await bench.failure(TokenGet(account: "work", scope: ["email"]))?.kind == .notPermitted)
+    #expect(await bench.failure(TokenGet(account: "work", resource: ["https://a.example"]))?.kind == .notPermitted)
+    let narrow = try await bench.call(TokenGet(account: "work", scope: ["read"]))
+    #expect(narrow.scope == ["read"])
+    let whole = try await bench.call(TokenGet(account: "work", scope: ["write", "read"]))
+    #expect(whole.scope == ["read", "write"])
+    #expect(bench.refreshes == 1)
+    #expect(await bench.failure(TokenGet(account: "work", scope: ["openid"]))?.kind == .serverRefused)
+    #expect(try await bench.call(TokenGet(account: "work")).accessToken == whole.accessToken)
+  }
+
+  @Test(
+    "bounds are kept, with the parameter named",
+    arguments: [
+      TokenGet(account: "work", minValiditySeconds: -1), TokenGet(account: "work", minValiditySeconds: 86_401),
+      TokenGet(account: "work", timeoutMilliseconds: 0), TokenGet(account: "work", timeoutMilliseconds: 600_001),
+      TokenGet(account: "work", rejected: RejectedToken(fingerprint: "sha256:zz")),
+      TokenGet(account: "work", rejected: RejectedToken(token: "")),
+      TokenGet(account: "work", url: "ftp://127.0.0.1/"),
+    ])
+  func bounds(request: TokenGet) async throws {
+    let bench = Bench()
+    #expect(await bench.failure(request)?.kind == .badRequest)
+  }
+
+  @Test("the account is found by its URL's exact origin, and refused to every other")
+  func hosts() async throws {
+    let bench = try await loggedIn()
+    let found = try await bench.call(TokenGet(url: "http://127.0.0.1:8080/repo.git"))
+    #expect(found.account == "work")
+    #expect(found.matchedHost == "http://127.0.0.1:8080")
+    #expect(await bench.failure(TokenGet(url: "http://127.0.0.1:9090/"))?.kind == .accountUnknown)
+    #expect(await bench.failure(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))?.kind == .notPermitted)
+    #expect(await bench.failure(TokenGet(account: "nobody"))?.kind == .accountUnknown)
+    #expect(try await bench.call(TokenGet()).account == "work")
+    bench.configuration.set([.browser, .browser.changed { $0.name = "home" }])
+    _ = try await bench.call(ConfigReload())
+    #expect(await bench.failure(TokenGet())?.kind == .accountAmbiguous)
+  }
+}
+
+@Suite("Accounts, secrets, logout and configuration")
+struct AccountServiceTests {
+  private func loggedIn(_ definition: AccountDefinition = .browser) async throws -> Bench {
+    let bench = Bench([definition])
+    try await bench.logIn()
+    return bench
+  }
+
+  @Test("logout revokes at the server and forgets; the ready path is empty before it is answered")
+  func logout() async throws {
+    let bench = try await loggedIn()
+    let token = try await bench.call(TokenGet(account: "work")).accessToken
+    #expect(try await bench.call(Logout(account: "work")).revocation == .revoked)
+    #expect(!(await bench.isGood(token)))
+    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now().bootSeconds) == nil)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired)
+    #expect(try await bench.call(Logout(account: "work")).revocation == LogoutAnswer.Revocation.none)
+    #expect(try await bench.logIn(request: "two").state == .complete)
+  }
+
+  @Test("a revocation that fails is answered as pending, kept over a restart, and done later")
+  func logoutLater() async throws {
+    let bench = try await loggedIn()
+    let token = try await bench.call(TokenGet(account: "work")).accessToken
+    bench.transport.withServer { $0.script(.revoke, .answer(status: 503)) }
+    #expect(try await bench.call(Logout(account: "work")).revocation == .pending)
+    #expect(await bench.isGood(token))
+    bench.configuration.set([])
+    await bench.service.drain(seconds: 1)
+    let restarted = bench.restarted()
+    _ = try await restarted.call(AccountList())
+    try await eventually("the revocation is done") { !(await bench.isGood(token)) }
+    await restarted.service.idle(seconds: 60)
+    let last = bench.transport.withServer { $0.requests(to: .revoke) }
+    _ = try await bench.restarted().call(AccountList())
+    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == last, "and not once more")
+  }
+
+  @Test("a revocation that gets no answer: logout waits ten seconds and says pending")
+  func logoutSlow() async throws {
+    let bench = try await loggedIn()
+    bench.transport.withServer { $0.options.delayMilliseconds[.revoke] = 25_000 }
+    async let answer = bench.call(Logout(account: "work"))
+    try await bench.clock.sleepers(until: 10)
+    bench.clock.advance(by: 10)
+    #expect(try await answer.revocation == .pending)
+  }
+
+  @Test("a server without a revocation endpoint is told as unsupported")
+  func logoutUnsupported() async throws {
+    let bench = try await loggedIn(
+      .browser.changed {
+        $0.authorizationEndpoint = "http://127.0.0.1:8080/authorize"
+        $0.tokenEndpoint = "http://127.0.0.1:8080/token"
+      })
+    #expect(try await bench.call(Logout(account: "work")).revocation == .unsupported)
+  }
+
+  @Test("a logout during a refresh waits for it, and revokes what it gave")
+  func logoutDuringRefresh() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    async let token = bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 5)
+    async let answer = bench.call(Logout(account: "work"))
+    for _ in 0..<50 { await Task.yield() }
+    bench.clock.advance(by: 5)
+    let given = try await token.accessToken
+    #expect(try await answer.revocation == .revoked)
+    #expect(!(await bench.isGood(given)))
+  }
+
+  @Test("a reload with problems keeps the last good definition, and says where the problem is")
+  func reload() async throws {
+    let bench = try await loggedIn()
+    let problem = ConfigurationProblem(file: AccountDefinition.browser.file, line: 3, key: "issuer", reason: "no URL")
+    bench.configuration.set([], problems: [problem])
+    let answer = try await bench.call(ConfigReload())
+    #expect(answer.problems == [problem])
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    let page = try await bench.call(AccountList())
+    #expect(page.accounts.first?.state == .configInvalid)
+    #expect(page.accounts.first?.reason == "line 3: no URL")
+    bench.configuration.set([])
+    _ = try await bench.call(ConfigReload())
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .accountUnknown)
+    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now().bootSeconds) == nil)
+    bench.configuration.set([.browser])
+    _ = try await bench.call(ConfigReload())
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken), "the grant was kept meanwhile")
+  }
+
+  @Test("a changed definition sends nothing until it is accepted, and shows what changed")
+  func accept() async throws {
+    let bench = try await loggedIn()
+    bench.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"] }])
+    _ = try await bench.call(ConfigReload())
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    #expect(await bench.failure(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))?.kind == .notPermitted)
+    bench.clock.advance(by: 3_601)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
+    let dry = try await bench.call(AccountAccept(account: "work", dryRun: true))
+    #expect(dry.accepted == false)
+    #expect(dry.differences.map(\.key) == ["hosts"])
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
+    #expect(bench.refreshes == 0)
+    #expect(try await bench.call(AccountAccept(account: "work")).accepted)
+    let token = try await bench.call(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))
+    #expect(token.matchedHost == "http://127.0.0.1:9090")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("secrets are validated, kept, told by kind and never read back")
+  func secrets() async throws {
+    let bench = try await loggedIn()
+    #expect(await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: ""))?.kind == .badRequest)
+    #expect(await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: "a\n"))?.kind == .badRequest)
+    #expect(
+      await bench.failure(
+        SecretSet(account: "work", kind: .password, value: String(repeating: "x", count: 32_769), keep: true))?.kind
+        == .badRequest)
+    _ = try await bench.call(SecretSet(account: "work", kind: .clientSecret, value: "hush-hush"))
+    let shown = try await bench.call(AccountShow(account: "work"))
+    #expect(shown.secrets == ["client_secret", "refresh_token"])
+    #expect(!"\(shown)".contains("hush-hush"))
+    _ = try await bench.call(SecretForget(account: "work", kind: .clientSecret))
+    #expect(try await bench.call(AccountShow(account: "work")).secrets == ["refresh_token"])
+  }
+
+  @Test("a refresh token given by hand is used for the next refresh")
+  func refreshTokenByHand() async throws {
+    let bench = try await loggedIn()
+    _ = try await bench.call(SecretSet(account: "work", kind: .refreshToken, value: "made-up"))
+    bench.clock.advance(by: 3_601)
+    let failure = await bench.failure(TokenGet(account: "work"))
+    #expect(failure?.kind == .loginRequired)
+    #expect(failure?.oauthError == "invalid_grant")
+  }
+
+  @Test("forget deletes the record; an account that is gone from the files, too, is gone whole")
+  func forget() async throws {
+    let bench = try await loggedIn()
+    _ = try await bench.call(AccountForget(account: "work"))
+    #expect(bench.store.count == 0)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired)
+    bench.configuration.set([])
+    _ = try await bench.call(ConfigReload())
+    #expect(await bench.failure(AccountForget(account: "work"))?.kind == .accountUnknown)
+    #expect(bench.ready.asked("work") == nil)
+  }
+
+  @Test("lists come worst first and a page at a time")
+  func pages() async throws {
+    let bench = Bench(
+      (0..<7).map { index in AccountDefinition.browser.changed { $0.name = "account-\(index)" } })
+    try await bench.logIn("account-3")
+    var names: [String] = []
+    var after: String?
+    repeat {
+      let page = try await bench.call(AccountList(limit: 3, after: after))
+      names += page.accounts.map(\.account)
+      after = page.next
+    } while after != nil
+    #expect(names == [0, 1, 2, 4, 5, 6, 3].map { "account-\($0)" })
+    #expect(await bench.failure(AccountList(limit: 0))?.kind == .badRequest)
+    #expect(await bench.failure(AccountList(limit: 501))?.kind == .badRequest)
+  }
+
+  @Test("drain waits for the refresh in flight and for its save, and starts nothing more by plan")
+  func drain() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    async let token = bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 5)
+    let puts = bench.store.puts
+    async let drained: Void = bench.service.drain(seconds: 60)
+    try await bench.clock.sleepers(until: 60)
+    bench.clock.advance(by: 5)
+    await drained
+    #expect(bench.store.puts == puts + 1)
+    _ = try await token
+    try await eventually("nobody sleeps any more") { bench.clock.wakes.isEmpty }
+  }
+
+  @Test("drain gives up after its time")
+  func drainGivesUp() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    async let token: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 500)
+    async let drained: Void = bench.service.drain(seconds: 60)
+    async let other: Void = bench.service.drain(seconds: 60)
+    try await eventually("both wait") {
+      bench.clock.wakes.filter { abs($0 - bench.clock.now().bootSeconds - 60) < 1 }.count == 2
+    }
+    bench.clock.advance(by: 60)
+    await drained
+    await other
+    bench.clock.advance(by: 500)
+    _ = await token
+  }
+}
