@@ -74,7 +74,7 @@ import Testing
     #expect(try expectation().judge(method: "GET", target: target) == .refused(reason))
   }
 
-  @Test("iss is required beside a code where the server promises it (RFC 9207 §2.4); an error ends the login without it")
+  @Test("iss is required beside a code where the server promises it (RFC 9207 §2.4), and beside an error not")
   func issuerRequired() throws {
     let strict = try expectation(required: true)
     #expect(strict.judge(method: "GET", target: "/callback?state=st-1&code=a") == .refused(.issuerMissing))
