@@ -49,7 +49,8 @@ def a_whole_day(home, server):
         server.revoke(do("get-token", account))
         do("curl", account, "-sS", "-d", "@-", server.api("echo"), stdin="body")
     git_day(home, server, said)
-    for arguments in (["status"], ["account", "list"], ["account", "show", "zebra"], ["account", "show", "zebra", "--json"],
+    for arguments in (["status"], ["account", "list"], ["account", "show", "zebra"],
+                      ["account", "show", "zebra", "--json"],
                       ["vault", "status"], ["reload"]):
         do(*arguments)
     do("account", "forget", "machine", "--yes")
@@ -291,8 +292,10 @@ def test_a_second_agent_on_one_vault_says_so_and_sends_nothing(home, agent, dot)
         mark = dot.mark()
         with Wire(path) as wire:
             for method, parameters in [
-                    ("token.get", {"account": "work"}), ("token.get", {"account": "work", "rejected": {"token": token}}),
-                    ("token.reject", {"account": "work", "rejected": {"token": token}}), ("logout", {"account": "work"}),
+                    ("token.get", {"account": "work"}),
+                    ("token.get", {"account": "work", "rejected": {"token": token}}),
+                    ("token.reject", {"account": "work", "rejected": {"token": token}}),
+                    ("logout", {"account": "work"}),
                     ("login.start", {"account": "work", "request_id": "r"}), ("account.list", {})]:
                 with pytest.raises(WireError) as refused:
                     wire.call(method, **parameters)

@@ -21,7 +21,11 @@ PORTALS = {
 
 
 def fails(home, seconds=40):
-    return wait_until(lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, seconds, "a failure")
+    def failed():
+        result = home.oauthctl("get-token", "work", check=False)
+        return result.status and result
+
+    return wait_until(failed, seconds, "a failure")
 
 
 @pytest.mark.parametrize("kind", PORTALS)
