@@ -113,8 +113,8 @@ def compare_servers(world, floors, line, milliseconds):
     reply = world.home / "reply"
     reply.write_bytes(world.call(line))
     path = world.home / "floor.sock"
-    floor = subprocess.Popen([floors["floor_server"], path, reply])
-    world.children.append(floor)
+    child = subprocess.Popen([floors["floor_server"], path, reply])
+    world.children.append(child)
     while not path.exists():
         time.sleep(0.01)
     print(f"\n## Answering ({milliseconds} ms each, {len(reply.read_bytes())} bytes an answer)\n")
@@ -128,7 +128,8 @@ def compare_servers(world, floors, line, milliseconds):
                                      capture_output=True, text=True).stdout.split()
                 figures.append([float(part) for part in out])
             (a, a50, a99), (b, b50, b99) = figures
-            print(f"| {count} | {kind} | {a:.0f} ({a50:.0f} / {a99:.0f}) | {b:.0f} ({b50:.0f} / {b99:.0f}) | {b / a:.2f} |")
+            floor, agent = f"{a:.0f} ({a50:.0f} / {a99:.0f})", f"{b:.0f} ({b50:.0f} / {b99:.0f})"
+            print(f"| {count} | {kind} | {floor} | {agent} | {b / a:.2f} |")
 
 
 def main():
@@ -147,7 +148,7 @@ def main():
         worlds.append(World(programs, Path(tempfile.mkdtemp(dir=folder))))
         world = worlds[-1]
         print("# Benchmarks\n\n" + " ".join(os.uname()[i] for i in (0, 2, 4)) + f", {os.cpu_count()} cores")
-        print(f"\n## Memory of the agent\n\n| state | figures |\n|---|---|\n| one account, logged in | {world.memory()} |")
+        print(f"\n## Memory of the agent\n\nOne account, logged in: {world.memory()}")
         compare_servers(world, floors, line, options.milliseconds)
         print(f"\nMemory after this load: {world.memory()}")
         compare_clients(world, floors, line, options.rounds)
