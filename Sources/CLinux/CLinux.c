@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/timex.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -50,4 +51,11 @@ long clinux_filesystem_type(const char *path) {
   struct statfs status;
   if (statfs(path, &status) != 0) return -1;
   return (long)status.f_type;
+}
+
+int clinux_clock_is_synchronized(void) {
+  struct timex state = {0};
+  int result = adjtimex(&state);
+  if (result < 0) return -1;
+  return result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }

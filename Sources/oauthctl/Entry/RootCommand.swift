@@ -12,8 +12,8 @@ struct Oauthctl: ParsableCommand {
     version: Version.text,
     subcommands: [
       LoginCommand.self, GetTokenCommand.self, StatusCommand.self, CurlCommand.self, SetupCommand.self,
-      AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self, ReloadCommand.self,
-      GitCredentialCommand.self,
+      AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self, DoctorCommand.self,
+      ReloadCommand.self, GitCredentialCommand.self,
     ])
 }
 

@@ -1,0 +1,103 @@
+import AgentWire
+
+/// Each account: its state, its server's metadata as the agent reaches it (with its proxy and authority), the secrets
+/// it lacks, and its redirect port.
+enum AccountCheckup {
+  /// Accounts whose servers are asked.
+  static let most = 200
+  /// Servers that are asked at once: the agent has room for 8 requests.
+  static let atOnce = 8
+
+  static func findings(_ patient: Patient, _ agent: any AgentCalling) -> [Finding] {
+    guard patient.status != nil else { return [] }
+    if patient.accounts.isEmpty {
+      return [.note("accounts", "there is none yet", .run("oauthctl login NAME ISSUER --client-id ID"))]
+    }
+    var findings: [Finding] = []
+    var waiting = Array(patient.accounts.prefix(most))[...]
+    while !waiting.isEmpty {
+      let group = Array(waiting.prefix(atOnce))
+      waiting = waiting.dropFirst(atOnce)
+      let answers = group.map { account in Background { discovery(account, agent) } }
+      for (account, answer) in zip(group, answers) {
+        let server = answer?.value() ?? discovery(account, agent)
+        findings += (state(account) + server + port(account, patient)).map { $0.about(account.account) }
+      }
+    }
+    if patient.accounts.count > most {
+      findings.append(.note("accounts", "only the first \(most) were looked at"))
+    }
+    return findings
+  }
+
+  private static func discovery(_ account: AccountSummary, _ agent: any AgentCalling) -> [Finding] {
+    let name = account.account
+    do throws(CommandError) {
+      let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
+      if !answer.problems.isEmpty {
+        return answer.problems.map {
+          .wrong("definition", $0.sentence, .advice("put it right, then: oauthctl reload"))
+        }
+      }
+      let secrets = (answer.missingSecrets ?? []).map { kind in
+        Finding.wrong("secret", "its \(kind) is missing", .run("oauthctl secret set \(name) \(kind)"))
+      }
+      let said =
+        switch answer.discovery ?? "none" {
+        case "none": "its endpoints are in its file, so nothing was asked"
+        case let found: "\(account.host) answers (\(found))"
+        }
+      return [.ok("server", said)] + secrets
+    } catch {
+      let step = error.nextStep ?? "the same again in a while"
+      return [
+        .wrong(
+          "server", error.sentence ?? "\(account.host) was not asked",
+          step.hasPrefix("oauthctl ") ? .run(step) : .advice(step))
+      ]
+    }
+  }
+
+  private static func state(_ account: AccountSummary) -> [Finding] {
+    let name = account.account
+    let reason = account.reason ?? StatusPage.word(account.state)
+    switch account.state {
+    case .ok, .refreshing, .expired, .loginPending: return []
+    case .new: return [.note("login", "nobody logged in yet", .run("oauthctl login \(name)"))]
+    case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
+    case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
+    case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]
+    case .definitionChanged: return [.wrong("login", reason, .run("oauthctl account accept \(name)"))]
+    // Told by the check of its file.
+    case .configInvalid: return []
+    }
+  }
+
+  /// A redirect address with a port of its own needs that port at the login.
+  private static func port(_ account: AccountSummary, _ patient: Patient) -> [Finding] {
+    guard account.state != .loginPending, ["authorization_code"].contains(account.grant),
+      let folder = patient.surroundings.configurationFolder,
+      let text = patient.machine.text("\(folder)/accounts.d/\(account.account).toml"),
+      let port = redirectPort(text), patient.machine.isPortFree(port) == false
+    else { return [] }
+    return [
+      .wrong(
+        "redirect", "port \(port) of its redirect address is taken by another program: no login by browser",
+        .run("ss -ltnp 'sport = :\(port)'"))
+    ]
+  }
+
+  /// The port in `redirect_uri`, in the spelling that `oauthctl login` writes.
+  static func redirectPort(_ definition: String) -> Int? {
+    for line in definition.split(separator: "\n") {
+      let parts = line.split(separator: "=", maxSplits: 1).map { String($0).trimmed }
+      guard parts.count == 2, parts[0] == "redirect_uri" else { continue }
+      let url = parts[1].drop { $0 == "\"" || $0 == "'" }
+      guard url.hasPrefix("http://") else { return nil }
+      let authority = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" && $0 != "\"" && $0 != "'" }
+      guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return nil }
+      return Int(authority[authority.index(after: colon)...])
+    }
+    return nil
+  }
+}

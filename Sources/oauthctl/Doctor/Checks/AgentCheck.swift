@@ -1,0 +1,52 @@
+import AgentWire
+
+/// The agent that runs, if one does.
+enum AgentCheck {
+  static func findings(_ patient: Patient) -> [Finding] {
+    switch patient.agent {
+    case .absent(let error): return [absent(error, patient)]
+    case .running(let hello, let status):
+      var findings = [age(hello, status, patient)]
+      for remark in status.degraded { findings.append(.wrong("agent", remark, .advice("its log says more"))) }
+      return findings
+    }
+  }
+
+  private static func absent(_ error: CommandError, _ patient: Patient) -> Finding {
+    let location = try? SocketLocation.resolve(
+      variable: { patient.surroundings.raw($0) }, uid: patient.machine.userID, status: patient.machine.status)
+    guard case .notReachable(let sentence, let step) = error else {
+      return .wrong("agent", error.sentence ?? "it does not answer", .advice(error.nextStep ?? "its log says why"))
+    }
+    if let location, location.source != .environment {
+      if patient.machine.status(location.path)?.kind == .socket {
+        return .wrong("agent", sentence, .run("oauthctl status"))
+      }
+    } else {
+      return .wrong("agent", sentence, .advice(step ?? "start it, or unset OAUTHCTL_SOCKET"))
+    }
+    return .note(
+      "agent", "none runs; one is started when it is needed. Vault and servers were not asked",
+      .run("oauthctl status && oauthctl doctor"))
+  }
+
+  private static func age(_ hello: AgentHelloAnswer, _ status: AgentStatusAnswer, _ patient: Patient) -> Finding {
+    let started =
+      switch status.started {
+      case "systemd": "started by systemd"
+      case "on_demand": "started on demand"
+      default: "started by hand"
+      }
+    if hello.protocol != 1 || hello.agentVersion != ProjectVersion.current {
+      return .wrong(
+        "agent", "pid \(status.pid) is version \(hello.agentVersion), this is \(ProjectVersion.current)",
+        patient.restart)
+    }
+    if let program = patient.machine.program,
+      let changed = patient.machine.changedAt(FileBytes.folder(of: program) + "/oauthd"), changed > status.startedAt
+    {
+      return .note("agent", "pid \(status.pid) runs the oauthd of before it was installed anew", patient.restart)
+    }
+    return .ok("agent", "pid \(status.pid), version \(hello.agentVersion), \(started)")
+  }
+}

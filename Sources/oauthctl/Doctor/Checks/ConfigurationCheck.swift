@@ -1,0 +1,69 @@
+import AgentWire
+
+/// The configuration files: that nobody else may write them, what the agent says about them, and a proxy that the shell
+/// has and the agent does not.
+enum ConfigurationCheck {
+  static func findings(_ patient: Patient) -> [Finding] {
+    guard let folder = patient.surroundings.configurationFolder else {
+      return [.wrong("configuration", "HOME is not set, so there is no place for files", .run("export HOME=…"))]
+    }
+    let machine = patient.machine
+    let accounts = machine.names("\(folder)/accounts.d").filter { $0.hasSuffix(".toml") }
+    let files =
+      [folder, "\(folder)/config.toml", "\(folder)/accounts.d"] + accounts.map { "\(folder)/accounts.d/\($0)" }
+    var findings: [Finding] = []
+    for path in files {
+      guard let found = machine.followedStatus(path), found.mode & 0o022 != 0 else { continue }
+      findings.append(
+        .wrong(
+          "configuration", "\(patient.shown(path)) may be written by others", .run("chmod go-w \(patient.quoted(path))")
+        ))
+    }
+    for problem in patient.status?.problems ?? [] {
+      findings.append(
+        .wrong("configuration", problem.sentence, .advice("put it right, then: oauthctl reload")))
+    }
+    if findings.isEmpty {
+      let count = accounts.count
+      findings = [
+        .ok("configuration", "\(count == 0 ? "no" : "\(count)") account file\(count == 1 ? "" : "s"), yours alone")
+      ]
+    }
+    return findings + proxy(folder, patient) + [authorities(patient)]
+  }
+
+  private static func proxy(_ folder: String, _ patient: Patient) -> [Finding] {
+    guard let shell = ProxyVariables(patient.surroundings) else { return [] }
+    let settings = patient.machine.text("\(folder)/config.toml") ?? ""
+    guard !settings.split(separator: "\n").contains(where: { $0.hasPrefix("proxy") }) else {
+      return [.ok("proxy", "config.toml names one")]
+    }
+    return [
+      .note(
+        "proxy", "this shell has one (\(shell.proxy.withoutCredentials)), which the agent ignores",
+        .run("oauthctl setup proxy"))
+    ]
+  }
+
+  /// Where distributions keep the certificates that curl trusts.
+  static let authorityFiles = [
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+  ]
+
+  private static func authorities(_ patient: Patient) -> Finding {
+    authorityFiles.contains { patient.machine.followedStatus($0) != nil }
+      ? .ok("certificates", "the system's authorities are there")
+      : .wrong(
+        "certificates", "the system has no certificate authorities: no https server can be trusted",
+        .run("apt install ca-certificates"))
+  }
+}
+
+extension String {
+  /// A URL without user name and password.
+  fileprivate var withoutCredentials: String {
+    guard let scheme = range(ofText: "://"), let at = self[scheme.upperBound...].lastIndex(of: "@") else { return self }
+    return String(self[..<scheme.upperBound] + self[index(after: at)...])
+  }
+}

@@ -1,0 +1,37 @@
+import AgentWire
+
+/// The programs that belong together.
+enum ProgramCheck {
+  static func findings(_ patient: Patient) -> [Finding] {
+    guard let program = patient.machine.program else { return [] }
+    let folder = FileBytes.folder(of: program)
+    let missing = ["oauthd", "oauthd-fetch"].filter { !patient.machine.isExecutable("\(folder)/\($0)") }
+    guard missing.isEmpty else {
+      return [
+        .wrong(
+          "programs", "\(missing.joined(separator: " and ")) should be beside oauthctl in \(patient.shown(folder))",
+          .advice("install it there: the three programs stay together"))
+      ]
+    }
+    return [
+      .ok("programs", "oauthctl \(ProjectVersion.current), with oauthd and oauthd-fetch in \(patient.shown(folder))")
+    ]
+  }
+}
+
+/// The wall clock: what servers say about times is compared with it.
+enum ClockCheck {
+  /// 1 January 2026: before it, this program was not there.
+  static let oldest = 1_767_225_600
+
+  static func finding(_ patient: Patient) -> Finding {
+    let fix = Finding.Fix.run("timedatectl set-ntp true")
+    if patient.machine.now < oldest {
+      return .wrong("clock", "the clock says a time before this program was made", fix)
+    }
+    if patient.machine.clockIsSynchronized == false {
+      return .note("clock", "nothing keeps the clock right", fix)
+    }
+    return .ok("clock", patient.machine.clockIsSynchronized == nil ? "plausible" : "kept right")
+  }
+}

@@ -1,0 +1,49 @@
+import AgentWire
+
+/// What the sandbox around the running agent does, read from the kernel, not from unit files.
+enum SandboxCheck {
+  static func findings(_ patient: Patient) -> [Finding] {
+    guard let status = patient.status else { return [] }
+    let machine = patient.machine
+    let process = "/proc/\(status.pid)"
+    guard let owner = machine.status(process)?.owner, let text = machine.text("\(process)/status") else {
+      return [.note("sandbox", "\(process) cannot be read, so it is not known what is around the agent")]
+    }
+    var findings: [Finding] = []
+    // An undumpable process belongs to root there (proc(5)); for root himself it cannot be told.
+    if owner == machine.userID, machine.userID != 0 {
+      findings.append(
+        .wrong("sandbox", "other programs of yours can read the agent's memory (it is dumpable)", patient.restart))
+    }
+    guard status.started == "systemd" else {
+      return findings + [.note("sandbox", "none: the agent was not started by systemd")]
+    }
+    let repair = Finding.Fix.run("systemctl --user daemon-reload; systemctl --user restart oauthd.service")
+    if field("NoNewPrivs", text) != "1" || field("Seccomp", text) != "2" {
+      findings.append(.wrong("sandbox", "the unit's restrictions of system calls have no effect", repair))
+    }
+    let isFenced =
+      machine.text("\(process)/uid_map").map(Self.words) != machine.text("/proc/self/uid_map").map(Self.words)
+    let dropIn = UnitCheck.find("oauthd.service.d/50-sandbox.conf", patient)
+    switch (isFenced, dropIn) {
+    case (true, _): findings.append(.ok("sandbox", "system calls restricted, files and devices fenced off"))
+    case (false, let path?) where !UnitCheck.isMasked(path, patient):
+      findings.append(.wrong("sandbox", "\(patient.shown(path)) has no effect: files are not fenced off", repair))
+    default:
+      findings.append(
+        .note("sandbox", "system calls restricted, files not fenced off: there is no 50-sandbox.conf"))
+    }
+    return findings
+  }
+
+  private static func field(_ name: String, _ status: String) -> String? {
+    for line in status.split(separator: "\n") where line.hasPrefix("\(name):") {
+      return String(line.dropFirst(name.count + 1)).trimmed
+    }
+    return nil
+  }
+
+  private static func words(_ text: String) -> [String] {
+    text.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init)
+  }
+}

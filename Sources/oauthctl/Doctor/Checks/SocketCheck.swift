@@ -1,0 +1,56 @@
+import AgentWire
+
+/// Where the agent's socket is, and whether it is the user's alone.
+enum SocketCheck {
+  static func finding(_ patient: Patient) -> Finding {
+    let machine = patient.machine
+    let location: SocketLocation
+    do {
+      location = try SocketLocation.resolve(
+        variable: { patient.surroundings.raw($0) }, uid: machine.userID, status: machine.status)
+    } catch {
+      return .wrong("socket", error.message, .advice(error.hint))
+    }
+    let shown = patient.shown(location.path)
+    guard let folder = machine.status(location.directory) else {
+      return location.source == .environment
+        ? .wrong(
+          "socket", "OAUTHCTL_SOCKET names \(shown), whose folder is not there", .run("unset OAUTHCTL_SOCKET"))
+        : .ok("socket", "\(shown), made when the agent starts")
+    }
+    if let problem = location.problem(ofDirectory: folder, uid: machine.userID) {
+      return .wrong("socket", "\(patient.shown(location.directory)) \(problem)", fix(folder, location, patient))
+    }
+    guard let file = machine.status(location.path) else {
+      return location.source == .environment
+        ? .wrong("socket", "OAUTHCTL_SOCKET names \(shown), which is not there", .run("unset OAUTHCTL_SOCKET"))
+        : .ok("socket", "\(shown), made when the agent starts")
+    }
+    if file.kind != .socket {
+      return .wrong("socket", "\(shown) is not a socket", .run("rm \(patient.quoted(location.path))"))
+    }
+    if file.owner != machine.userID {
+      return .wrong(
+        "socket", "\(shown) belongs to another user (uid \(file.owner))", .advice("have it removed by its owner"))
+    }
+    if file.mode & 0o077 != 0 {
+      return .wrong(
+        "socket", "\(shown) is open to others (mode \(String(file.mode & 0o777, radix: 8)))",
+        .run("chmod 600 \(patient.quoted(location.path))"))
+    }
+    if location.source == .temporary {
+      return .note(
+        "socket", "\(shown), since there is no XDG_RUNTIME_DIR of yours",
+        .advice("log in by a session that has one (pam_systemd), or go on like this"))
+    }
+    return .ok("socket", "\(shown), yours alone")
+  }
+
+  private static func fix(
+    _ folder: SocketLocation.FileStatus, _ location: SocketLocation, _ patient: Patient
+  ) -> Finding.Fix {
+    folder.kind == .directory && folder.owner == patient.machine.userID
+      ? .run("chmod 700 \(patient.quoted(location.directory))")
+      : .advice("move it out of the way; the agent makes its own")
+  }
+}

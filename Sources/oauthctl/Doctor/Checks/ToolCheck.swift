@@ -1,0 +1,63 @@
+import AgentWire
+
+/// Programs that work with ours: a browser's opener, git, curl.
+enum ToolCheck {
+  static func findings(_ patient: Patient) -> [Finding] { [browser(patient)] + git(patient) + curl(patient) }
+
+  private static func browser(_ patient: Patient) -> Finding {
+    let surroundings = patient.surroundings
+    if surroundings.isRemoteSession {
+      return .ok("browser", "you are here over ssh: the address is shown, and pasted back")
+    }
+    let rule = BrowserRule(surroundings)
+    if let refused = rule.refused.first {
+      return .note(
+        "browser", "BROWSER has an entry that is no single program: \(refused)",
+        .advice("name programs, separated by :"))
+    }
+    if let program = rule.programs.first(where: { find($0, patient) != nil }) {
+      return .ok("browser", "\(program) opens login pages")
+    }
+    return .note(
+      "browser", "none of \(rule.programs.joined(separator: ", ")) is there: the address is shown, and pasted back",
+      .advice("set BROWSER to a program that opens addresses, or log in with --device"))
+  }
+
+  private static func git(_ patient: Patient) -> [Finding] {
+    guard find("git", patient) != nil else { return [.ok("git", "not installed")] }
+    let listed = patient.machine.output([
+      "git", "config", "--global", "--null", "--get-regexp", "^credential\\..*\\.helper$",
+    ])
+    var ours: [(key: String, helper: String)] = []
+    for entry in (listed?.text ?? "").split(separator: "\0") {
+      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      if parts.count == 2, GitSetup.isOurs(parts[1]) { ours.append((parts[0], parts[1])) }
+    }
+    guard !ours.isEmpty else {
+      return [.note("git", "it does not ask oauthctl", .run("oauthctl setup git"))]
+    }
+    for (_, helper) in ours {
+      let program = helper.prefix { $0 != " " }.filter { $0 != "\\" }
+      guard !patient.machine.isExecutable(program) else { continue }
+      return [
+        .wrong("git", "its helper \(patient.shown(program)) is not there", .run("oauthctl setup git"))
+      ]
+    }
+    let hosts = Set(patient.accounts.flatMap(\.hosts))
+    let missing = hosts.filter { host in !ours.contains { $0.key == GitSetup.key(host: host) } }.sorted()
+    return missing.isEmpty
+      ? [.ok("git", "it asks oauthctl for the hosts of your accounts")]
+      : [.note("git", "it does not ask oauthctl for \(missing.joined(separator: ", "))", .run("oauthctl setup git"))]
+  }
+
+  private static func curl(_ patient: Patient) -> [Finding] {
+    find("curl", patient) != nil
+      ? [] : [.note("curl", "not installed, so `oauthctl curl` has nothing to run", .run("apt install curl"))]
+  }
+
+  private static func find(_ name: String, _ patient: Patient) -> String? {
+    if name.contains("/") { return patient.machine.isExecutable(name) ? name : nil }
+    return (patient.surroundings["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+      .map { "\($0)/\(name)" }.first { patient.machine.isExecutable($0) }
+  }
+}

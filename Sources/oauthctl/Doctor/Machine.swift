@@ -1,0 +1,91 @@
+import AgentClient
+import AgentWire
+import CLinux
+import Glibc
+
+/// What the examination may look at of this machine. Every look is a function, so that the checks are rules.
+struct Machine: Sendable {
+  /// The effective user id.
+  var userID: UInt32
+  /// Unix time.
+  var now: Int
+  /// Whether something keeps the clock right; nil when the kernel does not tell.
+  var clockIsSynchronized: Bool?
+  /// The path of this program.
+  var program: String?
+  /// lstat(2).
+  var status: @Sendable (String) -> SocketLocation.FileStatus?
+  /// stat(2).
+  var followedStatus: @Sendable (String) -> SocketLocation.FileStatus?
+  /// Unix time of the last change of a file's inode: when it was put there.
+  var changedAt: @Sendable (String) -> Int?
+  /// The text of a file of at most 1 MiB.
+  var text: @Sendable (String) -> String?
+  /// The names in a folder, sorted.
+  var names: @Sendable (String) -> [String]
+  var isExecutable: @Sendable (String) -> Bool
+  /// Whether a TCP port on 127.0.0.1 is free; nil when it cannot be tried.
+  var isPortFree: @Sendable (Int) -> Bool?
+  /// Bytes an ordinary user may still write in a folder.
+  var freeBytes: @Sendable (String) -> Int?
+  var isNetworkFileSystem: @Sendable (String) -> Bool
+  /// Runs a program to its end; nil when it cannot be started.
+  var output: @Sendable ([String]) -> (status: Int32, text: String)?
+
+  static func live() -> Machine {
+    let synchronized = clinux_clock_is_synchronized()
+    return Machine(
+      userID: geteuid(), now: time(nil), clockIsSynchronized: synchronized < 0 ? nil : synchronized == 1,
+      program: Program.own, status: LiveSystem.status, followedStatus: LiveSystem.followedStatus,
+      changedAt: { path in
+        var found = stat()
+        return stat(path, &found) == 0 ? found.st_ctim.tv_sec : nil
+      },
+      text: { path in FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) } },
+      names: names, isExecutable: { access($0, X_OK) == 0 }, isPortFree: isPortFree,
+      freeBytes: { path in
+        var found = statvfs()
+        return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil
+      },
+      // NFS, SMB, SMB2, CIFS, AFS, Ceph, 9P, FUSE's sshfs cannot be told from other FUSE.
+      isNetworkFileSystem: {
+        [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997]
+          .contains(clinux_filesystem_type($0) & 0xFFFF_FFFF)
+      },
+      output: { try? Program.output(of: $0) })
+  }
+
+  private static func names(_ path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// As the agent would: a port that a connection of before still holds may be taken (SO_REUSEADDR).
+  private static func isPortFree(_ port: Int) -> Bool? {
+    guard let port = in_port_t(exactly: port) else { return nil }
+    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return nil }
+    defer { close(number) }
+    var yes: Int32 = 1
+    setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    if result == 0 { return true }
+    return errno == EADDRINUSE ? false : nil
+  }
+}

@@ -1,0 +1,63 @@
+import AgentClient
+import AgentWire
+
+/// What all checks look at: the machine, the environment, and what the agent said, if one runs.
+struct Patient: Sendable {
+  var machine: Machine
+  var surroundings: Surroundings
+  var agent: AgentState
+  var accounts: [AccountSummary] = []
+
+  enum AgentState: Sendable {
+    case running(hello: AgentHelloAnswer, status: AgentStatusAnswer)
+    case absent(CommandError)
+  }
+
+  /// The agent's answer to `agent.status`, when one runs.
+  var status: AgentStatusAnswer? {
+    guard case .running(_, let status) = agent else { return nil }
+    return status
+  }
+
+  /// Asks the agent, and starts none.
+  init(machine: Machine, bench: Workbench) {
+    self.machine = machine
+    surroundings = bench.surroundings
+    do throws(CommandError) {
+      let hello = try bench.agent.ask(AgentHello())
+      agent = .running(hello: hello, status: try bench.agent.ask(AgentStatus(limit: 1)))
+      accounts = try bench.allAccounts()
+    } catch {
+      agent = .absent(error)
+    }
+  }
+
+  /// A base folder of the XDG specification with ours in it.
+  func folder(_ variable: String, otherwise: String) -> String? {
+    if let path = surroundings[variable], path.hasPrefix("/") { return path + "/oauthctl" }
+    return surroundings.home.map { "\($0)/\(otherwise)/oauthctl" }
+  }
+
+  /// A path as people write it.
+  func shown(_ path: String) -> String { surroundings.abbreviated(path) }
+
+  /// A path as a word of a shell's command.
+  func quoted(_ path: String) -> String {
+    let isPlain = path.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: "/._-+@%,=:".utf8.contains($0)
+      }
+    }
+    return isPlain
+      ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  /// Ends the running agent, so that the next call starts another.
+  var restart: Finding.Fix {
+    guard let status else { return .run("oauthctl status") }
+    return status.started == "systemd"
+      ? .run("systemctl --user restart oauthd.service") : .run("kill \(status.pid); oauthctl status")
+  }
+}

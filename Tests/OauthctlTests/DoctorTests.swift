@@ -1,0 +1,334 @@
+import AgentWire
+import ArgumentParser
+import Testing
+
+@testable import oauthctl
+
+/// A machine made of a few files, where all is well until a test changes something.
+struct PretendedMachine {
+  typealias File = (kind: SocketLocation.FileStatus.Kind, owner: UInt32, mode: UInt32, text: String)
+
+  var files: [String: File] = [
+    "/run/user/7": (.directory, 7, 0o700, ""), "/run/user/7/oauthctl": (.directory, 7, 0o700, ""),
+    "/run/user/7/oauthctl/agent.sock": (.socket, 7, 0o600, ""), "/run/systemd/system": (.directory, 0, 0o755, ""),
+    "/opt/bin/oauthctl": (.other, 0, 0o755, ""), "/opt/bin/oauthd": (.other, 0, 0o755, ""),
+    "/opt/bin/oauthd-fetch": (.other, 0, 0o755, ""), "/usr/bin/git": (.other, 0, 0o755, ""),
+    "/usr/bin/curl": (.other, 0, 0o755, ""), "/usr/bin/xdg-open": (.other, 0, 0o755, ""),
+    "/home/u/.local/share/systemd/user/oauthd.socket": (.other, 7, 0o644, "[Socket]"),
+    "/home/u/.local/share/systemd/user/oauthd.service": (.other, 7, 0o644, "[Service]\nExecStart=/opt/bin/oauthd\n"),
+    "/home/u/.local/share/systemd/user/oauthd.service.d/50-sandbox.conf": (.other, 7, 0o644, "PrivateUsers=yes"),
+    "/home/u/.config/systemd/user/sockets.target.wants/oauthd.socket": (.symbolicLink, 7, 0o777, "[Socket]"),
+    "/var/lib/systemd/linger/u": (.other, 0, 0o644, ""), "/proc/44": (.directory, 0, 0o555, ""),
+    "/proc/44/status": (.other, 0, 0o444, "NoNewPrivs:\t1\nSeccomp:\t2\n"),
+    "/proc/44/uid_map": (.other, 0, 0o444, "  7  7  1\n"), "/proc/self/uid_map": (.other, 7, 0o444, "0 0 4294967295\n"),
+    "/home/u/.local/share/oauthctl": (.directory, 7, 0o700, ""),
+    "/home/u/.local/share/oauthctl/vault.db": (.other, 7, 0o600, ""),
+    "/home/u/.local/state/oauthctl/vault.key": (.other, 7, 0o600, ""),
+    "/home/u/.config/oauthctl": (.directory, 7, 0o755, ""),
+    "/home/u/.config/oauthctl/accounts.d": (.directory, 7, 0o755, ""),
+    "/home/u/.config/oauthctl/accounts.d/work.toml": (
+      .other, 7, 0o644, "issuer = \"https://h\"\nredirect_uri = \"http://127.0.0.1:8914/cb\"\n"
+    ),
+    "/etc/ssl/certs/ca-certificates.crt": (.other, 0, 0o644, "-----BEGIN"),
+  ]
+  var now = 1_790_000_000
+  var clockIsSynchronized: Bool? = true
+  var userID: UInt32 = 7
+  var takenPorts: Set<Int> = []
+  var freeBytes = 1 << 30
+  var isNetworkFileSystem = false
+  var agentChangedAt = 0
+  var gitHelpers = "credential.https://h.helper\n/opt/bin/git-credential-oauthctl\0"
+
+  var machine: Machine {
+    let files = files
+    @Sendable func status(_ path: String) -> SocketLocation.FileStatus? {
+      files[path].map { SocketLocation.FileStatus(kind: $0.kind, owner: $0.owner, mode: $0.mode) }
+    }
+    return Machine(
+      userID: userID, now: now, clockIsSynchronized: clockIsSynchronized, program: "/opt/bin/oauthctl",
+      status: status, followedStatus: status, changedAt: { [agentChangedAt] _ in agentChangedAt },
+      text: { files[$0]?.text },
+      names: { folder in
+        files.keys.filter { FileBytes.folder(of: $0) == folder }.map { FileBytes.name(of: $0) }.sorted()
+      },
+      isExecutable: { files[$0].map { $0.mode & 0o111 != 0 } ?? ($0 == "/opt/bin/git-credential-oauthctl") },
+      isPortFree: { [takenPorts] in !takenPorts.contains($0) }, freeBytes: { [freeBytes] _ in freeBytes },
+      isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
+      output: { [gitHelpers] _ in (0, gitHelpers) })
+  }
+}
+
+/// What the agent says; all is well until a test changes something.
+struct PretendedAgent: Sendable {
+  var hello = AgentHelloAnswer(protocol: 1, capabilities: [], agentVersion: ProjectVersion.current)
+  var account = AccountSummary(
+    account: "work", accountID: "0", state: .ok, reason: nil, issuer: "https://h", host: "h", hosts: ["h"],
+    clientID: "c", grant: "authorization_code", scope: [], expiresAt: nil, expiresInSeconds: 60, loginExpiresAt: nil,
+    renewable: true)
+  var status = AgentStatusAnswer(
+    pid: 44, agentVersion: ProjectVersion.current, started: "systemd", startedAt: 1_000,
+    vault: VaultStatusAnswer(
+      state: .open, slots: ["key_file", "recovery_code"], path: "/home/u/.local/share/oauthctl"),
+    degraded: [], problems: [], counts: [:], accounts: [], next: nil)
+  var check = AccountCheckAnswer(problems: [], discovery: "OAuth metadata")
+  var serverFailure: AgentFailure?
+  var absence: CommandError?
+
+  @Sendable func answer(_ parameters: any RequestParameters) throws(CommandError) -> any Sendable {
+    if let absence { throw absence }
+    switch parameters {
+    case is AgentHello: return hello
+    case is AgentStatus: return status
+    case is AccountList: return AccountPage(accounts: [account], next: nil)
+    case is AccountCheck:
+      if let serverFailure { throw .agent(serverFailure, account: nil) }
+      return check
+    default: throw .silent(status: 1)
+    }
+  }
+}
+
+@Suite("Doctor")
+struct DoctorTests {
+  static let variables = [
+    "HOME": "/home/u", "USER": "u", "XDG_RUNTIME_DIR": "/run/user/7", "PATH": "/opt/bin:/usr/bin", "DISPLAY": ":0",
+  ]
+
+  static func findings(
+    _ machine: PretendedMachine = .init(), _ agent: PretendedAgent = .init(), _ more: [String: String] = [:]
+  ) -> [Finding] {
+    let bench = Workbench.scripted(
+      Page(), variables.merging(more) { $1 }, { parameters throws(CommandError) in try agent.answer(parameters) })
+    return Examination.findings(Patient(machine: machine.machine, bench: bench), bench.agent)
+  }
+
+  /// Those that are not ok, as `level check: fix`.
+  static func troubles(_ findings: [Finding]) -> [String] {
+    findings.filter { $0.level != .ok }
+      .map { "\($0.level.rawValue) \($0.check): \($0.fix?.text ?? "-")" }
+  }
+
+  @Test("Where all is well, every finding is ok")
+  func well() {
+    let findings = Self.findings()
+    #expect(Self.troubles(findings) == [])
+    #expect(
+      findings.map(\.check) == [
+        "programs", "clock", "socket", "agent", "units", "linger", "sandbox", "vault", "configuration",
+        "certificates", "server", "browser", "git",
+      ])
+  }
+
+  typealias Case = (String, @Sendable (inout PretendedMachine, inout PretendedAgent) -> Void, [String])
+
+  static let cases: [Case] = [
+    (
+      "the helper is missing", { machine, _ in machine.files["/opt/bin/oauthd-fetch"] = nil },
+      ["wrong programs: install it there: the three programs stay together"]
+    ),
+    ("a clock before this program", { machine, _ in machine.now = 86_400 }, ["wrong clock: timedatectl set-ntp true"]),
+    (
+      "a clock nobody keeps", { machine, _ in machine.clockIsSynchronized = false },
+      ["note clock: timedatectl set-ntp true"]
+    ),
+    (
+      "an open socket", { machine, _ in machine.files["/run/user/7/oauthctl/agent.sock"]?.mode = 0o666 },
+      ["wrong socket: chmod 600 /run/user/7/oauthctl/agent.sock"]
+    ),
+    (
+      "an open folder", { machine, _ in machine.files["/run/user/7/oauthctl"]?.mode = 0o755 },
+      ["wrong socket: chmod 700 /run/user/7/oauthctl"]
+    ),
+    (
+      "another's socket", { machine, _ in machine.files["/run/user/7/oauthctl/agent.sock"]?.owner = 8 },
+      ["wrong socket: have it removed by its owner"]
+    ),
+    (
+      "an old agent", { _, agent in agent.hello.agentVersion = "0.0.1" },
+      ["wrong agent: systemctl --user restart oauthd.service"]
+    ),
+    (
+      "an agent of before the upgrade", { machine, _ in machine.agentChangedAt = 1_001 },
+      ["note agent: systemctl --user restart oauthd.service"]
+    ),
+    ("a remark of the agent", { _, agent in agent.status.degraded = ["x"] }, ["wrong agent: its log says more"]),
+    (
+      "no service beside the socket",
+      { machine, _ in machine.files["/home/u/.local/share/systemd/user/oauthd.service"] = nil },
+      ["wrong units: install it again, whole"]
+    ),
+    (
+      "a unit that starts nothing",
+      { machine, _ in
+        machine.files["/home/u/.local/share/systemd/user/oauthd.service"]?.text = "ExecStart=/gone/oauthd"
+      }, ["wrong units: install it again, then: systemctl --user daemon-reload"]
+    ),
+    (
+      "units that are not enabled",
+      { machine, _ in machine.files["/home/u/.config/systemd/user/sockets.target.wants/oauthd.socket"] = nil },
+      ["note units: systemctl --user enable --now oauthd.socket"]
+    ),
+    (
+      "no lingering", { machine, _ in machine.files["/var/lib/systemd/linger/u"] = nil },
+      ["note linger: loginctl enable-linger"]
+    ),
+    (
+      "a memory that others read", { machine, _ in machine.files["/proc/44"]?.owner = 7 },
+      ["wrong sandbox: systemctl --user restart oauthd.service"]
+    ),
+    (
+      "restrictions without effect", { machine, _ in machine.files["/proc/44/status"]?.text = "Seccomp:\t0\n" },
+      ["wrong sandbox: systemctl --user daemon-reload; systemctl --user restart oauthd.service"]
+    ),
+    (
+      "a sandbox without effect", { machine, _ in machine.files["/proc/44/uid_map"]?.text = "0 0 4294967295" },
+      ["wrong sandbox: systemctl --user daemon-reload; systemctl --user restart oauthd.service"]
+    ),
+    (
+      "no sandbox by choice",
+      { machine, _ in
+        machine.files["/proc/44/uid_map"]?.text = "0 0 4294967295"
+        machine.files["/home/u/.local/share/systemd/user/oauthd.service.d/50-sandbox.conf"] = nil
+      }, ["note sandbox: -"]
+    ),
+    (
+      "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["note vault: oauthctl vault unlock"]
+    ),
+    (
+      "a lost key", { _, agent in agent.status.vault.state = .keyMissing }, ["wrong vault: oauthctl vault unlock"]
+    ),
+    (
+      "a damaged slot", { _, agent in agent.status.vault.slots = ["key_file (damaged)", "recovery_code"] },
+      ["wrong vault: oauthctl vault status"]
+    ),
+    (
+      "no recovery code", { _, agent in agent.status.vault.slots = ["key_file"] },
+      ["note vault: oauthctl vault --help"]
+    ),
+    (
+      "an open key file", { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"]?.mode = 0o644 },
+      ["wrong key file: chmod 600 /home/u/.local/state/oauthctl/vault.key"]
+    ),
+    (
+      "an open vault", { machine, _ in machine.files["/home/u/.local/share/oauthctl"]?.mode = 0o750 },
+      ["wrong vault: chmod 700 /home/u/.local/share/oauthctl"]
+    ),
+    ("a full disk", { machine, _ in machine.freeBytes = 1 << 20 }, ["wrong disk: make room there"]),
+    (
+      "a network home", { machine, _ in machine.isNetworkFileSystem = true },
+      ["note disk: set XDG_DATA_HOME to a local folder, for you and the agent"]
+    ),
+    (
+      "a file that others write",
+      { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d/work.toml"]?.mode = 0o666 },
+      ["wrong configuration: chmod go-w /home/u/.config/oauthctl/accounts.d/work.toml"]
+    ),
+    (
+      "no authorities", { machine, _ in machine.files["/etc/ssl/certs/ca-certificates.crt"] = nil },
+      ["wrong certificates: apt install ca-certificates"]
+    ),
+    (
+      "a server that is away", { _, agent in agent.serverFailure = AgentFailure(.unavailable, "h: no route") },
+      ["wrong server: the same again in a while"]
+    ),
+    (
+      "a missing secret", { _, agent in agent.check.missingSecrets = ["client_secret"] },
+      ["wrong secret: oauthctl secret set work client_secret"]
+    ),
+    (
+      "a dead login", { _, agent in agent.account.state = .loginRequired }, ["wrong login: oauthctl login work"]
+    ),
+    (
+      "a taken port", { machine, _ in machine.takenPorts = [8914] },
+      ["wrong redirect: ss -ltnp 'sport = :8914'"]
+    ),
+    (
+      "no opener", { machine, _ in machine.files["/usr/bin/xdg-open"] = nil },
+      [
+        "note browser: set BROWSER to a program that opens addresses, or log in with --device"
+      ]
+    ),
+    ("git without us", { machine, _ in machine.gitHelpers = "" }, ["note git: oauthctl setup git"]),
+    (
+      "a git helper that is gone",
+      { machine, _ in machine.gitHelpers = "credential.https://h.helper\n/old/git-credential-oauthctl\0" },
+      ["wrong git: oauthctl setup git"]
+    ),
+    ("no curl", { machine, _ in machine.files["/usr/bin/curl"] = nil }, ["note curl: apt install curl"]),
+  ]
+
+  @Test("Everything that can be wrong is found alone, with what to do", arguments: cases.indices)
+  func trouble(index: Int) {
+    var machine = PretendedMachine()
+    var agent = PretendedAgent()
+    Self.cases[index].1(&machine, &agent)
+    #expect(Self.troubles(Self.findings(machine, agent)) == Self.cases[index].2, "\(Self.cases[index].0)")
+  }
+
+  @Test("Without an agent the rest is looked at, and a socket that nobody serves is wrong")
+  func absent() {
+    var agent = PretendedAgent()
+    agent.absence = .notReachable("nobody listens", run: nil)
+    var machine = PretendedMachine()
+    #expect(Self.troubles(Self.findings(machine, agent)) == ["wrong agent: oauthctl status"])
+    machine.files["/run/user/7/oauthctl/agent.sock"] = nil
+    #expect(Self.troubles(Self.findings(machine, agent)) == ["note agent: oauthctl status && oauthctl doctor"])
+    #expect(
+      Self.troubles(Self.findings(machine, agent, ["OAUTHCTL_SOCKET": "/run/user/7/oauthctl/agent.sock"])).count == 2)
+  }
+
+  @Test("A shell's proxy is told without its password")
+  func proxy() throws {
+    let found = Self.findings(.init(), .init(), ["HTTPS_PROXY": "http://me:hidden@proxy:3128"])
+    let proxy = try #require(found.first { $0.check == "proxy" })
+    #expect(proxy.level == .note && proxy.message.contains("http://proxy:3128") && !proxy.message.contains("hidden"))
+  }
+
+  @Test("The command ends with 1 only when something is wrong, and escapes what it shows")
+  func command() throws {
+    for isWrong in [false, true] {
+      var agent = PretendedAgent()
+      if isWrong { agent.serverFailure = AgentFailure(.unavailable, "bad\u{1B}[31m") }
+      for json in [false, true] {
+        let page = Page()
+        let answers = agent
+        let bench = Workbench.scripted(
+          page, Self.variables, { parameters throws(CommandError) in try answers.answer(parameters) })
+        var command = try #require(try Oauthctl.parseAsRoot(["doctor"]) as? DoctorCommand)
+        command.json = json
+        do throws(CommandError) {
+          try command.run(bench, PretendedMachine().machine)
+          #expect(!isWrong)
+        } catch {
+          #expect(isWrong && error.status == 1)
+        }
+        #expect(!page.output.contains("\u{1B}") && page.error.isEmpty)
+        #expect(
+          page.output.contains(json ? "\"healthy\" : \(!isWrong)" : isWrong ? "1 thing is wrong." : "Nothing is wrong.")
+        )
+        #expect(!isWrong || page.output.contains("work"))
+      }
+    }
+  }
+
+  @Test(
+    "The port of a redirect address",
+    arguments: [
+      ("redirect_uri = \"http://127.0.0.1:8914/cb\"", 8914), ("redirect_uri='http://[::1]:80/'", 80),
+      ("redirect_uri = \"http://127.0.0.1/cb\"", nil), ("redirect_uri = \"http://[::1]/\"", nil),
+      ("redirect_uri = \"https://h:1/\"", nil), ("# redirect_uri = \"http://127.0.0.1:1/\"", nil), ("", nil),
+    ] as [(String, Int?)])
+  func redirectPort(line: String, port: Int?) { #expect(AccountCheckup.redirectPort("a = 1\n\(line)\n") == port) }
+
+  @Test(
+    "What a unit starts",
+    arguments: [
+      ("ExecStart=/opt/bin/oauthd", "/opt/bin/oauthd"), ("ExecStart=-@/a/b --x", "/a/b"),
+      ("ExecStart=\nExecStart=%h/a%%b", "/home/u/a%b"), ("ExecStartPre=/x", nil),
+    ] as [(String, String?)])
+  func unitProgram(text: String, program: String?) {
+    let bench = Workbench.scripted(Page(), Self.variables) { _ throws(CommandError) in throw .silent(status: 1) }
+    #expect(UnitCheck.program(text, Patient(machine: PretendedMachine().machine, bench: bench)) == program)
+  }
+}

@@ -1,0 +1,109 @@
+"""`oauthctl doctor`: it finds what was broken on purpose, says what to do, and that helps."""
+
+import json
+import signal
+import socket
+
+import pytest
+
+from support.dev_server import DevServer
+from support.login import log_in
+
+
+@pytest.fixture
+def server(home):
+    server = DevServer(home)
+    yield server
+    server.stop()
+
+
+def examine(home):
+    """(healthy, {(check, account): finding}) of everything that is not ok."""
+    result = home.oauthctl("doctor", "--json", check=False)
+    report = json.loads(result.stdout)
+    assert result.stderr == "" and result.status == (0 if report["healthy"] else 1)
+    for finding in report["findings"]:
+        assert finding["level"] != "wrong" or finding["fix"], "everything wrong has a fix"
+    return report["healthy"], {
+        (finding["check"], finding.get("account")): finding for finding in report["findings"]
+        if finding["level"] != "ok"}
+
+
+def write_account(home, name, text):
+    folder = home.config / "oauthctl" / "accounts.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.toml").write_text(text)
+
+
+def test_without_an_agent_it_looks_at_the_rest_and_starts_none(home):
+    healthy, troubles = examine(home)
+    assert healthy and troubles[("agent", None)]["level"] == "note"
+    assert not home.socket.exists()
+    page = home.oauthctl("doctor")
+    assert page.lines[-1] == "Nothing is wrong."
+    assert any(line.startswith("ok     programs") for line in page.lines)
+
+
+def test_a_living_login_has_nothing_wrong(home, dot, agent):
+    log_in(home, dot)
+    healthy, troubles = examine(home)
+    assert healthy
+    assert not {check for check, _ in troubles} & {"agent", "socket", "vault", "key file", "server", "login"}
+    lines = home.oauthctl("doctor").lines
+    assert any("work" in line and "answers" in line for line in lines)
+
+
+@pytest.mark.parametrize("target", ["key", "vault", "accounts", "socket"])
+def test_what_is_open_to_others_is_found_and_its_fix_closes_it(home, dot, agent, target):
+    log_in(home, dot)
+    path, check = {
+        "key": (home.state / "oauthctl" / "vault.key", "key file"),
+        "vault": (home.data / "oauthctl" / "vault.db", "vault"),
+        "accounts": (home.config / "oauthctl" / "accounts.d" / "work.toml", "configuration"),
+        "socket": (home.socket, "socket"),
+    }[target]
+    path.chmod(path.stat().st_mode | 0o066)
+    healthy, troubles = examine(home)
+    finding = troubles[(check, None)]
+    assert not healthy and finding["level"] == "wrong" and path.name in finding["message"]
+    home.run("sh", "-c", finding["fix"])
+    assert examine(home)[0]
+
+
+def test_a_server_that_is_away_is_told_with_its_account(home, server, agent):
+    write_account(home, "work", f'issuer = "{server.issuer}"\nclient_id = "dev"\n')
+    home.oauthctl("reload")
+    healthy, troubles = examine(home)
+    assert healthy and troubles[("login", "work")]["fix"] == "oauthctl login work"
+    server.stop()
+    healthy, troubles = examine(home)
+    assert not healthy and troubles[("server", "work")]["level"] == "wrong"
+
+
+def test_a_taken_redirect_port_is_told(home, server, agent):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        text = f'issuer = "{server.issuer}"\nclient_id = "dev"\nredirect_uri = "http://127.0.0.1:{port}/callback"\n'
+        write_account(home, "work", text)
+        home.oauthctl("reload")
+        assert examine(home)[1][("redirect", "work")]["fix"] == f"ss -ltnp 'sport = :{port}'"
+    assert ("redirect", "work") not in examine(home)[1]
+
+
+def test_a_file_the_agent_cannot_use_is_told_with_its_line(home, agent):
+    write_account(home, "work", 'issuer = "https://h.example"\nclient_id = "c"\nca_file = "/nowhere.pem"\n')
+    home.oauthctl("reload", check=False)
+    healthy, troubles = examine(home)
+    assert not healthy and "work.toml:3: ca_file" in troubles[("configuration", None)]["message"]
+
+
+def test_a_socket_without_an_agent_is_found_and_mended(home):
+    home.oauthctl("status")
+    pid = home.oauthctl("status").stdout.split("pid ")[1].split(",")[0]
+    home.run("kill", f"-{signal.SIGKILL}", pid)
+    healthy, troubles = examine(home)
+    assert not healthy and troubles[("agent", None)]["fix"] == "oauthctl status"
+    home.oauthctl("status")
+    assert examine(home)[0]
