@@ -185,7 +185,7 @@ extension CredentialService {
     var (state, reason) = account.machine.state(at: now)
     if let problem = problems.first(where: { $0.isAbout(name) }), state == .ok || state == .new {
       state = .configInvalid
-      reason = "\(problem.line.map { "line \($0): " } ?? "")\(problem.reason)"
+      reason = problem.sentence
     }
     let refreshLife: Int? = record?.grant.flatMap { grant in
       guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }

@@ -48,7 +48,7 @@ extension CredentialService {
         throw error
       }
       throw AgentFailure(
-        .configInvalid, "\(account): \(problem.line.map { "line \($0): " } ?? "")\(problem.reason)",
+        .configInvalid, "\(account): \(problem.sentence)",
         hint: "mend \(problem.file)")
     }
   }
@@ -113,6 +113,11 @@ struct TokenBounds {
 }
 
 extension ConfigurationProblem {
+  /// Where in the file, and what is wrong.
+  var sentence: String {
+    (line.map { "line \($0): " } ?? "") + (key.map { "\($0): " } ?? "") + reason
+  }
+
   /// Whether it is about the file of this account.
   func isAbout(_ account: String) -> Bool { file.hasSuffix("/\(account).toml") }
 }

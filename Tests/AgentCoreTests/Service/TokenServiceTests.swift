@@ -285,7 +285,7 @@ struct AccountServiceTests {
     #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
     let page = try await bench.call(AccountList())
     #expect(page.accounts.first?.state == .configInvalid)
-    #expect(page.accounts.first?.reason == "line 3: no URL")
+    #expect(page.accounts.first?.reason == "line 3: issuer: no URL")
     bench.configuration.set([])
     _ = try await bench.call(ConfigReload())
     #expect(await bench.failure(TokenGet(account: "work"))?.kind == .accountUnknown)

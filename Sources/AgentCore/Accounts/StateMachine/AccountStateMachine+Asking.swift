@@ -120,10 +120,14 @@ extension AccountStateMachine {
       hint: "ask for less, or with best_effort", maximumValiditySeconds: most)
   }
 
+  var unsavedReason: String {
+    "the new refresh token could not be saved yet: \(backoff.reason ?? "the disk failed")"
+  }
+
   func storageFailure() -> AgentFailure? {
     unsaved.map { _ in
       AgentFailure(
-        .storageFailed, "\(name): the new refresh token could not be saved yet: \(backoff.reason ?? "the disk failed")",
+        .storageFailed, "\(name): \(unsavedReason)",
         hint: "free space or mend the disk of the vault; it is tried again by itself", retryAfterMilliseconds: 1_000)
     }
   }
@@ -145,10 +149,14 @@ extension AccountStateMachine {
     AgentFailure(.loginRequired, "\(name): login needed: \(reason)", hint: "oauthctl login \(name)")
   }
 
+  /// Without the account's name, as `status` shows it beside the name.
+  var definitionChangedReason: String {
+    "its definition changed since the login (\(differences.map(\.key).joined(separator: ", "))); nothing is sent"
+  }
+
   var definitionChanged: AgentFailure {
-    let keys = differences.map(\.key).joined(separator: ", ")
-    return AgentFailure(
-      .definitionChanged, "\(name): its definition changed since the login (\(keys)); nothing is sent",
+    AgentFailure(
+      .definitionChanged, "\(name): \(definitionChangedReason)",
       hint: "oauthctl account accept \(name)   (or: oauthctl login \(name))")
   }
 

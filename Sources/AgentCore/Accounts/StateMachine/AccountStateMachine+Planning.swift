@@ -68,13 +68,13 @@ extension AccountStateMachine {
   /// The state of the account in one word, and one line why.
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
-    if isDefinitionChanged { return (.definitionChanged, definitionChanged.message) }
+    if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
     switch grant.verdict?.kind {
     case .loginRequired: return (.loginRequired, grant.verdict?.reason)
     case .clientRejected: return (.clientRejected, grant.verdict?.reason)
     case nil: break
     }
-    if unsaved != nil { return (.retrying, storageFailure()?.message) }
+    if unsaved != nil { return (.retrying, unsavedReason) }
     if case .sending = phase { return (.refreshing, nil) }
     if backoff.failures > 0 { return (.retrying, backoff.reason) }
     let token = record?.token(.standard)
