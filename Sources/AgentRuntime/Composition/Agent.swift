@@ -1,18 +1,21 @@
 import AgentCore
 import AgentWire
-import CLinux
 import Glibc
 import Logging
+import NIOCore
 import NIOPosix
 import OAuthProtocol
 import Sealing
 import ServiceLifecycle
 import TokenVault
+import UnixSignals
 
 /// The agent whole: everything is built here, once, and run until the process is told to stop.
 struct Agent: Service {
   /// Seconds that a stop waits for token requests under way: an answer that nobody reads loses a login.
   private static let drainSeconds = 60.0
+  /// How often the agent looks whether its socket is still where callers look for it.
+  private static let placeInterval: TimeAmount = .seconds(10)
 
   private let environment: [String: String]
   private let inherited: [InheritedSocket]
@@ -27,13 +30,14 @@ struct Agent: Service {
 
   /// Serves until a graceful shutdown. Throws ``AgentStartError`` when it cannot listen or has no home.
   func run() async throws {
-    let degraded = Self.harden()
+    let degraded = ProcessGuard.harden()
     let paths: AgentPaths
     do { paths = try AgentPaths(environment: environment) } catch { throw AgentStartError("\(error)", hint: nil) }
     let time = SystemTime()
     let random = SystemRandom()
     let uid = getuid()
     let (socket, location) = try listeningSocket(uid: uid)
+    let place = SocketPlace(of: socket.descriptor)
 
     let folder =
       ConfigurationFolder(environment: environment) ?? ConfigurationFolder(path: paths.configuration, home: nil)
@@ -65,24 +69,46 @@ struct Agent: Service {
         socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger)
     } catch { throw AgentStartError("\(error)", hint: nil) }
 
-    let notifier = ServiceNotifier(environment: environment)
-    notifier.notify(.ready, .status("listening on \(location)"))
+    let supervision = Supervision(
+      notifier: ServiceNotifier(environment: environment), service: service, loop: loop, logger: logger)
+    // Trapped before anybody is told that we are here: untrapped, the signal would end the process.
+    let hangups = await UnixSignalsSequence(trapping: .sighup)
+    let reloading = Task { for await _ in hangups { await supervision.reload() } }
     logger.info("listening", metadata: ["socket": "\(location)", "pid": "\(getpid())"])
-    // Not before the first request can be answered, and whoever comes first waits for the same opening.
-    Task { try? await service.open() }
+    let watchdog = supervision.ready(
+      watchdogMicroseconds: Watchdog.intervalMicroseconds(environment, pid: getpid()))
+
+    let lookout = place.flatMap { leaveWhenUnreachable($0, on: loop) }
 
     try? await gracefulShutdown()
-    notifier.notify(.stopping)
+    lookout?.cancel()
+    reloading.cancel()
+    let reminder = supervision.stopping()
     logger.info("stopping")
     await listener.close()
     await service.drain(seconds: Self.drainSeconds)
     await vault.close()
+    reminder.cancel()
+    watchdog?.cancel()
+  }
+
+  /// An agent that no caller can reach any more would keep the vault from the next one: it ends as if told to. Under
+  /// systemd the socket is systemd's business.
+  private func leaveWhenUnreachable(_ place: SocketPlace, on loop: any EventLoop) -> RepeatedTask? {
+    guard started != "systemd" else { return nil }
+    return loop.scheduleRepeatedTask(initialDelay: Self.placeInterval, delay: Self.placeInterval) { task in
+      guard !place.isReachable else { return }
+      task.cancel()
+      logger.notice("the socket was removed or replaced", metadata: ["socket": "\(place.path)"])
+      kill(getpid(), SIGTERM)
+    }
   }
 
   private func listeningSocket(uid: UInt32) throws(AgentStartError) -> (ListeningSocket, String) {
     do {
       if let given = inherited.first(where: { $0.name == "agent" }) ?? inherited.first {
-        return (try ListeningSocket.adopt(given.descriptor), "descriptor \(given.descriptor)")
+        let socket = try ListeningSocket.adopt(given.descriptor)
+        return (socket, SocketPlace(of: given.descriptor)?.path ?? "descriptor \(given.descriptor)")
       }
     } catch { throw AgentStartError("\(error)", hint: "start it without LISTEN_FDS, or with a listening Unix socket") }
     let location: SocketLocation
@@ -98,14 +124,6 @@ struct Agent: Service {
   private var started: String {
     if environment["OAUTHCTL_STARTED"] == "on_demand" { return "on_demand" }
     return environment["INVOCATION_ID"] != nil && !inherited.isEmpty ? "systemd" : "by_hand"
-  }
-
-  /// Before any secret is there: no core, no tracing by the same user, private files, no death by a broken pipe.
-  private static func harden() -> [String] {
-    umask(0o077)
-    signal(SIGPIPE, SIG_IGN)
-    return clinux_make_undumpable() == 0
-      ? [] : ["the process could not be made undumpable: core files may hold secrets"]
   }
 
   private static var executable: String {

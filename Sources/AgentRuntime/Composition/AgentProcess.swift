@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -12,6 +13,9 @@ package enum AgentProcess {
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     do {
       let environment = ProcessEnvironment.read()
+      for name in ServiceNotifier.variables { unsetenv(name) }
+      // One loop serves everything; by default there would be a thread for each core.
+      NIOSingletons.groupLoopCountSuggestion = 1
       let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), logger: logger)
       var quiet = logger
       quiet.logLevel = .error

@@ -2,11 +2,20 @@ import Glibc
 
 /// Tells the service manager how the agent is (sd_notify(3)). Without a NOTIFY_SOCKET nothing is sent.
 package struct ServiceNotifier: Sendable {
+  /// What a service manager sets for the process it started, and no child of ours may act on.
+  package static let variables = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
+
   package enum State: Sendable, Equatable {
     /// Requests are answered.
     case ready
     /// The agent is on its way out.
     case stopping
+    /// The configuration is read again, since this moment of CLOCK_MONOTONIC in microseconds; ``ready`` ends it.
+    case reloading(monotonicMicroseconds: Int64)
+    /// The agent is alive.
+    case watchdog
+    /// A start or stop under way takes longer: the next word comes within this many microseconds.
+    case extendTimeout(microseconds: Int64)
     /// One line for `systemctl status`.
     case status(String)
 
@@ -14,6 +23,9 @@ package struct ServiceNotifier: Sendable {
       switch self {
       case .ready: "READY=1"
       case .stopping: "STOPPING=1"
+      case .reloading(let moment): "RELOADING=1\nMONOTONIC_USEC=\(moment)"
+      case .watchdog: "WATCHDOG=1"
+      case .extendTimeout(let span): "EXTEND_TIMEOUT_USEC=\(span)"
       // A line feed would begin another assignment.
       case .status(let line): "STATUS=" + String(line.map { $0.isNewline ? " " : $0 }.prefix(512))
       }

@@ -54,26 +54,23 @@ struct ServiceNotifierTests {
 
   @Test("States arrive in one datagram, at a path and at an abstract name", arguments: [false, true])
   func arrives(_ isAbstract: Bool) throws {
-    let folder = try ScratchFolder()
-    let path = folder.path + "/notify"
-    let receiver = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-    defer { close(receiver) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let name = (isAbstract ? [0] : []) + Array(path.utf8)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    let length = socklen_t(2 + name.count + (isAbstract ? 0 : 1))
-    let bound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(receiver, $0, length) }
-    }
-    try #require(bound == 0)
+    let receiver = try NotifyReceiver(isAbstract: isAbstract)
+    #expect(receiver.notifier.notify(.ready, .status("two\nlines")))
+    #expect(receiver.next() == "READY=1\nSTATUS=two lines")
+    #expect(receiver.notifier.notify(.stopping))
+  }
 
-    let notifier = ServiceNotifier(environment: ["NOTIFY_SOCKET": (isAbstract ? "@" : "") + path])
-    #expect(notifier.notify(.ready, .status("two\nlines")))
-    var buffer = [UInt8](repeating: 0, count: 256)
-    let count = recv(receiver, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-    #expect(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self) == "READY=1\nSTATUS=two lines")
-    #expect(notifier.notify(.stopping))
+  @Test(
+    "Each state has the spelling of sd_notify(3)",
+    arguments: [
+      (.ready, "READY=1"), (.stopping, "STOPPING=1"), (.watchdog, "WATCHDOG=1"),
+      (.reloading(monotonicMicroseconds: 12), "RELOADING=1\nMONOTONIC_USEC=12"),
+      (.extendTimeout(microseconds: 15_000_000), "EXTEND_TIMEOUT_USEC=15000000"),
+    ] as [(ServiceNotifier.State, String)])
+  func spelling(_ state: ServiceNotifier.State, _ expected: String) throws {
+    let receiver = try NotifyReceiver()
+    receiver.notifier.notify(state)
+    #expect(receiver.next() == expected)
   }
 
   @Test("A receiver that is gone is no error of ours")

@@ -1,0 +1,41 @@
+import CLinux
+import Glibc
+
+/// What the process does to itself before any secret is there.
+enum ProcessGuard {
+  /// Descriptors that all connections, requests to servers and the vault need together.
+  static let descriptors: rlim_t = 4_096
+
+  /// Signals of a crash, which Swift's runtime answers with a backtrace.
+  private static let crashSignals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+
+  /// No core, no tracing by the same user, private files, no death by a broken pipe, descriptors enough. Returns what
+  /// could not be done, one sentence each.
+  static func harden() -> [String] {
+    umask(0o077)
+    signal(SIGPIPE, SIG_IGN)
+    // A backtrace shows the memory that registers point to, and the program that makes it cannot read ours: it would
+    // hang where a crash has to be short.
+    for number in crashSignals { signal(number, SIG_DFL) }
+    var degraded: [String] = []
+    if clinux_make_undumpable() != 0 {
+      degraded.append("the process could not be made undumpable: core files may hold secrets")
+    }
+    let limit = raiseDescriptorLimit()
+    if limit < descriptors / 2 {
+      degraded.append("at most \(limit) files may be open: many callers at once will be turned away")
+    }
+    return degraded
+  }
+
+  /// Shells give 1,024, of which connections alone may take all. Returns what holds in the end.
+  private static func raiseDescriptorLimit() -> rlim_t {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return descriptors }
+    guard limit.rlim_cur < descriptors else { return limit.rlim_cur }
+    var raised = limit
+    raised.rlim_cur = min(descriptors, limit.rlim_max)
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 else { return limit.rlim_cur }
+    return raised.rlim_cur
+  }
+}

@@ -1,0 +1,88 @@
+import AgentCore
+import AgentWire
+import Glibc
+import Logging
+import NIOCore
+
+/// The agent's side of its supervision: tells the service manager what it does, feeds the watchdog, asks for time while
+/// it drains. Without a manager all of it is silence.
+struct Supervision: Sendable {
+  /// How long a stop may stay without a word, and how often there is one.
+  private static let patience: TimeAmount = .seconds(15)
+  private static let reminder: TimeAmount = .seconds(5)
+
+  private let notifier: ServiceNotifier
+  private let service: CredentialService
+  private let loop: any EventLoop
+  private let logger: Logger
+
+  init(notifier: ServiceNotifier, service: CredentialService, loop: any EventLoop, logger: Logger) {
+    self.notifier = notifier
+    self.service = service
+    self.loop = loop
+    self.logger = logger
+  }
+
+  /// Requests are taken from now on; opens the vault, so that whoever comes first finds it open or waits for the same
+  /// opening. `watchdogMicroseconds` is nil where nobody watches.
+  func ready(watchdogMicroseconds: Int64?) -> RepeatedTask? {
+    notifier.notify(.ready, .status("serving"))
+    Task {
+      do throws(AgentFailure) {
+        try await service.open()
+        notifier.notify(.status(Self.status(accounts: await service.definedCount, problems: await service.problems)))
+      } catch {
+        notifier.notify(.status(Self.status(failure: error)))
+      }
+    }
+    return watchdogMicroseconds.map { interval in
+      Watchdog.feed(every: interval, on: loop, notifier: notifier) { _ = await service.definedCount }
+    }
+  }
+
+  /// `config.reload` for SIGHUP. Connections stay.
+  func reload() async {
+    notifier.notify(.reloading(monotonicMicroseconds: Self.monotonicMicroseconds()), .status("reading its files again"))
+    do throws(AgentFailure) {
+      let answer = try await service.reload()
+      logger.info("configuration read again", metadata: ["accounts": "\(answer.accounts)"])
+      for problem in answer.problems { logger.warning("\(Self.line(problem))") }
+      notifier.notify(.ready, .status(Self.status(accounts: answer.accounts, problems: answer.problems)))
+    } catch {
+      logger.warning("the configuration cannot be read again", metadata: ["reason": "\(error.message)"])
+      notifier.notify(.ready, .status(Self.status(failure: error)))
+    }
+  }
+
+  /// The end begins: from now on the manager is asked for more time, again and again, until the task is cancelled or the
+  /// loop hangs.
+  func stopping() -> RepeatedTask {
+    let more = ServiceNotifier.State.extendTimeout(microseconds: Self.patience.nanoseconds / 1_000)
+    notifier.notify(.stopping, .status("finishing what is under way"), more)
+    return loop.scheduleRepeatedTask(initialDelay: Self.reminder, delay: Self.reminder) { _ in notifier.notify(more) }
+  }
+
+  /// The line of `systemctl status`. Names come from files, so they are escaped.
+  static func status(accounts: Int, problems: [ConfigurationProblem]) -> String {
+    let serving = "serving \(accounts) account\(accounts == 1 ? "" : "s")"
+    guard let first = problems.first else { return serving }
+    let more = problems.count == 1 ? "" : " (and \(problems.count - 1) more)"
+    return "\(serving); a file has a problem: \(line(first))\(more)"
+  }
+
+  static func status(failure: AgentFailure) -> String {
+    "answering failures: \(PrintableText.escaped(failure.message, limit: 200))"
+  }
+
+  private static func line(_ problem: ConfigurationProblem) -> String {
+    let place = problem.line.map { ":\($0)" } ?? ""
+    let key = problem.key.map { "\($0) " } ?? ""
+    return PrintableText.escaped("\(problem.file)\(place): \(key)\(problem.reason)", limit: 300)
+  }
+
+  private static func monotonicMicroseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}

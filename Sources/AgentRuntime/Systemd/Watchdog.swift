@@ -1,0 +1,37 @@
+package import NIOCore
+
+/// Feeds the service manager's watchdog (sd_watchdog_enabled(3)) with a proof of life.
+///
+/// The word is sent by the event loop that serves requests, and only after what answers them has answered: a hang of
+/// either ends in silence, whatever other threads do.
+package enum Watchdog {
+  /// Microseconds within which the manager wants to hear something; nil when it does not watch this process.
+  package static func intervalMicroseconds(_ environment: [String: String], pid: Int32) -> Int64? {
+    if let owner = environment["WATCHDOG_PID"], owner != String(pid) { return nil }
+    guard let text = environment["WATCHDOG_USEC"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let interval = Int64(text), interval > 0
+    else { return nil }
+    return interval
+  }
+
+  /// Begins to feed, twice in each interval, until the task is cancelled. `proof` returns when the service has answered;
+  /// while it has not, nothing is sent.
+  package static func feed(
+    every intervalMicroseconds: Int64, on eventLoop: any EventLoop, notifier: ServiceNotifier,
+    proof: @escaping @Sendable () async -> Void
+  ) -> RepeatedTask {
+    let isAsking = NIOLoopBoundBox.makeBoxSendingValue(false, eventLoop: eventLoop)
+    return eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .microseconds(max(1, intervalMicroseconds / 2))) {
+      _ in
+      guard !isAsking.value else { return }
+      isAsking.value = true
+      Task {
+        await proof()
+        eventLoop.execute {
+          isAsking.value = false
+          notifier.notify(.watchdog)
+        }
+      }
+    }
+  }
+}
