@@ -14,6 +14,7 @@ import pytest
 
 from support import processes
 from support.home import Home
+from systemd.machine import Machine, missing
 from support.listener import Listener
 from world.server import AuthorizationServer, Settings, site_template
 
@@ -103,6 +104,26 @@ def elsewhere():
     """A server that is nobody's friend: `url`, and `seen`, the headers of each request that reached it."""
     with Listener() as listener:
         yield listener
+
+
+@pytest.fixture(scope="session")
+def machine(scratch, programs):
+    """A booted systemd with the programs and units installed."""
+    if needed := missing():
+        pytest.skip(f"needs {needed}")
+    folder = scratch / "machine"
+    folder.mkdir()
+    booted = Machine(folder, programs)
+    yield booted
+    booted.stop()
+
+
+@pytest.fixture
+def user(machine):
+    """A fresh user of the machine, with a running `systemd --user`."""
+    person = machine.new_user()
+    yield person
+    person.stop()
 
 
 def pytest_report_header():

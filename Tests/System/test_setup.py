@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 PREPARE = Path(__file__).resolve().parent.parent / "Setup" / "prepare"
-ALL = {"pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "binutils", "curl", "man-db"}
+ALL = {
+    "pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "binutils", "curl", "man-db", "dbus",
+    "libpam-systemd", "procps", "python3"}
 
 
 class System:

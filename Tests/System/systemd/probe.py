@@ -1,0 +1,128 @@
+"""Tries what a sandbox should refuse, and prints what came of it: {"probe": "allowed", the error's name or a value}."""
+
+import ctypes
+import errno
+import json
+import mmap
+import os
+import socket
+import stat
+import subprocess
+
+libc = ctypes.CDLL(None, use_errno=True)
+home, runtime = os.environ["HOME"], os.environ["XDG_RUNTIME_DIR"]
+SELF_EXIT = bytes.fromhex(
+    # An x86-64 program that calls exit(42) by the entry of 32-bit programs: mov $1,%eax; mov $42,%ebx; int $0x80.
+    "7f454c4602010100000000000000000002003e00010000007800400000000000400000000000000000000000000000000000000040003800"
+    "0100000000000000010000000500000000000000000000000000400000000000000040000000000084000000000000008400000000000000"
+    "0010000000000000b801000000bb2a000000cd80")
+
+
+def call(name, *arguments):
+    """A function of libc that fails with -1 and errno."""
+    if getattr(libc, name)(*arguments) == -1:
+        raise OSError(ctypes.get_errno(), name)
+
+
+def write(folder):
+    path = f"{folder}/probe-{os.getpid()}"
+    with open(path, "w") as file:
+        file.write("x")
+    os.unlink(path)
+
+
+def family(number):
+    socket.socket(number, socket.SOCK_DGRAM).close()
+
+
+def set_user_id_bit():
+    path = f"{runtime}/oauthctl/set-user-id"
+    open(path, "w").close()
+    os.chmod(path, 0o4700)
+    os.unlink(path)
+
+
+def foreign_entry():
+    path = f"{runtime}/oauthctl/foreign"
+    with open(path, "wb") as file:
+        file.write(SELF_EXIT)
+    os.chmod(path, 0o700)
+    try:
+        status = subprocess.run([path], check=False).returncode
+    finally:
+        os.unlink(path)
+    return "allowed" if status == 42 else f"status {status}"
+
+
+def own_cgroup():
+    path = open("/proc/self/cgroup").read().split("0::", 1)[1].split("\n", 1)[0]
+    os.mkdir(f"/sys/fs/cgroup{path}/probe")
+    os.rmdir(f"/sys/fs/cgroup{path}/probe")
+
+
+def read_clock_settings():
+    call("adjtimex", ctypes.create_string_buffer(1024))
+
+
+def status(key):
+    return next(line.split()[1] for line in open("/proc/self/status") if line.startswith(key + ":"))
+
+
+def is_hidden(path):
+    return "hidden" if stat.S_IMODE(os.stat(path).st_mode) == 0 else "allowed"
+
+
+def is_read_only(path):
+    return "read-only" if os.statvfs(path).f_flag & os.ST_RDONLY else "allowed"
+
+
+PROBES = {
+    "write to the vault's folder": lambda: write(f"{home}/.local/share/oauthctl"),
+    "write to the key's folder": lambda: write(f"{home}/.local/state/oauthctl"),
+    "write to the socket's folder": lambda: write(f"{runtime}/oauthctl"),
+    "read the home": lambda: os.listdir(home) and None,
+    "write to the home": lambda: write(home),
+    "write to the configuration": lambda: write(f"{home}/.config"),
+    "write to the runtime folder": lambda: write(runtime),
+    "write where everybody may": lambda: write("/srv/open"),
+    "see files of /tmp": lambda: os.stat("/tmp/everybody") and None,
+    "see files of /var/tmp": lambda: os.stat("/var/tmp/everybody") and None,
+    "see devices": lambda: os.stat("/dev/marker") and None,
+    "see kernel modules": lambda: is_hidden("/usr/lib/modules"),
+    "see the kernel's log": lambda: is_hidden("/proc/kmsg"),
+    "change the kernel's settings": lambda: is_read_only("/proc/sys"),
+    "change sysfs": lambda: is_read_only("/sys"),
+    "make a cgroup": own_cgroup,
+    "read the clock's settings": read_clock_settings,
+    "share the host name": lambda: os.readlink("/proc/self/ns/uts"),
+    "who root is": lambda: str(os.stat("/").st_uid),
+    "capabilities to gain": lambda: status("CapBnd"),
+    "new privileges": lambda: status("NoNewPrivs"),
+    "Unix sockets": lambda: family(socket.AF_UNIX),
+    "IPv4": lambda: family(socket.AF_INET),
+    "IPv6": lambda: family(socket.AF_INET6),
+    "netlink": lambda: family(socket.AF_NETLINK),
+    "user namespace": lambda: call("unshare", 0x10000000),
+    "other personality": lambda: call("personality", 0x0040000),
+    "writable code": lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC).close(),
+    "set-user-ID file": set_user_id_bit,
+    "32-bit system call": foreign_entry,
+    "trace": lambda: call("ptrace", 0, 0, 0, 0),
+    "own priority": lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0)),
+    "scheduler": lambda: os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0)),
+    "chroot": lambda: os.chroot("/"),
+    "file mode mask": lambda: status("Umask"),
+    "core size": lambda: open("/proc/self/limits").read().split("Max core file size", 1)[1].split()[0],
+    "open files": lambda: open("/proc/self/limits").read().split("Max open files", 1)[1].split()[0],
+}
+
+
+def attempt(probe):
+    try:
+        return probe() or "allowed"
+    except OSError as error:
+        return errno.errorcode.get(error.errno, str(error.errno))
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: attempt(probe) for name, probe in PROBES.items()}))

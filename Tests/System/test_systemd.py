@@ -1,0 +1,236 @@
+"""The agent as a service: under a booted systemd, in the unit files and the sandbox as they are installed."""
+
+import json
+import time
+
+import pytest
+
+from support.dev_server import DevServer
+from support.login import wait_until
+
+CALLERS = 8
+# One caller of the agent after the other, until they are told that it is enough.
+LOAD = """until [ -e enough ]; do
+  if oauthctl get-token work >answer.$1 2>>errors; then cat answer.$1 >>answers; else echo "$?" >>failures; fi
+done"""
+
+
+@pytest.fixture
+def service(user):
+    """A user whose socket unit listens."""
+    user.systemctl("start", "oauthd.socket")
+    return user
+
+
+@pytest.fixture
+def server(home):
+    """A server that asks nobody, with tokens that outlive the test."""
+    started = DevServer(home, "--auto-consent", "--access-token-life", "3600")
+    yield started
+    started.stop()
+
+
+def status(user):
+    return json.loads(user.oauthctl("status", "--json").stdout)
+
+
+def lines(user, name):
+    file = user.path(name)
+    return file.read_text().splitlines() if file.exists() else []
+
+
+class Load:
+    """Callers of `get-token` at once, without a pause; `end` gives the answers, of which none may be a failure."""
+
+    def __init__(self, user):
+        self.user = user
+        self.callers = [user.start("sh", "-c", LOAD, "load", str(number)) for number in range(CALLERS)]
+        self.wait_for_more(20)
+
+    def wait_for_more(self, count):
+        wanted = len(lines(self.user, "answers")) + count
+        wait_until(lambda: len(lines(self.user, "answers")) >= wanted, 30, f"{count} more answers")
+
+    def end(self, least):
+        self.wait_for_more(max(0, least - len(lines(self.user, "answers"))))
+        self.user.path("enough").touch()
+        for caller in self.callers:
+            caller.communicate(timeout=60)
+        failed = [(name, lines(self.user, name)) for name in ("failures", "errors")]
+        assert failed == [("failures", []), ("errors", [])]
+        return lines(self.user, "answers")
+
+
+def test_the_preset_enables_the_socket(user):
+    user.systemctl("preset", "oauthd.socket")
+    assert user.systemctl("is-enabled", "oauthd.socket").stdout.strip() == "enabled"
+    user.machine.run("systemctl", "restart", f"user@{user.uid}.service")
+    assert user.show("SubState", "oauthd.socket") == "listening"
+
+
+def test_the_first_request_starts_the_agent(service):
+    folder = service.machine.path(service.socket)
+    assert (folder.stat().st_mode & 0o777, folder.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert service.agent == 0
+    answer = status(service)
+    assert answer["started"] == "systemd" and answer["pid"] == service.agent > 0
+    assert service.show("StatusText") == "serving 0 accounts"
+
+
+def test_a_caller_starts_the_socket_where_nobody_has(user):
+    assert user.show("ActiveState", "oauthd.socket") == "inactive"
+    assert status(user)["started"] == "systemd"
+    assert user.show("ActiveState", "oauthd.socket") == "active"
+
+
+def test_a_login_and_its_refreshes_work_in_the_sandbox(service, server):
+    server.script(access_token_life_s=2)
+    service.log_in(server)
+    tokens = set()
+    wait_until(lambda: tokens.add(service.oauthctl("get-token", "work").stdout) or len(tokens) > 2, 20, "two refreshes")
+    assert service.path(".local/share/oauthctl").stat().st_uid == service.uid
+    assert service.path(".local/state/oauthctl").stat().st_mode & 0o777 == 0o700
+
+
+def test_no_request_is_lost_in_a_restart(service, server):
+    service.log_in(server)
+    before, load = service.agent, Load(service)
+    service.systemctl("restart", "oauthd.service")
+    answers = load.end(200)
+    assert service.agent != before and service.show("NRestarts") == "0"
+    assert len(answers) >= 200 and len(set(answers)) == 1
+
+
+def test_no_request_is_lost_to_kill_9_and_a_crash(service, server):
+    service.log_in(server)
+    load = Load(service)
+    for signal in ("KILL", "SEGV"):
+        service.kill(signal)
+        load.wait_for_more(40)
+    answers = load.end(200)
+    assert service.show("NRestarts") == "2" and len(set(answers)) == 1
+    # A backtrace would show memory.
+    assert "acktrac" not in service.machine.journal(f"_UID={service.uid}")
+
+
+def next_agent(user, before, seconds=15):
+    """Waits until the agent `before` has been replaced."""
+    return wait_until(lambda: (pid := user.agent) not in (0, before) and pid, seconds, "another agent")
+
+
+@pytest.mark.parametrize("hang", ["the process", "the loop alone"])
+def test_a_hang_is_ended_by_the_watchdog(service, hang):
+    service.set_unit("watchdog", "[Service]\nWatchdogSec=2s\n")
+    before = status(service)["pid"]
+    # It is fed: nothing happens for longer than the watchdog waits.
+    time.sleep(3)
+    assert service.agent == before
+    if hang == "the process":
+        service.kill("STOP")
+    else:
+        holder = service.machine.start("/usr/bin/python3", "/srv/tests/hold.py", str(before))
+        assert holder.stdout.readline() == "held\n"
+    # Asked of the hung one, answered by the next.
+    assert status(service)["pid"] == next_agent(service, before)
+    assert service.show("NRestarts") == "1"
+    assert "Watchdog timeout" in service.machine.journal(f"_UID={service.uid}")
+    if hang != "the process":
+        holder.communicate(timeout=10)
+
+
+ACCOUNT = 'issuer = "https://as.example"\nclient_id = "x"\n'
+
+
+def test_a_reload_keeps_connections(service):
+    talk = service.start("/usr/bin/python3", "/srv/tests/talk.py", stdin=-1)
+
+    def accounts():
+        talk.stdin.write('{"jsonrpc":"2.0","id":1,"method":"account.list"}\n')
+        talk.stdin.flush()
+        return [account["account"] for account in json.loads(talk.stdout.readline())["result"]["accounts"]]
+
+    assert accounts() == []
+    before = service.agent
+    service.write(".config/oauthctl/accounts.d/work.toml", ACCOUNT)
+    service.systemctl("reload", "oauthd.service")
+    wait_until(lambda: service.show("StatusText") == "serving 1 account", 10, "the new account is told")
+    assert accounts() == ["work"] and service.agent == before and service.show("ActiveState") == "active"
+    assert service.show("ReloadResult") == "success"
+    service.write(".config/oauthctl/accounts.d/broken.toml", "issuer = \n")
+    service.systemctl("reload", "oauthd.service")
+    wait_until(lambda: "broken.toml:1" in service.show("StatusText"), 10, "the problem is told")
+    assert accounts() == ["work"]
+    talk.communicate(timeout=10)
+
+
+def test_a_stopped_socket_is_removed(service):
+    status(service)
+    service.systemctl("stop", "oauthd.socket")
+    assert service.agent == 0 and not service.machine.path(service.socket).exists()
+
+
+def test_a_stop_waits_for_the_refresh_under_way(service, server):
+    """Longer than TimeoutStopSec, and oauthd-fetch is not ended either: the refresh token in it is the only one."""
+    service.set_unit("stop", "[Service]\nTimeoutStopSec=1s\n")
+    server.script(access_token_life_s=3)
+    service.log_in(server)
+    server.script(access_token_life_s=3600, delay_ms={"token": 4000})
+    wait_until(lambda: oauth_fetch_runs(service), 20, "a refresh under way")
+    began = time.monotonic()
+    service.systemctl("restart", "oauthd.service")
+    assert time.monotonic() - began > 2
+    refreshes = server.refreshes()
+    assert [entry["status"] for entry in refreshes] == [200]
+    assert service.oauthctl("get-token", "work").status == 0 and len(server.refreshes()) == 1
+
+
+def oauth_fetch_runs(user):
+    return user.machine.run("pgrep", "-u", str(user.uid), "oauthd-fetch", check=False).status == 0
+
+
+def test_a_bad_configuration_is_answered(service):
+    service.write(".config/oauthctl/config.toml", "this is [ no TOML\n")
+    service.write(".config/oauthctl/accounts.d/work.toml", 'issuer = 7\n')
+    answer = status(service)
+    assert {problem["file"].rsplit("/", 1)[1] for problem in answer["problems"]} == {"config.toml", "work.toml"}
+    result = service.oauthctl("get-token", "work", check=False)
+    assert result.status == 3 and "work.toml" in result.stderr
+    assert service.show("NRestarts") == "0" and "config.toml" in service.show("StatusText")
+
+
+@pytest.mark.parametrize(("damage", "message"), [
+    ("overwritten", "damaged"), ("not readable", "could not be read"), ("a folder of another", "by others")])
+def test_a_damaged_vault_is_answered(service, server, damage, message):
+    service.log_in(server)
+    service.systemctl("stop", "oauthd.service")
+    folder = service.path(".local/share/oauthctl")
+    if damage == "overwritten":
+        for file in folder.glob("vault.db*"):
+            file.write_bytes(b"\x55" * 8192)
+    elif damage == "not readable":
+        (folder / "vault.db").chmod(0)
+    else:
+        folder.rename(folder.parent / "away")
+        folder.mkdir()
+    result = service.oauthctl("get-token", "work", check=False)
+    assert result.status not in (0, 7) and message in result.stderr
+    assert message in status(service)["vault"]["reason"]
+    assert service.agent > 0 and service.show("NRestarts") == "0"
+
+
+def test_two_users_have_nothing_of_each_other(machine, service, server):
+    other = machine.new_user()
+    try:
+        other.systemctl("start", "oauthd.socket")
+        for number, user in enumerate((service, other)):
+            user.log_in(server, name=f"account-{number}")
+        assert service.agent != other.agent
+        tokens = [user.oauthctl("get-token", f"account-{n}").stdout for n, user in enumerate((service, other))]
+        assert len(set(tokens)) == 2
+        assert service.oauthctl("get-token", "account-1", check=False).status == 3
+        environment = {**other.environment, "OAUTHCTL_SOCKET": service.socket}
+        other.environment = environment
+        refused = other.oauthctl("get-token", "account-0", check=False)
+        assert refused.status == 7 and refused.stdout == ""
+    finally:
+        other.stop()
