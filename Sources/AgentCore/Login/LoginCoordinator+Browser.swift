@@ -29,9 +29,12 @@ extension LoginCoordinator {
         if let hint = definition.username, definition.authorizeParameters["login_hint"] == nil {
           extra.append(ExtraParameter("login_hint", hint))
         }
+        // PKCE binds the code already and no ID token is read; but some servers refuse OpenID requests without a nonce.
+        let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
         let url = try AuthorizationRequest(
           endpoint: endpoint, clientID: definition.clientID, redirectURI: sent, scope: definition.scope, state: state,
-          codeChallenge: pkce.challenge, resources: definition.resource, audiences: definition.audience, extra: extra
+          codeChallenge: pkce.challenge, nonce: nonce, resources: definition.resource, audiences: definition.audience,
+          extra: extra
         ).url()
         session.browser = LoginSession.Browser(
           expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners)
