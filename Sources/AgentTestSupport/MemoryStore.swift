@@ -10,6 +10,8 @@ package final class MemoryStore: RecordStore {
     var loadFailures: [VaultError] = []
     var history: [VaultRecord] = []
     var loads = 0
+    var loading = 0
+    var mostLoading = 0
     var beforePut: (@Sendable () -> Void)?
     var isRolledBack = false
   }
@@ -38,14 +40,23 @@ package final class MemoryStore: RecordStore {
   /// Records kept now.
   package var count: Int { state.withLock { $0.records.count } }
   package var loads: Int { state.withLock { $0.loads } }
+  /// The most loads that were under way at once.
+  package var mostLoading: Int { state.withLock { $0.mostLoading } }
   package var isRolledBack: Bool { state.withLock { $0.isRolledBack } }
   package var puts: Int { state.withLock { $0.puts } }
   /// Every record that was made durable, in order.
   package var history: [VaultRecord] { state.withLock { $0.history } }
 
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
-    let result: Result<[VaultRecord], VaultError> = state.withLock { state in
+    state.withLock { state in
       state.loads += 1
+      state.loading += 1
+      state.mostLoading = max(state.mostLoading, state.loading)
+    }
+    defer { state.withLock { $0.loading -= 1 } }
+    // Opening a vault takes a while: whoever comes meanwhile comes.
+    for _ in 0..<20 { await Task.yield() }
+    let result: Result<[VaultRecord], VaultError> = state.withLock { state in
       guard state.loadFailures.isEmpty else { return .failure(state.loadFailures.removeFirst()) }
       return .success(state.records.values.sorted { $0.id.description < $1.id.description })
     }

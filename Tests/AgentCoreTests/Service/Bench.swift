@@ -140,11 +140,11 @@ struct NoVault: VaultControl {
   func unlock(recoveryCode: String) async throws(AgentFailure) {}
 }
 
-/// Waits, without sleeping, until what other tasks do has made `condition` true; gives up after twenty seconds.
+/// Waits, without sleeping, until what other tasks do has made `condition` true; gives up after a minute.
 func eventually(
   _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now.advanced(by: .seconds(20))
+  let end = ContinuousClock.now.advanced(by: .seconds(60))
   while try await !condition() {
     guard ContinuousClock.now < end else {
       Issue.record("never happened: \(what)", sourceLocation: sourceLocation)
