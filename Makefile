@@ -10,13 +10,17 @@ SWIFT_FILES = Package.swift Sources Tests
 # The programs that are installed: the built ones, unless a folder is named.
 PROGRAMS = $(or $(OAUTHCTL_BIN),$(abspath $(BUILD))/release)
 
-.PHONY: help build release test demo install uninstall lint format clean
+.PHONY: help build release test test-world demo prove fuzz sanitize install uninstall lint format clean
 
 help:
 	@echo 'make build    the programs, in $(BUILD)/release'
 	@echo 'make test     every test, the programs against real servers too'
+	@echo 'make test-world    the same against a second engine, a real browser, Apache; writes docs/interop.md'
 	@echo 'make demo     the story of a token, told by the programs themselves'
 	@echo 'make install [PREFIX=~/.local]    programs, units, completions, manual pages;  make uninstall  takes them away'
+	@echo 'make deb      a Debian package of the same, in $(BUILD), judged by lintian'
+	@echo 'make prove    kill -9 and disk faults at every place of a refresh, hostile callers: the full sets'
+	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit tests, address and thread'
 	@echo 'make lint     the style of all files;  make format  mends what can be mended'
 	@echo 'make clean    remove $(BUILD)'
 
@@ -32,11 +36,36 @@ test:
 	@Tests/Setup/prepare test
 	@Tests/Setup/run-tests $(BUILD)
 
+# Installs Debian packages of 450 MB; docs/interop.md says what for.
+test-world:
+	@Tests/Setup/prepare test
+	@Tests/Setup/prepare-world
+	@$(MAKE) --no-print-directory release
+	@Tests/Setup/test-world $(BUILD)
+
 # A browser is opened only when it is asked for here: one that the environment happens to name is not.
 demo:
 	@Tests/Setup/prepare demo
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release BROWSER='$(if $(filter command,$(origin BROWSER)),$(BROWSER))' Tests/Demo/demo
+
+prove:
+	@Tests/Setup/prepare test
+	@$(MAKE) --no-print-directory release
+	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
+	  "$$(Tests/Setup/python $(BUILD))" -m pytest Tests/System/prove -s
+
+FUZZ_SECONDS ?= 60
+
+fuzz:
+	@Tests/Setup/prepare build
+	@FUZZ_BUILD=$(abspath $(BUILD))/fuzz Tests/Fuzz/run $(FUZZ_SECONDS)
+
+# In folders of their own: a sanitizer changes every object.
+sanitize:
+	@Tests/Setup/prepare build
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan --disable-xctest
+	swift test --sanitize=thread --scratch-path .build-tsan --disable-xctest
 
 # As root for somebody else nothing is built: what root builds, its owner could not build again.
 install:
@@ -46,6 +75,11 @@ install:
 
 uninstall:
 	@Tests/Setup/install uninstall
+
+deb:
+	@Tests/Setup/prepare deb
+	@[ -n '$(OAUTHCTL_BIN)' ] || $(MAKE) --no-print-directory release
+	@PROGRAMS='$(PROGRAMS)' Tests/Setup/deb $(BUILD)
 
 lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SWIFT_FILES)

@@ -1,0 +1,177 @@
+"""An agent under strace, which kills it or fails its calls at chosen places; and the login that must outlive that."""
+
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from support import processes
+from support.dev_server import DevServer
+from support.home import START_LIMIT_SECONDS, accepts
+from support.login import wait_until
+
+# What changes files; the vault is written by one thread, so the n-th such call after the start is always the same one.
+VAULT_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "renameat2")
+LINE = re.compile(r"(\d+) +(\d+\.\d+) (\w+)\((.*)")
+
+
+def server_of(home, rotation):
+    """A development server that needs no person, whose tokens are refreshed only when asked."""
+    server = DevServer(home, "--auto-consent", "--access-token-life", "3600", "--rotation", rotation)
+    browser = home.bin / "browser"
+    browser.write_text('#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n')
+    browser.chmod(0o700)
+    home.environment["BROWSER"] = str(browser)
+    # A named socket is used or fails: a caller whose agent is killed does not start another one, without our faults.
+    home.environment["OAUTHCTL_SOCKET"] = str(home.socket)
+    home.socket.parent.mkdir(mode=0o700)
+    return server
+
+
+def log_in(home, server):
+    home.oauthctl("login", "work", server.issuer, "--client-id", "dev", "--scope", "read")
+
+
+def refresh(home, check=False):
+    return home.oauthctl("get-token", "work", "--force", check=check)
+
+
+def start_traced(home, *options):
+    """Start the home's agent as strace's tracee and our child; returns when its socket accepts, or it is dead."""
+    trace = home.root / "trace"
+    trace.unlink(missing_ok=True)
+    strace = shutil.which("strace")
+    assert strace, "strace is needed: apt-get install strace"
+    with open(home.agent.log, "a") as log:
+        home.agent.process = home.start(
+            strace, "-D", "-I", "2", "-f", "-qq", "-y", "-ttt", "-o", trace, *options,
+            home.programs / "oauthd", stdout=log, stderr=log)
+    processes.keep(home.agent.process.pid)
+    end = time.monotonic() + START_LIMIT_SECONDS
+    while home.agent.is_running and not accepts(home.socket):
+        assert time.monotonic() < end, home.describe(["oauthd"], "does not listen under strace", "", "")
+        time.sleep(0.005)
+    return trace
+
+
+def end_faults(home):
+    """Detach strace, so that from here on every call succeeds."""
+    status = Path(f"/proc/{home.agent.process.pid}/status").read_text()
+    tracer = int(re.search(r"TracerPid:\t(\d+)", status).group(1))
+    if tracer:
+        os.kill(tracer, signal.SIGTERM)
+        wait_until(lambda: "TracerPid:\t0\n" in Path(f"/proc/{home.agent.process.pid}/status").read_text(), 10,
+                   "strace lets go")
+
+
+def calls_of(trace, home):
+    """[(time, call, its number in its thread, path part)] of calls that touch the home's vault or its counter."""
+    counts, found = {}, []
+    folders = (f"<{home.data}/oauthctl", f"<{home.state}/oauthctl")
+    for line in trace.read_text(errors="replace").splitlines():
+        if not (match := LINE.match(line)):
+            continue
+        thread, moment, call, rest = match.groups()
+        counts[thread, call] = number = counts.get((thread, call), 0) + 1
+        if call in VAULT_CALLS and any(folder in rest for folder in folders):
+            found.append((float(moment), call, number, re.search(r"<([^>]*)>", rest).group(1).rsplit("/", 1)[-1]))
+    return found
+
+
+def calls_of_one_refresh(home):
+    """The calls of a refresh that nothing disturbs: [(call, number, file)], and how many of them save the intent."""
+    trace = start_traced(home, "-e", "trace=" + ",".join(VAULT_CALLS) + ",recvfrom,write")
+    home.oauthctl("get-token", "work")
+    time.sleep(0.05)
+    mark = time.time()
+    refresh(home, check=True)
+    until = time.time()
+    answered = [float(m.group(2)) for m in map(LINE.match, trace.read_text(errors="replace").splitlines())
+                if m and m.group(3) == "recvfrom" and float(m.group(2)) > mark]
+    home.agent.stop()
+    calls = [item for item in calls_of(trace, home) if mark < item[0] < until]
+    before = sum(1 for item in calls if item[0] < answered[0])
+    return [item[1:] for item in calls], before
+
+
+def is_answer_on_disk(trace):
+    """Whether the trace of a killed agent shows a completed sync of the vault after the server's answer was received."""
+    received = False
+    for line in trace.read_text(errors="replace").splitlines():
+        match = LINE.match(line)
+        if match and match.group(3) == "recvfrom":
+            received = True
+        elif received and "fdatasync" in line and ("vault.db-wal" in line or "resumed" in line) and line.endswith("= 0"):
+            return True
+    return False
+
+
+def windows_milliseconds(home, rounds):
+    """For each of `rounds` refreshes: from the last byte of the answer read by the agent until it is on disk.
+
+    Measured without faults, by an strace that sees only the few calls that bound it; its cost is inside the figure.
+    """
+    found = []
+    trace = None
+    for number in range(rounds):
+        # A rejection budget holds back more than three forced refreshes in a row, so each has an agent of its own.
+        if number % 3 == 0:
+            home.agent.stop()
+            trace = start_traced(home, "-e", "trace=read,fdatasync")
+        mark = time.time()
+        refresh(home, check=True)
+        last, read = None, None
+        for line in trace.read_text(errors="replace").splitlines():
+            match = LINE.match(line)
+            if not match or float(match.group(2)) < mark:
+                continue
+            moment, call, rest = float(match.group(2)), match.group(3), match.group(4)
+            if call == "read" and "pipe:" in rest:
+                read = moment
+            # The first commit after the answer was read; the call itself may end on a later line.
+            elif call == "fdatasync" and "vault.db-wal" in rest and read and moment > read:
+                last = moment
+                break
+        if last:
+            found.append((last - read) * 1000)
+    home.agent.stop()
+    return found
+
+
+def is_alive(home):
+    """Whether the login is there: tokens are given, and a refresh gives a new one. Otherwise the login is asked for."""
+    result = home.oauthctl("get-token", "work", check=False)
+    if result.status == 0:
+        result = wait_until(lambda: (it := refresh(home)).status in (0, 4) and it, 30, "a refresh or its refusal")
+    assert result.status in (0, 4), home.describe(["get-token"], f"status {result.status}", result.stdout, result.stderr)
+    return result.status == 0
+
+
+def stopped_helper(agent_pid, seconds=10):
+    """The agent's HTTP process once SIGSTOP has stopped it, at the call that strace was told."""
+    def find():
+        for task in Path(f"/proc/{agent_pid}/task").iterdir():
+            try:
+                children = (task / "children").read_text().split()
+            except OSError:
+                continue
+            for child in children:
+                try:
+                    # A tracee that stops for a signal stays stopped; one that makes a call goes on at once.
+                    looks = [Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] for _ in range(3)
+                             if time.sleep(0.02) is None]
+                    name = Path(f"/proc/{child}/comm").read_text().strip()
+                except OSError:
+                    continue
+                if name == "oauthd-fetch" and set(looks) <= {"t", "T"}:
+                    return int(child)
+        return None
+    return wait_until(find, seconds, "the HTTP process stops")
+
+
+def median(values):
+    return statistics.median(values)
