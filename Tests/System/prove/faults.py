@@ -99,13 +99,14 @@ def calls_of_one_refresh(home):
 
 
 def is_answer_on_disk(trace):
-    """Whether the trace of a killed agent shows a completed sync of the vault after the server's answer was received."""
+    """Whether the trace of a killed agent shows a completed sync of the vault after the server's answer came."""
     received = False
     for line in trace.read_text(errors="replace").splitlines():
         match = LINE.match(line)
         if match and match.group(3) == "recvfrom":
             received = True
-        elif received and "fdatasync" in line and ("vault.db-wal" in line or "resumed" in line) and line.endswith("= 0"):
+        elif received and "fdatasync" in line and line.endswith("= 0") and (
+                "vault.db-wal" in line or "resumed" in line):
             return True
     return False
 
@@ -147,7 +148,8 @@ def is_alive(home):
     result = home.oauthctl("get-token", "work", check=False)
     if result.status == 0:
         result = wait_until(lambda: (it := refresh(home)).status in (0, 4) and it, 30, "a refresh or its refusal")
-    assert result.status in (0, 4), home.describe(["get-token"], f"status {result.status}", result.stdout, result.stderr)
+    assert result.status in (0, 4), home.describe(
+        ["get-token"], f"status {result.status}", result.stdout, result.stderr)
     return result.status == 0
 
 

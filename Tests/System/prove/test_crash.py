@@ -12,8 +12,8 @@ import time
 import pytest
 
 from prove.faults import (
-    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, log_in, median, refresh, server_of, start_traced,
-    stopped_helper, windows_milliseconds)
+    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, log_in, median, refresh, server_of,
+    start_traced, stopped_helper, windows_milliseconds)
 from support.login import wait_until
 
 FULL = os.environ.get("PROVE") == "full"
@@ -135,7 +135,8 @@ def test_a_failing_disk_loses_nothing(home, server, error, record_property):
             runs += 1
             mark = len(server.refreshes())
             start_traced(
-                home, "-e", "trace=" + ",".join(VAULT_CALLS), "-e", f"inject={call}:error={error}:when={number}{lasting}")
+                home, "-e", "trace=" + ",".join(VAULT_CALLS),
+                "-e", f"inject={call}:error={error}:when={number}{lasting}")
             result = refresh(home)
             place = f"{call} {number}{lasting} on {file} fails with {error}"
             if result.status != 0:
@@ -144,7 +145,8 @@ def test_a_failing_disk_loses_nothing(home, server, error, record_property):
                 answer = home.oauthctl("status", "--json", check=False)
                 assert answer.status == 0, f"{place}: {answer}"
                 assert file.startswith("vault.db") or file == "oauthctl", f"{place}: {result}"
-                assert result.status == 6 or "storage" in result.stderr or "vault" in result.stderr, f"{place}: {result}"
+                told = "storage" in result.stderr or "vault" in result.stderr
+                assert result.status == 6 or told, f"{place}: {result}"
             end_faults(home)
             new = wait_until(
                 lambda: (it := refresh(home)).status in (0, 4) and it, 40, f"{place}: the agent goes on afterwards")
