@@ -221,7 +221,8 @@ def test_another_user_is_not_served(ready, record_property):
         folder.chmod(0o711)
     ready.socket.chmod(0o666)
     program = ("import os, socket, sys\nos.setgid(%d); os.setuid(%d)\ns = socket.socket(socket.AF_UNIX)\n"
-               "s.connect(sys.argv[1])\ntry:\n s.sendall(sys.argv[2].encode() + b'\\n')\n print(s.recv(65536).decode())\n"
+               "s.connect(sys.argv[1])\n"
+               "try:\n s.sendall(sys.argv[2].encode() + b'\\n')\n print(s.recv(65536).decode())\n"
                "except OSError as e: print('closed')" % (NOBODY, NOBODY))
     for _ in range(50):
         result = subprocess.run([sys.executable, "-c", program, str(ready.socket), ASK.decode().strip()],
