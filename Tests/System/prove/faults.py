@@ -112,7 +112,7 @@ def is_answer_on_disk(trace):
 
 
 def windows_milliseconds(home, rounds):
-    """For each of `rounds` refreshes: from the last byte of the answer read by the agent until it is on disk.
+    """For each of `rounds` refreshes: from the last byte of the answer read by the agent until its sync starts.
 
     Measured without faults, by an strace that sees only the few calls that bound it; its cost is inside the figure.
     """
