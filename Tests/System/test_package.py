@@ -1,0 +1,167 @@
+"""The Debian package: what lintian says, and a booted system that installs, upgrades, removes and purges it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.dev_server import DevServer
+from support.login import wait_until
+from systemd.machine import BIN, UNIT_FOLDER, Machine, missing
+
+SETUP = Path(__file__).resolve().parent.parent / "Setup"
+FILES = (
+    "usr/bin/oauthctl", "usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/git-credential-oauthctl",
+    "usr/lib/systemd/user/oauthd.socket", "usr/lib/systemd/user/oauthd.service",
+    "usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf", "usr/lib/systemd/user-preset/90-oauthctl.preset",
+    "usr/share/bash-completion/completions/oauthctl", "usr/share/zsh/vendor-completions/_oauthctl",
+    "usr/share/fish/vendor_completions.d/oauthctl.fish", "usr/share/man/man1/oauthctl.1.gz",
+    "usr/share/man/man8/oauthd.8.gz")
+
+# One caller after the other, until they are told that it is enough.
+CALLER = """until [ -e enough ]; do oauthctl get-token work >>answers 2>>errors || echo $? >>failures; done"""
+
+
+def build(programs, folder, version, **environment):
+    result = subprocess.run(
+        [SETUP / "deb", folder], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        env={
+            **os.environ, "PROGRAMS": str(programs), "VERSION": version, "COMPRESSION": "gzip",
+            "SOURCE_DATE_EPOCH": "1767225600", **environment})
+    return result, Path(result.stdout.strip().splitlines()[-1]) if result.stdout.strip() else None
+
+
+@pytest.fixture(scope="module")
+def packages(programs, tmp_path_factory):
+    """Two versions."""
+    needed = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "strip") if not shutil.which(tool)]
+    if needed:
+        pytest.skip(f"needs {', '.join(needed)}: Tests/Setup/prepare deb")
+    folder = tmp_path_factory.mktemp("packages")
+    built = []
+    for version in ("0.1.0~test1", "0.1.0~test2"):
+        result, package = build(programs, folder, version, LINTIAN="")
+        assert result.returncode == 0, result.stderr
+        built.append(package)
+    return built
+
+
+class Bare(Machine):
+    """A machine without an installation, and two packages in /srv/packages."""
+
+    def __init__(self, folder, programs, packages):
+        self.packages = packages
+        super().__init__(folder, programs)
+
+    def lay_out(self, programs):
+        super().lay_out(programs)
+        root = self.folder / "root"
+        shutil.rmtree(root / BIN[1:])
+        shutil.rmtree(root / UNIT_FOLDER)
+        shutil.rmtree(root / "usr/local/lib/systemd/user-preset")
+        (root / "srv/packages").mkdir()
+        for package in self.packages:
+            shutil.copy(package, root / "srv/packages")
+
+    def dpkg(self, *arguments):
+        # Triggers of other packages (manual pages' index) are not what is looked at.
+        return self.run("dpkg", "--no-triggers", *arguments, timeout=180)
+
+    def install(self, package):
+        return self.dpkg("-i", f"/srv/packages/{package.name}")
+
+
+@pytest.fixture
+def bare(scratch, programs, packages):
+    if needed := missing():
+        pytest.skip(f"needs {needed}")
+    folder = scratch / "bare"
+    folder.mkdir()
+    machine = Bare(folder, programs, packages)
+    yield machine
+    machine.stop()
+
+
+@pytest.fixture
+def server(home):
+    """A server that asks nobody, with tokens that outlive the test."""
+    started = DevServer(home, "--auto-consent", "--access-token-life", "3600")
+    yield started
+    started.stop()
+
+
+def lines(user, name):
+    file = user.path(name)
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_lintian_finds_nothing(programs, tmp_path):
+    if not shutil.which("lintian"):
+        pytest.skip("needs lintian: Tests/Setup/prepare deb")
+    result, package = build(programs, tmp_path, "0.1.0")
+    assert result.returncode == 0, result.stderr
+    assert not re.search(r"^[EW]: ", result.stderr, re.MULTILINE)
+    fields = subprocess.run(["dpkg-deb", "-f", package], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^Depends: .*libcurl4.*libsodium23.*libsqlite3-0", fields, re.MULTILINE), fields
+
+
+def test_the_same_sources_give_the_same_package(programs, packages, tmp_path):
+    _, again = build(programs, tmp_path, "0.1.0~test1", LINTIAN="")
+    assert again.read_bytes() == packages[0].read_bytes()
+
+
+def test_installed_upgraded_removed_and_purged(bare, packages, server):
+    old, new = packages
+    user, idle = bare.new_user(), bare.new_user()
+    idle.systemctl("daemon-reload")
+
+    bare.install(old)
+    assert all(bare.path(file).exists() for file in FILES)
+    for person in (user, idle):
+        assert person.systemctl("is-enabled", "oauthd.socket").stdout.strip() == "enabled"
+        assert person.show("SubState", "oauthd.socket") == "listening", "a session that was there has it at once"
+    user.write("browser", '#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n', 0o700)
+    user.run("oauthctl", "login", "work", server.issuer, "--client-id", "dev")
+    token = user.run("oauthctl", "get-token", "work").stdout
+    agent = user.agent
+    logins = len([entry for entry in server.log() if entry.get("grant_type")])
+
+    # Upgraded under load: the agent is another, nobody was refused, nobody logged out.
+    callers = [user.start("sh", "-c", CALLER) for _ in range(4)]
+    wait_until(lambda: len(lines(user, "answers")) > 20, 30, "answers")
+    bare.install(new)
+    seen = len(lines(user, "answers"))
+    wait_until(lambda: len(lines(user, "answers")) > seen + 20, 30, "answers of the new agent")
+    user.path("enough").touch()
+    for caller in callers:
+        caller.communicate(timeout=60)
+    assert (lines(user, "failures"), lines(user, "errors")) == ([], [])
+    assert set(lines(user, "answers")) == {token.strip()}
+    assert user.agent not in (0, agent)
+    assert idle.agent == 0, "nobody's agent is started who had none"
+    status = json.loads(user.run("oauthctl", "status", "--json").stdout)
+    assert status["started"] == "systemd" and status["accounts"][0]["state"] == "ok"
+    assert len([entry for entry in server.log() if entry.get("grant_type")]) == logins
+    doctor = user.run("oauthctl", "doctor", check=False).stdout
+    assert re.search(r"^ok +units", doctor, re.MULTILINE) and re.search(r"^ok +sandbox", doctor, re.MULTILINE), doctor
+
+    # What the administrator decided holds.
+    bare.run("systemctl", "--global", "disable", "oauthd.socket")
+    bare.install(old)
+    assert idle.systemctl("is-enabled", "oauthd.socket", check=False).stdout.strip() == "disabled"
+
+    bare.dpkg("-r", "oauthctl")
+    assert user.agent == 0 and not bare.path(user.socket).exists()
+    assert not any(bare.path(file).exists() for file in FILES)
+    bare.dpkg("-P", "oauthctl")
+    left = bare.run("find", "/usr", "/etc", "/var/lib", "(", "-name", "*oauthctl*", "-o", "-name", "oauthd*", ")")
+    assert left.stdout == "", "nothing of it is left"
+    assert user.path(".local/share/oauthctl/vault.db").exists(), "logins are the users'"
+
+    # And back: the login is still there.
+    bare.install(new)
+    assert user.run("oauthctl", "get-token", "work").stdout == token
