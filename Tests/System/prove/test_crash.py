@@ -159,7 +159,7 @@ def test_a_failing_disk_loses_nothing(home, server, error, record_property):
 
 
 def test_the_window(home, server, record_property):
-    """How long, for each refresh, a kill -9 loses a strict server's login: from answer read to its sync, without that."""
+    """How long, each refresh, a kill -9 loses a strict server's login: from answer read to its sync, without that."""
     found = windows_milliseconds(home, WINDOWS)
     assert len(found) >= WINDOWS * 2 // 3
     text = (f"{server.rotation}: answer read until its sync starts: median {median(found):.1f} ms, "
