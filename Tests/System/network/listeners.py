@@ -93,16 +93,23 @@ class Portal(Listener):
 
 
 class Relay(Listener):
-    """Passes connections on to `target` (address, port); `change` sees and may replace what the server sends."""
+    """Passes connections on to `target` (address, port); `change` sees and may replace what the server sends.
 
-    def __init__(self, target, change=None, **options):
+    With `target_tls`, the file of an authority, the way to the target is TLS again.
+    """
+
+    def __init__(self, target, change=None, target_tls=None, **options):
         self.target, self.change = target, change
+        self.target_tls = ssl.create_default_context(cafile=str(target_tls)) if target_tls else None
         super().__init__(**options)
 
     def serve(self, connection):
         with socket.create_connection(self.target, CONNECT_SECONDS) as server:
             server.settimeout(IDLE_SECONDS)
-            splice(connection, server, self.change)
+            if self.target_tls:
+                server = self.target_tls.wrap_socket(server, server_hostname="localhost")
+            with server:
+                splice(connection, server, self.change)
 
 
 class ConnectProxy(Listener):
