@@ -10,7 +10,7 @@ import pytest
 PREPARE = Path(__file__).resolve().parent.parent / "Setup" / "prepare"
 ALL = {
     "pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "binutils", "curl", "man-db", "dbus",
-    "libpam-systemd", "procps", "python3"}
+    "dpkg-dev", "iproute2", "libpam-systemd", "lintian", "procps", "python3", "strace"}
 
 
 class System:
