@@ -60,13 +60,13 @@ class Machine:
             self.process = subprocess.Popen(
                 [Path(__file__).parent / "boot", folder], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         processes.keep(self.process.pid)
-        self.pid = wait_until(self.find_first_process, 20, f"a first process; {self.log.read_text()}")
         try:
+            self.pid = wait_until(self.find_first_process, 20, "a first process")
             wait_until(self.is_up, 60, "the system is up")
-        except AssertionError:
+        except Exception as error:
             report = self.log.read_text()
             self.stop()
-            raise RuntimeError(f"the machine did not boot:\n{report}") from None
+            raise RuntimeError(f"the machine did not boot:\n{report}") from error
 
     def lay_out(self, programs):
         """What is laid over the copy: programs, units, users, the folders of the tests."""
@@ -113,12 +113,17 @@ class Machine:
 
     def find_first_process(self):
         if self.process.poll() is not None:
-            raise RuntimeError(f"boot ended:\n{self.log.read_text()}")
+            raise RuntimeError(f"boot ended with status {self.process.returncode}")
+        # Before it is unshare, it is a shell with children of other kinds.
+        if Path(f"/proc/{self.process.pid}/comm").read_text() != "unshare\n":
+            return None
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return int(children[0]) if children else None
 
     def is_up(self):
-        if Path(f"/proc/{self.pid}/comm").read_text().strip() != "systemd":
+        if self.process.poll() is not None:
+            raise RuntimeError(f"boot ended with status {self.process.returncode}")
+        if Path(f"/proc/{self.pid}/comm").read_text() != "systemd\n":
             return False
         return self.run("systemctl", "is-active", "machine.target", check=False).stdout.strip() == "active"
 
