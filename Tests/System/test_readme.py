@@ -49,9 +49,7 @@ VARIABLE = [
 SETUP = {
     "make demo": lambda: has_target("demo"),
     "make test": lambda: has_target("test"),
-    "make build": lambda: has_target("build"),
-    "sudo install .build/release/oauthctl .build/release/oauthd .build/release/oauthd-fetch /usr/local/bin":
-        lambda: all(f'"{name}"' in (ROOT / "Package.swift").read_text() for name in ("oauthctl", "oauthd-fetch")),
+    "make install": lambda: has_target("install"),
 }
 
 
