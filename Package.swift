@@ -22,14 +22,8 @@ let staticClient: [LinkerSetting] = [
 ]
 
 /// `oauthd` is bound whole at its start: lazy binding leaves copies of registers, and so of secrets, on thread stacks.
-/// Packed relocations make it smaller and quicker to start.
 let boundAgent: [LinkerSetting] = [
-  .unsafeFlags(
-    [
-      "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-      "-Xlinker", "--gc-sections", "-Xlinker", "-s",
-    ],
-    .when(configuration: .release))
+  .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-s"], .when(configuration: .release))
 ]
 
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
