@@ -53,7 +53,8 @@ prove:
 	@Tests/Setup/prepare test
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
-	  "$$(Tests/Setup/python $(BUILD))" -m pytest Tests/System/prove -s
+	  "$$(Tests/Setup/python $(BUILD))" -m pytest -m 'prove or not prove' -s \
+	  Tests/System/prove Tests/System/test_package.py
 
 FUZZ_SECONDS ?= 60
 

@@ -114,6 +114,7 @@ def test_the_same_sources_give_the_same_package(programs, packages, tmp_path):
     assert again.read_bytes() == packages[0].read_bytes()
 
 
+@pytest.mark.prove
 def test_installed_upgraded_removed_and_purged(bare, packages, server):
     old, new = packages
     user, idle = bare.new_user(), bare.new_user()
