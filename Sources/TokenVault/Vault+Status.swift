@@ -19,27 +19,41 @@ extension Vault {
         status.state = .absent
         return status
       }
-      if try Hold.isSet(in: directory, location) {
+      let isLocked = try Hold.isSet(in: directory, location)
+      if isHeld || isLocked {
         status.state = .locked
       } else if let lastFailure {
         status.state = .failed(lastFailure)
       }
+      // People have to know what to type.
+      status.slots = ((try? slotsOnDisk()) ?? []).map { VaultStatus.Slot($0, isIntact: true) }
     } catch { status.state = .failed(error) }
     return status
   }
 }
 
+extension VaultStatus.Slot {
+  init(_ slot: Slot, isIntact: Bool) {
+    self.init(
+      number: slot.number, kind: SlotKind(rawValue: slot.kind), isIntact: isIntact, passes: slot.passes,
+      memoryKiB: slot.memoryKiB)
+  }
+}
+
 extension Vault.Session {
   /// Every slot the database or the catalogue knows, by number.
-  func slotStatus(keys: VaultKeys) -> [VaultStatus.Slot] {
-    let present = slots.map { slot in
+  func slotStatus(keys: VaultKeys) -> [VaultStatus.Slot] { catalogue.status(of: slots, keys: keys) }
+}
+
+extension Catalogue {
+  /// `present` and those that should be, by number.
+  func status(of present: [Slot], keys: VaultKeys) -> [VaultStatus.Slot] {
+    let missing = Set(slots.keys).subtracting(present.map(\.number))
+      .map { VaultStatus.Slot(number: $0, kind: SlotKind(rawValue: $0), isIntact: false) }
+    let found = present.map { slot in
       let fingerprint = try? slot.fingerprint(keys: keys)
-      return VaultStatus.Slot(
-        number: slot.number, kind: SlotKind(rawValue: slot.kind),
-        isIntact: fingerprint != nil && fingerprint == catalogue.slots[slot.number])
+      return VaultStatus.Slot(slot, isIntact: fingerprint != nil && fingerprint == slots[slot.number])
     }
-    let missing = Set(catalogue.slots.keys).subtracting(slots.map(\.number))
-      .map { VaultStatus.Slot(number: $0, kind: nil, isIntact: false) }
-    return (present + missing).sorted { $0.number < $1.number }
+    return (found + missing).sorted { $0.number < $1.number }
   }
 }

@@ -1,27 +1,29 @@
 package import Sealing
-import Synchronization
 
 /// The user's vault: sealed records in SQLite, opened by key slots, held by one process at a time.
 ///
-/// Runs on a thread of its own, since fsync, SQLite and Argon2id block. The first call that needs the vault opens it.
-/// Format and rules: docs/vault-format.md.
+/// Runs on a thread of its own, since fsync and SQLite block; Argon2id has another. The first call that needs the vault
+/// opens it. Format and rules: docs/vault-format.md.
 package actor Vault: RecordStore {
   let location: VaultLocation
   let random: any RandomSource
   let recoveryCost: PasswordHash.Cost
-  private let socketPath: String
+  let socketPath: String
+  nonisolated let stretcher: Stretcher
   private nonisolated let executor = BlockingExecutor()
-  private nonisolated let waitingUnlocks = Mutex(0)
-  private static let maximumWaitingUnlocks = 4
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Held from the first opening to `close`.
-  private var lock: VaultLock?
+  var lock: VaultLock?
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
   var keys: VaultKeys?
   var session: Session?
-  private(set) var lastFailure: VaultError?
+  /// Set by `lock` in this process; the file that says so may have failed to be written.
+  var isHeld = false
+  /// There is one place for the copy of a backup.
+  var isChecking = false
+  var lastFailure: VaultError?
   /// Stays known while a failed write has closed the database.
   private(set) var rollback: Rollback?
   private var unclaimedRecoveryCode: RecoveryCode?
@@ -35,18 +37,21 @@ package actor Vault: RecordStore {
     var catalogue: Catalogue
     var slots: [Slot]
     var counterProblem: String?
+
+    func slot(_ kind: SlotKind) -> Slot? { slots.slot(kind) }
   }
 
   /// Touches nothing yet. `socketPathForLock` is told to an agent that finds the vault in use. `recoveryCost` is what
-  /// hashing a new vault's recovery code costs.
+  /// hashing a new recovery code costs. `now` gives boot seconds; only waits after wrong passphrases depend on it.
   package init(
     location: VaultLocation, socketPathForLock: String, random: any RandomSource = SystemRandom(),
-    recoveryCost: PasswordHash.Cost = .interactive
+    recoveryCost: PasswordHash.Cost = .interactive, now: @escaping @Sendable () -> Double = BootClock.seconds
   ) {
     self.location = location
     self.recoveryCost = recoveryCost
     self.random = random
     socketPath = socketPathForLock
+    stretcher = Stretcher(now: now)
   }
 
   // MARK: Records
@@ -54,23 +59,28 @@ package actor Vault: RecordStore {
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
     guard let session = try openedSession(), let keys else { return [] }
     var records: [VaultRecord] = []
-    for id in session.catalogue.sortedIDs {
-      guard let entry = session.catalogue.entries[id] else { continue }
-      let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
-      guard let sealed = try session.database.sealedRecord(name) else {
-        throw .damaged(what: "record \(id): its row is missing")
-      }
-      records.append(
-        try RecordSeal.open(sealed, id: id, entry: entry, vaultID: session.database.vaultID, keys: keys))
-    }
+    for id in session.catalogue.sortedIDs { records.append(try Vault.record(id, in: session, keys)) }
     return records
+  }
+
+  /// One record, opened.
+  static func record(_ id: RecordID, in session: Session, _ keys: VaultKeys) throws(VaultError) -> VaultRecord {
+    let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
+    guard let entry = session.catalogue.entries[id], let sealed = try session.database.sealedRecord(name) else {
+      throw .damaged(what: "record \(id): its row is missing")
+    }
+    return try RecordSeal.open(sealed, id: id, entry: entry, vaultID: session.database.vaultID, keys: keys)
   }
 
   package func put(_ record: VaultRecord) async throws(VaultError) {
     guard record.payload.count <= VaultRecord.maximumPayloadCount else {
       throw .storageFailed("a record of \(record.payload.count) bytes; \(VaultRecord.maximumPayloadCount) is the most")
     }
-    if try openedSession() == nil { unclaimedRecoveryCode = try makeVault() }
+    if try openedSession() == nil {
+      do throws(VaultError) { unclaimedRecoveryCode = try await makeVault() } catch {
+        guard case .alreadyExists = error else { throw error }
+      }
+    }
     guard let session = try openedSession(), let keys else { throw .storageFailed("the vault vanished") }
     if let stored = session.catalogue.entries[record.id]?.version, stored >= record.version {
       throw .staleVersion(stored: stored)
@@ -110,61 +120,10 @@ package actor Vault: RecordStore {
     }
   }
 
-  // MARK: Creation, locking, closing
-
-  /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
-  /// before the vault. Throws `alreadyExists`.
-  package func create() async throws(VaultError) -> RecoveryCode {
-    if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
-    return try makeVault()
-  }
-
   /// The recovery code of a vault that `put` made, once.
   package func takeRecoveryCode() -> RecoveryCode? {
     defer { unclaimedRecoveryCode = nil }
     return unclaimedRecoveryCode
-  }
-
-  /// Forgets every key and keeps the vault shut, over restarts too, until an `unlock`. While slot 1 is there this is a
-  /// hold, not a seal: the key file still opens the vault. No vault: nothing to lock.
-  package func lock() async throws(VaultError) {
-    guard let directory = try vaultDirectory() else { return }
-    guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return }
-    try takeLock(in: directory)
-    try Hold.set(in: directory, location)
-    forget()
-    keys = nil
-  }
-
-  /// Ends a `lock` by the key file.
-  package func unlock() async throws(VaultError) {
-    guard let directory = try vaultDirectory() else { return }
-    try takeLock(in: directory)
-    // The key first: a vault that cannot be opened stays locked.
-    if session == nil { _ = try openSession(in: directory, keysFrom: keysFromKeyFile) }
-    try Hold.clear(in: directory, location)
-  }
-
-  /// Opens the vault by its recovery code, ends a `lock`, and writes slot 1 anew for the key file, which is made where
-  /// it is missing. Throws `invalidRecoveryCode`; `tooManyUnlocks` when four others wait.
-  package nonisolated func unlock(recoveryCode typed: Secret) async throws(VaultError) {
-    guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
-    let isAdmitted = waitingUnlocks.withLock { waiting in
-      guard waiting < Vault.maximumWaitingUnlocks else { return false }
-      waiting += 1
-      return true
-    }
-    guard isAdmitted else { throw .tooManyUnlocks }
-    defer { waitingUnlocks.withLock { $0 -= 1 } }
-    try await unlock(by: code)
-  }
-
-  /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
-  package func close() async {
-    forget()
-    keys = nil
-    lock = nil
-    lastFailure = nil
   }
 
   // MARK: Steps
@@ -186,7 +145,9 @@ package actor Vault: RecordStore {
     guard let directory = try vaultDirectory() else { return nil }
     guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return nil }
     try takeLock(in: directory)
-    if try Hold.isSet(in: directory, location) { throw .locked }
+    if isHeld { throw .locked }
+    // Keys that are still there belong to a vault that is being locked: what is under way is still to be written.
+    if keys == nil, try Hold.isSet(in: directory, location) { throw .locked }
     return try openSession(in: directory, keysFrom: keysFromKeyFile)
   }
 
@@ -199,7 +160,7 @@ package actor Vault: RecordStore {
     let keys: VaultKeys
     if let known = self.keys { keys = known } else { keys = try keysFrom(database, slots) }
     let catalogue = try Catalogue(opening: database.sealedCatalogue(), vaultID: database.vaultID, keys: keys)
-    try checkRows(of: database, against: catalogue, keys)
+    try Vault.checkRows(of: database, against: catalogue, keys)
     let counter = CommitCounter(path: location.counterFile, vaultID: database.vaultID, key: keys.counter)
     var session = Session(database: database, counter: counter, catalogue: catalogue, slots: slots)
     if logIsSuspect { try database.foldLog() }
@@ -211,7 +172,7 @@ package actor Vault: RecordStore {
     return session
   }
 
-  private func checkRows(
+  static func checkRows(
     of database: VaultDatabase, against catalogue: Catalogue, _ keys: VaultKeys
   ) throws(VaultError) {
     var surplus = try database.rowNames()
@@ -232,6 +193,11 @@ package actor Vault: RecordStore {
       switch try session.counter.read() {
       case .commit(let outside) where outside > catalogue.commit:
         rollback = Rollback(found: catalogue.commit, expected: max(outside, catalogue.rollbackExpected))
+        return
+      case .otherKey:
+        // What it says cannot be judged with this vault's key; that it is another's is enough.
+        rollback = Rollback(
+          found: catalogue.commit, expected: max(catalogue.commit + 1, catalogue.rollbackExpected))
         return
       case .commit(catalogue.commit): return
       case .commit: break
@@ -255,12 +221,7 @@ package actor Vault: RecordStore {
       }
       try session.database.checkStillThere()
       try session.database.commit(change, catalogue: sealed)
-    } catch {
-      logIsSuspect = true
-      forget()
-      lastFailure = error
-      throw error
-    }
+    } catch { throw forget(after: error) }
     session.catalogue = catalogue
     if rollback == nil {
       do throws(VaultError) {
@@ -270,7 +231,15 @@ package actor Vault: RecordStore {
     self.session = session
   }
 
-  private func forget() {
+  /// Closes the database after a write that failed. Returns the failure.
+  func forget(after failure: VaultError) -> VaultError {
+    logIsSuspect = true
+    forget()
+    lastFailure = failure
+    return failure
+  }
+
+  func forget() {
     if logIsSuspect { try? session?.database.allowCheckpoints(false) }
     session = nil
   }

@@ -21,12 +21,24 @@ package enum VaultError: Error, Equatable, Sendable {
   case rolledBack(Rollback)
   /// The recovery code is mistyped, or is not this vault's.
   case invalidRecoveryCode
+  /// The passphrase is not this vault's.
+  case wrongPassphrase
+  /// A vault with a passphrase was to be changed by somebody who did not give it.
+  case passphraseNeeded
+  /// A passphrase that is too short or too long.
+  case unusablePassphrase
+  /// No slot of this kind.
+  case noSuchSlot(SlotKind)
+  /// Without this slot the vault would open by the recovery code alone, or not at all.
+  case slotNeeded(SlotKind)
   /// There is a vault already at `path`.
   case alreadyExists(path: String)
   /// A put whose version is not greater than the one stored.
   case staleVersion(stored: UInt64)
   /// More than four callers wait for a password hash.
   case tooManyUnlocks
+  /// Several wrong passphrases or codes in a row: none is hashed before this time is over.
+  case tooManyTries(retryAfterMilliseconds: Int)
 }
 
 /// How far back a vault is, in commits.

@@ -20,6 +20,12 @@ package struct VaultLocation: Equatable, Sendable {
   package var databaseFile: String { directory + "/" + VaultLocation.databaseName }
 
   static let databaseName = "vault.db"
+  /// A database that is being made.
+  static let draftName = databaseName + ".new"
+  /// The last backup, until it is taken away.
+  static let backupName = "vault.backup"
+  /// A copy of a backup, while it is checked.
+  static let checkName = "vault.check"
   static let lockName = "vault.lock"
   /// There while the user has locked the vault.
   static let holdName = "vault.held"
@@ -29,6 +35,10 @@ package struct VaultLocation: Equatable, Sendable {
 package enum SlotKind: UInt32, Equatable, Sendable {
   case keyFile = 1
   case recoveryCode = 2
+  case passphrase = 3
+
+  /// The number of the one slot of this kind.
+  var slotNumber: UInt32 { rawValue }
 }
 
 /// The vault's condition, for `status`. Holds no secret.
@@ -49,14 +59,18 @@ package struct VaultStatus: Equatable, Sendable {
     package let number: UInt32
     /// Nil: of a later version.
     package let kind: SlotKind?
-    /// False: this way in is damaged, although the vault opened by another.
+    /// False: this way in is damaged, although the vault opened by another. True also where nothing could be compared,
+    /// while the vault is locked.
     package let isIntact: Bool
+    /// What Argon2id costs; zeros for a key file.
+    package var passes: UInt32 = 0
+    package var memoryKiB: UInt32 = 0
   }
 
   package var state: State
   /// Absolute path of the database.
   package var path: String
-  /// Empty until opened.
+  /// Empty where the database could not be read.
   package var slots: [Slot]
   /// Nil until opened.
   package var recordCount: Int?

@@ -24,9 +24,37 @@ final class Scratch: Sendable {
   }
 
   /// A vault whose recovery code is cheap to hash: what it costs is tested elsewhere.
-  func vault() -> Vault {
-    let cost = (try? PasswordHash.Cost(passes: 1, memoryKiB: 8_192)) ?? .interactive
-    return Vault(location: location, socketPathForLock: "\(path)/agent.sock", recoveryCost: cost)
+  func vault(now: @escaping @Sendable () -> Double = { 0 }) -> Vault {
+    Vault(location: location, socketPathForLock: "\(path)/agent.sock", recoveryCost: .cheap, now: now)
+  }
+
+  /// The bytes of every file below the vault's folder and its state's, by path.
+  func files() throws -> [String: [UInt8]] {
+    var found: [String: [UInt8]] = [:]
+    for folder in ["data/oauthctl", "state/oauthctl"] {
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? [] {
+        found["\(folder)/\(name)"] = try read("\(path)/\(folder)/\(name)")
+      }
+    }
+    return found
+  }
+
+  /// Puts exactly these files there.
+  func restore(_ files: [String: [UInt8]]) throws {
+    for name in try self.files().keys where files[name] == nil { unlink("\(path)/\(name)") }
+    for (name, bytes) in files { try write(bytes, to: "\(path)/\(name)") }
+  }
+
+  /// The files that hold `bytes`.
+  func files(with bytes: [UInt8]) throws -> [String] {
+    try files().filter { file in
+      file.value.withUnsafeBytes { all in
+        guard let first = bytes.first, all.count >= bytes.count else { return false }
+        return (0...all.count - bytes.count).contains { start in
+          all[start] == first && all[start..<start + bytes.count].elementsEqual(bytes)
+        }
+      }
+    }.keys.sorted()
   }
 
   func read(_ path: String) throws -> [UInt8] {
@@ -41,6 +69,11 @@ final class Scratch: Sendable {
     let descriptor = FileDescriptor(number)
     guard bytes.isEmpty || descriptor.write(bytes, at: 0) else { throw VaultError.system("write", path) }
   }
+}
+
+extension PasswordHash.Cost {
+  /// As little as the bounds allow.
+  static let cheap = (try? PasswordHash.Cost(passes: 1, memoryKiB: 8_192)) ?? .interactive
 }
 
 extension VaultRecord {

@@ -39,7 +39,7 @@ struct VaultTests {
     #expect(
       status.slots == [
         VaultStatus.Slot(number: 1, kind: .keyFile, isIntact: true),
-        VaultStatus.Slot(number: 2, kind: .recoveryCode, isIntact: true),
+        VaultStatus.Slot(number: 2, kind: .recoveryCode, isIntact: true, passes: 1, memoryKiB: 8_192),
       ])
     await second.close()
     #expect(await second.status().state == .closed)

@@ -50,6 +50,7 @@ extension VaultDatabase {
     case put(rowName: [UInt8], sealed: [UInt8])
     case delete(rowName: [UInt8])
     case slot(Slot)
+    case removeSlot(UInt32)
     case none
   }
 
@@ -71,6 +72,7 @@ extension VaultDatabase {
             [.blob(name), .blob(sealed)])
         case .delete(let name): try connection.run("DELETE FROM record WHERE row_key = ?", [.blob(name)])
         case .slot(let slot): try VaultDatabase.insert(slot, into: connection)
+        case .removeSlot(let number): try connection.run("DELETE FROM slot WHERE number = ?", [.integer(Int64(number))])
         case .none: break
         }
         try connection.run("UPDATE meta SET value = ? WHERE name = 'catalogue'", [.blob(catalogue)])
@@ -105,5 +107,17 @@ extension VaultDatabase {
       }
       guard isBusy == 0 else { throw SQLiteFailure(SQLITE_BUSY, nil, during: "checkpoint") }
     }
+  }
+
+  /// Leaves nothing of what was deleted or replaced in the log and in the database's free pages. Durable when it returns.
+  func purge() throws(VaultError) {
+    try foldLog()
+    try judged { () throws(SQLiteFailure) in
+      // VACUUM attaches the database that it writes to.
+      connection.limit(SQLITE_LIMIT_ATTACHED, to: 1)
+      defer { connection.limit(SQLITE_LIMIT_ATTACHED, to: 0) }
+      try connection.run("VACUUM")
+    }
+    try foldLog()
   }
 }

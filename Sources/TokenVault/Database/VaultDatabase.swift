@@ -27,13 +27,26 @@ final class VaultDatabase {
   /// Opens the vault in `directory`, whose lock the caller holds; nil when there is none. Changes nothing in it.
   /// Throws `damaged`, `wrongFormat`, `unsafePermissions`, `storageFailed`.
   static func open(in directory: borrowing FileDescriptor, path: String) throws(VaultError) -> VaultDatabase? {
-    guard try isPresent(in: directory, path: path) else { return nil }
+    guard try isPresent(in: directory, VaultLocation.databaseName, path: path) else { return nil }
     return try VaultDatabase(path: path)
   }
 
   /// Whether there is a vault; checks its files before SQLite touches any.
   static func isPresent(in directory: borrowing FileDescriptor, path: String) throws(VaultError) -> Bool {
-    let name = VaultLocation.databaseName
+    try isPresent(in: directory, VaultLocation.databaseName, path: path)
+  }
+
+  /// Opens another database of the vault's folder, as one of the vault's own.
+  static func open(
+    in directory: borrowing FileDescriptor, _ name: String, path: String
+  ) throws(VaultError) -> VaultDatabase {
+    guard try isPresent(in: directory, name, path: path) else { throw .storageFailed("\(path) vanished") }
+    return try VaultDatabase(path: path)
+  }
+
+  private static func isPresent(
+    in directory: borrowing FileDescriptor, _ name: String, path: String
+  ) throws(VaultError) -> Bool {
     let log = try PrivateFile.status(in: directory, name + "-wal", path + "-wal")
     if try PrivateFile.status(in: directory, name + "-journal", path + "-journal") != nil {
       throw .damaged(what: "database: \(path)-journal is there, which no agent writes")
@@ -117,6 +130,11 @@ final class VaultDatabase {
       throw .damaged(what: "database: its format number")
     }
     throw .wrongFormat(found: UInt32(truncatingIfNeeded: format), supported: VaultFormat.version)
+  }
+
+  /// Reads every page. Throws `damaged`.
+  func checkStructure() throws(VaultError) {
+    try judged { () throws(SQLiteFailure) in try VaultDatabase.checkStructure(connection) }
   }
 
   private static func checkStructure(_ connection: SQLiteConnection) throws(SQLiteFailure) {

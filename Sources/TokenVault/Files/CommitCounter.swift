@@ -13,6 +13,9 @@ struct CommitCounter {
   private static let placeCount = 64
   private static let signedCount = 32
 
+  /// The same file, for a vault with another data key.
+  func under(_ key: SealingKey) -> CommitCounter { CommitCounter(path: path, vaultID: vaultID, key: key) }
+
   /// What the file says.
   enum Reading: Equatable {
     case commit(UInt64)
@@ -20,6 +23,8 @@ struct CommitCounter {
     case missing
     /// There is a file, but nothing in it is this vault's.
     case foreign
+    /// This vault's, under another data key: the vault was given a new key since, and this is an older one.
+    case otherKey
   }
 
   func read() throws(VaultError) -> Reading {
@@ -31,7 +36,11 @@ struct CommitCounter {
     let commits = try [0, CommitCounter.placeCount].map { (start) throws(VaultError) in
       try commit(in: bytes.dropFirst(start).prefix(CommitCounter.placeCount))
     }
-    return commits.compactMap { $0 }.max().map { .commit($0) } ?? .foreign
+    if let last = commits.compactMap({ $0 }).max() { return .commit(last) }
+    let isOurs =
+      bytes.count == CommitCounter.placeCount * 2
+      && [0, CommitCounter.placeCount].allSatisfy { bytes[$0...].starts(with: vaultID) }
+    return isOurs ? .otherKey : .foreign
   }
 
   /// Durable when it returns.

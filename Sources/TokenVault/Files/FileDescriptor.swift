@@ -14,6 +14,9 @@ struct FileDescriptor: ~Copyable {
     return fstat(number, &status) == 0 ? status : nil
   }
 
+  /// fsync. False with errno set.
+  borrowing func flush() -> Bool { fsync(number) == 0 }
+
   /// Writes every byte at `offset`. False with errno set.
   borrowing func write(_ bytes: [UInt8], at offset: Int) -> Bool {
     var done = 0

@@ -27,6 +27,48 @@ enum KeyFile {
     return key
   }
 
+  // A rekey replaces the database and the key file, which no rename does together. The new key waits beside the old one
+  // under its own name, durable before the database that needs it.
+
+  /// The key that waits to take the place of the one at `path`; nil when there is none.
+  static func readNext(_ path: String) throws(VaultError) -> SealingKey? { try read(next(path)) }
+
+  /// A fresh key that waits, in place of one that nobody needs any more. Durable when it returns.
+  static func createNext(_ path: String, random: any RandomSource) throws(VaultError) -> SealingKey {
+    try removeNext(path)
+    return try readOrCreate(next(path), random: random)
+  }
+
+  /// The waiting key takes the place of the one at `path`, durably.
+  static func promoteNext(_ path: String) throws(VaultError) {
+    guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else {
+      throw .storageFailed("the folder of \(path) vanished")
+    }
+    let name = PrivateDirectory.name(of: path)
+    guard renameat(directory.number, PrivateDirectory.name(of: next(path)), directory.number, name) == 0 else {
+      throw .system("rename to", path)
+    }
+    guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
+  }
+
+  static func removeNext(_ path: String) throws(VaultError) { try remove(next(path)) }
+
+  /// Overwrites the file and removes it, durably. None there is no error. Flash and copying file systems may keep the old
+  /// blocks.
+  static func remove(_ path: String) throws(VaultError) {
+    guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else { return }
+    let name = PrivateDirectory.name(of: path)
+    guard let file = try PrivateFile.open(in: directory, name, path, flags: O_WRONLY) else { return }
+    let count = Int(file.status()?.st_size ?? 0)
+    guard file.write([UInt8](repeating: 0, count: min(count, limit)), at: 0), fsync(file.number) == 0 else {
+      throw .system("overwrite", path)
+    }
+    guard unlinkat(directory.number, name, 0) == 0 else { throw .system("unlink", path) }
+    guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
+  }
+
+  private static func next(_ path: String) -> String { path + ".next" }
+
   private static func read(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) -> SealingKey? {
     guard
       var bytes = try PrivateFile.read(in: directory, PrivateDirectory.name(of: path), path, limit: limit)

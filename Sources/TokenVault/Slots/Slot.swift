@@ -1,6 +1,11 @@
 import Sealing
 
-/// One way to the data key: the key, wrapped under a key from a file or a code.
+extension Array where Element == Slot {
+  /// The slot of this kind; there is one at most.
+  func slot(_ kind: SlotKind) -> Slot? { first { $0.kind == kind.rawValue } }
+}
+
+/// One way to the data key: the key, wrapped under a key from a file, a code or a passphrase.
 struct Slot: Equatable {
   var number: UInt32
   /// A `SlotKind`, or one of a later version.
@@ -46,15 +51,14 @@ struct Slot: Equatable {
     return slot
   }
 
-  /// Slot 2: the data key under a recovery code's. Blocks for the hash.
-  static func recoveryCode(
-    wrapping data: SealingKey, under code: RecoveryCode, cost: PasswordHash.Cost, vaultID: [UInt8],
-    random: any RandomSource
+  /// The slot of `kind`: the data key under `key`, which Argon2id made of a secret with this salt at this cost.
+  static func stretched(
+    _ kind: SlotKind, wrapping data: SealingKey, under key: SealingKey, salt: [UInt8], cost: PasswordHash.Cost,
+    vaultID: [UInt8], random: any RandomSource
   ) throws(SealingError) -> Slot {
     var slot = Slot(
-      number: 2, kind: SlotKind.recoveryCode.rawValue, passes: cost.passes, memoryKiB: cost.memoryKiB,
-      salt: random.bytes(PasswordHash.saltCount), sealed: [])
-    let key = try PasswordHash.argon2id(code.canonical, salt: slot.salt, cost: cost)
+      number: kind.slotNumber, kind: kind.rawValue, passes: cost.passes, memoryKiB: cost.memoryKiB, salt: salt,
+      sealed: [])
     slot.sealed = try slot.wrap(data, under: key, vaultID: vaultID, random: random)
     return slot
   }
@@ -64,10 +68,15 @@ struct Slot: Equatable {
     try unwrap(under: key.derived(1, for: "oavkeyfl"), vaultID: vaultID)
   }
 
-  /// The data key, by a recovery code. Costs out of bounds are refused before any hashing. Blocks for the hash.
-  func open(recoveryCode code: RecoveryCode, vaultID: [UInt8]) throws(SealingError) -> SealingKey {
-    let cost = try PasswordHash.Cost(passes: passes, memoryKiB: memoryKiB)
-    return try unwrap(under: PasswordHash.argon2id(code.canonical, salt: salt, cost: cost), vaultID: vaultID)
+  /// What a secret costs here. Throws `outOfRange` before anything is hashed.
+  func cost() throws(SealingError) -> PasswordHash.Cost {
+    guard salt.count == PasswordHash.saltCount else { throw .outOfRange("Argon2id salt") }
+    return try PasswordHash.Cost(passes: passes, memoryKiB: memoryKiB)
+  }
+
+  /// The data key, by the key that Argon2id made of a secret. Throws `notAuthentic`.
+  func open(stretched key: SealingKey, vaultID: [UInt8]) throws(SealingError) -> SealingKey {
+    try unwrap(under: key, vaultID: vaultID)
   }
 
   private func wrap(

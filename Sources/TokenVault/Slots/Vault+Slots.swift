@@ -3,29 +3,36 @@ import Sealing
 /// Making a vault and finding its data key: what the slots are for.
 extension Vault {
   /// Makes the vault. Order matters: the key file is durable before the vault that needs it, and the vault appears
-  /// under its name only when whole.
-  func makeVault() throws(VaultError) -> RecoveryCode {
+  /// under its name only when whole. Throws `alreadyExists`.
+  func makeVault() async throws(VaultError) -> RecoveryCode {
+    let code = RecoveryCode(random: random)
+    let salt = random.bytes(PasswordHash.saltCount)
+    // Others of this actor's calls may run meanwhile: the vault is looked for after it.
+    let codeKey: SealingKey
+    do throws(SealingError) {
+      codeKey = try await stretcher.key(for: code.canonical, salt: salt, cost: recoveryCost)
+    } catch { throw error.vaultError }
     let directory = try PrivateDirectory.make(location.directory, isSecret: true)
     if !location.allowsNetworkFileSystem { try NetworkFileSystem.refuse(location.directory) }
     try takeLock(in: directory)
     let path = location.databaseFile
     guard try !VaultDatabase.isPresent(in: directory, path: path) else { throw .alreadyExists(path: path) }
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
-    let code = RecoveryCode(random: random)
     let vaultID = random.bytes(VaultFormat.vaultIDCount)
     let (keys, slots, catalogue) = try sealing { () throws(SealingError) in
       let keys = try VaultKeys(data: SealingKey(random: random))
       let slots = [
         try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: vaultID, random: random),
-        try Slot.recoveryCode(
-          wrapping: keys.data, under: code, cost: recoveryCost, vaultID: vaultID, random: random),
+        try Slot.stretched(
+          .recoveryCode, wrapping: keys.data, under: codeKey, salt: salt, cost: recoveryCost, vaultID: vaultID,
+          random: random),
       ]
-      var fingerprints: [UInt32: [UInt8]] = [:]
-      for slot in slots { fingerprints[slot.number] = try slot.fingerprint(keys: keys) }
-      let catalogue = try Catalogue(commit: 1, slots: fingerprints).sealed(vaultID: vaultID, keys: keys, random: random)
+      let catalogue = try Catalogue(commit: 1, slots: fingerprints(of: slots, keys))
+        .sealed(vaultID: vaultID, keys: keys, random: random)
       return (keys, slots, catalogue)
     }
-    try VaultDatabase.create(in: directory, path: path, vaultID: vaultID, slots: slots, catalogue: catalogue)
+    try VaultDatabase.create(
+      in: directory, path: path, DatabaseContents(vaultID: vaultID, slots: slots, catalogue: catalogue))
     self.keys = keys
     guard try openSession(in: directory, keysFrom: keysFromKeyFile) != nil else {
       throw .storageFailed("\(path) vanished")
@@ -34,68 +41,69 @@ extension Vault {
     return code
   }
 
+  func fingerprints(of slots: [Slot], _ keys: VaultKeys) throws(SealingError) -> [UInt32: [UInt8]] {
+    var fingerprints: [UInt32: [UInt8]] = [:]
+    for slot in slots { fingerprints[slot.number] = try slot.fingerprint(keys: keys) }
+    return fingerprints
+  }
+
   func keysFromKeyFile(_ database: VaultDatabase, _ slots: [Slot]) throws(VaultError) -> VaultKeys {
-    guard let fileKey = try KeyFile.read(location.keyFile) else { throw .keyMissing(path: location.keyFile) }
-    guard let slot = slots.first(where: { $0.kind == SlotKind.keyFile.rawValue }) else {
-      throw .damaged(what: "slots: none for a key file")
-    }
+    guard let slot = slots.slot(.keyFile) else { throw .locked }
+    let fileKey = try KeyFile.read(location.keyFile)
     do throws(SealingError) {
-      return try VaultKeys(data: slot.open(keyFile: fileKey, vaultID: database.vaultID))
+      if let fileKey { return try VaultKeys(data: slot.open(keyFile: fileKey, vaultID: database.vaultID)) }
     } catch {
-      throw error.opening(
-        "slot \(slot.number): it does not open with \(location.keyFile); one of them is damaged or another vault's")
-    }
-  }
-
-  func unlock(by code: RecoveryCode) throws(VaultError) {
-    guard let directory = try vaultDirectory() else { return }
-    try takeLock(in: directory)
-    session = nil
-    keys = nil
-    let opened = try openSession(in: directory) { (database, slots) throws(VaultError) in
-      try Vault.keys(from: code, database, slots)
-    }
-    guard opened != nil else { return }
-    try restoreKeyFileSlot()
-    try Hold.clear(in: directory, location)
-  }
-
-  private static func keys(
-    from code: RecoveryCode, _ database: VaultDatabase, _ slots: [Slot]
-  ) throws(VaultError) -> VaultKeys {
-    guard let slot = slots.first(where: { $0.kind == SlotKind.recoveryCode.rawValue }) else {
-      throw .damaged(what: "slots: none for a recovery code")
-    }
-    do throws(SealingError) {
-      return try VaultKeys(data: slot.open(recoveryCode: code, vaultID: database.vaultID))
-    } catch {
-      switch error {
-      case .notAuthentic: throw .invalidRecoveryCode
-      case .outOfRange(let what): throw .damaged(what: "slot \(slot.number): \(what)")
-      default: throw error.vaultError
+      // A rekey that was cut short between the database and its key file.
+      guard error == .notAuthentic, let keys = try keysFromNextKeyFile(database, slot) else {
+        throw error.opening(
+          "slot \(slot.number): it does not open with \(location.keyFile); one of them is damaged or another vault's")
       }
+      return keys
     }
+    guard let keys = try keysFromNextKeyFile(database, slot) else { throw .keyMissing(path: location.keyFile) }
+    return keys
+  }
+
+  /// By the key file that a rekey had made, which then takes its place; nil where there is none, or it is of no use.
+  private func keysFromNextKeyFile(_ database: VaultDatabase, _ slot: Slot) throws(VaultError) -> VaultKeys? {
+    guard let next = try KeyFile.readNext(location.keyFile),
+      let data = try? slot.open(keyFile: next, vaultID: database.vaultID)
+    else { return nil }
+    try KeyFile.promoteNext(location.keyFile)
+    return try sealing { () throws(SealingError) in try VaultKeys(data: data) }
   }
 
   /// Lets the key file open the vault again: the one that is there, or a new one. Opening by code needs no other
-  /// repair, and the user expects not to need the code every time.
-  private func restoreKeyFileSlot() throws(VaultError) {
-    guard let session, let keys else { return }
-    if let fileKey = try KeyFile.read(location.keyFile),
-      let slot = session.slots.first(where: { $0.kind == SlotKind.keyFile.rawValue }),
-      (try? slot.open(keyFile: fileKey, vaultID: session.database.vaultID)) != nil
+  /// repair, and the user expects not to need the code every time. A vault whose key file was removed stays without.
+  func restoreKeyFileSlot() throws(VaultError) {
+    guard let session, session.catalogue.slots[SlotKind.keyFile.slotNumber] != nil else { return }
+    let slot = session.slot(.keyFile)
+    let vaultID = session.database.vaultID
+    if let slot, let fileKey = try KeyFile.read(location.keyFile),
+      (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
     {
       return
     }
+    if let slot, try keysFromNextKeyFile(session.database, slot) != nil { return }
+    try addKeyFileSlot()
+  }
+
+  /// Wraps the data key for the key file, which is made where it is missing.
+  func addKeyFileSlot() throws(VaultError) {
+    guard let session, let keys else { throw .locked }
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
+    let slot = try sealing { () throws(SealingError) in
+      try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: session.database.vaultID, random: random)
+    }
+    try put(slot)
+  }
+
+  /// Puts a slot in the place of the one with its number, durably.
+  func put(_ slot: Slot) throws(VaultError) {
+    guard let session, let keys else { throw .locked }
     var catalogue = session.catalogue
     catalogue.commit += 1
-    let slot = try sealing { () throws(SealingError) in
-      let slot = try Slot.keyFile(
-        wrapping: keys.data, under: fileKey, vaultID: session.database.vaultID, random: random)
-      catalogue.slots[slot.number] = try slot.fingerprint(keys: keys)
-      return slot
-    }
+    catalogue.slots[slot.number] = try sealing { () throws(SealingError) in try slot.fingerprint(keys: keys) }
     try commit(.slot(slot), catalogue)
     self.session?.slots.removeAll { $0.number == slot.number }
     self.session?.slots.append(slot)

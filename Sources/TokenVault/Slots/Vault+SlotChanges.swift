@@ -1,0 +1,101 @@
+package import Sealing
+
+/// Adding, changing and removing ways to open the vault. Each ends with nothing of the old slot left in the vault's files.
+extension Vault {
+  /// Bytes of a passphrase.
+  package static let passphraseRange = 8...1_024
+
+  /// Sets the passphrase. A vault that has one already wants it as `current`; so whoever finds the terminal open does
+  /// not lock its owner out. Throws `unusablePassphrase`, `passphraseNeeded`, `wrongPassphrase`, and as `unlock`.
+  package func setPassphrase(
+    _ passphrase: Secret, current: Secret? = nil, cost: PasswordHash.Cost = .moderate
+  ) async throws(VaultError) {
+    guard Vault.passphraseRange.contains(passphrase.count) else { throw .unusablePassphrase }
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    try await proveCurrent(current)
+    try await setSlot(.passphrase, to: passphrase, cost: cost)
+  }
+
+  /// A new recovery code; the old one opens nothing any more. With a passphrase, that is needed.
+  package func renewRecoveryCode(current: Secret? = nil) async throws(VaultError) -> RecoveryCode {
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    try await proveCurrent(current)
+    let code = RecoveryCode(random: random)
+    try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost)
+    return code
+  }
+
+  /// Lets the key file, made where it is missing, open the vault without a person. With a passphrase, that is needed.
+  package func addKeyFile(current: Secret? = nil) async throws(VaultError) {
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    try await proveCurrent(current)
+    guard try openedSession() != nil else { throw .locked }
+    try addKeyFileSlot()
+    try purge()
+  }
+
+  /// Removes a slot. What is left must open the vault in daily life: a key file or a passphrase. The key file itself goes
+  /// with its slot. A slot that is gone is no error; its traces are removed once more. Throws `slotNeeded`,
+  /// `passphraseNeeded`, `wrongPassphrase`.
+  package func removeSlot(_ kind: SlotKind, current: Secret? = nil) async throws(VaultError) {
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    try await proveCurrent(current)
+    guard let session = try openedSession() else { throw .locked }
+    let others = session.slots.map(\.kind).filter { $0 != kind.rawValue }
+    guard others.contains(SlotKind.keyFile.rawValue) || others.contains(SlotKind.passphrase.rawValue) else {
+      throw .slotNeeded(kind)
+    }
+    if session.slot(kind) != nil || session.catalogue.slots[kind.slotNumber] != nil {
+      var catalogue = session.catalogue
+      catalogue.commit += 1
+      catalogue.slots[kind.slotNumber] = nil
+      try commit(.removeSlot(kind.slotNumber), catalogue)
+      self.session?.slots.removeAll { $0.number == kind.slotNumber }
+    }
+    try purge()
+    if kind == .keyFile {
+      try KeyFile.remove(location.keyFile)
+      try KeyFile.removeNext(location.keyFile)
+    }
+  }
+
+  // MARK: Steps
+
+  /// Throws unless `current` is the passphrase of a vault that has one.
+  func proveCurrent(_ current: Secret?) async throws(VaultError) {
+    guard let session = try openedSession() else { throw .locked }
+    guard let slot = session.slot(.passphrase) else { return }
+    guard let current else { throw .passphraseNeeded }
+    _ = try await prove(current, slot, vaultID: session.database.vaultID)
+  }
+
+  private func setSlot(_ kind: SlotKind, to secret: Secret, cost: PasswordHash.Cost) async throws(VaultError) {
+    let salt = random.bytes(PasswordHash.saltCount)
+    let key: SealingKey
+    do throws(SealingError) { key = try await stretcher.key(for: secret, salt: salt, cost: cost) } catch {
+      throw error.vaultError
+    }
+    // Locked, or given another key, meanwhile: what is open now counts.
+    guard let session = try openedSession(), let keys else { throw .locked }
+    let slot = try sealing { () throws(SealingError) in
+      try Slot.stretched(
+        kind, wrapping: keys.data, under: key, salt: salt, cost: cost, vaultID: session.database.vaultID,
+        random: random)
+    }
+    try put(slot)
+    try purge()
+  }
+
+  /// Removes what a changed slot left in free pages and in the log. The change is durable already.
+  func purge() throws(VaultError) {
+    guard let database = session?.database else { throw .locked }
+    do throws(VaultError) { try database.purge() } catch {
+      throw forget(
+        after: .storageFailed("the change is made, but the old key may still be in the file; do it again (\(error))"))
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package import Sealing
+
+/// Making, locking, unlocking and closing the vault.
+extension Vault {
+  /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
+  /// before the vault. Throws `alreadyExists`.
+  package func create() async throws(VaultError) -> RecoveryCode {
+    if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
+    return try await makeVault()
+  }
+
+  // MARK: Locking
+
+  /// The wish to have it locked, durably: from now on a restart finds the vault locked. What is open stays open, until
+  /// `lock`, for those who have something to write. Returns false where there is no vault.
+  package func hold() async throws(VaultError) -> Bool {
+    guard let directory = try vaultDirectory() else { return false }
+    guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return false }
+    try takeLock(in: directory)
+    try Hold.set(in: directory, location)
+    return true
+  }
+
+  /// Forgets every key and keeps the vault shut, over restarts too, until an `unlock`. While slot 1 is there this is a
+  /// hold, not a seal: the key file still opens the vault. No vault: nothing to lock.
+  ///
+  /// When it throws, the keys are forgotten all the same, and this process keeps the vault shut; a restart may not.
+  package func lock() async throws(VaultError) {
+    var failure: VaultError?
+    do throws(VaultError) { isHeld = try await hold() } catch {
+      failure = error
+      // A vault that another process holds is not ours to keep shut.
+      isHeld = lock != nil
+    }
+    forget()
+    keys = nil
+    if let failure { throw failure }
+  }
+
+  /// Whether somebody without a secret could open the vault: its key file.
+  package var opensWithoutSecret: Bool {
+    get async { (try? slotsOnDisk())?.slot(.keyFile) != nil }
+  }
+
+  // MARK: Unlocking
+
+  /// Ends a `lock` by the key file. Throws `locked` where no key file opens the vault.
+  package func unlock() async throws(VaultError) {
+    guard let directory = try vaultDirectory() else { return }
+    try takeLock(in: directory)
+    // The key first: a vault that cannot be opened stays locked.
+    if session == nil { _ = try openSession(in: directory, keysFrom: keysFromKeyFile) }
+    try release(in: directory)
+  }
+
+  /// Opens the vault by its passphrase and ends a `lock`. Throws `wrongPassphrase`; `tooManyUnlocks` when four others
+  /// wait; `tooManyTries`; `noSuchSlot`.
+  package func unlock(passphrase: Secret) async throws(VaultError) {
+    try await unlock(.passphrase, by: passphrase)
+  }
+
+  /// Opens the vault by its recovery code, ends a `lock`, and writes slot 1 anew for the key file, which is made where
+  /// it is missing; a vault without slot 1 is left so. Throws `invalidRecoveryCode`, and as `unlock(passphrase:)`.
+  package func unlock(recoveryCode typed: Secret) async throws(VaultError) {
+    // A checksum tells mistypings from wrong codes: those cost nothing.
+    guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
+    try await unlock(.recoveryCode, by: code.canonical)
+    try restoreKeyFileSlot()
+  }
+
+  private func unlock(_ kind: SlotKind, by secret: Secret) async throws(VaultError) {
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    guard try vaultDirectory() != nil, let (slot, vaultID) = try slot(kind) else { return }
+    let data = try await prove(secret, slot, vaultID: vaultID)
+    // The vault may have been changed, locked or unlocked meanwhile.
+    guard let directory = try vaultDirectory() else { return }
+    try takeLock(in: directory)
+    if session == nil {
+      _ = try openSession(in: directory) { (_, slots) throws(VaultError) in
+        guard slots.contains(slot) else { throw .storageFailed("the slot was changed meanwhile; try again") }
+        return try sealing { () throws(SealingError) in try VaultKeys(data: data) }
+      }
+    }
+    try release(in: directory)
+  }
+
+  private func release(in directory: borrowing FileDescriptor) throws(VaultError) {
+    try Hold.clear(in: directory, location)
+    isHeld = false
+    lastFailure = nil
+  }
+
+  /// The slot of `kind`, of the open vault or straight from the disk; nil when there is no vault.
+  private func slot(_ kind: SlotKind) throws(VaultError) -> (Slot, vaultID: [UInt8])? {
+    if let session {
+      guard let slot = session.slot(kind) else { throw .noSuchSlot(kind) }
+      return (slot, session.database.vaultID)
+    }
+    guard let directory = try vaultDirectory() else { return nil }
+    try takeLock(in: directory)
+    guard let database = try VaultDatabase.open(in: directory, path: location.databaseFile) else { return nil }
+    guard let slot = try database.slots().slot(kind) else { throw .noSuchSlot(kind) }
+    return (slot, database.vaultID)
+  }
+
+  /// The slots, of the open vault or straight from the disk.
+  func slotsOnDisk() throws(VaultError) -> [Slot] {
+    if let session { return session.slots }
+    guard let directory = try vaultDirectory() else { return [] }
+    try takeLock(in: directory)
+    return try VaultDatabase.open(in: directory, path: location.databaseFile)?.slots() ?? []
+  }
+
+  /// The data key in `slot` by what a person typed. Throws `wrongPassphrase`, `invalidRecoveryCode`. The caller has
+  /// entered the stretcher.
+  func prove(_ secret: Secret, _ slot: Slot, vaultID: [UInt8]) async throws(VaultError) -> SealingKey {
+    do throws(SealingError) {
+      let key = try await stretcher.key(for: secret, salt: slot.salt, cost: slot.cost())
+      let data = try slot.open(stretched: key, vaultID: vaultID)
+      stretcher.tried(isRight: true)
+      return data
+    } catch {
+      switch error {
+      case .notAuthentic:
+        stretcher.tried(isRight: false)
+        throw slot.kind == SlotKind.passphrase.rawValue ? .wrongPassphrase : .invalidRecoveryCode
+      case .outOfRange(let what): throw .damaged(what: "slot \(slot.number): \(what)")
+      default: throw error.vaultError
+      }
+    }
+  }
+
+  /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
+  package func close() async {
+    forget()
+    keys = nil
+    lock = nil
+    isHeld = false
+    lastFailure = nil
+  }
+}
