@@ -19,13 +19,21 @@ package enum Method: String, CaseIterable, Sendable {
   case logout = "logout"
   case vaultStatus = "vault.status"
   case vaultCreate = "vault.create"
+  case vaultLock = "vault.lock"
   case vaultUnlock = "vault.unlock"
+  case vaultSlots = "vault.slots"
+  case vaultSetSlot = "vault.set_slot"
+  case vaultRemoveSlot = "vault.remove_slot"
+  case vaultRekey = "vault.rekey"
+  case vaultBackup = "vault.backup"
+  case vaultCheck = "vault.check"
+  case vaultAcceptRollback = "vault.accept_rollback"
 
   /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing
   /// it once leaves.
   package var isRepeatable: Bool {
     switch self {
-    case .loginComplete, .secretSet, .vaultCreate: false
+    case .loginComplete, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
     default: true
     }
   }

@@ -70,7 +70,15 @@ private func readParameters(of request: RequestLine) throws(AgentFailure) {
   case .logout: try read(Logout.self)
   case .vaultStatus: try read(VaultStatusRequest.self)
   case .vaultCreate: try read(VaultCreate.self)
+  case .vaultLock: try read(VaultLock.self)
   case .vaultUnlock: try read(VaultUnlock.self)
+  case .vaultAcceptRollback: try read(VaultAcceptRollback.self)
+  case .vaultSlots: try read(VaultSlots.self)
+  case .vaultSetSlot: try read(VaultSetSlot.self)
+  case .vaultRemoveSlot: try read(VaultRemoveSlot.self)
+  case .vaultRekey: try read(VaultRekey.self)
+  case .vaultBackup: try read(VaultBackup.self)
+  case .vaultCheck: try read(VaultCheck.self)
   }
 }
 

@@ -114,6 +114,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case configInvalid = "config_invalid"
     /// Defined, never logged in.
     case new
+    /// The vault is locked: what is in it for the account is not known.
+    case locked
   }
   package var account: String
   package var accountID: String?

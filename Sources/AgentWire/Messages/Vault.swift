@@ -21,17 +21,25 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     case damaged, failed
   }
   package var state: State
-  /// Kinds of the key slots: `key_file`, `recovery_code`.
+  /// Kinds of the key slots: `key_file`, `recovery_code`, `passphrase`; with ` (damaged)` behind them where they are.
   package var slots: [String]
   package var path: String
-  /// One line for people when it is not `open` or `absent`.
+  /// One line for people when it is not `open` or `absent`, or older than it should be.
   package var reason: String?
+  /// Whether it is older than this machine remembers: tokens are served, and nothing is refreshed. Nil: no.
+  package var rolledBack: Bool?
 
-  package init(state: State, slots: [String], path: String, reason: String? = nil) {
+  package init(state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil) {
     self.state = state
     self.slots = slots
     self.path = path
     self.reason = reason
+    self.rolledBack = rolledBack
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case state, slots, path, reason
+    case rolledBack = "rolled_back"
   }
 }
 
@@ -64,15 +72,63 @@ package struct VaultCreateAnswer: Codable, Sendable, Equatable {
   }
 }
 
-/// `vault.unlock`: opens a vault whose key file is gone with the recovery code, and writes a new key file.
+/// `vault.lock`: forgets every key and token, and stays so over restarts until `vault.unlock`.
+package struct VaultLock: RequestParameters, Equatable {
+  package typealias Answer = VaultLockAnswer
+  package static let method = Method.vaultLock
+
+  package init() {}
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: CodingKey, CaseIterable {}
+  package init(from decoder: any Decoder) throws {}
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+}
+
+package struct VaultLockAnswer: Codable, Sendable, Equatable {
+  package var state: VaultStatusAnswer.State
+  /// False: a hold only; the key file still opens the vault.
+  package var sealed: Bool
+  /// False: token requests were still under way after a minute; an answer that comes now is lost.
+  package var drained: Bool
+
+  package init(state: VaultStatusAnswer.State, sealed: Bool, drained: Bool) {
+    self.state = state
+    self.sealed = sealed
+    self.drained = drained
+  }
+}
+
+/// `vault.unlock`: opens the vault and ends a lock: by the passphrase, by the recovery code, which also writes a key file
+/// that is lost anew, or, with neither, by the key file.
 package struct VaultUnlock: RequestParameters, Equatable {
   package typealias Answer = VaultStatusAnswer
   package static let method = Method.vaultUnlock
 
-  package var recoveryCode: String
+  package var passphrase: String?
+  package var recoveryCode: String?
 
-  package init(recoveryCode: String) { self.recoveryCode = recoveryCode }
+  package init(passphrase: String? = nil, recoveryCode: String? = nil) {
+    self.passphrase = passphrase
+    self.recoveryCode = recoveryCode
+  }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case recoveryCode = "recovery_code" }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case passphrase
+    case recoveryCode = "recovery_code"
+  }
+}
+
+/// `vault.accept_rollback`: takes a vault that is older than this machine remembers for the truth.
+package struct VaultAcceptRollback: RequestParameters, Equatable {
+  package typealias Answer = VaultStatusAnswer
+  package static let method = Method.vaultAcceptRollback
+
+  package init() {}
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: CodingKey, CaseIterable {}
+  package init(from decoder: any Decoder) throws {}
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }

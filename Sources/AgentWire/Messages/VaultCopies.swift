@@ -1,0 +1,70 @@
+/// `vault.backup`: writes a copy of the vault, sealed as it is, for the caller to take away.
+package struct VaultBackup: RequestParameters, Equatable {
+  package typealias Answer = VaultBackupAnswer
+  package static let method = Method.vaultBackup
+
+  package init() {}
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: CodingKey, CaseIterable {}
+  package init(from decoder: any Decoder) throws {}
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+}
+
+package struct VaultBackupAnswer: Codable, Sendable, Equatable {
+  /// In the vault's folder, mode 0600. The next backup replaces it.
+  package var path: String
+  package var bytes: Int
+  package var records: Int
+
+  package init(path: String, bytes: Int, records: Int) {
+    self.path = path
+    self.bytes = bytes
+    self.records = records
+  }
+}
+
+/// `vault.check`: reads every page, seal and slot of the vault, or of a backup.
+package struct VaultCheck: RequestParameters, Equatable {
+  package typealias Answer = VaultCheckAnswer
+  package static let method = Method.vaultCheck
+
+  /// Of a backup, absolute; nil: the vault itself.
+  package var path: String?
+  /// Of the backup, where neither the open vault's key nor the key file opens it.
+  package var passphrase: String?
+  package var recoveryCode: String?
+
+  package init(path: String? = nil, passphrase: String? = nil, recoveryCode: String? = nil) {
+    self.path = path
+    self.passphrase = passphrase
+    self.recoveryCode = recoveryCode
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case path, passphrase
+    case recoveryCode = "recovery_code"
+  }
+}
+
+package struct VaultCheckAnswer: Codable, Sendable, Equatable {
+  package var records: Int
+  /// Changes since the vault was made.
+  package var commit: Int
+  /// `vault_key`: the key of the open vault; else the kind of a slot.
+  package var openedBy: String
+  package var slots: [VaultSlotsAnswer.Slot]
+
+  package init(records: Int, commit: Int, openedBy: String, slots: [VaultSlotsAnswer.Slot]) {
+    self.records = records
+    self.commit = commit
+    self.openedBy = openedBy
+    self.slots = slots
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case records, commit, slots
+    case openedBy = "opened_by"
+  }
+}
