@@ -99,6 +99,16 @@ package actor LoginCoordinator {
     return EmptyResult()
   }
 
+  /// The vault is being locked: ends every login, except those whose tokens are being made durable, and forgets them.
+  package func forgetAll() {
+    for (id, session) in sessions {
+      if case .keeping = session.state { continue }
+      end(id, .failure(.vaultLocked))
+      sessions[id] = nil
+    }
+    order.removeAll { sessions[$0] == nil }
+  }
+
   /// Waits for the login of `account` that is under way, `seconds` at most; at once when there is none.
   package func settled(_ account: String, seconds: Double) async {
     guard let session = pending(account) else { return }

@@ -103,7 +103,15 @@ package struct AgentRouter: LineResponder {
     case .logout: return try await reply(Logout.self, service.logout)
     case .vaultStatus: return try await reply(VaultStatusRequest.self, vaultStatus)
     case .vaultCreate: return try await reply(VaultCreate.self, createVault)
+    case .vaultLock: return try await reply(VaultLock.self, lockVault)
     case .vaultUnlock: return try await reply(VaultUnlock.self, unlockVault)
+    case .vaultAcceptRollback: return try await reply(VaultAcceptRollback.self, acceptRollback)
+    case .vaultSlots: return try await reply(VaultSlots.self) { _ throws(AgentFailure) in try await vault.slots() }
+    case .vaultSetSlot: return try await reply(VaultSetSlot.self, vault.setSlot)
+    case .vaultRemoveSlot: return try await reply(VaultRemoveSlot.self, vault.removeSlot)
+    case .vaultRekey: return try await reply(VaultRekey.self, vault.rekey)
+    case .vaultBackup: return try await reply(VaultBackup.self) { _ throws(AgentFailure) in try await vault.backup() }
+    case .vaultCheck: return try await reply(VaultCheck.self, vault.check)
     }
   }
 
@@ -168,8 +176,20 @@ package struct AgentRouter: LineResponder {
   }
 
   private func unlockVault(_ request: VaultUnlock) async throws(AgentFailure) -> VaultStatusAnswer {
-    try await vault.unlock(recoveryCode: request.recoveryCode)
-    try await service.open()
+    try await service.unlock(vault, request)
+    return await vault.status()
+  }
+
+  private func lockVault(_: VaultLock) async throws(AgentFailure) -> VaultLockAnswer {
+    await logins.forgetAll()
+    let isDrained = try await service.lock(vault)
+    await logins.forgetAll()
+    return VaultLockAnswer(
+      state: await vault.status().state, sealed: await vault.isSealed(), drained: isDrained)
+  }
+
+  private func acceptRollback(_: VaultAcceptRollback) async throws(AgentFailure) -> VaultStatusAnswer {
+    try await service.acceptRollback(vault)
     return await vault.status()
   }
 }

@@ -10,13 +10,18 @@ extension CredentialService {
   // MARK: Accounts
 
   package func list(limit: Int?, after: String?) async throws(AgentFailure) -> AccountPage {
-    try await open()
+    var shut: AgentFailure?
+    do { try await open() } catch {
+      guard [.vaultLocked, .keyMissing].contains(error.kind) else { throw error }
+      shut = error
+    }
     let size = limit ?? WireLimits.pageSize
     guard (1...WireLimits.pageSize).contains(size) else {
       throw AgentFailure(.badRequest, "limit is 1 to \(WireLimits.pageSize)")
     }
     let now = time.now()
-    let all = accounts.keys.compactMap { summary($0, at: now) }.sorted { left, right in
+    let known = shut.map { lockedSummaries($0.message) } ?? accounts.keys.compactMap { summary($0, at: now) }
+    let all = known.sorted { left, right in
       let (l, r) = (Self.rank(left.state), Self.rank(right.state))
       return l == r ? left.account < right.account : l < r
     }
@@ -193,7 +198,7 @@ extension CredentialService {
     }
     return AccountSummary(
       account: name, accountID: record == nil ? nil : account.id.description, state: state, reason: reason,
-      issuer: definition.issuer, host: (try? WebURL(definition.issuer))?.origin.host ?? definition.issuer,
+      issuer: definition.issuer, host: definition.host,
       hosts: definition.origins, clientID: definition.clientID, grant: definition.grant.rawValue,
       scope: record?.grant?.scope ?? definition.scope, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
       expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
@@ -204,5 +209,12 @@ extension CredentialService {
 
 extension CredentialService {
   /// Accounts that have a definition.
-  package var definedCount: Int { accounts.values.filter { $0.machine.definition != nil }.count }
+  package var definedCount: Int {
+    isOpen ? accounts.values.filter { $0.machine.definition != nil }.count : lockedCount
+  }
+}
+
+extension AccountDefinition {
+  /// The issuer's host, for people.
+  var host: String { (try? WebURL(issuer))?.origin.host ?? issuer }
 }

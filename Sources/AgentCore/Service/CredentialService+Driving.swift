@@ -99,7 +99,7 @@ extension CredentialService {
   }
 
   func publish(_ name: String) {
-    guard let account = accounts[name], let definition = account.machine.definition,
+    guard !isLocked, let account = accounts[name], let definition = account.machine.definition,
       let grant = account.machine.record?.grant,
       let token = account.machine.ready.first(where: { $0.key == .standard })
     else { return ready.set(nil, for: name) }
@@ -121,7 +121,7 @@ extension CredentialService {
     guard let account = accounts[name] else { return }
     account.timer?.cancel()
     let now = time.now()
-    guard !isDraining, let wake = account.machine.wake(at: now) else {
+    guard !isDraining, !isLocked, let wake = account.machine.wake(at: now) else {
       accounts[name]?.timer = nil
       return
     }

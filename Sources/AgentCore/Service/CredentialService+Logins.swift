@@ -26,6 +26,7 @@ extension CredentialService {
 
   /// Makes a new grant durable. Returns whether the agent can renew it by itself.
   func finishLogin(_ name: String, _ grant: GrantRecord, _ token: TokenRecord) async throws(AgentFailure) -> Bool {
+    if isLocked { throw .vaultLocked }
     guard accounts[name] != nil else { throw AgentFailure(.accountUnknown, "\(name): the account is gone") }
     try await change(name, .login(grant, token))
     return accounts[name]?.machine.isRenewable ?? false

@@ -51,7 +51,12 @@ package actor CredentialService {
   var accounts: [String: Account] = [:]
   package internal(set) var problems: [ConfigurationProblem] = []
   private var opening: Task<AgentFailure?, Never>?
-  private var isOpen = false
+  private(set) var isOpen = false
+  /// From the first step of a lock to an unlock.
+  var isLocked = false
+  var locking: Task<Result<Bool, AgentFailure>, Never>?
+  /// Accounts that the files define, as far as known while the vault is shut.
+  var lockedCount = 0
   private var lastID: UInt64 = 0
 
   // Each continuation stands in one table, and is resumed by who takes it out.
@@ -84,6 +89,7 @@ package actor CredentialService {
 
   /// Reads configuration and vault once; a failure is answered and tried again by the next request.
   package func open() async throws(AgentFailure) {
+    if isLocked { throw .vaultLocked }
     if isOpen { return }
     let task = opening ?? Task { await self.load() }
     opening = task
@@ -96,6 +102,7 @@ package actor CredentialService {
     do {
       let records = try await store.loadAll()
       let isRolledBack = await store.isRolledBack
+      if isLocked { return .vaultLocked }
       for stored in records { adopt(stored, isRolledBack: isRolledBack) }
       apply(configuration.load())
       // Accounts without a definition, too: a revocation may be left to do.
@@ -106,6 +113,9 @@ package actor CredentialService {
       return AgentFailure(error)
     }
   }
+
+  /// The next `open` reads everything again.
+  func close() { isOpen = false }
 
   /// The user takes the vault as it is for the truth: refreshes go on.
   package func acceptRollback() {

@@ -1,53 +1,25 @@
 package import AgentWire
-package import TokenVault
 
-/// What the service asks of the vault beside records.
+/// What the agent asks of the vault beside records. Every method throws what the caller is answered.
 package protocol VaultControl: Sendable {
   func status() async -> VaultStatusAnswer
   /// Makes the vault and gives its recovery code; nil: there was one already.
   func create() async throws(AgentFailure) -> String?
-  func unlock(recoveryCode: String) async throws(AgentFailure)
-}
 
-extension AgentFailure {
-  /// The wire's word for a vault error.
-  package init(_ error: VaultError) {
-    switch error {
-    case .inUse(let pid, let socket):
-      let place = socket.map { ", socket \($0)" } ?? ""
-      self.init(
-        .vaultInUse, "the vault is held by another agent (pid \(pid)\(place))",
-        hint: "use that agent, or end it: kill \(pid)")
-    case .keyMissing(let path):
-      self.init(
-        .keyMissing, "the vault is there and its key file \(path) is not",
-        hint: "put the key file back, or open the vault with its recovery code: oauthctl vault unlock")
-    case .damaged(let what):
-      self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: "put a backup of it back")
-    case .locked:
-      self.init(.vaultLocked, "the vault is locked", hint: "oauthctl vault unlock")
-    case .unsafePermissions(let path, let fix):
-      self.init(.storageFailed, "\(path) could be read or changed by others", hint: fix)
-    case .networkFileSystem(let path):
-      self.init(
-        .storageFailed, "\(path) is on a network file system, where a lock cannot be trusted",
-        hint: "set allow_network_home = true in config.toml if only this machine uses it")
-    case .storageFailed(let reason):
-      self.init(.storageFailed, "the vault could not be read or written: \(reason)", retryAfterMilliseconds: 1_000)
-    case .wrongFormat(let found, let supported):
-      self.init(
-        .vaultDamaged, "the vault has format \(found), and this agent knows \(supported)", hint: "update oauthctl")
-    case .rolledBack(let rollback):
-      self.init(
-        .vaultDamaged,
-        "the vault is older (commit \(rollback.found)) than this machine remembers (commit \(rollback.expected))",
-        hint: "if you put a backup back, say so: oauthctl vault accept-rollback")
-    case .invalidRecoveryCode:
-      self.init(.vaultLocked, "that is not the recovery code of this vault", hint: "check it for mistyped letters")
-    case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
-    case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
-    case .tooManyUnlocks:
-      self.init(.overloaded, "too many callers try to unlock the vault", retryAfterMilliseconds: 1_000)
-    }
-  }
+  /// Durably wished to be locked: what is open stays so, until `lock`, for those who have something to write.
+  func hold() async throws(AgentFailure)
+  /// Forgets every key. When it throws, they are forgotten all the same.
+  func lock() async throws(AgentFailure)
+  /// Whether only a person can open it: no key file does.
+  func isSealed() async -> Bool
+  func unlock(_ request: VaultUnlock) async throws(AgentFailure)
+  func acceptRollback() async throws(AgentFailure)
+
+  func slots() async throws(AgentFailure) -> VaultSlotsAnswer
+  func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer
+  func removeSlot(_ request: VaultRemoveSlot) async throws(AgentFailure) -> VaultSlotsAnswer
+  func rekey(_ request: VaultRekey) async throws(AgentFailure) -> VaultSlotsAnswer
+
+  func backup() async throws(AgentFailure) -> VaultBackupAnswer
+  func check(_ request: VaultCheck) async throws(AgentFailure) -> VaultCheckAnswer
 }

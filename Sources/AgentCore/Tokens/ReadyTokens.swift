@@ -44,6 +44,11 @@ package final class ReadyTokens: Sendable {
     state.withLock { $0.tokens[account] = token }
   }
 
+  /// Forgets every token.
+  package func removeAll() {
+    state.withLock { $0.tokens = [:] }
+  }
+
   /// Forgets `account` whole.
   package func remove(_ account: String) {
     state.withLock { state in

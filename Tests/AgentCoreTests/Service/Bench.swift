@@ -5,6 +5,7 @@ import DevAuthorizationServer
 import Logging
 import OAuthProtocol
 import Sealing
+import Synchronization
 import Testing
 import TokenVault
 
@@ -16,6 +17,7 @@ struct Bench {
   let configuration: StaticConfiguration
   let redirects = HandRedirects()
   let ready = ReadyTokens()
+  let vault = HandVault()
   let service: CredentialService
   let logins: LoginCoordinator
   let router: AgentRouter
@@ -38,7 +40,7 @@ struct Bench {
       service: service, transport: self.transport, redirects: redirects, time: clock, random: SystemRandom(),
       logger: logger)
     router = AgentRouter(
-      service: service, logins: logins, vault: NoVault(), ready: ready, time: clock, admission: Admission(uid: 1_000),
+      service: service, logins: logins, vault: vault, ready: ready, time: clock, admission: Admission(uid: 1_000),
       identity: AgentIdentity(pid: 7, started: "by_hand", startedAt: clock.now(), degraded: ["a condition"]),
       logger: logger)
   }
@@ -133,11 +135,60 @@ extension AccountDefinition {
   }
 }
 
-/// A vault that is simply open.
-struct NoVault: VaultControl {
-  func status() async -> VaultStatusAnswer { VaultStatusAnswer(state: .open, slots: ["key_file"], path: "/vault") }
+/// A vault that is open until it is locked, and has nothing to say.
+final class HandVault: VaultControl {
+  private struct State {
+    var steps: [String] = []
+    var isLocked = false
+    var holdFailure: AgentFailure?
+    var unlockFailure: AgentFailure?
+  }
+
+  private let state = Mutex(State())
+
+  /// What it was asked to do, in order.
+  var steps: [String] { state.withLock { $0.steps } }
+
+  func fail(hold failure: AgentFailure) { state.withLock { $0.holdFailure = failure } }
+  func fail(unlock failure: AgentFailure?) { state.withLock { $0.unlockFailure = failure } }
+
+  func status() async -> VaultStatusAnswer {
+    VaultStatusAnswer(state: state.withLock { $0.isLocked } ? .locked : .open, slots: ["key_file"], path: "/vault")
+  }
   func create() async throws(AgentFailure) -> String? { nil }
-  func unlock(recoveryCode: String) async throws(AgentFailure) {}
+  func hold() async throws(AgentFailure) {
+    let failure = state.withLock { state in
+      state.steps.append("hold")
+      return state.holdFailure
+    }
+    if let failure { throw failure }
+  }
+  func lock() async throws(AgentFailure) {
+    state.withLock { state in
+      state.steps.append("lock")
+      state.isLocked = true
+    }
+  }
+  func isSealed() async -> Bool { false }
+  func unlock(_ request: VaultUnlock) async throws(AgentFailure) {
+    let failure = state.withLock { state in
+      state.steps.append("unlock")
+      if state.unlockFailure == nil { state.isLocked = false }
+      return state.unlockFailure
+    }
+    if let failure { throw failure }
+  }
+  func acceptRollback() async throws(AgentFailure) {}
+  func slots() async throws(AgentFailure) -> VaultSlotsAnswer { VaultSlotsAnswer(slots: []) }
+  func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer { VaultSlotsAnswer(slots: []) }
+  func removeSlot(_ request: VaultRemoveSlot) async throws(AgentFailure) -> VaultSlotsAnswer {
+    VaultSlotsAnswer(slots: [])
+  }
+  func rekey(_ request: VaultRekey) async throws(AgentFailure) -> VaultSlotsAnswer { VaultSlotsAnswer(slots: []) }
+  func backup() async throws(AgentFailure) -> VaultBackupAnswer { VaultBackupAnswer(path: "/b", bytes: 0, records: 0) }
+  func check(_ request: VaultCheck) async throws(AgentFailure) -> VaultCheckAnswer {
+    VaultCheckAnswer(records: 0, commit: 0, openedBy: "vault_key", slots: [])
+  }
 }
 
 /// Waits, without sleeping, until what other tasks do has made `condition` true; gives up after a minute.

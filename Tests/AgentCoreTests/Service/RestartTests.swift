@@ -150,10 +150,10 @@ struct RestartTests {
       let bench = Bench()
       bench.store.failLoads([.locked, .locked, .locked])
       await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<30 { group.addTask { while await bench.failure(AccountList()) != nil {} } }
+        for _ in 0..<30 { group.addTask { while await bench.failure(AccountShow(account: "work")) != nil {} } }
       }
       let loads = bench.store.loads
-      _ = try await bench.call(AccountList())
+      _ = try await bench.call(AccountShow(account: "work"))
       #expect(loads == 4, "three that failed, one that did not")
       #expect(loads == bench.store.loads)
       #expect(bench.store.mostLoading == 1)

@@ -56,7 +56,8 @@ struct RouterTests {
       .accountShow: #"{"account":"work"}"#, .accountForget: #"{"account":"work"}"#,
       .accountAccept: #"{"account":"work"}"#, .secretSet: #"{"account":"work","kind":"client_secret","value":"x"}"#,
       .secretForget: #"{"account":"work","kind":"client_secret"}"#, .logout: #"{"account":"work"}"#,
-      .vaultUnlock: #"{"recovery_code":"x"}"#,
+      .vaultUnlock: #"{"recovery_code":"x"}"#, .vaultSetSlot: #"{"kind":"key_file"}"#,
+      .vaultRemoveSlot: #"{"kind":"passphrase"}"#,
     ]
     let failing: [Method: String] = [
       .tokenGet: "login_required", .loginWait: "bad_request", .loginComplete: "bad_request",

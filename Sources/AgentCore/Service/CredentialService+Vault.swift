@@ -1,0 +1,100 @@
+package import AgentWire
+import Logging
+import TokenVault
+
+/// Locking: nothing secret is left in memory, nobody is given anything, and nothing that a server has given is lost.
+extension CredentialService {
+  /// Seconds that a lock waits for token requests under way.
+  package static let lockDrainSeconds = 60.0
+
+  /// Locks the agent and then `vault`. From its first step on every caller is answered `vault_locked`; what has been sent
+  /// to a server is waited for and made durable, a minute at most. Returns false when that was not enough: an answer
+  /// that comes later is lost.
+  ///
+  /// Callers that come together share one lock. Throws what kept the vault from remembering it; everything is
+  /// forgotten all the same, except where another agent holds the vault.
+  package func lock(_ vault: any VaultControl) async throws(AgentFailure) -> Bool {
+    let task = locking ?? Task { await self.lockAlone(vault) }
+    locking = task
+    return try await task.value.get()
+  }
+
+  private func lockAlone(_ vault: any VaultControl) async -> Result<Bool, AgentFailure> {
+    defer { locking = nil }
+    isLocked = true
+    ready.removeAll()
+    for name in accounts.keys { dismiss(name) }
+    let waiting = tokenWaiters.values
+    tokenWaiters = [:]
+    for waiter in waiting { waiter.resume(.failure(.vaultLocked)) }
+    var failure: AgentFailure?
+    do throws(AgentFailure) { try await vault.hold() } catch {
+      guard error.kind != .vaultInUse else {
+        isLocked = false
+        return .failure(error)
+      }
+      failure = error
+    }
+    await idle(seconds: Self.lockDrainSeconds)
+    let isDrained = accounts.values.allSatisfy { $0.machine.isIdle && $0.machine.unsaved == nil }
+    forgetAll()
+    do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
+    // Without a vault there is nothing to be locked.
+    if await vault.status().state == .absent { isLocked = false }
+    logger.notice("locked", metadata: ["drained": "\(isDrained)"])
+    if let failure { return .failure(failure) }
+    return .success(isDrained)
+  }
+
+  /// Sends its waiters away and stops its plan; a record that could not be saved is tried once more.
+  private func dismiss(_ name: String) {
+    event(name) { machine in
+      machine.waiters = []
+      guard machine.isIdle, let unsaved = machine.unsaved else { return [] }
+      return machine.save(unsaved, for: .retrySave)
+    }
+    reschedule(name)
+  }
+
+  private func forgetAll() {
+    for account in accounts.values { account.timer?.cancel() }
+    accounts = [:]
+    let changes = changeWaiters.values
+    changeWaiters = [:]
+    for waiter in changes { waiter.resume(returning: .vaultLocked) }
+    let revocations = revocationWaiters.values.flatMap(\.values)
+    revocationWaiters = [:]
+    for waiter in revocations { waiter.resume(()) }
+    ready.removeAll()
+    close()
+  }
+
+  /// Opens `vault` with what a person gave, and then everything that is in it.
+  package func unlock(_ vault: any VaultControl, _ request: VaultUnlock) async throws(AgentFailure) {
+    if let locking { _ = await locking.value }
+    try await vault.unlock(request)
+    isLocked = false
+    try await open()
+  }
+
+  /// Takes a vault that was put back for the truth: refreshes go on.
+  package func acceptRollback(_ vault: any VaultControl) async throws(AgentFailure) {
+    try await open()
+    try await vault.acceptRollback()
+    acceptRollback()
+  }
+
+  /// The accounts as their files define them, for a vault that is shut: no key is needed to tell their names.
+  func lockedSummaries(_ reason: String) -> [AccountSummary] {
+    let read = configuration.load()
+    problems = read.problems
+    lockedCount = read.definitions.count
+    return read.definitions.map { definition in
+      AccountSummary(
+        account: definition.name, accountID: nil, state: .locked, reason: reason, issuer: definition.issuer,
+        host: definition.host, hosts: definition.origins, clientID: definition.clientID,
+        grant: definition.grant.rawValue, scope: definition.scope, expiresAt: nil, expiresInSeconds: nil,
+        loginExpiresAt: nil, renewable: false, retryAfterMilliseconds: nil, gitUsername: definition.gitUsername)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package import AgentWire
+package import TokenVault
+
+extension AgentFailure {
+  /// The wire's word for a vault error.
+  package init(_ error: VaultError) {
+    switch error {
+    case .inUse(let pid, let socket):
+      let place = socket.map { ", socket \($0)" } ?? ""
+      self.init(
+        .vaultInUse, "the vault is held by another agent (pid \(pid)\(place))",
+        hint: "use that agent, or end it: kill \(pid)")
+    case .keyMissing(let path):
+      self.init(
+        .keyMissing, "the vault is there and its key file \(path) is not",
+        hint: "put the key file back, or open the vault with its recovery code: oauthctl vault unlock")
+    case .damaged(let what):
+      self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: "put a backup of it back")
+    case .locked: self = .vaultLocked
+    case .unsafePermissions(let path, let fix):
+      self.init(.storageFailed, "\(path) could be read or changed by others", hint: fix)
+    case .networkFileSystem(let path):
+      self.init(
+        .storageFailed, "\(path) is on a network file system, where a lock cannot be trusted",
+        hint: "set allow_network_home = true in config.toml if only this machine uses it")
+    case .storageFailed(let reason):
+      self.init(.storageFailed, "the vault could not be read or written: \(reason)", retryAfterMilliseconds: 1_000)
+    case .wrongFormat(let found, let supported):
+      self.init(
+        .vaultDamaged, "the vault has format \(found), and this agent knows \(supported)", hint: "update oauthctl")
+    case .rolledBack(let rollback):
+      self.init(
+        .vaultDamaged,
+        "the vault is older (commit \(rollback.found)) than this machine remembers (commit \(rollback.expected))",
+        hint: "if you put a backup back, say so: oauthctl vault accept-rollback")
+    case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
+    case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
+    case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .unusablePassphrase, .noSuchSlot, .slotNeeded,
+      .tooManyUnlocks, .tooManyTries:
+      self.init(slot: error)
+    }
+  }
+
+  package static let vaultLocked = AgentFailure(.vaultLocked, "the vault is locked", hint: "oauthctl vault unlock")
+
+  /// What a person typed, or wants changed.
+  private init(slot error: VaultError) {
+    switch error {
+    case .invalidRecoveryCode:
+      self.init(.vaultLocked, "that is not the recovery code of this vault", hint: "check it for mistyped letters")
+    case .wrongPassphrase:
+      self.init(.vaultLocked, "that is not the passphrase of this vault", hint: "type it again")
+    case .passphraseNeeded:
+      self.init(.notPermitted, "this needs the vault's passphrase", hint: "give it, from a terminal or standard input")
+    case .unusablePassphrase:
+      self.init(
+        .badRequest, "a passphrase has \(Vault.passphraseRange.lowerBound) to \(Vault.passphraseRange.upperBound) bytes"
+      )
+    case .noSuchSlot(let kind):
+      self.init(.badRequest, "the vault has no \(kind.words)", hint: "oauthctl vault slots")
+    case .slotNeeded(let kind):
+      self.init(
+        .badRequest, "without its \(kind.words) nothing but a recovery code would open the vault",
+        hint: kind == .passphrase ? "oauthctl vault key-file add" : "oauthctl vault passphrase set")
+    case .tooManyTries(let milliseconds):
+      self.init(
+        .rateLimited, "too many wrong passphrases or codes in a row", hint: "try again in a while",
+        retryAfterMilliseconds: milliseconds)
+    default:
+      self.init(.overloaded, "too many callers try to unlock the vault", retryAfterMilliseconds: 1_000)
+    }
+  }
+}
+
+extension SlotKind {
+  package var words: String {
+    switch self {
+    case .keyFile: "key file"
+    case .recoveryCode: "recovery code"
+    case .passphrase: "passphrase"
+    }
+  }
+}
