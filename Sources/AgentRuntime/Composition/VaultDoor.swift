@@ -1,9 +1,10 @@
 import AgentCore
 package import AgentWire
+import CLinux
 import Sealing
 package import TokenVault
 
-/// The vault as the router sees it.
+/// The vault as the router sees it: words of the wire in, words of the wire out.
 package struct VaultDoor: VaultControl {
   private let vault: Vault
 
@@ -12,18 +13,14 @@ package struct VaultDoor: VaultControl {
   package func status() async -> VaultStatusAnswer {
     let status = await vault.status()
     let slots = status.slots.map { slot in
-      let name =
-        switch slot.kind {
-        case .keyFile: "key_file"
-        case .recoveryCode: "recovery_code"
-        case nil: "slot_\(slot.number)"
-        }
+      let name = slot.kind.map { VaultSlotKind($0).rawValue } ?? "slot_\(slot.number)"
       return slot.isIntact ? name : name + " (damaged)"
     }
     var (state, reason) = Self.words(status.state)
     if let rollback = status.rollback { reason = AgentFailure(.rolledBack(rollback)).message }
     if reason == nil { reason = status.counterProblem }
-    return VaultStatusAnswer(state: state, slots: slots, path: status.path, reason: reason)
+    return VaultStatusAnswer(
+      state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true })
   }
 
   package func create() async throws(AgentFailure) -> String? {
@@ -33,15 +30,115 @@ package struct VaultDoor: VaultControl {
     }
   }
 
-  package func unlock(recoveryCode: String) async throws(AgentFailure) {
-    do { try await vault.unlock(recoveryCode: Secret(recoveryCode)) } catch { throw AgentFailure(error) }
+  // MARK: Locking
+
+  package func hold() async throws(AgentFailure) {
+    do { _ = try await vault.hold() } catch { throw AgentFailure(error) }
+  }
+
+  package func lock() async throws(AgentFailure) {
+    // Whole pages of freed memory go back to the kernel, and what nobody wiped goes with them.
+    defer { clinux_release_freed_memory() }
+    do { try await vault.lock() } catch { throw AgentFailure(error) }
+  }
+
+  package func isSealed() async -> Bool { await !vault.opensWithoutSecret }
+
+  package func unlock(_ request: VaultUnlock) async throws(AgentFailure) {
+    do throws(VaultError) {
+      switch (request.passphrase, request.recoveryCode) {
+      case (let passphrase?, nil): try await vault.unlock(passphrase: Secret(passphrase))
+      case (nil, let code?): try await vault.unlock(recoveryCode: Secret(code))
+      case (nil, nil): try await vault.unlock()
+      case (_?, _?): break
+      }
+    } catch { throw AgentFailure(error) }
+    if request.passphrase != nil, request.recoveryCode != nil {
+      throw AgentFailure(.badRequest, "either a passphrase or a recovery code")
+    }
+  }
+
+  package func acceptRollback() async throws(AgentFailure) {
+    do { try await vault.acceptRollback() } catch { throw AgentFailure(error) }
+  }
+
+  // MARK: Slots
+
+  package func slots() async throws(AgentFailure) -> VaultSlotsAnswer { await slots(nil) }
+
+  private func slots(_ code: RecoveryCode?) async -> VaultSlotsAnswer {
+    VaultSlotsAnswer(slots: await vault.status().slots.map(Self.slot), recoveryCode: code?.reveal())
+  }
+
+  package func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer {
+    let current = request.current.map { Secret($0) }
+    guard request.kind == .passphrase || (request.passphrase == nil && request.strength == nil) else {
+      throw AgentFailure(.badRequest, "passphrase and strength go with kind passphrase")
+    }
+    do throws(VaultError) {
+      switch request.kind {
+      case .keyFile: try await vault.addKeyFile(current: current)
+      case .recoveryCode: return await slots(try await vault.renewRecoveryCode(current: current))
+      case .passphrase:
+        try await vault.setPassphrase(
+          Secret(request.passphrase ?? ""), current: current, cost: (request.strength ?? .moderate).cost)
+      }
+    } catch { throw AgentFailure(error) }
+    return await slots(nil)
+  }
+
+  package func removeSlot(_ request: VaultRemoveSlot) async throws(AgentFailure) -> VaultSlotsAnswer {
+    do {
+      try await vault.removeSlot(SlotKind(request.kind), current: request.current.map { Secret($0) })
+    } catch { throw AgentFailure(error) }
+    return await slots(nil)
+  }
+
+  package func rekey(_ request: VaultRekey) async throws(AgentFailure) -> VaultSlotsAnswer {
+    do {
+      return await slots(try await vault.rekey(passphrase: request.passphrase.map { Secret($0) }))
+    } catch { throw AgentFailure(error) }
+  }
+
+  // MARK: Copies
+
+  package func backup() async throws(AgentFailure) -> VaultBackupAnswer {
+    do {
+      let backup = try await vault.backup()
+      return VaultBackupAnswer(path: backup.path, bytes: backup.byteCount, records: backup.recordCount)
+    } catch { throw AgentFailure(error) }
+  }
+
+  package func check(_ request: VaultCheck) async throws(AgentFailure) -> VaultCheckAnswer {
+    do throws(VaultError) {
+      let report: Vault.Report
+      if let path = request.path {
+        report = try await vault.check(
+          file: path, passphrase: request.passphrase.map { Secret($0) },
+          recoveryCode: request.recoveryCode.map { Secret($0) })
+      } else {
+        report = try await vault.check()
+      }
+      return VaultCheckAnswer(
+        records: report.recordCount, commit: Int(clamping: report.commit),
+        openedBy: report.openedBy.map { VaultSlotKind($0).rawValue } ?? "vault_key",
+        slots: report.slots.map(Self.slot))
+    } catch { throw AgentFailure(error) }
+  }
+
+  // MARK: Words
+
+  private static func slot(_ slot: VaultStatus.Slot) -> VaultSlotsAnswer.Slot {
+    VaultSlotsAnswer.Slot(
+      number: Int(slot.number), kind: slot.kind.map { VaultSlotKind($0) }, intact: slot.isIntact,
+      passes: slot.passes > 0 ? Int(slot.passes) : nil, memoryKiB: slot.memoryKiB > 0 ? Int(slot.memoryKiB) : nil)
   }
 
   private static func words(_ state: VaultStatus.State) -> (VaultStatusAnswer.State, String?) {
     switch state {
     case .absent: return (.absent, nil)
     case .open, .closed: return (.open, nil)
-    case .locked: return (.locked, nil)
+    case .locked, .failed(.locked): return (.locked, nil)
     case .failed(let error):
       let failure = AgentFailure(error)
       let state: VaultStatusAnswer.State =
@@ -53,6 +150,38 @@ package struct VaultDoor: VaultControl {
         default: .failed
         }
       return (state, failure.message)
+    }
+  }
+}
+
+extension VaultSlotKind {
+  init(_ kind: SlotKind) {
+    self =
+      switch kind {
+      case .keyFile: .keyFile
+      case .recoveryCode: .recoveryCode
+      case .passphrase: .passphrase
+      }
+  }
+}
+
+extension SlotKind {
+  init(_ kind: VaultSlotKind) {
+    self =
+      switch kind {
+      case .keyFile: .keyFile
+      case .recoveryCode: .recoveryCode
+      case .passphrase: .passphrase
+      }
+  }
+}
+
+extension VaultStrength {
+  var cost: PasswordHash.Cost {
+    switch self {
+    case .interactive: .interactive
+    case .moderate: .moderate
+    case .sensitive: .sensitive
     }
   }
 }
