@@ -52,7 +52,7 @@ struct StatusPage: Sendable {
   private func loginLasts(_ account: AccountSummary) -> String {
     if let end = account.loginExpiresAt { return end > now ? Duration.text(seconds: end - now) : "ended" }
     switch account.state {
-    case .new, .loginRequired, .configInvalid, .loginPending: return "-"
+    case .new, .loginRequired, .configInvalid, .loginPending, .locked: return "-"
     default: return account.renewable ? "not told" : "with the token"
     }
   }
@@ -94,13 +94,14 @@ struct StatusPage: Sendable {
     case .definitionChanged: "file changed"
     case .configInvalid: "file invalid"
     case .new: "new"
+    case .locked: "locked"
     }
   }
 
   static func color(_ state: AccountSummary.State) -> Terminal.Color {
     switch state {
     case .ok, .refreshing: .green
-    case .retrying, .expired, .loginPending, .new: .yellow
+    case .retrying, .expired, .loginPending, .new, .locked: .yellow
     case .loginRequired, .clientRejected, .definitionChanged, .configInvalid: .red
     }
   }

@@ -3,7 +3,12 @@ import ArgumentParser
 
 struct VaultCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "vault", abstract: "Shows and unlocks the vault.", subcommands: [Status.self, Unlock.self])
+    commandName: "vault", abstract: "Locks, unlocks, protects, copies and checks the vault.",
+    subcommands: [
+      Status.self, Lock.self, Unlock.self, Slots.self, PassphraseCommand.self, KeyFileCommand.self,
+      RecoveryCommand.self,
+      Rekey.self, Backup.self, Check.self, AcceptRollback.self, Create.self,
+    ])
 
   struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,27 +29,135 @@ struct VaultCommand: ParsableCommand {
         }
       }
       if let reason = answer.reason {
-        let step = [.locked, .keyMissing].contains(answer.state) ? "oauthctl vault unlock" : nil
-        bench.terminal.warn(reason, run: step)
+        bench.terminal.warn(
+          reason,
+          run: answer.rolledBack == true
+            ? "oauthctl vault accept-rollback   (if you put a backup back)"
+            : answer.needsUnlock ? "oauthctl vault unlock" : nil)
+      }
+    }
+  }
+
+  struct Lock: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Forgets every key and token until the vault is unlocked, over restarts too.",
+      discussion: """
+        Token requests under way are waited for, so that no login is lost; meanwhile nobody is given a token.
+        Example: oauthctl vault lock
+        """)
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let answer = try bench.agent.call(VaultLock(), timeoutMilliseconds: 90_000)
+      if json { bench.terminal.data(JSONText.pretty(answer)) }
+      if answer.state == .absent { return bench.terminal.say("There is no vault yet: nothing to lock.") }
+      bench.terminal.say("The vault is locked.")
+      if !answer.drained {
+        bench.terminal.warn("a server had not answered after a minute; an answer that comes now is lost", run: nil)
+      }
+      if !answer.sealed {
+        bench.terminal.warn(
+          "this is a hold, not a seal: the key file on this machine still opens the vault. To seal it, "
+            + "set a passphrase, then remove the key file",
+          run: "oauthctl vault passphrase set && oauthctl vault key-file remove")
       }
     }
   }
 
   struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Opens the vault with the recovery code, typed or from standard input.",
-      discussion: "Example: oauthctl vault unlock")
+      abstract: "Opens the vault: by its key file, else by what is typed or comes from standard input.",
+      discussion: """
+        Without an option it uses the key file where that opens the vault, else the passphrase, else the recovery code.
+        Example: oauthctl vault unlock
+        """)
+    @Flag(help: "Asks for the passphrase.") var passphrase = false
+    @Flag(help: "Asks for the recovery code, and writes a key file that is lost anew.") var recoveryCode = false
 
     func run() throws { try run(.live()) }
 
     func run(_ bench: Workbench) throws(CommandError) {
-      let code =
-        bench.terminal.inputIsTerminal
-        ? try bench.terminal.askSecret("Recovery code: ", otherwise: "oauthctl vault unlock < FILE")
-        : try Terminal.secretFromInput("recovery code")
+      guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both", run: nil) }
+      let status = try bench.agent.ask(VaultStatusRequest())
+      if status.state == .absent { throw .local("there is no vault yet", run: "oauthctl login NAME ISSUER", status: 5) }
+      let secrets = VaultSecrets(bench: bench)
+      let request: VaultUnlock
+      if recoveryCode {
+        request = VaultUnlock(recoveryCode: try secrets.recoveryCode())
+      } else if passphrase || (!status.opensByKeyFile && status.has(.passphrase)) {
+        request = VaultUnlock(passphrase: try secrets.passphrase())
+      } else if status.opensByKeyFile {
+        request = VaultUnlock()
+      } else {
+        request = VaultUnlock(recoveryCode: try secrets.recoveryCode())
+      }
       // The key is stretched on purpose: this takes its time.
-      let answer = try bench.agent.call(VaultUnlock(recoveryCode: code.trimmed), timeoutMilliseconds: 120_000)
+      let answer = try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
       bench.terminal.say("Now: \(StatusPage.vaultText(answer)).")
     }
+  }
+
+  struct Create: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Makes the vault before the first login does, and prints its recovery code.",
+      discussion: "Example: oauthctl vault create > recovery-code.txt")
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let answer = try bench.agent.ask(VaultCreate())
+      guard answer.created, let code = answer.recoveryCode else {
+        throw .local("there is a vault already", run: "oauthctl vault status", status: 5)
+      }
+      bench.terminal.showRecoveryCode(code)
+    }
+  }
+
+  struct AcceptRollback: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "accept-rollback",
+      abstract: "Takes a vault that is older than this machine remembers for the truth.",
+      discussion: """
+        Do it after you put a backup back. Refresh tokens that were used since are dead; a server may then end the login.
+        Example: oauthctl vault accept-rollback
+        """)
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let status = try bench.agent.ask(VaultStatusRequest())
+      guard status.rolledBack == true else {
+        return bench.terminal.say("Nothing to accept: \(StatusPage.vaultText(status)).")
+      }
+      if let reason = status.reason { bench.terminal.say(reason) }
+      if !yes {
+        guard
+          try bench.terminal.confirm("Refresh with what it holds?", otherwise: "oauthctl vault accept-rollback --yes")
+        else { throw .silent(status: 1) }
+      }
+      _ = try bench.agent.ask(VaultAcceptRollback())
+      bench.terminal.say("Accepted.")
+    }
+  }
+}
+
+extension VaultStatusAnswer {
+  /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
+  func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
+
+  var needsUnlock: Bool { [.locked, .keyMissing].contains(state) }
+
+  /// Whether an unlock without a secret can work.
+  var opensByKeyFile: Bool { has(.keyFile) && state != .keyMissing }
+}
+
+extension Terminal {
+  /// The code alone is data; the words about it are not.
+  func showRecoveryCode(_ code: String) {
+    say("The vault's recovery code, shown only now. Keep it in a safe place, not on this machine:")
+    data(PrintableText.escaped(code))
   }
 }

@@ -68,8 +68,8 @@ enum AccountCheckup {
     case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
     case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]
     case .definitionChanged: return [.wrong("login", reason, .run("oauthctl account accept \(name)"))]
-    // Told by the check of its file.
-    case .configInvalid: return []
+    // Told by the checks of its file and of the vault.
+    case .configInvalid, .locked: return []
     }
   }
 

@@ -1,0 +1,93 @@
+import AgentWire
+import ArgumentParser
+import Glibc
+
+extension VaultCommand {
+  struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Copies the vault, sealed as it is, into one file.",
+      discussion: """
+        What opens the vault opens the copy: keep key file or recovery code elsewhere. A backup put back is an old vault:
+        see `oauthctl vault accept-rollback`.
+        Example: oauthctl vault backup ~/backup/vault.db
+        """)
+    @Argument(help: "The file to write; none may be there.") var file: String
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      guard access(file, F_OK) != 0 else {
+        throw .usage("\(file) is there already", run: "oauthctl vault backup another-name")
+      }
+      let answer = try bench.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      try FileBytes.copy(answer.path, to: file)
+      unlink(answer.path)
+      bench.terminal.say(
+        "\(answer.records) records, \(answer.bytes) bytes. To look at it: oauthctl vault check \(file)")
+    }
+  }
+
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Reads every page, seal and slot of the vault, or of a backup.",
+      discussion: "Example: oauthctl vault check ~/backup/vault.db")
+    @Argument(help: "A backup; without it, the vault.") var file: String?
+    @Flag(help: "Opens the backup by its passphrase.") var passphrase = false
+    @Flag(help: "Opens the backup by its recovery code.") var recoveryCode = false
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let secrets = VaultSecrets(bench: bench)
+      var request = AgentWire.VaultCheck()
+      if let file {
+        request.path = try FileBytes.absolute(file)
+        if passphrase { request.passphrase = try secrets.passphrase() }
+        if recoveryCode { request.recoveryCode = try secrets.recoveryCode() }
+      }
+      let answer = try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      if json { bench.terminal.data(JSONText.pretty(answer)) }
+      let damaged = answer.slots.filter { !$0.intact }
+      for slot in damaged {
+        bench.terminal.warn("slot \(slot.number) (\(slot.kind?.words ?? "a later version")) is damaged or missing")
+      }
+      if !damaged.isEmpty { throw .silent(status: 5) }
+      if !json { bench.terminal.say("Good: \(answer.records) records, \(answer.slots.count) slots, all whole.") }
+    }
+  }
+}
+
+extension FileBytes {
+  /// The path from the root on; `.` and links stay in it.
+  static func absolute(_ path: String) throws(CommandError) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let folder = getcwd(nil, 0) else { throw .local("the current folder is gone", run: nil, status: 3) }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + path
+  }
+
+  /// Copies a file under a new name, whole or not at all, mode 0600, durably.
+  static func copy(_ source: String, to target: String) throws(CommandError) {
+    func failure(_ step: String) -> CommandError { .local("cannot \(step): \(errorText())", run: nil, status: 3) }
+    let input = open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard input >= 0 else { throw failure("open \(source)") }
+    defer { close(input) }
+    let temporary = "\(target).\(getpid()).tmp"
+    let output = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard output >= 0 else { throw failure("create \(temporary)") }
+    defer {
+      close(output)
+      unlink(temporary)
+    }
+    while let some = readSome(from: input, limit: 256 << 10) {
+      if some.isEmpty {
+        // A link fails where the name is taken meanwhile; a rename would replace it.
+        guard fsync(output) == 0, link(temporary, target) == 0 else { throw failure("write \(target)") }
+        return
+      }
+      guard writeAll(some, to: output) else { throw failure("write \(temporary)") }
+    }
+    throw failure("read \(source)")
+  }
+}

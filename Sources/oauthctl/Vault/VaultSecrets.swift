@@ -1,0 +1,39 @@
+import AgentWire
+
+/// What people type to open or change the vault: without echo, or the lines of standard input in the order asked.
+struct VaultSecrets {
+  /// A hash takes up to some seconds, and four others may be before it.
+  static let patienceMilliseconds = 120_000
+  private static let advice = "the same with standard input from a file or a pipe, a line each"
+
+  let bench: Workbench
+
+  func passphrase() throws(CommandError) -> String { try secret("Passphrase: ", "passphrase") }
+
+  func recoveryCode() throws(CommandError) -> String { try secret("Recovery code: ", "recovery code").trimmed }
+
+  /// The passphrase of a vault that has one; nil for one that has none.
+  func current() throws(CommandError) -> String? {
+    guard try bench.agent.ask(VaultStatusRequest()).has(.passphrase) else { return nil }
+    return try secret("Current passphrase: ", "current passphrase")
+  }
+
+  /// A new passphrase: twice where it cannot be seen.
+  func newPassphrase() throws(CommandError) -> String {
+    let first = try secret("New passphrase: ", "new passphrase")
+    guard first.utf8.count >= 8 else { throw .usage("a passphrase has 8 bytes at least", run: nil) }
+    if bench.terminal.inputIsTerminal {
+      let second = try bench.terminal.askSecret("The same again: ", otherwise: Self.advice)
+      guard first == second else { throw .usage("the two are not the same", run: nil) }
+    }
+    return first
+  }
+
+  private func secret(_ question: String, _ what: String) throws(CommandError) -> String {
+    let secret =
+      bench.terminal.inputIsTerminal
+      ? try bench.terminal.askSecret(question, otherwise: Self.advice) : try Terminal.secretFromInput(what)
+    guard !secret.isEmpty else { throw .usage("an empty \(what) is none", run: nil) }
+    return secret
+  }
+}

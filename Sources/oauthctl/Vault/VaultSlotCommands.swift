@@ -1,0 +1,199 @@
+import AgentWire
+import ArgumentParser
+
+extension VaultStrength: ExpressibleByArgument {}
+
+extension VaultCommand {
+  struct Slots: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Lists the ways to open the vault.", discussion: "Example: oauthctl vault slots")
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let answer = try bench.agent.ask(VaultSlots())
+      if json { return bench.terminal.data(JSONText.pretty(answer)) }
+      bench.terminal.page(Self.table(answer.slots).lines(width: bench.terminal.columns))
+    }
+
+    static func table(_ slots: [VaultSlotsAnswer.Slot]) -> Table {
+      Table(
+        columns: [
+          .init(title: "SLOT", dropOrder: 2), .init(title: "OPENS WITH", dropOrder: 0),
+          .init(title: "A GUESS COSTS", dropOrder: 1), .init(title: "", dropOrder: 0),
+        ],
+        rows: slots.map { slot in
+          let cost = slot.passes.flatMap { passes in slot.memoryKiB.map { "\(passes) × \($0 / 1_024) MiB" } }
+          return ["\(slot.number)", slot.kind?.words ?? "a later version", cost ?? "-", slot.intact ? "" : "damaged"]
+        })
+    }
+  }
+
+  struct PassphraseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "passphrase", abstract: "Sets, changes and removes the vault's passphrase.",
+      subcommands: [Set.self, Change.self, Remove.self])
+
+    struct Set: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Sets a passphrase, typed twice or from standard input.",
+        discussion: "Example: oauthctl vault passphrase set")
+      @Option(help: "interactive (64 MiB), moderate (256 MiB) or sensitive (1 GiB): what a guess costs.")
+      var strength: VaultStrength = .moderate
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        if try bench.agent.ask(VaultStatusRequest()).has(.passphrase) {
+          throw .local("the vault has a passphrase", run: "oauthctl vault passphrase change", status: 5)
+        }
+        let answer = try bench.change(
+          VaultSetSlot(
+            kind: .passphrase, passphrase: try VaultSecrets(bench: bench).newPassphrase(), strength: strength))
+        bench.terminal.say("The passphrase is set.")
+        if answer.slots.contains(where: { $0.kind == .keyFile }) {
+          bench.terminal.warn(
+            "the key file still opens the vault without it", run: "oauthctl vault key-file remove")
+        }
+      }
+    }
+
+    struct Change: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Changes the passphrase. Standard input: the current one, then the new one.",
+        discussion: "Example: oauthctl vault passphrase change")
+      @Option(help: "interactive (64 MiB), moderate (256 MiB) or sensitive (1 GiB): what a guess costs.")
+      var strength: VaultStrength = .moderate
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        let secrets = VaultSecrets(bench: bench)
+        guard let current = try secrets.current() else {
+          throw .local("the vault has no passphrase", run: "oauthctl vault passphrase set", status: 5)
+        }
+        _ = try bench.change(
+          VaultSetSlot(
+            kind: .passphrase, passphrase: try secrets.newPassphrase(), current: current, strength: strength))
+        bench.terminal.say("The passphrase is changed. The old one opens backups made before; for a leak: vault rekey.")
+      }
+    }
+
+    struct Remove: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Removes the passphrase.", discussion: "Example: oauthctl vault passphrase remove")
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        try bench.remove(.passphrase)
+        bench.terminal.say("The vault has no passphrase any more.")
+      }
+    }
+  }
+
+  struct KeyFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "key-file", abstract: "Adds and removes the file that opens the vault without a person.",
+      subcommands: [Add.self, Remove.self])
+
+    struct Add: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Lets a key file open the vault.", discussion: "Example: oauthctl vault key-file add")
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        let current = try VaultSecrets(bench: bench).current()
+        _ = try bench.change(VaultSetSlot(kind: .keyFile, current: current))
+        bench.terminal.say("The key file opens the vault.")
+      }
+    }
+
+    struct Remove: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Removes the key file: from then on the vault opens by its passphrase alone.",
+        discussion: "Example: oauthctl vault key-file remove")
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        try bench.remove(.keyFile)
+        bench.terminal.say("The key file is gone. After a restart: oauthctl vault unlock")
+      }
+    }
+  }
+
+  struct RecoveryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "recovery", abstract: "Renews and removes the recovery code.",
+      subcommands: [Renew.self, Remove.self])
+
+    struct Renew: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Prints a new recovery code; the old one opens nothing any more.",
+        discussion: "Example: oauthctl vault recovery renew")
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        let current = try VaultSecrets(bench: bench).current()
+        let answer = try bench.change(VaultSetSlot(kind: .recoveryCode, current: current))
+        if let code = answer.recoveryCode { bench.terminal.showRecoveryCode(code) }
+      }
+    }
+
+    struct Remove: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Removes the recovery code.", discussion: "Example: oauthctl vault recovery remove")
+
+      func run() throws { try run(.live()) }
+
+      func run(_ bench: Workbench) throws(CommandError) {
+        try bench.remove(.recoveryCode)
+        bench.terminal.say("The vault has no recovery code any more.")
+      }
+    }
+  }
+
+  struct Rekey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Seals everything anew under a new key, with a new key file and recovery code.",
+      discussion: """
+        What to do when the vault, its key file or its recovery code may have been copied. A passphrase stays.
+        Example: oauthctl vault rekey
+        """)
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      let current = try VaultSecrets(bench: bench).current()
+      let answer = try bench.change(VaultRekey(passphrase: current))
+      bench.terminal.say("Every record is sealed anew. Backups made before open with what opened them then.")
+      if let code = answer.recoveryCode { bench.terminal.showRecoveryCode(code) }
+    }
+  }
+}
+
+extension Workbench {
+  /// Asks with the patience that hashing wants.
+  fileprivate func change<P: RequestParameters>(_ parameters: P) throws(CommandError) -> P.Answer {
+    try agent.call(parameters, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+  }
+
+  fileprivate func remove(_ kind: VaultSlotKind) throws(CommandError) {
+    let current = try VaultSecrets(bench: self).current()
+    _ = try change(VaultRemoveSlot(kind: kind, current: current))
+  }
+}
+
+extension VaultSlotKind {
+  var words: String {
+    switch self {
+    case .keyFile: "key file"
+    case .recoveryCode: "recovery code"
+    case .passphrase: "passphrase"
+    }
+  }
+}
