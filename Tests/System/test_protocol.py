@@ -100,9 +100,9 @@ def test_the_table_of_methods_is_the_source():
     source = (WIRE / "Method.swift").read_text()
     cases = enum_cases(source)
     repeatable = switch(source, "isRepeatable", cases)
-    rows = dict(re.findall(r"(?m)^\| `([a-z.]+)` \| (yes|no) \|", PAGE))
+    rows = dict(re.findall(r"(?m)^\| `([a-z._]+)` \| (yes|no) \|", PAGE))
     assert rows == {name: "yes" if repeatable[case] == "true" else "no" for case, name in cases.items()}
-    assert set(re.findall(r"(?m)^### `([a-z.]+)`$", PAGE)) == set(rows)
+    assert set(re.findall(r"(?m)^### `([a-z._]+)`$", PAGE)) == set(rows)
 
 
 def structures():
@@ -110,7 +110,8 @@ def structures():
     text = "\n".join(path.read_text() for path in sorted(WIRE.glob("Messages/*.swift")))
     found = {}
     for name, body in re.findall(r"(?ms)^package struct (\w+).*?\{\n(.*?)^\}", text):
-        keys = re.search(r"enum CodingKeys: (?:String, )?CodingKey(?:, CaseIterable)? \{(.*?)\}", body, re.S)
+        keys = re.search(
+            r"(?m)^  package enum CodingKeys: (?:String, )?CodingKey(?:, CaseIterable)? \{(.*?)\}", body, re.S)
         if keys:
             names = [
                 name for line in re.findall(r"case ([^\n}]+)", keys.group(1))
@@ -129,7 +130,7 @@ def cells(section, title):
 def test_parameters_and_results_are_the_source():
     cases = enum_cases((WIRE / "Method.swift").read_text())
     all_structures = structures()
-    sections = dict(re.findall(r"(?ms)^### `([a-z.]+)`\n(.*?)(?=^##)", PAGE))
+    sections = dict(re.findall(r"(?ms)^### `([a-z._]+)`\n(.*?)(?=^##)", PAGE))
     seen = set()
     for body, parameters in all_structures.values():
         case = re.search(r"static let method = Method\.(\w+)", body)
@@ -140,7 +141,7 @@ def test_parameters_and_results_are_the_source():
         assert sorted(cells(sections[method], "parameter")) == sorted(parameters), method
         answer = re.search(r"typealias Answer = (\w+)", body).group(1)
         results = all_structures[answer][1] if answer in all_structures else []
-        shared = re.search(r"Answers as `([a-z.]+)`", sections[method])
+        shared = re.search(r"Answers as `([a-z._]+)`", sections[method])
         told = cells(sections[shared.group(1) if shared else method], "result")
         assert sorted(told) == sorted(results), method
         required = set(re.findall(r"(?m)^\| `(\w+)` \| required", sections[method]))
