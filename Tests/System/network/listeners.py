@@ -6,6 +6,7 @@ namespace of the thread that made it.
 
 import base64
 import contextlib
+import select
 import socket
 import ssl
 import threading
@@ -72,14 +73,44 @@ class Silent(Listener):
             pass
 
 
+class Full:
+    """A port where nobody accepts and the queue is full: whoever comes hears nothing at all."""
+
+    def __init__(self, port=0, address="127.0.0.1"):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.socket = socket.create_server((address, port), family=family, backlog=0)
+        self.port = self.socket.getsockname()[1]
+        self.queue = []
+        while not self.queue or self.is_taken():
+            self.queue.append(socket.socket(family))
+            self.queue[-1].setblocking(False)
+            self.queue[-1].connect_ex((address, self.port))
+
+    def is_taken(self):
+        """Loopback is quick: what is not connected after this long was dropped."""
+        return bool(select.select([], [self.queue[-1]], [], 0.2)[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for one in [self.socket, *self.queue]:
+            one.close()
+
+
 class Portal(Listener):
     """Answers every request alike. `requests` are the heads it read."""
 
     def __init__(self, status="200 OK", body="<html><h1>Welcome to our Wi-Fi</h1></html>", fields=(), **options):
-        fields = ["Content-Type: text/html", f"Content-Length: {len(body)}", "Connection: close", *fields]
-        self.answer = "\r\n".join([f"HTTP/1.1 {status}", *fields, "", body]).encode()
+        self.say(status, body, fields)
         self.requests = []
         super().__init__(**options)
+
+    def say(self, status, body, fields=()):
+        """What it answers from now on."""
+        body = body.encode()
+        fields = ["Content-Type: text/html", f"Content-Length: {len(body)}", "Connection: close", *fields]
+        self.answer = "\r\n".join([f"HTTP/1.1 {status}", *fields, "", ""]).encode("latin-1") + body
 
     def serve(self, connection):
         if not (head := read_head(connection)):

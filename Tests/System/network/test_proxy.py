@@ -4,13 +4,13 @@ import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account, write_settings
 from network.listeners import ConnectProxy, Silent
-from support.login import get_token, wait_until
+from support.login import get_token, log_in, wait_until
 
 TLS = dict(tls=True, access_ttl=6)
 
 
-def url(proxy):
-    return f"http://127.0.0.1:{proxy.port}"
+def url(proxy, address="127.0.0.1"):
+    return f"http://{address}:{proxy.port}"
 
 
 def account(home, server, name="work", **keys):
@@ -27,10 +27,11 @@ def refresh(home, server, name="work"):
     wait_until(lambda: get_token(home, name) and server.refreshes(mark), 30, "a refresh")
 
 
-def test_an_account_s_proxy_carries_login_and_refresh(home, agent, world):
+@pytest.mark.parametrize(("address", "written"), [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
+def test_an_account_s_proxy_carries_login_and_refresh(home, agent, world, address, written):
     server = world(**TLS)
-    with ConnectProxy() as proxy:
-        account(home, server, proxy=url(proxy))
+    with ConnectProxy(address=address) as proxy:
+        account(home, server, proxy=url(proxy, written))
         log_in_by_password(home, "work")
         assert proxy.targets == [place(server)]
         refresh(home, server)
@@ -50,6 +51,15 @@ def test_config_toml_names_the_proxy_of_all_accounts_and_its_exceptions(home, ag
         log_in_by_password(home, "work")
         is_excepted = bool({"localhost", "*", place(server)} & set(exceptions))
         assert proxy.targets == ([] if is_excepted else [place(server)])
+
+
+def test_discovery_goes_through_the_proxy_too(home, agent, world):
+    server = world(**TLS)
+    with ConnectProxy() as proxy:
+        write_settings(home, proxy=url(proxy))
+        home.oauthctl("reload")
+        log_in(home, server)
+        assert len(proxy.targets) >= 2 and set(proxy.targets) == {place(server)}
 
 
 def test_a_new_proxy_in_config_toml_needs_no_new_login(home, agent, world):

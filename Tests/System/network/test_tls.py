@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from network.accounts import write_settings
+from network.accounts import endpoints, log_in_by_password, write_account, write_settings
 from network.identities import Authority
-from network.listeners import Portal, server_tls
+from network.listeners import Portal, Relay, server_tls
 from network.namespaces import isolated, needs_root, replace
 from support.login import get_token, log_in, wait_until
 
@@ -95,24 +95,24 @@ def test_tls_older_than_1_2_is_refused(home, agent, authority):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_certificate_that_turns_bad_costs_no_login(home, agent, world, fault):
-    """The refresh fails before anything is sent; once the certificate is right again, so is everything."""
-    server = world(tls=True, access_ttl=6)
-    log_in(home, server)
-    token, mark = get_token(home), server.mark()
-    options, words = FAULTS[fault]
-    with server.down():
-        bad = Authority(home.root / "bad")
-        # Trusted by name only: the account's file is what it was at login.
-        with Portal(tls=server_tls(bad.issue("bad", **options)), port=server.port) as portal:
-            failed = wait_until(
-                lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
-            assert (failed.status, failed.stdout) == (6, "") and "certificate" in failed.stderr, failed
-            status = home.oauthctl("status").stdout
-            assert "work" in status and "login" not in status.lower().split("work")[1].splitlines()[0], status
-            assert portal.requests == []
-    wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
-    assert get_token(home) != token and {entry["status"] for entry in server.refreshes(mark)} == {200}
+def test_a_certificate_that_turns_bad_costs_no_login(home, agent, world, authority, fault):
+    """The refresh fails before anything is sent, once for each who asks; when the certificate is right, so is all."""
+    server, (options, words) = world(access_ttl=6), FAULTS[fault]
+    good, bad = authority.issue("good"), authority.issue("turned-" + fault.replace(" ", "-"), **options)
+    with Relay(("127.0.0.1", server.port), tls=server_tls(good)) as relay:
+        write_account(home, "work", **endpoints(f"https://localhost:{relay.port}"), ca_file=str(authority.file))
+        log_in_by_password(home, "work")
+        token, mark = get_token(home), server.mark()
+    with Portal(tls=server_tls(bad), port=relay.port) as portal:
+        failed = wait_until(
+            lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
+        assert (failed.status, failed.stdout) == (6, ""), failed
+        assert [word for word in ["localhost", *words] if word not in failed.stderr] == [], failed.stderr
+        line = next(line for line in home.oauthctl("status").lines if line.startswith("work "))
+        assert "login" not in line and portal.requests == []
+    with Relay(("127.0.0.1", server.port), tls=server_tls(good), port=relay.port):
+        wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
+    assert get_token(home) != token and [entry["status"] for entry in server.refreshes(mark)] == [200]
 
 
 def test_a_changed_authority_file_sends_nothing_until_it_is_accepted(home, agent, world):
