@@ -126,7 +126,7 @@ let package = Package(
     tests("AgentClient", ["AgentClient", "AgentWire"]),
     tests("HelperFormats", ["HelperFormats"], exclude: ["Vectors"]),
     tests("OAuthProtocol", ["OAuthProtocol", "Sealing"]),
-    tests("TokenVault", ["TokenVault", "Sealing"]),
+    tests("TokenVault", ["TokenVault", "Sealing"], exclude: ["Vectors"]),
     tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),
     tests(
       "AgentRuntime",

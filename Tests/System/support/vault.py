@@ -1,0 +1,49 @@
+"""The vault's files of a home, and the steps that tests of it begin with."""
+
+import json
+
+
+def vault_file(home):
+    return home.data / "oauthctl" / "vault.db"
+
+
+def key_file(home):
+    return home.state / "oauthctl" / "vault.key"
+
+
+def counter_file(home):
+    return home.state / "oauthctl" / "vault.commits"
+
+
+def files_of(home):
+    """{path: bytes} of everything that is the vault's: its folder and its state, without the lock."""
+    folders = (home.data / "oauthctl", home.state / "oauthctl")
+    return {path: path.read_bytes() for folder in folders for path in folder.iterdir() if path.name != "vault.lock"}
+
+
+def put_back(home, files):
+    """Exactly these files, as `files_of` gave them."""
+    for path in set(files_of(home)) - set(files):
+        path.unlink()
+    for path, data in files.items():
+        path.touch(mode=0o600)
+        path.write_bytes(data)
+
+
+def made_vault(home):
+    """Make the vault; returns its recovery code."""
+    return home.oauthctl("vault", "create").stdout.strip()
+
+
+def set_passphrase(home, passphrase, strength="interactive"):
+    home.oauthctl("vault", "passphrase", "set", "--strength", strength, stdin=passphrase + "\n")
+
+
+def seal(home, passphrase):
+    """A vault that nothing on the machine opens: a passphrase, and no key file."""
+    set_passphrase(home, passphrase)
+    home.oauthctl("vault", "key-file", "remove", stdin=passphrase + "\n")
+
+
+def status(home):
+    return json.loads(home.oauthctl("vault", "status", "--json").stdout)
