@@ -73,7 +73,8 @@ struct FetchConversation: Sendable {
       case .outcome: return end
       }
     }
-    return .outcome(.sentNoAnswer(failure))
+    // It does nothing of its own will after SIGKILL, so what it has not reported, it has not sent.
+    return .outcome(state.reader.sent ? .sentNoAnswer(failure) : .notSent(failure))
   }
 
   private func write(_ state: inout Progress) {

@@ -3,6 +3,7 @@ import Glibc
 package import OAuthProtocol
 import Sealing
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key lives.
@@ -93,45 +94,30 @@ package actor FetchProcess: HTTPTransport {
     }
     let configuration = Configuration(
       executable: .path(helper), environment: .custom([:]), workingDirectory: "/")
-    do {
-      let result = try await run(
-        configuration,
-        input: .fileDescriptor(FileDescriptor(rawValue: pipes.requestRead), closeAfterSpawningProcess: true),
-        output: .fileDescriptor(FileDescriptor(rawValue: pipes.answerWrite), closeAfterSpawningProcess: true),
-        error: .discarded
-      ) { execution in
-        let kill: @Sendable () -> Void = { try? execution.send(signal: .kill) }
-        let conversation = FetchConversation(
-          pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill)
-        let end = await onOwnThread {
-          let end = conversation.run()
-          // A helper that closed its pipe is ending; a moment, and its status tells why.
-          if case .vanished = end { usleep(50_000) }
-          kill()
-          return end
-        }
-        if end == nil {
-          pipes.closeAgentEnds()
-          kill()
-        }
+    // Kept apart from what `run` returns: it may still throw when the answer is here, over the end of the process.
+    let stage = Mutex(FetchStage.notStarted)
+    let result = try? await run(
+      configuration,
+      input: .fileDescriptor(FileDescriptor(rawValue: pipes.requestRead), closeAfterSpawningProcess: true),
+      output: .fileDescriptor(FileDescriptor(rawValue: pipes.answerWrite), closeAfterSpawningProcess: true),
+      error: .discarded
+    ) { execution in
+      let kill: @Sendable () -> Void = { try? execution.send(signal: .kill) }
+      let conversation = FetchConversation(
+        pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill)
+      let end = await onOwnThread {
+        let end = conversation.run()
+        // A helper that closed its pipe is ending; a moment, and its status tells why.
+        if case .vanished = end { usleep(50_000) }
+        kill()
         return end
       }
-      return outcome(result.closureResult, result.terminationStatus)
-    } catch {
-      pipes.closeAgentEnds()
-      return .notSent(
-        HTTPFailure(.helper, plainText("\(helper.string) could not be started; check the installation")))
+      if end == nil { kill() }
+      stage.withLock { $0 = end.map(FetchStage.ended) ?? .noThread }
     }
-  }
-
-  private static func outcome(_ end: FetchConversation.End?, _ status: TerminationStatus) -> HTTPOutcome {
-    switch end {
-    case nil: return .notSent(HTTPFailure(.helper, "no thread left for a request"))
-    case .outcome(let outcome): return outcome
-    case .vanished(let sent):
-      let failure = HTTPFailure(.helper, plainText("oauthd-fetch ended without an answer (\(status))"))
-      return sent ? .sentNoAnswer(failure) : .notSent(failure)
-    }
+    let last = stage.withLock { $0 }
+    if !last.hasClosedPipes { pipes.closeAgentEnds() }
+    return last.outcome(helper: helper.string, status: result.map { "\($0.terminationStatus)" })
   }
 
   private static func explanation(_ error: FetchWireError) -> String {

@@ -50,6 +50,9 @@ struct FetchProcessTests {
     arguments: [
       ("exec sleep 60", Verdict.notSent(.timeout)),
       (#"printf '\021\000\000\000\000'; exec sleep 60"#, .sentNoAnswer(.timeout)),
+      // Another process keeps the pipe open, as one would that is stuck in the kernel.
+      ("sleep 4 & wait", .notSent(.timeout)),
+      (#"printf '\021\000\000\000\000'; sleep 4 & wait"#, .sentNoAnswer(.timeout)),
     ])
   func hanging(script: String, expected: Verdict) async throws {
     let (path, folder) = try impostor(script)
@@ -59,6 +62,33 @@ struct FetchProcessTests {
     let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute(timeoutMilliseconds: 50))
     #expect(Verdict(outcome) == expected, "\(outcome)")
     #expect(started.duration(to: .now) < .seconds(55), "the helper would sleep for 60 s")
+  }
+
+  @Test("An answer stays an answer when the end of its process is never learned")
+  func stolenEnd() async throws {
+    let (path, folder) = try impostor(
+      #"echo $$ >"${0%/*}/draft"; mv "${0%/*}/draft" "${0%/*}/pid""# + "\n"
+        + #"printf '\022\000\000\000\004\000\310\000\000\023\000\000\000\002{}'; exec sleep 60"#)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let pid = folder.appendingPathComponent("pid")
+    let transport = FetchProcess(helper: path, userAgent: "oauthd/test")
+    // Who waits first takes the end away from the other, so one round may prove nothing.
+    for _ in 0..<8 {
+      try? FileManager.default.removeItem(at: pid)
+      Thread.detachNewThread {
+        while true {
+          if let text = try? String(contentsOf: pid, encoding: .utf8), let number = Int32(text.dropLast()) {
+            var status: Int32 = 0
+            waitpid(number, &status, 0)
+            return
+          }
+          usleep(500)
+        }
+      }
+      let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
+      #expect(Verdict(outcome) == .answered(200), "\(outcome)")
+    }
+    #expect(await transport.load == (0, 0))
   }
 
   @Test("A helper that is not there is an error of the installation")
