@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -112,7 +111,7 @@ def is_answer_on_disk(trace):
 
 
 def windows_milliseconds(home, rounds):
-    """For each of `rounds` refreshes: from the last byte of the answer read by the agent until its sync starts.
+    """[(until its sync starts, the sync itself, both)] of `rounds` refreshes, from the answer read by the agent.
 
     Measured without faults, by an strace that sees only the few calls that bound it; its cost is inside the figure.
     """
@@ -122,23 +121,24 @@ def windows_milliseconds(home, rounds):
         # A rejection budget holds back more than three forced refreshes in a row, so each has an agent of its own.
         if number % 3 == 0:
             home.agent.stop()
-            trace = start_traced(home, "-e", "trace=read,fdatasync")
+            trace = start_traced(home, "-T", "-e", "trace=read,fdatasync")
         mark = time.time()
         refresh(home, check=True)
-        last, read = None, None
+        read = started = None
         for line in trace.read_text(errors="replace").splitlines():
-            match = LINE.match(line)
-            if not match or float(match.group(2)) < mark:
+            thread, moment, rest = line.split(None, 2)
+            moment = float(moment)
+            if moment < mark:
                 continue
-            moment, call, rest = float(match.group(2)), match.group(3), match.group(4)
-            if call == "read" and "pipe:" in rest:
+            if rest.startswith("read(") and "pipe:" in rest:
                 read = moment
-            # The first commit after the answer was read; the call itself may end on a later line.
-            elif call == "fdatasync" and "vault.db-wal" in rest and read and moment > read:
-                last = moment
+            # The first commit after the answer was read; its end may stand on a line of its own.
+            elif read and rest.startswith("fdatasync(") and "vault.db-wal" in rest:
+                started = thread, moment
+            if started and thread == started[0] and (took := re.search(r" = 0 <([\d.]+)>$", rest)):
+                found.append([1000 * part for part in (started[1] - read, float(took[1]),
+                                                       started[1] - read + float(took[1]))])
                 break
-        if last:
-            found.append((last - read) * 1000)
     home.agent.stop()
     return found
 
@@ -173,7 +173,3 @@ def stopped_helper(agent_pid, seconds=10):
                     return int(child)
         return None
     return wait_until(find, seconds, "the HTTP process stops")
-
-
-def median(values):
-    return statistics.median(values)

@@ -1,6 +1,6 @@
 """R1, R2: no kill -9 and no failing disk costs a login, but in the one window that is stated.
 
-CI runs every third place of a refresh; `make prove` sets PROVE=full and runs them all.
+`make test` runs a few places of a refresh; `make prove` sets PROVE=full and runs them all.
 """
 
 import os
@@ -12,15 +12,17 @@ import time
 import pytest
 
 from prove.faults import (
-    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, log_in, median, refresh, server_of,
+    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, log_in, refresh, server_of,
     start_traced, stopped_helper, windows_milliseconds)
 from support.login import wait_until
 
 FULL = os.environ.get("PROVE") == "full"
-STEP = 1 if FULL else 4
-RANDOM_KILLS = 60 if FULL else 6
-WINDOWS = 51 if FULL else 6
-ROTATIONS = ("strict", "grace=600")
+STEP = 1 if FULL else 6
+RANDOM_KILLS = 60
+WINDOWS = 51
+ROTATIONS = ("strict", "grace=600")[:2 if FULL else 1]
+# The words for what strace does to a call, in what a caller is told.
+CAUSES = {"ENOSPC": ("disk is full", "disk I/O error"), "EIO": ("disk I/O error",)}
 NETWORK_CALLS = ("connect:1", "sendto:1", "sendto:2", "recvfrom:1")
 
 
@@ -109,6 +111,23 @@ def test_kill_around_send_and_receive(home, server, record_property):
     assert tally.lost == (2 if server.rotation == "strict" else 0)
 
 
+def test_an_answer_lost_twice_is_not_asked_for_again(home, server):
+    """The intent is on disk before anything is sent: over restarts too, a refresh token is sent twice at most."""
+    mark = len(server.refreshes())
+    for number in range(2):
+        start_traced(home, "-e", "trace=recvfrom", "-e", "inject=recvfrom:signal=STOP:when=1")
+        caller = threading.Thread(target=refresh, args=(home,))
+        caller.start()
+        stopped_helper(home.agent.process.pid)
+        home.agent.kill()
+        caller.join()
+    home.agent.start()
+    result = wait_until(lambda: (it := refresh(home)).status in (0, 4) and it, 30, "a verdict")
+    assert len(server.refreshes()) - mark == 2, server.refreshes()[mark:]
+    assert result.status == 4 and "may be used up" in result.stderr, result
+
+
+@pytest.mark.prove
 def test_kill_at_random_moments(home, server, record_property):
     seed = int(os.environ.get("PROVE_SEED", time.time_ns() % 1_000_000))
     choose = random.Random(seed)
@@ -141,28 +160,31 @@ def test_a_failing_disk_loses_nothing(home, server, error, record_property):
             place = f"{call} {number}{lasting} on {file} fails with {error}"
             if result.status != 0:
                 failed += 1
-                assert result.stdout == "", place
-                answer = home.oauthctl("status", "--json", check=False)
-                assert answer.status == 0, f"{place}: {answer}"
-                assert file.startswith("vault.db") or file == "oauthctl", f"{place}: {result}"
-                told = "storage" in result.stderr or "vault" in result.stderr
-                assert result.status == 6 or told, f"{place}: {result}"
+                assert (result.status, result.stdout) == (6, ""), f"{place}: {result}"
+                assert "the vault could not be read or written" in result.stderr, f"{place}: {result}"
+                assert any(cause in result.stderr for cause in CAUSES[error]), f"{place}: {result}"
+            assert home.oauthctl("status", "--json").status == 0 and home.agent.is_running, place
             end_faults(home)
             new = wait_until(
                 lambda: (it := refresh(home)).status in (0, 4) and it, 40, f"{place}: the agent goes on afterwards")
             assert new.status == 0, f"{place}: {new} {server.refreshes()[mark:]}"
             assert {entry["status"] for entry in server.refreshes()[mark:]} == {200}, place
             home.agent.stop()
+    assert failed > runs / 2, "most of them cannot be hidden from the caller"
     text = f"{server.rotation}, {error}: {runs} faults, {failed} answered with a failure, no login lost"
     print(text)
     record_property("crash", text)
 
 
+@pytest.mark.prove
 def test_the_window(home, server, record_property):
-    """How long, each refresh, a kill -9 loses a strict server's login: from answer read to its sync, without that."""
+    """How long, each refresh, a kill -9 loses a strict server's login: from the answer read to the end of its sync."""
     found = windows_milliseconds(home, WINDOWS)
     assert len(found) >= WINDOWS * 2 // 3
-    text = (f"{server.rotation}: answer read until its sync starts: median {median(found):.1f} ms, "
-            f"least {min(found):.1f}, most {max(found):.1f}, {len(found)} refreshes, under strace")
+    text = f"{server.rotation}, {len(found)} refreshes under strace"
+    for what, values in zip(("until the sync starts", "the sync itself", "both"), zip(*found)):
+        values = sorted(values)
+        text += (f"; {what}: median {values[len(values) // 2]:.1f} ms, p95 {values[len(values) * 95 // 100]:.1f}, "
+                 f"most {values[-1]:.1f}")
     print(text)
     record_property("crash", text)
