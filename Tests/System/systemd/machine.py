@@ -83,6 +83,10 @@ class Machine:
         preset = root / "usr/local/lib/systemd/user-preset/90-oauthctl.preset"
         preset.parent.mkdir()
         preset.write_text(unit("90-oauthctl.preset"))
+        # Ten seconds by default, in which a slow machine may not get through a test's crashes.
+        limit = root / "etc/systemd/user.conf.d/start-limit.conf"
+        limit.parent.mkdir()
+        limit.write_text("[Manager]\nDefaultStartLimitIntervalSec=1h\n")
         for name in ("talk.py", "probe.py", "hold.py"):
             shutil.copy(Path(__file__).parent / name, root / "srv/tests" / name)
             (root / "srv/tests" / name).chmod(0o644)
