@@ -19,11 +19,18 @@ package actor FetchProcess: HTTPTransport {
 
   /// Time the helper has to report its own time-out before it is killed, in milliseconds.
   private static let graceMilliseconds = 1_000
+  /// How long a request keeps others waiting for its place, in milliseconds: an answer usually takes less.
+  private static let promptMilliseconds = 1_000
+
+  /// Requests that run and have their place, by number.
+  private var prompt: Set<UInt64> = []
+  private var lastNumber: UInt64 = 0
 
   /// - Parameters:
   ///   - helper: absolute path of `oauthd-fetch`.
   ///   - userAgent: `User-Agent` of requests that bring none, as `oauthd/1.0`.
-  ///   - concurrency: processes at once, at least 1; further requests wait, and that wait is not part of their time-out.
+  ///   - concurrency: processes at once, at least 1, and three times as many that only wait for a slow server; further
+  ///     requests wait, and that wait is not part of their time-out.
   package init(helper: String, userAgent: String, concurrency: Int = 8) {
     self.helper = FilePath(helper)
     self.userAgent = userAgent
@@ -36,7 +43,7 @@ package actor FetchProcess: HTTPTransport {
   }
 
   /// Requests whose helper runs, and those that wait for a place.
-  package var load: (running: Int, waiting: Int) { (slots.limit - slots.free, slots.waiting.count) }
+  package var load: (running: Int, waiting: Int) { (slots.running.values.reduce(0, +), slots.waiting.count) }
 
   /// Sends `request` once. A cancelled task leaves the queue (`notSent`, `cancelled`); once the helper was started,
   /// cancellation changes nothing: the answer may carry a rotated refresh token.
@@ -56,8 +63,16 @@ package actor FetchProcess: HTTPTransport {
       await Self.exchange(
         helper: helper, head: head, body: request.body, limit: route.timeoutMilliseconds + Self.graceMilliseconds)
     }
+    lastNumber += 1
+    let number = lastNumber
+    prompt.insert(number)
+    let patience = Task {
+      try await Task.sleep(for: .milliseconds(Self.promptMilliseconds))
+      giveWay(number)
+    }
     let outcome = await exchange.value
-    slots.release(origin)
+    patience.cancel()
+    slots.release(origin, gaveWay: prompt.remove(number) == nil)
     startWaiting()
     return outcome
   }
@@ -79,6 +94,12 @@ package actor FetchProcess: HTTPTransport {
 
   private func startWaiting() {
     for ticket in slots.admitted() { waiting.removeValue(forKey: ticket)?.resume(returning: true) }
+  }
+
+  private func giveWay(_ number: UInt64) {
+    guard prompt.contains(number), slots.giveWay() else { return }
+    prompt.remove(number)
+    startWaiting()
   }
 
   private func withdraw(_ ticket: FetchSlots.Ticket) {

@@ -2,18 +2,25 @@
 /// places of all others.
 ///
 /// An origin that already holds h places gets another only while more than h are free: one dead server holds at most
-/// half of them, however many of its accounts want to refresh.
+/// half of them, however many of its accounts want to refresh. A request that has waited for its server for a while gives
+/// its place to others, so that many dead servers do not hold all of them either.
 struct FetchSlots {
   typealias Ticket = UInt64
 
   let limit: Int
+  /// Requests that may wait without a place.
+  let slowLimit: Int
+  private(set) var slow = 0
   private(set) var running: [String: Int] = [:]
   private(set) var waiting: [(ticket: Ticket, origin: String)] = []
   private var lastTicket: Ticket = 0
 
-  init(limit: Int) { self.limit = max(limit, 1) }
+  init(limit: Int) {
+    self.limit = max(limit, 1)
+    slowLimit = 3 * self.limit
+  }
 
-  var free: Int { limit - running.values.reduce(0, +) }
+  var free: Int { limit - (running.values.reduce(0, +) - slow) }
 
   /// Queues a request for `origin` and returns its ticket; ``admitted()`` says when it may start.
   mutating func enqueue(_ origin: String) -> Ticket {
@@ -42,8 +49,16 @@ struct FetchSlots {
     return tickets
   }
 
-  /// Gives a place back.
-  mutating func release(_ origin: String) {
+  /// A request that has not ended yet gives its place to others; false when too many did.
+  mutating func giveWay() -> Bool {
+    guard slow < slowLimit else { return false }
+    slow += 1
+    return true
+  }
+
+  /// A request has ended. `gaveWay`: it had no place any more.
+  mutating func release(_ origin: String, gaveWay: Bool = false) {
+    if gaveWay { slow -= 1 }
     let held = running[origin, default: 0] - 1
     running[origin] = held > 0 ? held : nil
   }

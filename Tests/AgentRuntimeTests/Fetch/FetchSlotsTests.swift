@@ -23,6 +23,29 @@ struct FetchSlotsTests {
     #expect(slots.admitted() == [other])
   }
 
+  @Test("Requests that wait for slow servers leave their places to others, a bounded number of them")
+  func slowServers() {
+    var slots = FetchSlots(limit: 2)
+    for number in 0..<3 { _ = slots.enqueue("https://dead\(number)") }
+    #expect(slots.admitted().count == 2)
+    let living = slots.enqueue("https://living")
+    #expect(slots.admitted().isEmpty)
+    let gaveWay = (slots.giveWay(), slots.giveWay())
+    #expect(gaveWay == (true, true))
+    #expect(slots.admitted().last == living)
+    slots.release("https://dead0", gaveWay: true)
+    #expect(slots.free == 0)
+    slots.release("https://living")
+    #expect(slots.free == 1)
+    for number in 0..<20 {
+      _ = slots.enqueue("https://more\(number)")
+      if slots.admitted().isEmpty { break }
+      _ = slots.giveWay()
+    }
+    #expect(slots.slow == slots.slowLimit)
+    #expect(slots.running.values.reduce(0, +) == slots.slowLimit + slots.limit)
+  }
+
   @Test("A single place is shared in turn")
   func singlePlace() {
     var slots = FetchSlots(limit: 1)

@@ -98,6 +98,16 @@ class Full:
             one.close()
 
 
+class Stuck(Listener):
+    """Begins every answer and never ends it."""
+
+    def serve(self, connection):
+        if read_head(connection):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+            while connection.recv(65536):
+                pass
+
+
 class Portal(Listener):
     """Answers every request alike. `requests` are the heads it read."""
 

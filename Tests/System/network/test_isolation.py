@@ -8,7 +8,7 @@ import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority
-from network.listeners import Relay, Silent, SilentNameServer, server_tls
+from network.listeners import Full, Relay, Silent, SilentNameServer, Stuck, server_tls
 from network.namespaces import isolated, needs_root, replace
 from support.login import wait_until
 from world.server import AuthorizationServer, Settings, site_template
@@ -75,6 +75,28 @@ def test_a_silent_token_endpoint_delays_no_other_account(home, agent, world, acc
         log_in_everybody(home, dead, server.issuer)
     with Silent(port=relay.port) as silent:
         compare(home, dead, lambda: silent.connections)
+
+
+def test_eight_dead_servers_delay_no_other_account(home, agent, world):
+    """Each dead in one of three ways: no connection, no TLS, no end of the answer."""
+    server = world()
+    dead = [f"dead{number}" for number in range(8)]
+    authority = Authority(home.root / "authority")
+    tls = server_tls(authority.issue("dead"))
+    with contextlib.ExitStack() as relays:
+        ports = {}
+        for number, name in enumerate(dead):
+            is_secure = number % 3 == 1
+            relay = relays.enter_context(Relay(("127.0.0.1", server.port), tls=tls if is_secure else None))
+            ports[name] = relay.port
+            scheme, ca_file = ("https", str(authority.file)) if is_secure else ("http", None)
+            write_account(home, name, **endpoints(f"{scheme}://localhost:{relay.port}"), ca_file=ca_file)
+        log_in_everybody(home, dead, server.issuer)
+    with contextlib.ExitStack() as servers:
+        kinds = (Full, Silent, Stuck)
+        reached = [
+            servers.enter_context(kinds[number % 3](port=ports[name])) for number, name in enumerate(dead)]
+        compare(home, dead, lambda: all(one.connections for one in reached if not isinstance(one, Full)))
 
 
 def log_in_everybody(home, dead, issuer):
