@@ -20,6 +20,22 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
   package func token(_ key: TokenKey) -> TokenRecord? { tokens.first { $0.key == key } }
 
+  /// Makes what was received in the boot of `before`, up to then, `seconds` older.
+  mutating func age(by seconds: Double, before: Moment) {
+    func older(_ moment: inout Moment) {
+      if moment.bootID == before.bootID, moment.bootSeconds <= before.bootSeconds { moment.bootSeconds -= seconds }
+    }
+    for index in tokens.indices { older(&tokens[index].received) }
+    if var received = grant?.refreshTokenReceived {
+      older(&received)
+      grant?.refreshTokenReceived = received
+    }
+    if var refreshed = grant?.refreshed {
+      older(&refreshed)
+      grant?.refreshed = refreshed
+    }
+  }
+
   private enum CodingKeys: String, CodingKey {
     case format, name, password, grant, tokens, intent, revocations
     case clientSecret = "client_secret"
@@ -118,6 +134,8 @@ package struct TokenRecord: Sendable, Equatable, Codable {
   package func endBootSeconds(at now: Moment) -> Double? {
     guard let lifeSeconds else { return nil }
     if received.bootID == now.bootID { return min(received.bootSeconds, now.bootSeconds) + lifeSeconds }
+    // From the future, by the wall clock: one of the two was wrong, and nobody can know how old it is.
+    if now.seconds(since: received) < -WallWatch.stepSeconds { return now.bootSeconds }
     return now.bootSeconds + lifeSeconds - now.elapsed(since: received)
   }
 

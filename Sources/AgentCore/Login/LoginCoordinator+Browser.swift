@@ -12,6 +12,14 @@ extension LoginCoordinator {
         .configInvalid, "\(definition.name): \(session.binding.issuerHost) names no authorization endpoint",
         hint: "name it with --authorization-endpoint, or log in with --device")
     }
+    if let obstacle = session.server.authorizationObstacle {
+      throw AgentFailure(
+        .configInvalid,
+        "\(definition.name): \(session.binding.issuerHost) cannot be logged in to by browser: \(obstacle)",
+        hint: session.server.deviceAuthorizationEndpoint != nil
+          ? "log in with a code instead: oauthctl login \(definition.name) --device"
+          : "ask whoever runs the server to allow this client plain requests with PKCE S256")
+    }
     let id = session.id
     let redirect: RedirectURI
     do { redirect = try RedirectURI(definition.redirectURI) } catch {
@@ -85,11 +93,15 @@ extension LoginCoordinator {
     guard case .pending = session.state else { return .ignored }
     switch await judge(verdict, id) {
     case .success: return .loggedIn
-    case .failure(let failure): return .refused(reason: failure.message)
+    case .failure(let failure):
+      if case .pending = sessions[id]?.state { return .codeRefused(reason: failure.message) }
+      return .refused(reason: failure.message)
     }
   }
 
-  /// Ends the login with a verdict that is not `ignore`. A second verdict waits for nothing: the first one decides.
+  /// Ends the login with a verdict that is not `ignore`, but for a code that the server refuses: who knows the `state`
+  /// (the browser's arguments show it to every user of the machine) could end the login with any code. A second
+  /// verdict waits for nothing: the first one decides.
   @discardableResult
   func judge(_ verdict: AuthorizationVerdict, _ id: String) async -> Result<LoginProgress, AgentFailure> {
     guard var session = sessions[id], let browser = session.browser, case .pending = session.state else {
@@ -100,8 +112,12 @@ extension LoginCoordinator {
     case .code(let code):
       session.state = .exchanging
       sessions[id] = session
-      return await obtain(
-        id, .authorizationCode(code, redirectURI: browser.redirectURI, codeVerifier: browser.pkce.verifier), scope: [])
+      let result = await tokens(
+        session, .authorizationCode(code, redirectURI: browser.redirectURI, codeVerifier: browser.pkce.verifier),
+        scope: [])
+      if case .failure(let failure) = result, goesOn(id, after: failure) { return result }
+      end(id, result)
+      return result
     case .denied(let error):
       let failure = AgentFailure(
         .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)", oauthError: error.code,
@@ -113,5 +129,23 @@ extension LoginCoordinator {
       end(id, .failure(failure))
       return .failure(failure)
     }
+  }
+
+  /// Whether the login goes on after `failure`: the server refused the code, and there are tries and time left.
+  private func goesOn(_ id: String, after failure: AgentFailure) -> Bool {
+    guard var session = sessions[id], case .exchanging = session.state,
+      failure.oauthError.flatMap({ OAuthError(code: $0) })?.meaning == .grantRefused
+    else { return false }
+    session.refusals += 1
+    guard session.refusals < LoginSession.codes,
+      time.now().seconds(since: session.began) < LoginSession.windowSeconds
+    else { return false }
+    session.refusal = failure
+    session.state = .pending
+    let waiters = session.waiters
+    session.waiters = [:]
+    sessions[id] = session
+    for waiter in waiters.values { waiter.resume(.success(session.progress)) }
+    return true
   }
 }

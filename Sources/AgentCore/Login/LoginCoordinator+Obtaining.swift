@@ -13,7 +13,7 @@ extension LoginCoordinator {
     return result
   }
 
-  private func tokens(
+  func tokens(
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition
@@ -40,6 +40,11 @@ extension LoginCoordinator {
     _ judgement: TokenJudgement, _ session: LoginSession, asked: Moment
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition
+    await service.heard(judgement.serverDateSeconds, from: session.binding, sent: asked)
+    var asked = asked
+    asked.behindSeconds = judgement.serverDateSeconds.map {
+      ServerClock(dateSeconds: $0, sent: asked, received: time.now()).behindSeconds(at: asked)
+    }
     guard case .granted(let granted) = judgement.verdict else {
       return .failure(Self.failure(judgement.verdict, session))
     }

@@ -85,7 +85,12 @@ package actor LoginCoordinator {
         .badRequest, "that address does not end this login: \(reason.rawValue)",
         hint: "copy the whole address that the browser ended on")
     }
-    await judge(verdict, session.id)
+    let result = await judge(verdict, session.id)
+    if case .failure(let failure) = result, case .pending = sessions[session.id]?.state {
+      throw AgentFailure(
+        .badRequest, failure.message, hint: "open the address of the login again; it goes on",
+        oauthError: failure.oauthError, oauthErrorDescription: failure.oauthErrorDescription)
+    }
     return try await wait(LoginWait(loginID: session.id))
   }
 
@@ -148,11 +153,13 @@ package actor LoginCoordinator {
 
   /// The window is over. A code that is being exchanged ends the login itself.
   private func expire(_ id: String, _ name: String) {
-    guard case .pending = sessions[id]?.state else { return }
+    guard let session = sessions[id], case .pending = session.state else { return }
     end(
       id,
       .failure(
-        AgentFailure(.loginCancelled, "\(name): the login was not finished in time", hint: "oauthctl login \(name)")))
+        session.refusal
+          ?? AgentFailure(
+            .loginCancelled, "\(name): the login was not finished in time", hint: "oauthctl login \(name)")))
   }
 
   /// Runs `body` until the session ends.
@@ -189,18 +196,17 @@ package actor LoginCoordinator {
         return continuation.resume(returning: .failure(AgentFailure(.badRequest, "there is no such login")))
       }
       if case .ended(let result) = session.state { return continuation.resume(returning: result) }
-      let account = session.definition.name
       let timer = Task {
         do { try await self.time.sleep(seconds: seconds) } catch { return }
-        self.stillPending(id, waiter, account)
+        self.stillPending(id, waiter)
       }
       sessions[id]?.waiters[waiter] = LoginSession.Waiting(continuation: continuation, timer: timer)
     }
   }
 
-  private func stillPending(_ id: String, _ waiter: UInt64, _ account: String) {
-    sessions[id]?.waiters.removeValue(forKey: waiter)?.resume(
-      .success(LoginProgress(state: .pending, account: account)))
+  private func stillPending(_ id: String, _ waiter: UInt64) {
+    guard let progress = sessions[id]?.progress else { return }
+    sessions[id]?.waiters.removeValue(forKey: waiter)?.resume(.success(progress))
   }
 
   // MARK: Beginning

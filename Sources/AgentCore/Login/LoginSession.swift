@@ -35,6 +35,9 @@ struct LoginSession {
   let began: Moment
   var started: LoginStarted
   var state = State.pending
+  /// Codes that the server refused, and its last words on one.
+  var refusals = 0
+  var refusal: AgentFailure?
   /// Authorization code only.
   var browser: Browser?
   var waiters: [UInt64: Waiting] = [:]
@@ -51,6 +54,13 @@ struct LoginSession {
 
   var isPending: Bool { if case .ended = state { false } else { true } }
 
+  /// What is told while it is not ended.
+  var progress: LoginProgress {
+    LoginProgress(state: .pending, account: definition.name, notice: refusal?.message)
+  }
+
+  /// Codes that a login tries at the token endpoint.
+  static let codes = 5
   /// Seconds a login may take (RFC 6749 §4.1.2 advises codes of ten minutes at most).
   static let windowSeconds = 300.0
   /// Ended logins that are remembered, so that `login.start` and `login.wait` can be repeated.

@@ -23,6 +23,8 @@ package enum RedirectPage: Sendable, Equatable {
   case loggedIn
   /// The server said no; `reason` is escaped text.
   case refused(reason: String)
+  /// The server refused the code; the login and the listener go on. `reason` is escaped text.
+  case codeRefused(reason: String)
   /// A wrong or used `state`: said without detail, the listener goes on.
   case ignored
 }

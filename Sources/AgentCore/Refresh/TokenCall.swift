@@ -46,6 +46,8 @@ package struct JudgedAnswer: Sendable {
   package var verdict: Verdict
   package var refreshToken: Secret?
   package var refreshTokenLifeSeconds: Double?
+  /// The server's clock, Unix seconds, if it told.
+  package var dateSeconds: Int64?
 
   package init(_ verdict: Verdict, refreshToken: Secret? = nil, refreshTokenLifeSeconds: Double? = nil) {
     self.verdict = verdict
@@ -56,7 +58,9 @@ package struct JudgedAnswer: Sendable {
 
 /// How a ``TokenCall`` ended.
 package enum TokenCallEnd: Sendable {
-  /// Provably nothing was sent.
+  /// Nothing was sent, and that says nothing about the server.
+  case notTried(String)
+  /// Provably nothing was sent: the server could not be reached.
   case notSent(String)
   /// Sent, and no whole answer came: a refresh token may or may not be used up.
   case sentNoAnswer(String)

@@ -53,7 +53,7 @@ package struct AgentRouter: LineResponder {
     guard let account = request.account, request.url == nil, admission.admit(caller) == .allow else { return nil }
     let now = time.now()
     guard
-      let token = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now.bootSeconds)
+      let token = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now)
     else { return nil }
     let remaining = token.endBootSeconds.map { $0 - now.bootSeconds }
     let fields = TokenLine.AnswerFields(
@@ -159,7 +159,8 @@ package struct AgentRouter: LineResponder {
     }
     return AgentStatusAnswer(
       pid: Int(identity.pid), agentVersion: ProjectVersion.current, started: identity.started,
-      startedAt: Int(identity.startedAt.wallSeconds), vault: vault, degraded: identity.degraded,
+      startedAt: Int(identity.startedAt.wallSeconds), vault: vault,
+      degraded: identity.degraded + (await service.conditions),
       problems: await service.problems, counts: ["accounts": await service.definedCount], accounts: page.accounts,
       next: page.next)
   }

@@ -19,8 +19,7 @@ extension CredentialService {
     guard (1...WireLimits.pageSize).contains(size) else {
       throw AgentFailure(.badRequest, "limit is 1 to \(WireLimits.pageSize)")
     }
-    let now = time.now()
-    let known = shut.map { lockedSummaries($0.message) } ?? accounts.keys.compactMap { summary($0, at: now) }
+    let known = shut.map { lockedSummaries($0.message) } ?? accounts.keys.compactMap { summary($0) }
     let all = known.sorted { left, right in
       let (l, r) = (Self.rank(left.state), Self.rank(right.state))
       return l == r ? left.account < right.account : l < r
@@ -36,7 +35,7 @@ extension CredentialService {
     try await open()
     let (name, _) = try select(account: request.account, url: nil)
     guard let account = accounts[name], let definition = account.machine.definition,
-      let summary = summary(name, at: time.now())
+      let summary = summary(name)
     else { throw AgentFailure(.accountUnknown, "\(name): no such account") }
     let record = account.machine.record
     let grant = record?.grant
@@ -168,6 +167,9 @@ extension CredentialService {
     case .revoked: return LogoutAnswer(revocation: .revoked)
     case .refused(let reason): return LogoutAnswer(revocation: .refused, reason: reason)
     case .later(let reason, _): return LogoutAnswer(revocation: .pending, reason: reason)
+    case .clientRefused(let reason):
+      let advice = "once the client secret is right (oauthctl secret set \(name) client_secret), it is told again"
+      return LogoutAnswer(revocation: .pending, reason: "\(reason) \(advice)")
     case nil: return LogoutAnswer(revocation: .pending, reason: "the server has not answered yet")
     }
   }
@@ -182,8 +184,9 @@ extension CredentialService {
     return order.firstIndex(of: state) ?? 0
   }
 
-  private func summary(_ name: String, at now: Moment) -> AccountSummary? {
+  private func summary(_ name: String) -> AccountSummary? {
     guard let account = accounts[name], let definition = account.machine.definition else { return nil }
+    let now = self.now(name)
     let record = account.machine.record
     let token = record?.token(.standard)
     let remaining = token?.remaining(at: now)

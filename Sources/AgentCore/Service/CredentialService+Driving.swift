@@ -7,8 +7,12 @@ import TokenVault
 extension CredentialService {
   /// Feeds one event to the state machine of `name`, and performs what it wants done.
   func event(_ name: String, _ body: (inout AccountStateMachine) -> [AccountStateMachine.Action]) {
+    let hold = hold(name)
+    accounts[name]?.machine.hold = hold
     guard let actions = accounts[name]?.drive(body) else { return }
+    let ended = noteProbe(name)
     perform(actions, name)
+    if let ended { serverChanged(ended, but: name) }
   }
 
   /// Performs actions in order, and sets the account's next wake.
@@ -65,7 +69,7 @@ extension CredentialService {
   }
 
   private func saveEnded(_ name: String, _ failure: AgentFailure?) {
-    let now = time.now()
+    let now = now(name)
     if let failure {
       logger.error("a record could not be saved", metadata: ["account": "\(name)", "reason": "\(failure.message)"])
       event(name) { $0.saveFailed(failure, at: now, random: random.fraction()) }
@@ -75,14 +79,21 @@ extension CredentialService {
   }
 
   private func send(_ call: TokenCall, _ name: String) {
+    if case .until(_, _, let reason) = servers[ServerRoute(call.binding)]?.circuit.hold(for: name) {
+      // Found dead while the intent was being saved.
+      Task { self.callEnded(name, call, .notTried(reason)) }
+      return
+    }
     logger.info("asking for a token", metadata: ["account": "\(name)", "server": "\(call.binding.issuerHost)"])
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
-    Task { self.callEnded(name, await self.tokenEndpoint.perform(call, now: call.started)) }
+    Task { self.callEnded(name, call, await self.tokenEndpoint.perform(call, now: call.started)) }
   }
 
-  private func callEnded(_ name: String, _ end: TokenCallEnd) {
+  private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
     logger.info("\(end.logLine)", metadata: ["account": "\(name)"])
-    event(name) { $0.callEnded(end, at: time.now(), random: random.fraction()) }
+    heard(end, to: call, for: name)
+    let now = now(name)
+    event(name) { $0.callEnded(end, at: now, random: random.fraction()) }
   }
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {
@@ -94,7 +105,8 @@ extension CredentialService {
 
   private func revocationEnded(_ name: String, _ revocation: RevocationRecord, _ end: RevocationEnd) {
     accounts[name]?.revoked = (revocation.since, end)
-    event(name) { $0.revocationEnded(revocation, end, id: nextID(), at: time.now(), random: random.fraction()) }
+    let now = now(name)
+    event(name) { $0.revocationEnded(revocation, end, id: nextID(), at: now, random: random.fraction()) }
     for waiting in (revocationWaiters.removeValue(forKey: name) ?? [:]).values { waiting.resume(()) }
   }
 
@@ -107,7 +119,7 @@ extension CredentialService {
       ReadyToken(
         account: name, accountID: account.id.description, accessToken: token.accessToken.secret,
         tokenType: token.tokenType, scope: token.scope, fingerprint: token.fingerprint.description,
-        endBootSeconds: token.endBootSeconds(at: time.now()),
+        endBootSeconds: token.endBootSeconds(at: now(name)),
         defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds),
         origins: account.machine.isDefinitionChanged ? grant.binding.hosts : definition.origins,
         gitUsername: definition.gitUsername, revision: account.machine.revision),
@@ -118,9 +130,11 @@ extension CredentialService {
 
   /// Sets the one timer of an account to its next wake.
   func reschedule(_ name: String) {
+    let hold = hold(name)
+    accounts[name]?.machine.hold = hold
     guard let account = accounts[name] else { return }
     account.timer?.cancel()
-    let now = time.now()
+    let now = now(name)
     guard !isDraining, !isLocked, let wake = account.machine.wake(at: now) else {
       accounts[name]?.timer = nil
       return
@@ -132,9 +146,12 @@ extension CredentialService {
     }
   }
 
-  private func wake(_ name: String) {
+  func wake(_ name: String) {
+    guard !isDraining, !isLocked else { return }
+    // What is due is decided when the clocks are, and everybody is woken then.
+    if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
     // A sleep may end a hair before its time: rounding must not become a loop.
-    let now = time.now().advanced(by: 0.001)
+    let now = now(name).advanced(by: 0.001)
     event(name) { $0.woke(at: now, asked: ready.asked(name), random: random.fraction()) }
   }
 }
@@ -151,7 +168,7 @@ extension TokenCallEnd {
   /// One line for the log, without secrets.
   var logLine: String {
     switch self {
-    case .notSent(let reason): "nothing was sent: \(reason)"
+    case .notTried(let reason), .notSent(let reason): "nothing was sent: \(reason)"
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
     case .answered(let answer):
       switch answer.verdict {

@@ -9,13 +9,16 @@ extension CredentialService {
     try await open()
     let bounds = try TokenBounds(request)
     let (name, matchedHost) = try select(account: request.account, url: request.url)
+    let began = time.now()
+    if ready.hasWallMoved(at: began) { await clocksSettled(seconds: bounds.timeoutSeconds) }
+    let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
     let key = try key(request, name)
     let rejected = try request.rejected.map(Self.fingerprint)
     let waiter = AccountStateMachine.Waiter(
       id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init), rejected: rejected,
       force: request.force ?? false, bestEffort: request.bestEffort ?? false,
-      deadline: time.now().bootSeconds + bounds.timeoutSeconds)
-    switch await wait(name, waiter, timeoutSeconds: bounds.timeoutSeconds) {
+      deadline: time.now().bootSeconds + left)
+    switch await wait(name, waiter, timeoutSeconds: left) {
     case .failure(let failure): throw failure
     case .success(let token): return answer(token, name, matchedHost)
     }
@@ -71,7 +74,7 @@ extension CredentialService {
   }
 
   private func answer(_ token: TokenRecord, _ name: String, _ matchedHost: String?) -> TokenAnswer {
-    let now = time.now()
+    let now = now(name)
     let remaining = token.remaining(at: now)
     return TokenAnswer(
       accessToken: token.accessToken.secret.reveal(), tokenType: token.tokenType,

@@ -59,6 +59,7 @@ extension CredentialService {
   private func forgetAll() {
     for account in accounts.values { account.timer?.cancel() }
     accounts = [:]
+    servers = [:]
     let changes = changeWaiters.values
     changeWaiters = [:]
     for waiter in changes { waiter.resume(returning: .vaultLocked) }

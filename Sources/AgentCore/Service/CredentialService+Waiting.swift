@@ -9,7 +9,8 @@ extension CredentialService {
     let id = waiter.id
     return await withCheckedContinuation { continuation in
       tokenWaiters[id] = Waiting(continuation: continuation)
-      event(name) { $0.ask(waiter, at: time.now()) }
+      let now = now(name)
+      event(name) { $0.ask(waiter, at: now) }
       guard tokenWaiters[id] != nil else { return }
       tokenWaiters[id]?.timer = Task {
         do { try await self.time.sleep(seconds: timeoutSeconds) } catch { return }
@@ -24,7 +25,8 @@ extension CredentialService {
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
       changeWaiters[id] = continuation
-      event(name) { $0.change(change, id: id, at: time.now()) }
+      let now = now(name)
+      event(name) { $0.change(change, id: id, at: now) }
     }
     if let failure { throw failure }
   }

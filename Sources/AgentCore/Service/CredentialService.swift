@@ -52,6 +52,10 @@ package actor CredentialService {
   package internal(set) var problems: [ConfigurationProblem] = []
   private var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
+  /// What is known of servers; only of those that there is something to know of.
+  var servers: [ServerRoute: ServerState] = [:]
+  /// Under way while it is open what a wall clock that moved means.
+  var askingForTheTime: Task<Void, Never>?
   /// From the first step of a lock to an unlock.
   var isLocked = false
   var locking: Task<Result<Bool, AgentFailure>, Never>?
@@ -65,6 +69,7 @@ package actor CredentialService {
   var revocationWaiters: [String: [UInt64: Waiting<Void>]] = [:]
   var isDraining = false
   var idleWaiters: [UInt64: Waiting<Void>] = [:]
+  var clockWaiters: [UInt64: Waiting<Void>] = [:]
 
   package init(
     store: any RecordStore, transport: any HTTPTransport, configuration: any ConfigurationSource, time: any TimeKeeper,
@@ -78,6 +83,7 @@ package actor CredentialService {
     self.random = random
     self.ready = ready
     self.logger = logger
+    ready.trustWall(at: time.now())
   }
 
   func nextID() -> UInt64 {

@@ -9,6 +9,7 @@ package struct ResolvedServer: Sendable {
   package var revocationEndpoint: WebURL?
   /// RFC 9207: authorization responses name their issuer.
   package var namesIssuer = false
+  package var authorizationObstacle: AuthorizationObstacle?
   package var authenticationMethods: [String]?
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
@@ -55,6 +56,7 @@ package struct ServerResolver: Sendable {
       deviceAuthorizationEndpoint: written.device ?? metadata.deviceAuthorizationEndpoint,
       revocationEndpoint: written.revocation ?? metadata.revocationEndpoint,
       namesIssuer: metadata.authorizationResponseIssParameterSupported,
+      authorizationObstacle: metadata.authorizationObstacle,
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported, discovery: kind.rawValue)
   }
 
@@ -78,6 +80,30 @@ package struct ServerResolver: Sendable {
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
           hint: Self.hint(failure))
       }
+    }
+  }
+
+  /// What time it is at each server: the place of its metadata is asked, since nothing secret goes there, and whatever it
+  /// answers. Whoever asks for a token waits for this, so servers have little time.
+  func clocks(
+    _ bindings: [ServerRoute: DefinitionBinding], time: any TimeKeeper
+  ) async -> [ServerRoute: ServerClock] {
+    await withTaskGroup(of: (ServerRoute, ServerClock?).self) { group in
+      for (server, binding) in bindings {
+        guard let issuer = try? Issuer(binding.issuer) else { continue }
+        var route = binding.route
+        route.connectTimeoutMilliseconds = 2_000
+        route.timeoutMilliseconds = 5_000
+        group.addTask { [route] in
+          let sent = time.now()
+          let request = HTTPRequest(.get, issuer.metadataURL(.openID))
+          guard case .answered(let answer) = await transport.perform(request, route: route),
+            let date = answer.dateSeconds
+          else { return (server, nil) }
+          return (server, ServerClock(dateSeconds: date, sent: sent, received: time.now()))
+        }
+      }
+      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
     }
   }
 

@@ -17,12 +17,14 @@ package struct TokenEndpoint: Sendable {
     do {
       request = try tokenRequest(call).httpRequest()
     } catch {
-      return .notSent("\(error)")
+      return .notTried("\(error)")
     }
     var route = call.binding.route
     if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
     switch await transport.perform(request, route: route) {
-    case .notSent(let failure): return .notSent("\(call.binding.issuerHost): \(failure.message)")
+    case .notSent(let failure):
+      let reason = "\(call.binding.issuerHost): \(failure.message)"
+      return failure.reason == .helper || failure.reason == .cancelled ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):
       return .answered(JudgedAnswer(answer, host: call.binding.issuerHost, now: now))
@@ -45,17 +47,16 @@ package struct TokenEndpoint: Sendable {
   /// Tells the server to revoke a token (RFC 7009), once.
   func revoke(_ revocation: RevocationRecord, clientSecret: Secret?, now: Moment) async -> RevocationEnd {
     let binding = revocation.binding
-    let request: HTTPRequest
-    do {
-      guard let endpoint = binding.revocationEndpoint else { return .refused("the server has no revocation endpoint") }
-      let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
-      request = RevocationRequest(
-        endpoint: try WebURL(endpoint), client: try binding.client(clientSecret), token: revocation.token.secret,
-        hint: hint
-      ).httpRequest()
-    } catch {
-      return .refused("\(error)")
+    guard let endpoint = binding.revocationEndpoint.flatMap({ try? WebURL($0) }) else {
+      return .refused("the server has no revocation endpoint")
     }
+    let client: OAuthClient
+    // Only the client secret can be what is missing.
+    do { client = try binding.client(clientSecret) } catch { return .clientRefused("\(error)") }
+    let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
+    let request = RevocationRequest(
+      endpoint: endpoint, client: client, token: revocation.token.secret, hint: hint
+    ).httpRequest()
     switch await transport.perform(request, route: binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .later("\(binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
@@ -64,6 +65,7 @@ package struct TokenEndpoint: Sendable {
       switch verdict {
       case .done: return .revoked
       case .later(_, let seconds): return .later("\(verdict)", retryAfterSeconds: seconds.map(Double.init))
+      case .refused(let error) where error.meaning == .clientRefused: return .clientRefused("\(verdict)")
       case .unsupportedTokenType, .refused, .refusedWithoutReason: return .refused("\(verdict)")
       }
     }
@@ -117,5 +119,6 @@ extension JudgedAnswer {
           reason: "the answer of \(host) is of no use: \(problem)", retryAfterSeconds: seconds.map(Double.init)),
         refreshToken: judgement.salvagedRefreshToken)
     }
+    dateSeconds = judgement.serverDateSeconds
   }
 }

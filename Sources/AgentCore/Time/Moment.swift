@@ -7,16 +7,22 @@ package struct Moment: Sendable, Equatable, Codable {
   package var bootSeconds: Double
   /// Unix seconds (CLOCK_REALTIME).
   package var wallSeconds: Double
+  /// Seconds by which the wall clock was behind that of the account's server; nil: not known in this boot.
+  package var behindSeconds: Double?
 
-  package init(bootID: String, bootSeconds: Double, wallSeconds: Double) {
+  package init(bootID: String, bootSeconds: Double, wallSeconds: Double, behindSeconds: Double? = nil) {
     self.bootID = bootID
     self.bootSeconds = bootSeconds
     self.wallSeconds = wallSeconds
+    self.behindSeconds = behindSeconds
   }
 
-  /// Seconds from `earlier` to here: by boot time within one boot, else by wall time. Negative when `earlier` is later.
+  /// Seconds from `earlier` to here: by boot time within one boot, else by wall time, as the server's clock corrects it
+  /// where it was heard in both. Negative when `earlier` is later.
   package func seconds(since earlier: Moment) -> Double {
-    bootID == earlier.bootID ? bootSeconds - earlier.bootSeconds : wallSeconds - earlier.wallSeconds
+    if bootID == earlier.bootID { return bootSeconds - earlier.bootSeconds }
+    guard let behindSeconds, let before = earlier.behindSeconds else { return wallSeconds - earlier.wallSeconds }
+    return wallSeconds + behindSeconds - earlier.wallSeconds - before
   }
 
   /// Seconds from `earlier` to here, and none when a clock that was set back puts `earlier` later.
@@ -24,13 +30,16 @@ package struct Moment: Sendable, Equatable, Codable {
 
   /// This moment moved on both clocks.
   package func advanced(by seconds: Double) -> Moment {
-    Moment(bootID: bootID, bootSeconds: bootSeconds + seconds, wallSeconds: wallSeconds + seconds)
+    Moment(
+      bootID: bootID, bootSeconds: bootSeconds + seconds, wallSeconds: wallSeconds + seconds,
+      behindSeconds: behindSeconds)
   }
 
   private enum CodingKeys: String, CodingKey {
     case bootID = "boot_id"
     case bootSeconds = "boot_s"
     case wallSeconds = "wall_s"
+    case behindSeconds = "behind_s"
   }
 }
 

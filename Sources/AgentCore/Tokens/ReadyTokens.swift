@@ -33,6 +33,7 @@ package final class ReadyTokens: Sendable {
     var tokens: [String: ReadyToken] = [:]
     /// Boot times of the last answers.
     var asked: [String: Double] = [:]
+    var wall: WallWatch?
   }
 
   private let state = Mutex(State())
@@ -57,16 +58,23 @@ package final class ReadyTokens: Sendable {
     }
   }
 
-  /// The token for `account` when it is valid long enough at `bootSeconds`; notes that it was asked for.
-  package func token(for account: String, minimumValiditySeconds: Int?, at bootSeconds: Double) -> ReadyToken? {
+  /// The token for `account` when it is valid long enough; notes that it was asked for. None while it is open what a
+  /// wall clock that moved means for their lives.
+  package func token(for account: String, minimumValiditySeconds: Int?, at now: Moment) -> ReadyToken? {
     state.withLock { state in
-      guard let token = state.tokens[account], token.suffices(minimumValiditySeconds, at: bootSeconds) else {
-        return nil
-      }
-      state.asked[account] = bootSeconds
+      guard let token = state.tokens[account], token.suffices(minimumValiditySeconds, at: now.bootSeconds),
+        state.wall?.hasMoved(at: now) != true
+      else { return nil }
+      state.asked[account] = now.bootSeconds
       return token
     }
   }
+
+  /// Whether the wall clock moved since the last `trustWall`.
+  package func hasWallMoved(at now: Moment) -> Bool { state.withLock { $0.wall?.hasMoved(at: now) ?? false } }
+
+  /// The entries are right by the clocks as they are now.
+  package func trustWall(at now: Moment) { state.withLock { $0.wall = WallWatch(at: now) } }
 
   /// Boot time of the last answer for `account`.
   package func asked(_ account: String) -> Double? { state.withLock { $0.asked[account] } }

@@ -17,6 +17,10 @@ struct RedirectAnswer: Equatable {
     case .loggedIn, .refused: self = .seeLanding
     case .notFound: self = .notFound
     case .methodNotAllowed: self = .methodNotAllowed
+    case .codeRefused(let reason):
+      self.init(
+        .badRequest, title: "Not logged in yet",
+        text: "The server refused this code: \(reason). The login goes on; the terminal says more.")
     case .ignored:
       self.init(
         .badRequest, title: "Not a login",

@@ -108,10 +108,12 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   package var scope: [String]?
   /// Which granted scopes differ from the ones asked for.
   package var missingScope: [String]?
+  /// One line for people: what went wrong so far, while the login goes on.
+  package var notice: String?
 
   package init(
     state: State, account: String, expiresInSeconds: Int? = nil, renewable: Bool? = nil, scope: [String]? = nil,
-    missingScope: [String]? = nil
+    missingScope: [String]? = nil, notice: String? = nil
   ) {
     self.state = state
     self.account = account
@@ -119,10 +121,11 @@ package struct LoginProgress: Codable, Sendable, Equatable {
     self.renewable = renewable
     self.scope = scope
     self.missingScope = missingScope
+    self.notice = notice
   }
 
   package enum CodingKeys: String, CodingKey {
-    case state, account, renewable, scope
+    case state, account, renewable, scope, notice
     case expiresInSeconds = "expires_in_s"
     case missingScope = "missing_scope"
   }

@@ -57,6 +57,14 @@ package enum HTTPDate {
   }
 }
 
+extension HTTPAnswer {
+  /// The server's clock by the answer's `Date`, Unix seconds; nil when there is none that can be read, or when the answer
+  /// has lain in a cache (RFC 9111 §5.1).
+  package var dateSeconds: Int64? {
+    headers.value("Age") == nil ? headers.value("Date").flatMap { HTTPDate.parse($0.trimmingBlanks()) } : nil
+  }
+}
+
 /// `Retry-After` (RFC 9110 §10.2.3).
 package enum RetryAfter {
   /// Longest wait believed: one hour.

@@ -16,13 +16,16 @@ package struct ServerMetadata: Sendable, Equatable {
   package var authorizationResponseIssParameterSupported: Bool
   /// RFC 9126 §5
   package var requirePushedAuthorizationRequests: Bool
+  /// RFC 9101 §10.5
+  package var requireSignedRequestObject: Bool
 
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
     deviceAuthorizationEndpoint: WebURL? = nil, introspectionEndpoint: WebURL? = nil,
     codeChallengeMethodsSupported: [String]? = nil, tokenEndpointAuthMethodsSupported: [String]? = nil,
     grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
-    authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false
+    authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
+    requireSignedRequestObject: Bool = false
   ) {
     self.issuer = issuer
     self.authorizationEndpoint = authorizationEndpoint
@@ -36,6 +39,7 @@ package struct ServerMetadata: Sendable, Equatable {
     self.scopesSupported = scopesSupported
     self.authorizationResponseIssParameterSupported = authorizationResponseIssParameterSupported
     self.requirePushedAuthorizationRequests = requirePushedAuthorizationRequests
+    self.requireSignedRequestObject = requireSignedRequestObject
   }
 }
 
@@ -46,8 +50,26 @@ package enum MetadataRefusal: Error, Sendable, Equatable {
   case issuerMismatch(expected: String, shown: String)
   case member(name: String, reason: String)
   case tokenEndpointMissing
-  /// The server lists code challenge methods, and S256 is not one of them (RFC 9700 §2.1.1).
+}
+
+/// What the server wants of authorization requests that we do not do. Other grants are not concerned.
+package enum AuthorizationObstacle: Sendable, Equatable {
+  /// Code challenge methods are listed, and S256 is not one of them (RFC 9700 §2.1.1). `listed` is escaped.
   case noS256(listed: String)
+  /// Only pushed authorization requests (RFC 9126).
+  case pushedRequests
+  /// Only signed request objects (RFC 9101).
+  case signedRequests
+}
+
+extension ServerMetadata {
+  /// Why its authorization endpoint cannot be used; nil: nothing is in the way.
+  package var authorizationObstacle: AuthorizationObstacle? {
+    if requirePushedAuthorizationRequests { return .pushedRequests }
+    if requireSignedRequestObject { return .signedRequests }
+    guard let methods = codeChallengeMethodsSupported, !methods.isEmpty, !methods.contains("S256") else { return nil }
+    return .noS256(listed: Escaped.forTerminal(methods.joined(separator: ", "), limit: 80))
+  }
 }
 
 extension ServerMetadata {
@@ -74,10 +96,8 @@ extension ServerMetadata {
       scopesSupported: try Self.list("scopes_supported", in: body),
       authorizationResponseIssParameterSupported: try Self.flag(
         "authorization_response_iss_parameter_supported", in: body),
-      requirePushedAuthorizationRequests: try Self.flag("require_pushed_authorization_requests", in: body))
-    if let methods = codeChallengeMethodsSupported, !methods.isEmpty, !methods.contains("S256") {
-      throw .noS256(listed: Escaped.forTerminal(methods.joined(separator: ", "), limit: 80))
-    }
+      requirePushedAuthorizationRequests: try Self.flag("require_pushed_authorization_requests", in: body),
+      requireSignedRequestObject: try Self.flag("require_signed_request_object", in: body))
   }
 
   private static let endpointNames = [
@@ -135,7 +155,16 @@ extension MetadataRefusal: CustomStringConvertible {
       "the document is for the issuer \"\(shown)\", not \"\(expected)\"; use the issuer as the server spells it"
     case .member(let name, let reason): "its \(name) is refused: \(reason)"
     case .tokenEndpointMissing: "it names no token_endpoint"
-    case .noS256(let listed): "the server supports only these code challenge methods: \(listed); S256 is needed"
+    }
+  }
+}
+
+extension AuthorizationObstacle: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noS256(let listed): "it supports only these code challenge methods: \(listed); S256 is needed"
+    case .pushedRequests: "it takes only pushed authorization requests (RFC 9126), which are not supported here"
+    case .signedRequests: "it takes only signed request objects (RFC 9101), which are not supported here"
     }
   }
 }

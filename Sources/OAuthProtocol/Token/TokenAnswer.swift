@@ -52,7 +52,7 @@ extension TokenJudgement {
     let body = TokenBody(answer)
     salvagedRefreshToken =
       (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer) : nil
-    serverDateSeconds = answer.headers.value("Date").flatMap(HTTPDate.parse)
+    serverDateSeconds = answer.dateSeconds
     do throws(TokenAnswerProblem) {
       verdict = try Self.judge(answer, body, salvagedRefreshToken)
     } catch {

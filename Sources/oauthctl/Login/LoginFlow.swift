@@ -55,13 +55,8 @@ struct LoginFlow {
 
   private func wait(for login: LoginStarted, readsInput: Bool, interrupts: Int32?) throws(CommandError) -> LoginProgress
   {
-    let agent = bench.agent
-    let deadline = login.expiresInSeconds + 30
-    guard
-      let waiter = Background({ () -> Result<LoginProgress, CommandError> in
-        Self.wait(agent, login.loginID, seconds: deadline)
-      })
-    else { throw .local("the system gives no thread to wait on", run: nil, status: 1) }
+    var waiter = try waiter(for: login, told: nil)
+    var ended: Result<LoginProgress, CommandError>?
     var pasted: [UInt8] = []
     var input: Int32 = readsInput ? STDIN_FILENO : -1
     while true {
@@ -72,7 +67,12 @@ struct LoginFlow {
       ]
       guard poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
       if waiting[1].revents != 0 { try cancel(login, signal: interrupts) }
-      if waiting[0].revents != 0 { break }
+      if waiting[0].revents != 0 {
+        ended = waiter.value()
+        guard case .success(let progress) = ended, progress.state == .pending else { break }
+        bench.terminal.say("\(progress.notice ?? ""). The login goes on: open its address again.")
+        waiter = try self.waiter(for: login, told: progress.notice)
+      }
       if waiting[2].revents != 0 {
         let some = FileBytes.readSome(from: STDIN_FILENO, limit: 16 << 10) ?? []
         if some.isEmpty || pasted.count > 64 << 10 { input = -1 }
@@ -88,7 +88,7 @@ struct LoginFlow {
         }
       }
     }
-    switch waiter.value() {
+    switch ended {
     case .success(let progress): return progress
     case .failure(.agent(let failure, _)): throw .agent(failure, account: account)
     case .failure(let error): throw error
@@ -96,16 +96,28 @@ struct LoginFlow {
     }
   }
 
-  private static func wait(_ agent: any AgentCalling, _ loginID: String, seconds: Int) -> Result<
-    LoginProgress, CommandError
-  > {
+  private func waiter(
+    for login: LoginStarted, told: String?
+  ) throws(CommandError) -> Background<Result<LoginProgress, CommandError>> {
+    let (agent, deadline) = (bench.agent, login.expiresInSeconds + 30)
+    let waiter = Background { () -> Result<LoginProgress, CommandError> in
+      Self.wait(agent, login.loginID, seconds: deadline, told: told)
+    }
+    guard let waiter else { throw .local("the system gives no thread to wait on", run: nil, status: 1) }
+    return waiter
+  }
+
+  /// Until the login ends, or there is another notice than the one that was `told`.
+  private static func wait(
+    _ agent: any AgentCalling, _ loginID: String, seconds: Int, told: String?
+  ) -> Result<LoginProgress, CommandError> {
     var left = seconds
     while left > 0 {
       let span = min(left, 30)
       do {
         let progress = try agent.call(
           LoginWait(loginID: loginID, timeoutMilliseconds: span * 1_000), timeoutMilliseconds: span * 1_000 + 10_000)
-        if progress.state == .complete { return .success(progress) }
+        if progress.state == .complete || progress.notice != told { return .success(progress) }
       } catch {
         return .failure(error)
       }

@@ -40,6 +40,32 @@ struct RevocationTests {
     #expect(driver.durable?.revocations.isEmpty == true)
   }
 
+  @Test("a client that is not accepted keeps it: tried once an hour, and at once with another client secret")
+  func clientRefused() {
+    let driver = loggedOut()
+    driver.revocationEnds(.clientRefused("invalid_client"))
+    #expect(driver.durable?.revocations.count == 1)
+    let wait = (driver.machine.wake(at: driver.now) ?? 0) - driver.now.bootSeconds
+    #expect(wait >= 2_700)
+    driver.sleepAndWake()
+    driver.revocationEnds(.clientRefused("invalid_client"))
+    driver.change(.setSecret(.clientSecret, Secret("new")))
+    driver.saved()
+    #expect(driver.revocationSecret == Secret("new"))
+    driver.revocationEnds(.revoked)
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
+  }
+
+  @Test("after thirty days that is given up, too")
+  func clientRefusedForLong() {
+    let driver = loggedOut()
+    driver.pass(RevocationRecord.lifeSeconds + 1)
+    driver.revocationEnds(.clientRefused("invalid_client"))
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
+  }
+
   @Test("after thirty days it is given up")
   func givenUp() {
     let driver = loggedOut()

@@ -125,13 +125,57 @@ struct ClockTests {
     #expect((driver.token(driver.ask()) == "a1") == isServed)
   }
 
-  @Test("a clock that was set back over a boot gives no token more than its life")
+  @Test("a token from the future, by a clock that was set back over a boot, may be of any age: it is renewed")
   func setBack() {
     let driver = MachineDriver(.loggedIn(life: 3_600))
     driver.now = Moment(bootID: "boot-2", bootSeconds: 5, wallSeconds: 0)
-    driver.crash(definition: .plain.with { $0.keep = .always })
+    driver.crash()
+    let id = driver.ask()
+    #expect(driver.isWaiting(id))
+    driver.saved()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(id) == "a2")
     #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 3_600)
-    let wake = driver.machine.wake(at: driver.now) ?? .infinity
-    #expect(wake <= 5 + 3_600)
+  }
+
+  @Test(
+    "where the server's clock was heard in both boots, it tells the age, whatever the wall clock is",
+    arguments: [(-10_800.0, 100.0, true), (-10_800, 3_700, false), (10_800, 100, true), (10_800, 3_700, false)])
+  func corrected(wrongBy: Double, away: Double, isServed: Bool) {
+    let driver = MachineDriver(.loggedIn(life: 3_600).with { $0.tokens[0].received.behindSeconds = 0 })
+    driver.now = Moment(
+      bootID: "boot-2", bootSeconds: 5, wallSeconds: driver.now.wallSeconds + away + wrongBy, behindSeconds: -wrongBy)
+    driver.crash()
+    #expect((driver.token(driver.ask()) == "a1") == isServed)
+  }
+
+  @Test("a machine that stood still makes its tokens older, durably, and nothing that came later")
+  func stoodStill() {
+    let driver = MachineDriver(.loggedIn(life: 3_600))
+    let noticed = driver.now
+    driver.ages(by: 3_000, before: noticed)
+    driver.saved()
+    #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 600)
+    driver.pass(10)
+    let id = driver.ask(force: true)
+    driver.saved()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(id) == "a2")
+    driver.ages(by: 3_000, before: noticed)
+    driver.saved()
+    #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 3_600)
+  }
+
+  @Test("a token that comes with a Date carries how wrong the clock was")
+  func dated() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    var answer = JudgedAnswer(
+      .granted(accessToken: Secret("a2"), tokenType: "Bearer", lifeSeconds: 60, scope: nil), refreshToken: nil)
+    answer.dateSeconds = Int64(driver.now.wallSeconds) + 7_200
+    driver.endsDurably(.answered(answer))
+    let behind = driver.durable?.tokens.first?.received.behindSeconds ?? 0
+    #expect(abs(behind - 7_200) <= 1)
   }
 }

@@ -113,14 +113,6 @@ import Testing
         "revocation_endpoint is refused"
       ),
       (
-        #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t","code_challenge_methods_supported":["plain"]}"#,
-        "S256"
-      ),
-      (
-        #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t","code_challenge_methods_supported":"plain"}"#,
-        "S256"
-      ),
-      (
         #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t","scopes_supported":7}"#,
         "scopes_supported is refused"
       ),
@@ -142,6 +134,24 @@ import Testing
     }
     #expect(failure.description.contains(reason), "\(failure)")
     #expect(!failure.isTransient)
+  }
+
+  @Test(
+    "what a server wants of authorization requests and cannot get is named; the metadata is read all the same",
+    arguments: [
+      (#""code_challenge_methods_supported":["plain"]"#, AuthorizationObstacle.noS256(listed: "plain")),
+      (#""code_challenge_methods_supported":"plain""#, .noS256(listed: "plain")),
+      (#""require_pushed_authorization_requests":true"#, .pushedRequests),
+      (#""require_signed_request_object":true"#, .signedRequests),
+      (#""code_challenge_methods_supported":[],"require_pushed_authorization_requests":false"#, nil),
+    ])
+  func obstacles(member: String, obstacle: AuthorizationObstacle?) throws {
+    let body = #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t",\#(member)}"#
+    guard case .found(let metadata, _) = try discover(body) else {
+      Issue.record("not found")
+      return
+    }
+    #expect(metadata.authorizationObstacle == obstacle)
   }
 
   @Test("an issuer that is canonically equivalent, and not equal, is another one")

@@ -21,6 +21,8 @@ package enum AccountChange: Sendable {
 package enum RevocationEnd: Sendable {
   case revoked
   case refused(String)
+  /// The client was not accepted: kept, since another client secret may be.
+  case clientRefused(String)
   case later(String, retryAfterSeconds: Double?)
 }
 
@@ -50,7 +52,9 @@ extension AccountStateMachine {
       next.intent = nil
       next.password = nil
       revocationBackoff.succeed()
-    case .setSecret(.clientSecret, let secret): next.clientSecret = StoredSecret(secret)
+    case .setSecret(.clientSecret, let secret):
+      next.clientSecret = StoredSecret(secret)
+      revocationBackoff.succeed()
     case .setSecret(.password, let secret):
       next.password = StoredSecret(secret)
       if next.grant?.kind == .password { next.grant?.verdict = nil }
@@ -107,12 +111,15 @@ extension AccountStateMachine {
     _ revocation: RevocationRecord, _ end: RevocationEnd, id: ChangeID, at now: Moment, random: Double
   ) -> [Action] {
     isRevoking = false
-    if case .later(let reason, let retryAfterSeconds) = end,
-      now.seconds(since: revocation.since) < RevocationRecord.lifeSeconds
-    {
+    var isOver = now.seconds(since: revocation.since) >= RevocationRecord.lifeSeconds
+    switch end {
+    case .revoked, .refused: isOver = true
+    case .clientRefused(let reason):
+      revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.clientProbeSeconds)
+    case .later(let reason, let retryAfterSeconds):
       revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
-      return proceed(at: now)
     }
+    guard isOver else { return proceed(at: now) }
     revocationBackoff.succeed()
     return change(.dropRevocation(revocation), id: id, at: now)
   }

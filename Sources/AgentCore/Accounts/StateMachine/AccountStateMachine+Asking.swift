@@ -86,6 +86,7 @@ extension AccountStateMachine {
         AgentFailure(
           .unavailable, "\(name): \(backoff.reason ?? "the last refresh failed")", retryAfterMilliseconds: wait))
     }
+    if let heldBack = heldBack(at: now) { return orElse(heldBack) }
     if isRejected || waiter.force {
       if let unchanged, unchanged.until > now.bootSeconds, token?.fingerprint == unchanged.fingerprint {
         return .refuse(tokenUnchanged(retryAfter: unchanged.until - now.bootSeconds))
@@ -118,6 +119,14 @@ extension AccountStateMachine {
     return AgentFailure(
       .validityUnattainable, "\(name): its tokens live \(most) s, less than the \(Int(least)) s asked for",
       hint: "ask for less, or with best_effort", maximumValiditySeconds: most)
+  }
+
+  /// The account's server cannot be reached, and it is not the time to try.
+  func heldBack(at now: Moment) -> AgentFailure? {
+    guard case .until(_, let asked, let reason) = hold, asked > now.bootSeconds else { return nil }
+    return AgentFailure(
+      .unavailable, "\(name): \(reason)",
+      retryAfterMilliseconds: Int(((asked - now.bootSeconds) * 1_000).rounded(.up)))
   }
 
   var unsavedReason: String {

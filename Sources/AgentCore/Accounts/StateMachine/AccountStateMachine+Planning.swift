@@ -10,16 +10,32 @@ extension AccountStateMachine {
     if record?.revocations.isEmpty == false, !isRevoking {
       times.append(revocationBackoff.plannedAt ?? now.bootSeconds)
     }
+    // How the other account's request ends is told.
+    if hold == .probing { return times.min() }
     if !waiters.isEmpty { times.append(backoff.askedAt ?? now.bootSeconds) }
-    if let due = nextRefresh(at: now) { times.append(max(due.at, backoff.plannedAt ?? -.infinity)) }
+    if let due = nextRefresh(at: now) { times.append(max(due.at, plannedFrom)) }
     return times.min()
+  }
+
+  /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. `id` names
+  /// the change that makes it durable; until then it holds all the same.
+  package mutating func age(by seconds: Double, before: Moment, id: ChangeID) -> [Action] {
+    record?.age(by: seconds, before: before)
+    unsaved?.age(by: seconds, before: before)
+    if case .saving(var candidate, let purpose) = phase {
+      candidate?.age(by: seconds, before: before)
+      phase = .saving(candidate, purpose)
+    }
+    revision += 1
+    guard isIdle, unsaved == nil, let record else { return [.publish] }
+    return [.publish] + save(record, for: .change(id, eases: false))
   }
 
   /// Starts the refresh that is due, if one is.
   mutating func planned(at now: Moment) -> [Action] {
-    guard unsaved == nil, let due = nextRefresh(at: now), due.at <= now.bootSeconds,
-      (backoff.plannedAt ?? -.infinity) <= now.bootSeconds
-    else { return [] }
+    guard unsaved == nil, let due = nextRefresh(at: now), max(due.at, plannedFrom) <= now.bootSeconds else {
+      return []
+    }
     return begin(due.key, at: now)
   }
 
@@ -82,12 +98,13 @@ extension AccountStateMachine {
     guard let record, credential(record, grant) != nil else {
       return (.loginRequired, "the server gave no refresh token")
     }
+    if case .until(_, _, let reason) = hold { return (.retrying, reason) }
     return (.expired, "renewed when it is asked for")
   }
 
   /// Milliseconds until the next attempt by plan.
   package func retryAfterMilliseconds(at now: Moment) -> Int? {
-    backoff.plannedAt.map { max(0, Int(($0 - now.bootSeconds) * 1_000)) }
+    plannedFrom.isFinite ? max(0, Int((plannedFrom - now.bootSeconds) * 1_000)) : nil
   }
 
   /// Whether the agent can get the next token by itself.

@@ -33,6 +33,8 @@ extension AccountStateMachine {
     guard isIdle, unsaved == nil, let record, let grant = record.grant, let credential = credential(record, grant)
     else { return refuseAll(loginRequired("not logged in"), at: now) }
     if let obstacle { return refuseAll(obstacle, at: now) }
+    if hold == .probing { return [] }
+    if let heldBack = heldBack(at: now) { return refuseAll(heldBack, at: now) }
     return begin(credential, key, record, grant, at: now)
   }
 
@@ -83,11 +85,11 @@ extension AccountStateMachine {
 
   /// The call sent last ended.
   package mutating func callEnded(_ end: TokenCallEnd, at now: Moment, random: Double) -> [Action] {
-    guard case .sending(let call) = phase, let record else { return [] }
+    guard case .sending(var call) = phase, let record else { return [] }
     phase = .idle
     var next = record
     switch end {
-    case .notSent(let reason):
+    case .notTried(let reason), .notSent(let reason):
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       return withdraw(call, unavailable(at: now))
@@ -99,6 +101,9 @@ extension AccountStateMachine {
       return settle(call, .lost, at: now) + proceed(at: now)
     case .answered(let answer):
       next.intent = nil
+      if let clock = answer.dateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
+        call.started.behindSeconds = clock.behindSeconds(at: call.started)
+      }
       if let refreshToken = answer.refreshToken, next.grant?.kind != .clientCredentials {
         next.grant?.refreshToken = StoredSecret(refreshToken)
         next.grant?.refreshTokenReceived = call.started

@@ -92,6 +92,8 @@ package struct AccountStateMachine: Sendable {
   /// The record is of a vault older than what this machine has seen: its refresh token may have been rotated since, and
   /// using it could have the server revoke the grant. Valid tokens are served; a login ends it.
   package var isRolledBack = false
+  /// What keeps it from sending, as the account's server was seen last. Set before every event.
+  package var hold: ServerHold?
 
   var phase = Phase.idle
   var waiters: [Waiter] = []
@@ -201,6 +203,20 @@ package struct AccountStateMachine: Sendable {
   }
 
   var isIdle: Bool { if case .idle = phase { true } else { false } }
+
+  /// Whether a request to the token endpoint is under way, or about to be.
+  package var isCalling: Bool {
+    switch phase {
+    case .sending, .saving(_, .intent): true
+    case .idle, .saving: false
+    }
+  }
+
+  /// Boot times before which neither the plan nor somebody who asks sends anything.
+  var plannedFrom: Double {
+    guard case .until(let planned, _, _) = hold else { return backoff.plannedAt ?? -.infinity }
+    return max(planned, backoff.plannedAt ?? -.infinity)
+  }
 
   /// The record that the next change starts from.
   var latest: AccountRecord? { unsaved ?? record }

@@ -1,0 +1,75 @@
+import Logging
+import OAuthProtocol
+
+/// Clocks: what servers say of the time, and what is done when the wall clock moves beside the boot clock.
+extension CredentialService {
+  /// The time as the account's server has it, as far as known.
+  func now(_ name: String) -> Moment {
+    var now = time.now()
+    now.behindSeconds = route(name).flatMap { servers[$0]?.clock?.behindSeconds(at: now) }
+    return now
+  }
+
+  /// An answer of a server said what time it is there.
+  func heard(_ dateSeconds: Int64?, from binding: DefinitionBinding, sent: Moment) {
+    guard let dateSeconds else { return }
+    let route = ServerRoute(binding)
+    let known = servers[route]?.clock
+    servers[route, default: ServerState()].clock = ServerClock(
+      dateSeconds: dateSeconds, sent: sent, received: time.now())
+    // Tokens of an earlier boot are dated by it.
+    if known == nil { for name in accounts.keys where self.route(name) == route { publish(name) } }
+  }
+
+  /// Waits until the servers have been asked for the time, `seconds` at most.
+  func clocksSettled(seconds: Double) async {
+    askServersForTheTime()
+    let id = nextID()
+    await withCheckedContinuation { continuation in
+      let timer = Task {
+        do { try await self.time.sleep(seconds: seconds) } catch { return }
+        self.clockWaiters.removeValue(forKey: id)?.resume(())
+      }
+      clockWaiters[id] = Waiting(continuation: continuation, timer: timer)
+    }
+  }
+
+  func askServersForTheTime() {
+    if askingForTheTime == nil { askingForTheTime = Task { await self.settleClocks() } }
+  }
+
+  /// The wall clock was set, or the machine stood still: each server is asked once, before anything is refreshed, and
+  /// what it says decides how old its tokens are.
+  private func settleClocks() async {
+    let noticed = time.now()
+    logger.notice("the wall clock moved: servers are asked for the time")
+    var bindings: [ServerRoute: DefinitionBinding] = [:]
+    for account in accounts.values {
+      guard let record = account.machine.record, !record.tokens.isEmpty, let binding = record.grant?.binding else {
+        continue
+      }
+      bindings[ServerRoute(binding)] = binding
+    }
+    let clocks = await resolver.clocks(bindings, time: time)
+    for (route, clock) in clocks {
+      let pause = servers[route]?.clock.map { clock.pauseSeconds(since: $0) } ?? 0
+      servers[route, default: ServerState()].clock = clock
+      guard pause > WallWatch.stepSeconds else { continue }
+      logger.notice("the machine stood still", metadata: ["seconds": "\(Int(pause))", "server": "\(route.origin)"])
+      for (name, account) in accounts {
+        guard let grant = account.machine.record?.grant, ServerRoute(grant.binding) == route else { continue }
+        event(name) { $0.age(by: pause, before: noticed, id: nextID()) }
+      }
+    }
+    askingForTheTime = nil
+    ready.trustWall(at: time.now())
+    // Tokens of an earlier boot are dated by the wall clock; and what was due meanwhile is due now.
+    for name in accounts.keys {
+      publish(name)
+      wake(name)
+    }
+    let waiting = clockWaiters.values
+    clockWaiters = [:]
+    for waiter in waiting { waiter.resume(()) }
+  }
+}

@@ -1,0 +1,46 @@
+"""A clock that is hours wrong costs nothing and is told."""
+
+import datetime
+import email.utils
+import json
+import re
+
+from network.listeners import Relay
+from support.dev_server import DevServer
+from support.accounts import define
+
+
+class Later(Relay):
+    """Passes everything on; the server's clock is `hours` ahead in it."""
+
+    def __init__(self, target, hours):
+        self.hours = datetime.timedelta(hours=hours)
+        super().__init__(target, change=self.shift)
+
+    def shift(self, data):
+        return re.sub(rb"(?im)^date: ([^\r\n]+)", self.date, data)
+
+    def date(self, found):
+        told = email.utils.parsedate_to_datetime(found.group(1).decode())
+        return b"Date: " + email.utils.format_datetime(told + self.hours, usegmt=True).encode()
+
+
+def test_a_wrong_clock_is_told_and_costs_no_life_of_a_token(home, agent):
+    server = DevServer(home)
+    server.script(access_token_life_s=600)
+    with Later(("127.0.0.1", int(server.issuer.rpartition(":")[2])), hours=3) as late:
+        base = f"http://127.0.0.1:{late.port}"
+        define(
+            home, "work", f'issuer = "{base}"', f'token_endpoint = "{base}/token"', 'client_id = "dev-machine"',
+            'grant = "client_credentials"')
+        home.oauthctl("secret", "set", "work", "client_secret", stdin="dev-machine-secret\n")
+        home.oauthctl("login", "work")
+        told = "this machine's clock is 3 h behind that of 127.0.0.1"
+        assert told in home.oauthctl("status").stdout
+        findings = home.oauthctl("doctor", "--json", check=False).stdout
+        assert told in json.dumps(json.loads(findings), ensure_ascii=False)
+        with home.agent.connect() as wire:
+            assert 590 <= wire.call("token.get", account="work")["expires_in_s"] <= 600
+            late.hours = datetime.timedelta(0)
+            wire.call("token.get", account="work", force=True)
+            assert wire.call("agent.status")["degraded"] == []
