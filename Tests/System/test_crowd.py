@@ -24,7 +24,7 @@ def crowd(home):
         def gather(count, *said):
             for _ in range(count):
                 caller = callers.enter_context(socket.socket(socket.AF_UNIX))
-                caller.settimeout(20)
+                # Waits while the queue is full, which a time limit would not.
                 caller.connect(str(home.socket))
                 caller.setblocking(False)
                 with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):

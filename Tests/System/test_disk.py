@@ -1,4 +1,8 @@
-"""R5: a disk that is full is a failure, told at once, and afterwards everything goes on."""
+"""R5: a full disk or a damaged vault is a failure, told at once, and nothing is lost by it."""
+
+import json
+
+import pytest
 
 from network.namespaces import isolated, needs_root, run
 from support.login import get_token, log_in, wait_until
@@ -38,3 +42,27 @@ def test_a_full_disk_is_told_at_once_and_costs_no_login(home, world):
         home.agent.stop()
 
     isolated(on_a_small_disk)
+
+
+@pytest.mark.parametrize("damage", ["overwritten", "cut short"])
+def test_a_damaged_vault_is_told_and_left_as_it_is(home, agent, dot, damage):
+    """Never a new vault in its place: a backup, or the recovery code, may still bring it back."""
+    log_in(home, dot)
+    token = get_token(home)
+    agent.stop()
+    files = sorted((home.data / "oauthctl").glob("vault.db*"))
+    whole = {file: file.read_bytes() for file in files}
+    broken = {
+        file: b"U" * len(data) if damage == "overwritten" else data[:len(data) // 2] for file, data in whole.items()}
+    for file, data in broken.items():
+        file.write_bytes(data)
+    agent.start()
+    failed = home.oauthctl("get-token", "work", check=False)
+    assert (failed.status, failed.stdout) == (5, "") and "damaged" in failed.stderr, failed
+    vault = json.loads(home.oauthctl("status", "--json").stdout)["vault"]
+    assert vault["state"] == "damaged" and vault["reason"]
+    agent.stop()
+    for file, data in whole.items():
+        file.write_bytes(data)
+    agent.start()
+    assert get_token(home) == token
