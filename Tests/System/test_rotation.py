@@ -72,6 +72,23 @@ def test_kill_in_the_ambiguous_window_asks_for_a_login_where_it_does_not(home, a
     assert server.say_hello(get_token(home)) == 200
 
 
+def test_a_refresh_token_is_never_sent_a_third_time(home, agent, world):
+    """What is written down before each sending outlives kill -9. This server would go on answering."""
+    server = world(access_ttl=4, refresh_grace=60)
+    log_in(home, server)
+    mark = server.mark()
+    with server.token_answers_held():
+        for count in (1, 2):
+            wait_until(lambda: len(server.refreshes(mark)) == count, 20, f"sending {count}")
+            agent.kill()
+            agent.start()
+    result = wait_until(
+        lambda: (it := home.oauthctl("get-token", "work", check=False)).status == 4 and it, 30, "login needed")
+    assert "answer to a refresh was lost" in result.stderr and len(server.refreshes(mark)) == 2
+    log_in(home, server)
+    assert server.say_hello(get_token(home)) == 200
+
+
 @pytest.mark.parametrize("grace", [0, 30])
 def test_a_stop_waits_for_the_refresh_in_flight(home, agent, world, grace):
     server = world(access_ttl=4, refresh_grace=grace)
