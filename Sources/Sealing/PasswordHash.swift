@@ -32,8 +32,8 @@ package enum PasswordHash {
     package static let interactive = Cost(checkedPasses: 2, checkedMemoryKiB: 65_536)
     /// 3 passes, 256 MiB: for passphrases.
     package static let moderate = Cost(checkedPasses: 3, checkedMemoryKiB: 262_144)
-    /// 4 passes, 1 GiB.
-    package static let sensitive = Cost(checkedPasses: 4, checkedMemoryKiB: 1_048_576)
+    /// 12 passes, 256 MiB: more memory would be more than the service may take.
+    package static let sensitive = Cost(checkedPasses: 12, checkedMemoryKiB: 262_144)
   }
 
   /// The key for `password` and a 16-byte `salt`. Blocks its thread for 0.1 s to some seconds and uses the memory

@@ -24,7 +24,7 @@ extension Vault {
   /// Writes the whole vault, sealed as it is, into one file of the vault's folder, opens it and compares it. It replaces
   /// the backup before.
   package func backup() async throws(VaultError) -> Backup {
-    guard let session = try openedSession(), let keys, let directory = try vaultDirectory() else { throw .locked }
+    guard let session = try openedSession(), let keys, let directory = try vaultDirectory() else { throw .absent }
     let path = location.directory + "/" + VaultLocation.backupName
     let ids = session.catalogue.sortedIDs
     var remaining = ids[...]
@@ -55,7 +55,7 @@ extension Vault {
 
   /// Reads every page, seal and slot of the vault. Throws what is wrong with it.
   package func check() async throws(VaultError) -> Report {
-    guard let session = try openedSession(), let keys else { throw .locked }
+    guard let session = try openedSession(), let keys else { throw .absent }
     try session.database.checkStillThere()
     try session.database.checkStructure()
     try Vault.checkRows(of: session.database, against: session.catalogue, keys)
@@ -73,7 +73,7 @@ extension Vault {
     try stretcher.enter()
     defer { stretcher.leave() }
     let copy = location.directory + "/" + VaultLocation.checkName
-    guard let directory = try vaultDirectory() else { throw .storageFailed("\(location.directory) is not there") }
+    guard let directory = try vaultDirectory() else { throw .absent }
     try takeLock(in: directory)
     guard !isChecking else { throw .tooManyUnlocks }
     isChecking = true

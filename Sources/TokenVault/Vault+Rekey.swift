@@ -6,13 +6,16 @@ extension Vault {
   /// opened and compared. Key file and recovery code are new, too; a passphrase, which must be given where there is one,
   /// stays. Killed anywhere, it leaves the old vault or the new one. Returns the recovery code, where the vault has one.
   ///
-  /// Throws `rolledBack`, `passphraseNeeded`, `wrongPassphrase`, and as `unlock`.
+  /// Throws `rolledBack`, `passphraseNeeded`, `wrongPassphrase`, `slotDamaged`, and as `unlock`.
   package func rekey(passphrase: Secret? = nil) async throws(VaultError) -> RecoveryCode? {
     try stretcher.enter()
     defer { stretcher.leave() }
     try await proveCurrent(passphrase)
     // Not the session: whoever holds one keeps the old database open.
-    guard let slots = try openedSession()?.slots else { throw .locked }
+    guard let slots = try openedSession()?.slots else { throw .absent }
+    if let slot = slots.slot(.passphrase), let session, let keys, !session.isIntact(slot, keys: keys) {
+      throw .slotDamaged(.passphrase)
+    }
     let newData: SealingKey
     var wraps: [StretchedWrap] = []
     var code: RecoveryCode?

@@ -43,6 +43,8 @@ extension VaultStatus.Slot {
 extension Vault.Session {
   /// Every slot the database or the catalogue knows, by number.
   func slotStatus(keys: VaultKeys) -> [VaultStatus.Slot] { catalogue.status(of: slots, keys: keys) }
+
+  func isIntact(_ slot: Slot, keys: VaultKeys) -> Bool { catalogue.isIntact(slot, keys: keys) }
 }
 
 extension Catalogue {
@@ -50,10 +52,13 @@ extension Catalogue {
   func status(of present: [Slot], keys: VaultKeys) -> [VaultStatus.Slot] {
     let missing = Set(slots.keys).subtracting(present.map(\.number))
       .map { VaultStatus.Slot(number: $0, kind: SlotKind(rawValue: $0), isIntact: false) }
-    let found = present.map { slot in
-      let fingerprint = try? slot.fingerprint(keys: keys)
-      return VaultStatus.Slot(slot, isIntact: fingerprint != nil && fingerprint == slots[slot.number])
-    }
+    let found = present.map { VaultStatus.Slot($0, isIntact: isIntact($0, keys: keys)) }
     return (found + missing).sorted { $0.number < $1.number }
+  }
+
+  /// Whether the slot is the one that was written.
+  func isIntact(_ slot: Slot, keys: VaultKeys) -> Bool {
+    guard let known = slots[slot.number] else { return false }
+    return (try? slot.fingerprint(keys: keys)) == known
   }
 }

@@ -205,7 +205,17 @@ package actor Vault: RecordStore {
       case .foreign: session.counterProblem = "\(location.counterFile) was not this vault's and has been made anew"
       }
       try session.counter.write(catalogue.commit)
-    } catch { session.counterProblem = "\(error)" }
+    } catch { session.counterProblem = counterText(error) }
+  }
+
+  private func counterText(_ error: VaultError) -> String {
+    let why =
+      switch error {
+      case .storageFailed(let why): why
+      case .unsafePermissions(let path, let fix): "\(path): \(fix)"
+      default: "\(location.counterFile): \(error)"
+      }
+    return "the commit counter cannot be used, so an older vault would go unnoticed: \(why)"
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
@@ -226,7 +236,7 @@ package actor Vault: RecordStore {
     if rollback == nil {
       do throws(VaultError) {
         try session.counter.write(catalogue.commit)
-      } catch { session.counterProblem = "\(error)" }
+      } catch { session.counterProblem = counterText(error) }
     }
     self.session = session
   }

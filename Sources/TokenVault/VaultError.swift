@@ -6,6 +6,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case keyMissing(path: String)
   /// Bytes are not as they were written; `what` names the part.
   case damaged(what: String)
+  /// No vault has been made: there is nothing to change or to check.
+  case absent
   /// The user locked the vault; it stays so until `unlock`.
   case locked
   /// A file or folder that others could read, change or swap. `fix` says what to do, as a command where there is one.
@@ -25,6 +27,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case wrongPassphrase
   /// A vault with a passphrase was to be changed by somebody who did not give it.
   case passphraseNeeded
+  /// This slot cannot be carried over as it is; set anew it can.
+  case slotDamaged(SlotKind)
   /// A passphrase that is too short or too long.
   case unusablePassphrase
   /// No slot of this kind.

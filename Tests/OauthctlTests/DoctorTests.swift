@@ -111,15 +111,71 @@ struct DoctorTests {
       "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["note vault: oauthctl vault unlock"]
     ),
     (
-      "a lost key", { _, agent in agent.status.vault.state = .keyMissing }, ["wrong vault: oauthctl vault unlock"]
+      "a lost key", { _, agent in agent.status.vault.state = .keyMissing },
+      ["wrong vault: oauthctl vault unlock --recovery-code"]
     ),
     (
-      "a damaged slot", { _, agent in agent.status.vault.slots = ["key_file (damaged)", "recovery_code"] },
-      ["wrong vault: oauthctl vault status"]
+      "a lost key of a vault without a code",
+      { _, agent in
+        agent.status.vault.state = .keyMissing
+        agent.status.vault.slots = ["key_file", "passphrase"]
+      }, ["wrong vault: oauthctl vault unlock && oauthctl vault key-file add"]
+    ),
+    (
+      "a key that is lost while the vault is open",
+      { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"] = nil },
+      ["wrong key file: oauthctl vault key-file add"]
+    ),
+    (
+      "a locked vault, whose accounts ask no server",
+      { _, agent in
+        agent.status.vault.state = .locked
+        agent.account.state = .locked
+        agent.serverFailure = AgentFailure(.vaultLocked, "x")
+      }, ["note vault: oauthctl vault unlock"]
+    ),
+    (
+      "a damaged vault", { _, agent in agent.status.vault.state = .damaged },
+      ["wrong vault: end the agent, then put a backup in place of ~/.local/share/oauthctl"]
+    ),
+    (
+      "a key file that does not fit",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.reason = "the vault is damaged: slot 1: it does not open with /k"
+      }, ["wrong vault: oauthctl vault unlock --recovery-code"]
+    ),
+    (
+      "an old vault",
+      { _, agent in
+        agent.status.vault.rolledBack = true
+        agent.status.vault.reason = "x"
+      }, ["wrong vault: oauthctl vault accept-rollback   # if you put a backup back"]
+    ),
+    (
+      "a damaged key file's slot", { _, agent in agent.status.vault.slots = ["key_file (damaged)", "recovery_code"] },
+      ["wrong vault: oauthctl vault key-file add"]
+    ),
+    (
+      "a damaged code's slot", { _, agent in agent.status.vault.slots = ["key_file", "recovery_code (damaged)"] },
+      ["wrong vault: oauthctl vault recovery renew"]
+    ),
+    (
+      "a damaged passphrase's slot",
+      { _, agent in agent.status.vault.slots = ["key_file", "recovery_code", "passphrase (damaged)"] },
+      ["wrong vault: oauthctl vault passphrase set"]
     ),
     (
       "no recovery code", { _, agent in agent.status.vault.slots = ["key_file"] },
-      ["note vault: oauthctl vault --help"]
+      ["note vault: oauthctl vault recovery renew"]
+    ),
+    (
+      "a counter that was gone", { _, agent in agent.status.vault.reason = "/c was missing and has been made anew" },
+      ["note vault: nothing, if it was you who took that file away"]
+    ),
+    (
+      "a counter that cannot be written", { _, agent in agent.status.vault.reason = "no: read-only" },
+      ["wrong vault: make that file one that you alone can write"]
     ),
     (
       "an open key file", { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"]?.mode = 0o644 },

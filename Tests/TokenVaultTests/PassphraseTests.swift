@@ -110,6 +110,36 @@ struct PassphraseTests {
     #expect(await vault.status().slots.count == 2)
   }
 
+  @Test("A passphrase whose slot is damaged is no way in, is asked of nobody, and is set anew")
+  func damagedSlot() async throws {
+    let (vault, _) = try await protectedVault()
+    await vault.close()
+    try SQLiteConnection(path: scratch.location.databaseFile)
+      .run("UPDATE slot SET sealed = zeroblob(72) WHERE number = 3")
+    _ = try await vault.loadAll()
+    #expect(await vault.status().slots.map(\.isIntact) == [true, true, false])
+    await #expect(throws: VaultError.slotNeeded(.keyFile)) { try await vault.removeSlot(.keyFile) }
+    await #expect(throws: VaultError.slotDamaged(.passphrase)) { try await vault.rekey() }
+    try await vault.setPassphrase(other, cost: .cheap)
+    await vault.close()
+    try await vault.unlock(passphrase: other)
+    await #expect(throws: VaultError.passphraseNeeded) { try await vault.removeSlot(.keyFile) }
+    _ = try await vault.rekey(passphrase: other)
+  }
+
+  @Test("Where there is no vault nothing is changed, copied or checked, and none is made")
+  func absent() async throws {
+    let vault = scratch.vault()
+    await #expect(throws: VaultError.absent) { try await vault.setPassphrase(passphrase, cost: .cheap) }
+    await #expect(throws: VaultError.absent) { try await vault.addKeyFile() }
+    await #expect(throws: VaultError.absent) { try await vault.removeSlot(.keyFile) }
+    await #expect(throws: VaultError.absent) { try await vault.rekey() }
+    await #expect(throws: VaultError.absent) { try await vault.backup() }
+    await #expect(throws: VaultError.absent) { try await vault.check() }
+    #expect(await vault.status().state == .absent)
+    #expect(try scratch.files() == [:])
+  }
+
   @Test("A vault keeps a way in for daily life")
   func lastSlot() async throws {
     let vault = scratch.vault()

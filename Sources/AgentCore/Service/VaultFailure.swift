@@ -13,9 +13,18 @@ extension AgentFailure {
     case .keyMissing(let path):
       self.init(
         .keyMissing, "the vault is there and its key file \(path) is not",
-        hint: "put the key file back, or open the vault with its recovery code: oauthctl vault unlock")
+        hint: "put the key file back, or open the vault with its recovery code: oauthctl vault unlock --recovery-code")
     case .damaged(let what):
-      self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: "put a backup of it back")
+      let hint =
+        if what.hasPrefix("slot ") {
+          "another slot opens it, and mends this one: oauthctl vault unlock --recovery-code"
+        } else if what.hasPrefix("key file ") {
+          "remove that file, then: oauthctl vault unlock --recovery-code"
+        } else {
+          "put a backup of it back"
+        }
+      self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: hint)
+    case .absent: self.init(.badRequest, "there is no vault yet", hint: "oauthctl vault create")
     case .locked: self = .vaultLocked
     case .unsafePermissions(let path, let fix):
       self.init(.storageFailed, "\(path) could be read or changed by others", hint: fix)
@@ -35,8 +44,8 @@ extension AgentFailure {
         hint: "if you put a backup back, say so: oauthctl vault accept-rollback")
     case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
     case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
-    case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .unusablePassphrase, .noSuchSlot, .slotNeeded,
-      .tooManyUnlocks, .tooManyTries:
+    case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .slotDamaged, .unusablePassphrase, .noSuchSlot,
+      .slotNeeded, .tooManyUnlocks, .tooManyTries:
       self.init(slot: error)
     }
   }
@@ -52,6 +61,10 @@ extension AgentFailure {
       self.init(.vaultLocked, "that is not the passphrase of this vault", hint: "type it again")
     case .passphraseNeeded:
       self.init(.notPermitted, "this needs the vault's passphrase", hint: "give it, from a terminal or standard input")
+    case .slotDamaged(let kind):
+      self.init(
+        .vaultDamaged, "the slot of the vault's \(kind.words) is damaged: it has to be set anew first",
+        hint: "oauthctl vault passphrase set")
     case .unusablePassphrase:
       self.init(
         .badRequest, "a passphrase has \(Vault.passphraseRange.lowerBound) to \(Vault.passphraseRange.upperBound) bytes"
@@ -60,12 +73,11 @@ extension AgentFailure {
       self.init(.badRequest, "the vault has no \(kind.words)", hint: "oauthctl vault slots")
     case .slotNeeded(let kind):
       self.init(
-        .badRequest, "without its \(kind.words) nothing but a recovery code would open the vault",
+        .notPermitted, "without its \(kind.words) nothing but a recovery code would open the vault",
         hint: kind == .passphrase ? "oauthctl vault key-file add" : "oauthctl vault passphrase set")
     case .tooManyTries(let milliseconds):
       self.init(
-        .rateLimited, "too many wrong passphrases or codes in a row", hint: "try again in a while",
-        retryAfterMilliseconds: milliseconds)
+        .rateLimited, "too many wrong passphrases or codes in a row", retryAfterMilliseconds: milliseconds)
     default:
       self.init(.overloaded, "too many callers try to unlock the vault", retryAfterMilliseconds: 1_000)
     }

@@ -123,7 +123,12 @@ package struct VaultDoor: VaultControl {
         records: report.recordCount, commit: Int(clamping: report.commit),
         openedBy: report.openedBy.map { VaultSlotKind($0).rawValue } ?? "vault_key",
         slots: report.slots.map(Self.slot))
-    } catch { throw AgentFailure(error) }
+    } catch {
+      guard request.path != nil, case .damaged(let what) = error else { throw AgentFailure(error) }
+      throw AgentFailure(
+        .vaultDamaged, "the copy is damaged: \(what)",
+        hint: "use another; one from before a rekey opens with the passphrase or recovery code of then")
+    }
   }
 
   // MARK: Words

@@ -7,7 +7,7 @@ package enum VaultSlotKind: String, Codable, Sendable, CaseIterable {
 
 /// What a guess at a passphrase costs.
 package enum VaultStrength: String, Codable, Sendable, CaseIterable {
-  /// 2 passes over 64 MiB, 3 over 256 MiB, 4 over 1 GiB.
+  /// 2 passes over 64 MiB, 3 over 256 MiB, 12 over 256 MiB.
   case interactive, moderate, sensitive
 }
 

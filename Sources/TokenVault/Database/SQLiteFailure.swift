@@ -10,9 +10,11 @@ struct SQLiteFailure: Error {
   /// The failure that `connection` has just met.
   init(_ code: Int32, _ connection: OpaquePointer?, during operation: String) {
     self.code = code
-    var text = "\(operation): \(String(cString: sqlite3_errstr(code)))"
+    let meaning = String(cString: sqlite3_errstr(code))
+    var text = "\(operation): \(meaning)"
     if let connection {
-      text += " (\(String(cString: sqlite3_errmsg(connection))))"
+      let message = String(cString: sqlite3_errmsg(connection))
+      if message != meaning { text += " (\(message))" }
       let system = sqlite3_system_errno(connection)
       if system != 0 && code & 0xff != SQLITE_CORRUPT { text += ", \(String(cString: strerror(system)))" }
     }

@@ -56,7 +56,7 @@ final class VaultDatabase {
       if log != nil { throw .damaged(what: "database: \(path) is gone, its log is not") }
       return false
     }
-    guard status.st_size >= 512 else { throw .damaged(what: "database: \(path) is cut short") }
+    guard status.st_size >= 512 else { throw .damaged(what: "database: cut short") }
     return true
   }
 

@@ -32,7 +32,6 @@ extension Vault {
     try stretcher.enter()
     defer { stretcher.leave() }
     try await proveCurrent(current)
-    guard try openedSession() != nil else { throw .locked }
     try addKeyFileSlot()
     try purge()
   }
@@ -44,8 +43,8 @@ extension Vault {
     try stretcher.enter()
     defer { stretcher.leave() }
     try await proveCurrent(current)
-    guard let session = try openedSession() else { throw .locked }
-    let others = session.slots.map(\.kind).filter { $0 != kind.rawValue }
+    guard let session = try openedSession(), let keys else { throw .absent }
+    let others = session.slots.filter { $0.kind != kind.rawValue && session.isIntact($0, keys: keys) }.map(\.kind)
     guard others.contains(SlotKind.keyFile.rawValue) || others.contains(SlotKind.passphrase.rawValue) else {
       throw .slotNeeded(kind)
     }
@@ -65,10 +64,11 @@ extension Vault {
 
   // MARK: Steps
 
-  /// Throws unless `current` is the passphrase of a vault that has one.
+  /// Throws unless `current` is the passphrase of a vault that has one. A damaged slot takes no passphrase, and nobody
+  /// could mend it if it were asked for.
   func proveCurrent(_ current: Secret?) async throws(VaultError) {
-    guard let session = try openedSession() else { throw .locked }
-    guard let slot = session.slot(.passphrase) else { return }
+    guard let session = try openedSession(), let keys else { throw .absent }
+    guard let slot = session.slot(.passphrase), session.isIntact(slot, keys: keys) else { return }
     guard let current else { throw .passphraseNeeded }
     _ = try await prove(current, slot, vaultID: session.database.vaultID)
   }

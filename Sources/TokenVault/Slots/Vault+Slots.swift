@@ -90,7 +90,7 @@ extension Vault {
 
   /// Wraps the data key for the key file, which is made where it is missing.
   func addKeyFileSlot() throws(VaultError) {
-    guard let session, let keys else { throw .locked }
+    guard let session = try openedSession(), let keys else { throw .absent }
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
     let slot = try sealing { () throws(SealingError) in
       try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: session.database.vaultID, random: random)

@@ -26,10 +26,12 @@ struct Patient: Sendable {
     do throws(CommandError) {
       let hello = try bench.agent.ask(AgentHello())
       agent = .running(hello: hello, status: try bench.agent.ask(AgentStatus(limit: 1)))
-      accounts = try bench.allAccounts()
     } catch {
       agent = .absent(error)
+      return
     }
+    // Where the vault does not open there is no list, and the vault's own finding says why.
+    accounts = (try? bench.allAccounts()) ?? []
   }
 
   /// A base folder of the XDG specification with ours in it.

@@ -20,6 +20,7 @@ struct StatusPage: Sendable {
       }
     }
     lines.append(cut(agentLine, terminal))
+    if let reason = status.vault.reason { lines.append(cut("vault    \(clean(reason))", terminal)) }
     for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
     for problem in status.problems { lines.append(cut(clean(problem.sentence), terminal)) }
     return lines
@@ -72,9 +73,10 @@ struct StatusPage: Sendable {
     switch vault.state {
     case .absent: return "no vault yet"
     case .open:
-      let key = vault.slots.contains("key_file") ? "key file" : vault.slots.first.map { PrintableText.escaped($0) }
-      return "vault open" + (key.map { " (\($0))" } ?? "")
-    case .locked: return "vault locked"
+      let kind = [VaultSlotKind.keyFile, .passphrase, .recoveryCode].first { vault.has($0) }
+      let state = vault.rolledBack == true ? "older than it was" : "open"
+      return "vault \(state)" + (kind.map { " (\($0.words))" } ?? "")
+    case .locked: return vault.has(.keyFile) ? "vault locked (a hold: its key file opens it)" : "vault locked (sealed)"
     case .keyMissing: return "vault without its key"
     case .inUse: return "vault in use by another agent"
     case .damaged: return "vault damaged"

@@ -23,17 +23,17 @@ struct VaultCommand: ParsableCommand {
         bench.terminal.data(JSONText.pretty(answer))
       } else {
         bench.terminal.data(StatusPage.vaultText(answer))
-        bench.terminal.data("path   " + PrintableText.escaped(bench.surroundings.abbreviated(answer.path)))
-        if !answer.slots.isEmpty {
-          bench.terminal.data("opens with  " + answer.slots.map { PrintableText.escaped($0) }.joined(separator: ", "))
-        }
+        if !answer.slots.isEmpty { bench.terminal.data("opens with  \(answer.slotWords)") }
+        bench.terminal.data("path        " + PrintableText.escaped(bench.surroundings.abbreviated(answer.path)))
       }
-      if let reason = answer.reason {
+      if answer.rolledBack == true {
         bench.terminal.warn(
-          reason,
-          run: answer.rolledBack == true
-            ? "oauthctl vault accept-rollback   (if you put a backup back)"
-            : answer.needsUnlock ? "oauthctl vault unlock" : nil)
+          answer.reason ?? "it is old", run: "oauthctl vault accept-rollback   (if you put a backup back)")
+      } else if answer.needsUnlock {
+        bench.terminal.warn(
+          answer.reason ?? "nobody is given a token until it is unlocked", run: "oauthctl vault unlock")
+      } else if let reason = answer.reason {
+        bench.terminal.warn(reason)
       }
     }
   }
@@ -58,10 +58,12 @@ struct VaultCommand: ParsableCommand {
         bench.terminal.warn("a server had not answered after a minute; an answer that comes now is lost", run: nil)
       }
       if !answer.sealed {
+        let hasPassphrase = try bench.agent.ask(VaultStatusRequest()).has(.passphrase)
         bench.terminal.warn(
-          "this is a hold, not a seal: the key file on this machine still opens the vault. To seal it, "
-            + "set a passphrase, then remove the key file",
-          run: "oauthctl vault passphrase set && oauthctl vault key-file remove")
+          "this is a hold, not a seal: the key file on this machine still opens the vault. A vault with a passphrase "
+            + "and without a key file is sealed",
+          run: "oauthctl vault unlock && \(hasPassphrase ? "" : "oauthctl vault passphrase set && ")"
+            + "oauthctl vault key-file remove")
       }
     }
   }
@@ -82,20 +84,28 @@ struct VaultCommand: ParsableCommand {
       guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both", run: nil) }
       let status = try bench.agent.ask(VaultStatusRequest())
       if status.state == .absent { throw .local("there is no vault yet", run: "oauthctl login NAME ISSUER", status: 5) }
-      let secrets = VaultSecrets(bench: bench)
-      let request: VaultUnlock
-      if recoveryCode {
-        request = VaultUnlock(recoveryCode: try secrets.recoveryCode())
-      } else if passphrase || (!status.opensByKeyFile && status.has(.passphrase)) {
-        request = VaultUnlock(passphrase: try secrets.passphrase())
-      } else if status.opensByKeyFile {
-        request = VaultUnlock()
-      } else {
-        request = VaultUnlock(recoveryCode: try secrets.recoveryCode())
+      var answer = try byKeyFile(status, bench)
+      if answer == nil { answer = try bySecret(status, bench) }
+      if let answer { bench.terminal.say("Now: \(StatusPage.vaultText(answer)).") }
+    }
+
+    /// Nil where a person is needed.
+    private func byKeyFile(_ status: VaultStatusAnswer, _ bench: Workbench) throws(CommandError) -> VaultStatusAnswer? {
+      guard !recoveryCode, !passphrase, status.has(.keyFile) else { return nil }
+      do throws(CommandError) { return try bench.agent.ask(VaultUnlock()) } catch {
+        guard case .agent(let failure, _) = error, failure.kind == .keyMissing else { throw error }
+        bench.terminal.say(failure.message)
+        return nil
       }
+    }
+
+    private func bySecret(_ status: VaultStatusAnswer, _ bench: Workbench) throws(CommandError) -> VaultStatusAnswer {
+      let secrets = VaultSecrets(bench: bench)
+      let request =
+        passphrase || (!recoveryCode && status.has(.passphrase))
+        ? VaultUnlock(passphrase: try secrets.passphrase()) : VaultUnlock(recoveryCode: try secrets.recoveryCode())
       // The key is stretched on purpose: this takes its time.
-      let answer = try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
-      bench.terminal.say("Now: \(StatusPage.vaultText(answer)).")
+      return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
     }
   }
 
@@ -128,7 +138,7 @@ struct VaultCommand: ParsableCommand {
     func run() throws { try run(.live()) }
 
     func run(_ bench: Workbench) throws(CommandError) {
-      let status = try bench.agent.ask(VaultStatusRequest())
+      let status = try VaultSecrets(bench: bench).openVault()
       guard status.rolledBack == true else {
         return bench.terminal.say("Nothing to accept: \(StatusPage.vaultText(status)).")
       }
@@ -150,8 +160,10 @@ extension VaultStatusAnswer {
 
   var needsUnlock: Bool { [.locked, .keyMissing].contains(state) }
 
-  /// Whether an unlock without a secret can work.
-  var opensByKeyFile: Bool { has(.keyFile) && state != .keyMissing }
+  /// What opens it, for people.
+  var slotWords: String {
+    slots.map { PrintableText.escaped(String($0.map { $0 == "_" ? " " : $0 })) }.joined(separator: ", ")
+  }
 }
 
 extension Terminal {

@@ -19,11 +19,13 @@ extension VaultCommand {
       guard access(file, F_OK) != 0 else {
         throw .usage("\(file) is there already", run: "oauthctl vault backup another-name")
       }
+      _ = try VaultSecrets(bench: bench).openVault()
       let answer = try bench.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
       try FileBytes.copy(answer.path, to: file)
       unlink(answer.path)
+      let shown = bench.surroundings.abbreviated(file)
       bench.terminal.say(
-        "\(answer.records) records, \(answer.bytes) bytes. To look at it: oauthctl vault check \(file)")
+        "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check \(shown)")
     }
   }
 
@@ -39,38 +41,50 @@ extension VaultCommand {
     func run() throws { try run(.live()) }
 
     func run(_ bench: Workbench) throws(CommandError) {
-      let secrets = VaultSecrets(bench: bench)
-      var request = AgentWire.VaultCheck()
-      if let file {
-        request.path = try FileBytes.absolute(file)
-        if passphrase { request.passphrase = try secrets.passphrase() }
-        if recoveryCode { request.recoveryCode = try secrets.recoveryCode() }
-      }
-      let answer = try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      let answer: VaultCheckAnswer
+      if let file { answer = try check(file, bench) } else { answer = try check(bench) }
       if json { bench.terminal.data(JSONText.pretty(answer)) }
       let damaged = answer.slots.filter { !$0.intact }
       for slot in damaged {
         bench.terminal.warn("slot \(slot.number) (\(slot.kind?.words ?? "a later version")) is damaged or missing")
       }
       if !damaged.isEmpty { throw .silent(status: 5) }
-      if !json { bench.terminal.say("Good: \(answer.records) records, \(answer.slots.count) slots, all whole.") }
+      if json { return }
+      bench.terminal.say(
+        "Good: \(count(answer.records, "record")), \(count(answer.slots.count, "way")) to open it, all whole.")
+    }
+
+    private func check(_ bench: Workbench) throws(CommandError) -> VaultCheckAnswer {
+      _ = try VaultSecrets(bench: bench).openVault()
+      return try bench.agent.call(AgentWire.VaultCheck(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+    }
+
+    /// The agent may not see what the user sees: it is given a copy beside the vault.
+    private func check(_ file: String, _ bench: Workbench) throws(CommandError) -> VaultCheckAnswer {
+      let secrets = VaultSecrets(bench: bench)
+      let status = try bench.agent.ask(VaultStatusRequest())
+      guard status.state != .absent else {
+        throw .local("there is no vault here that could open it", run: "oauthctl vault create", status: 5)
+      }
+      let copy = "\(FileBytes.folder(of: status.path))/vault.given.\(getpid())"
+      try FileBytes.copy(file, to: copy)
+      defer { unlink(copy) }
+      let request = AgentWire.VaultCheck(
+        path: copy, passphrase: passphrase ? try secrets.passphrase() : nil,
+        recoveryCode: recoveryCode ? try secrets.recoveryCode() : nil)
+      return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
     }
   }
 }
 
-extension FileBytes {
-  /// The path from the root on; `.` and links stay in it.
-  static func absolute(_ path: String) throws(CommandError) -> String {
-    if path.hasPrefix("/") { return path }
-    guard let folder = getcwd(nil, 0) else { throw .local("the current folder is gone", run: nil, status: 3) }
-    defer { free(folder) }
-    return String(cString: folder) + "/" + path
-  }
+/// `1 record`, `2 records`.
+private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
+extension FileBytes {
   /// Copies a file under a new name, whole or not at all, mode 0600, durably.
   static func copy(_ source: String, to target: String) throws(CommandError) {
     func failure(_ step: String) -> CommandError { .local("cannot \(step): \(errorText())", run: nil, status: 3) }
-    let input = open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw failure("open \(source)") }
     defer { close(input) }
     let temporary = "\(target).\(getpid()).tmp"

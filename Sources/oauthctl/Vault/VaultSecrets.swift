@@ -12,9 +12,19 @@ struct VaultSecrets {
 
   func recoveryCode() throws(CommandError) -> String { try secret("Recovery code: ", "recovery code").trimmed }
 
+  /// The vault, to be changed: nobody types a passphrase first for one that is shut, or not there.
+  func openVault() throws(CommandError) -> VaultStatusAnswer {
+    let status = try bench.agent.ask(VaultStatusRequest())
+    switch status.state {
+    case .absent: throw .local("there is no vault yet", run: "oauthctl vault create", status: 5)
+    case .locked: throw .agent(AgentFailure(.vaultLocked, "the vault is locked"), account: nil)
+    default: return status
+    }
+  }
+
   /// The passphrase of a vault that has one; nil for one that has none.
   func current() throws(CommandError) -> String? {
-    guard try bench.agent.ask(VaultStatusRequest()).has(.passphrase) else { return nil }
+    guard try openVault().has(.passphrase) else { return nil }
     return try secret("Current passphrase: ", "current passphrase")
   }
 

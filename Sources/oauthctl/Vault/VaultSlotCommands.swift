@@ -14,6 +14,7 @@ extension VaultCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       let answer = try bench.agent.ask(VaultSlots())
       if json { return bench.terminal.data(JSONText.pretty(answer)) }
+      if answer.slots.isEmpty { _ = try VaultSecrets(bench: bench).openVault() }
       bench.terminal.page(Self.table(answer.slots).lines(width: bench.terminal.columns))
     }
 
@@ -39,18 +40,18 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Sets a passphrase, typed twice or from standard input.",
         discussion: "Example: oauthctl vault passphrase set")
-      @Option(help: "interactive (64 MiB), moderate (256 MiB) or sensitive (1 GiB): what a guess costs.")
+      @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
 
       func run() throws { try run(.live()) }
 
       func run(_ bench: Workbench) throws(CommandError) {
-        if try bench.agent.ask(VaultStatusRequest()).has(.passphrase) {
+        let secrets = VaultSecrets(bench: bench)
+        if try secrets.openVault().has(.passphrase) {
           throw .local("the vault has a passphrase", run: "oauthctl vault passphrase change", status: 5)
         }
         let answer = try bench.change(
-          VaultSetSlot(
-            kind: .passphrase, passphrase: try VaultSecrets(bench: bench).newPassphrase(), strength: strength))
+          VaultSetSlot(kind: .passphrase, passphrase: try secrets.newPassphrase(), strength: strength))
         bench.terminal.say("The passphrase is set.")
         if answer.slots.contains(where: { $0.kind == .keyFile }) {
           bench.terminal.warn(
@@ -63,7 +64,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Changes the passphrase. Standard input: the current one, then the new one.",
         discussion: "Example: oauthctl vault passphrase change")
-      @Option(help: "interactive (64 MiB), moderate (256 MiB) or sensitive (1 GiB): what a guess costs.")
+      @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
 
       func run() throws { try run(.live()) }
@@ -76,7 +77,8 @@ extension VaultCommand {
         _ = try bench.change(
           VaultSetSlot(
             kind: .passphrase, passphrase: try secrets.newPassphrase(), current: current, strength: strength))
-        bench.terminal.say("The passphrase is changed. The old one opens backups made before; for a leak: vault rekey.")
+        bench.terminal.say(
+          "The passphrase is changed. The old one opens backups made before; after a leak: oauthctl vault rekey")
       }
     }
 
@@ -120,7 +122,8 @@ extension VaultCommand {
 
       func run(_ bench: Workbench) throws(CommandError) {
         try bench.remove(.keyFile)
-        bench.terminal.say("The key file is gone. After a restart: oauthctl vault unlock")
+        bench.terminal.say(
+          "The vault is sealed: the key file is gone. After every start of the agent: oauthctl vault unlock")
       }
     }
   }

@@ -67,7 +67,7 @@ def end_faults(home):
                    "strace lets go")
 
 
-def calls_of(trace, home):
+def calls_of(trace, home, wanted=VAULT_CALLS):
     """[(time, call, number in its thread, path part, thread)] of calls that touch the home's vault or its counter."""
     counts, found = {}, []
     folders = (f"<{home.data}/oauthctl", f"<{home.state}/oauthctl")
@@ -76,7 +76,7 @@ def calls_of(trace, home):
             continue
         thread, moment, call, rest = match.groups()
         counts[thread, call] = number = counts.get((thread, call), 0) + 1
-        if call in VAULT_CALLS and any(folder in rest for folder in folders):
+        if call in wanted and any(folder in rest for folder in folders):
             file = re.search(r"<([^>]*)>", rest).group(1).rsplit("/", 1)[-1]
             found.append((float(moment), call, number, file, thread))
     return found

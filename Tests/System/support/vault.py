@@ -1,6 +1,7 @@
 """The vault's files of a home, and the steps that tests of it begin with."""
 
 import json
+import sqlite3
 
 
 def vault_file(home):
@@ -47,3 +48,20 @@ def seal(home, passphrase):
 
 def status(home):
     return json.loads(home.oauthctl("vault", "status", "--json").stdout)
+
+
+def slot_row(home, number):
+    """(kind, passes, memory, salt, sealed) of a slot of a running agent's vault, by a copy that is taken away again."""
+    copy = home.root / "slots"
+    home.oauthctl("vault", "backup", copy)
+    database = sqlite3.connect(copy)
+    query = "SELECT kind, passes, memory_kib, salt, sealed FROM slot WHERE number = ?"
+    row = database.execute(query, [number]).fetchone()
+    database.close()
+    copy.unlink()
+    return row
+
+
+def same_bytes_in(home, data):
+    """The names of the vault's files that hold these bytes anywhere: logs, free pages and left-over files too."""
+    return sorted(path.name for path, contents in files_of(home).items() if data in contents)

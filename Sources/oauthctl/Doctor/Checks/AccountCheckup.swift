@@ -9,8 +9,9 @@ enum AccountCheckup {
   static let atOnce = 8
 
   static func findings(_ patient: Patient, _ agent: any AgentCalling) -> [Finding] {
-    guard patient.status != nil else { return [] }
+    guard let vault = patient.status?.vault else { return [] }
     if patient.accounts.isEmpty {
+      guard [.absent, .open, .locked].contains(vault.state) else { return [] }
       return [.note("accounts", "there is none yet", .run("oauthctl login NAME ISSUER --client-id ID"))]
     }
     var findings: [Finding] = []
@@ -18,9 +19,9 @@ enum AccountCheckup {
     while !waiting.isEmpty {
       let group = Array(waiting.prefix(atOnce))
       waiting = waiting.dropFirst(atOnce)
-      let answers = group.map { account in Background { discovery(account, agent) } }
+      let answers = group.map { account in Background { server(account, agent) } }
       for (account, answer) in zip(group, answers) {
-        let server = answer?.value() ?? discovery(account, agent)
+        let server = answer?.value() ?? server(account, agent)
         findings += (state(account) + server + port(account, patient)).map { $0.about(account.account) }
       }
     }
@@ -30,7 +31,9 @@ enum AccountCheckup {
     return findings
   }
 
-  private static func discovery(_ account: AccountSummary, _ agent: any AgentCalling) -> [Finding] {
+  private static func server(_ account: AccountSummary, _ agent: any AgentCalling) -> [Finding] {
+    // A locked agent asks no server; the vault's own finding says so.
+    if account.state == .locked { return [] }
     let name = account.account
     do throws(CommandError) {
       let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)

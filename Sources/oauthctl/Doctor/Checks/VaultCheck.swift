@@ -15,7 +15,15 @@ enum VaultCheck {
       findings += patient.machine.names(vault).flatMap { privacy(of: "\(vault)/\($0)", isFolder: false, patient) }
     }
     if let state = patient.folder("XDG_STATE_HOME", otherwise: ".local/state") {
-      findings += privacy(of: "\(state)/vault.key", isFolder: false, patient)
+      let key = "\(state)/vault.key"
+      let isNeeded = patient.status.map { $0.vault.state == .open && $0.vault.has(.keyFile) } ?? false
+      if isNeeded, patient.machine.status(key) == nil {
+        findings.append(
+          .wrong(
+            "key file", "\(patient.shown(key)) is gone: after its next start the agent has no key",
+            .run(repair(.keyFile))))
+      }
+      findings += privacy(of: key, isFolder: false, patient)
     }
     return findings
   }
@@ -38,23 +46,46 @@ enum VaultCheck {
     switch vault.state {
     case .absent: return .ok("vault", "none yet; the first login makes it")
     case .locked: return .note("vault", reason, .run("oauthctl vault unlock"))
-    case .keyMissing: return .wrong("vault", reason, .run("oauthctl vault unlock"))
+    case .keyMissing:
+      let how = vault.has(.recoveryCode) ? " --recovery-code" : " && \(repair(.keyFile))"
+      return .wrong("vault", reason, .run("oauthctl vault unlock\(how)"))
     case .inUse: return .wrong("vault", reason, .advice("end the other agent: one vault has one agent"))
-    case .damaged, .failed: return .wrong("vault", reason, .run("oauthctl vault status"))
+    case .damaged where reason.contains("slot 1:"):
+      return .wrong("vault", reason, .run("oauthctl vault unlock --recovery-code"))
+    case .damaged:
+      let path = patient.shown(vault.path)
+      return .wrong("vault", reason, .advice("end the agent, then put a backup in place of \(path)"))
+    case .failed: return .wrong("vault", reason, .run("oauthctl vault status"))
     case .open: break
     }
-    if let damaged = vault.slots.first(where: { $0.contains("damaged") }) {
-      return .wrong("vault", "one of its keys is damaged: \(damaged)", .run("oauthctl vault status"))
+    if vault.rolledBack == true {
+      return .wrong("vault", reason, .run("oauthctl vault accept-rollback   # if you put a backup back"))
     }
-    if let reason = vault.reason { return .wrong("vault", reason, .run("oauthctl vault status")) }
-    guard vault.slots.contains(where: { $0.hasPrefix("recovery_code") }) else {
+    for kind in VaultSlotKind.allCases where vault.slots.contains("\(kind.rawValue) (damaged)") {
+      return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
+    }
+    // What else is said of an open vault is said of its commit counter.
+    if vault.reason != nil {
+      return reason.hasSuffix("made anew")
+        ? .note("vault", reason, .advice("nothing, if it was you who took that file away"))
+        : .wrong("vault", reason, .advice("make that file one that you alone can write"))
+    }
+    guard vault.has(.recoveryCode) else {
       return .note(
-        "vault", "it has no recovery code: with its key, your logins would be lost", .run("oauthctl vault --help"))
+        "vault", "it has no recovery code: without \(vault.slotWords), your logins are lost",
+        .run(repair(.recoveryCode)))
     }
-    return .ok("vault", "open, with \(vault.slots.map(words).joined(separator: ", "))")
+    return .ok("vault", "open, with \(vault.slotWords)")
   }
 
-  private static func words(_ slot: String) -> String { String(slot.map { $0 == "_" ? " " : $0 }) }
+  /// Makes the slot anew.
+  private static func repair(_ kind: VaultSlotKind) -> String {
+    switch kind {
+    case .keyFile: "oauthctl vault key-file add"
+    case .recoveryCode: "oauthctl vault recovery renew"
+    case .passphrase: "oauthctl vault passphrase set"
+    }
+  }
 
   private static func disk(_ folder: String, _ patient: Patient) -> Finding {
     if let free = patient.machine.freeBytes(folder), free < leastFreeBytes {
