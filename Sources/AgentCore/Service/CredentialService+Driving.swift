@@ -90,10 +90,11 @@ extension CredentialService {
   }
 
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
-    logger.info("\(end.logLine)", metadata: ["account": "\(name)"])
     heard(end, to: call, for: name)
     let now = now(name)
+    // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
     event(name) { $0.callEnded(end, at: now, random: random.fraction()) }
+    logger.info("\(end.logLine)", metadata: ["account": "\(name)"])
   }
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {

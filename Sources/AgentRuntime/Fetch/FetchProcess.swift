@@ -8,7 +8,7 @@ import SystemPackage
 
 /// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key lives.
 ///
-/// The process gets the request over a pipe, no environment, no other descriptor, and is dead when `perform` returns.
+/// The process gets the request over a pipe, no environment, no other descriptor, and is ended when it has answered.
 /// swift-subprocess starts and reaps it; the pipes are read here, because its own streams hand out buffers that nobody
 /// can wipe.
 package actor FetchProcess: HTTPTransport {
@@ -58,11 +58,6 @@ package actor FetchProcess: HTTPTransport {
     guard await place(for: origin) else {
       return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
     }
-    // Without a parent: the caller's cancellation must not reach the process.
-    let exchange = Task.detached { [helper] in
-      await Self.exchange(
-        helper: helper, head: head, body: request.body, limit: route.timeoutMilliseconds + Self.graceMilliseconds)
-    }
     lastNumber += 1
     let number = lastNumber
     prompt.insert(number)
@@ -70,11 +65,21 @@ package actor FetchProcess: HTTPTransport {
       try await Task.sleep(for: .milliseconds(Self.promptMilliseconds))
       giveWay(number)
     }
-    let outcome = await exchange.value
-    patience.cancel()
+    return await withCheckedContinuation { caller in
+      // Without a parent: the caller's cancellation must not reach the process.
+      Task.detached { [helper] in
+        await Self.exchange(
+          helper: helper, head: head, body: request.body, limit: route.timeoutMilliseconds + Self.graceMilliseconds
+        ) { caller.resume(returning: $0) }
+        patience.cancel()
+        await self.ended(number, origin)
+      }
+    }
+  }
+
+  private func ended(_ number: UInt64, _ origin: String) {
     slots.release(origin, gaveWay: prompt.remove(number) == nil)
     startWaiting()
-    return outcome
   }
 
   // MARK: Places
@@ -109,9 +114,13 @@ package actor FetchProcess: HTTPTransport {
 
   // MARK: One exchange
 
-  private static func exchange(helper: FilePath, head: FetchHead, body: Secret, limit: Int) async -> HTTPOutcome {
+  /// Calls `tell` once, and returns when the process is gone. An answer is told before the process is waited for: until
+  /// it is saved, a kill loses what it carries.
+  private static func exchange(
+    helper: FilePath, head: FetchHead, body: Secret, limit: Int, tell: @escaping @Sendable (HTTPOutcome) -> Void
+  ) async {
     guard let pipes = FetchPipes() else {
-      return .notSent(HTTPFailure(.helper, "no file descriptors left for a request"))
+      return tell(.notSent(HTTPFailure(.helper, "no file descriptors left for a request")))
     }
     let configuration = Configuration(
       executable: .path(helper), environment: .custom([:]), workingDirectory: "/")
@@ -126,19 +135,25 @@ package actor FetchProcess: HTTPTransport {
       let kill: @Sendable () -> Void = { try? execution.send(signal: .kill) }
       let conversation = FetchConversation(
         pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill)
-      let end = await onOwnThread {
-        let end = conversation.run()
-        // A helper that closed its pipe is ending; a moment, and its status tells why.
-        if case .vanished = end { usleep(50_000) }
-        kill()
-        return end
+      let reached = await onOwnThread {
+        defer { kill() }
+        switch conversation.run() {
+        case .outcome(let outcome):
+          tell(outcome)
+          return FetchStage.told
+        case .vanished(let sent):
+          // A helper that closed its pipe is ending; a moment, and its status tells why.
+          usleep(50_000)
+          return .vanished(sent: sent)
+        }
       }
-      if end == nil { kill() }
-      stage.withLock { $0 = end.map(FetchStage.ended) ?? .noThread }
+      if reached == nil { kill() }
+      stage.withLock { $0 = reached ?? .noThread }
     }
-    let last = stage.withLock { $0 }
-    if !last.hasClosedPipes { pipes.closeAgentEnds() }
-    return last.outcome(helper: helper.string, status: result.map { "\($0.terminationStatus)" })
+    let reached = stage.withLock { $0 }
+    if !reached.hasClosedPipes { pipes.closeAgentEnds() }
+    let status = result.map { "\($0.terminationStatus)" }
+    if let outcome = reached.outcome(helper: helper.string, status: status) { tell(outcome) }
   }
 
   private static func explanation(_ error: FetchWireError) -> String {

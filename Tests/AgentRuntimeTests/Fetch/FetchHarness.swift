@@ -21,6 +21,11 @@ func post(_ url: String, _ body: String = "grant_type=refresh_token&refresh_toke
     .post, url, headers: [HTTPField("Content-Type", "application/x-www-form-urlencoded")] + headers, body: Secret(body))
 }
 
+/// Returns when no process of `transport` is left: an answer is told before.
+func untilGone(_ transport: FetchProcess) async {
+  while await transport.load != (0, 0) { await Task.yield() }
+}
+
 /// An outcome without its texts, as tables name it.
 enum Verdict: Equatable, Sendable, CustomStringConvertible {
   case notSent(HTTPFailure.Reason)

@@ -42,7 +42,7 @@ struct FetchProcessTests {
     let transport = FetchProcess(helper: path, userAgent: "oauthd/test")
     let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
     #expect(Verdict(outcome) == expected, "\(outcome)")
-    #expect(await transport.load == (0, 0))
+    await untilGone(transport)
   }
 
   @Test(
@@ -88,7 +88,7 @@ struct FetchProcessTests {
       let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
       #expect(Verdict(outcome) == .answered(200), "\(outcome)")
     }
-    #expect(await transport.load == (0, 0))
+    await untilGone(transport)
   }
 
   @Test("A helper that is not there is an error of the installation")
@@ -97,7 +97,7 @@ struct FetchProcessTests {
     let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
     #expect(Verdict(outcome) == .notSent(.helper))
     #expect(outcome.failure?.message.contains("/nonexistent/oauthd-fetch") == true)
-    #expect(await transport.load == (0, 0))
+    await untilGone(transport)
   }
 
   @Test("The helper gets no environment and no descriptor but its three")
@@ -186,6 +186,6 @@ struct FetchProcessTests {
     #expect(verdicts == Array(repeating: .answered(200), count: 12))
     #expect(Set(server.requests.map { $0.suffix(4) }).count == 12)
     #expect(concurrent.withLock { $0.most } <= 4)
-    #expect(await own.load == (0, 0))
+    await untilGone(own)
   }
 }
