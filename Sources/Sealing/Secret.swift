@@ -1,15 +1,15 @@
-import Glibc
-
 /// Bytes that must never be printed: tokens, client secrets, request and answer bodies.
 ///
-/// A shared, immutable buffer of exactly its size, wiped when the last reference goes. Printing, logging or mirroring
-/// it shows `<secret>`. Equality takes the same time wherever the first difference lies.
+/// A shared, immutable value that lies enciphered in memory, under a key of this process in guarded memory, for as long
+/// as nobody looks at it: neither swap nor a stray copy of the block tells anything. Printing, logging or mirroring it
+/// shows `<secret>`. Equality takes the same time wherever the first difference lies.
 package final class Secret: Sendable {
-  nonisolated(unsafe) private let storage: UnsafeMutableRawBufferPointer
+  /// Enciphered from the end of `init` on.
+  nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+  private let nonce: UInt64
 
-  package init(_ bytes: some Collection<UInt8>) {
-    storage = .allocate(byteCount: bytes.count, alignment: 1)
-    storage.copyBytes(from: bytes)
+  package convenience init(_ bytes: some Collection<UInt8>) {
+    self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
   }
 
   package convenience init(_ string: String) { self.init(string.utf8) }
@@ -20,27 +20,34 @@ package final class Secret: Sendable {
   ) throws(Failure) {
     storage = .allocate(byteCount: max(count, 0), alignment: 1)
     storage.initializeMemory(as: UInt8.self, repeating: 0)
+    nonce = ProcessKey.nextNonce()
     // A throw here leaves a fully initialised object: its deinit wipes and frees.
     try fill(storage)
+    ProcessKey.apply(to: storage, from: UnsafeRawBufferPointer(storage), nonce: nonce)
   }
 
   /// Number of bytes.
   package var count: Int { storage.count }
   package var isEmpty: Bool { storage.isEmpty }
 
-  /// Lends the bytes; they are gone when the last reference to this object is.
+  /// Lends the bytes, deciphered for the length of `body` and wiped behind it.
   package func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    defer { extendLifetime(self) }
-    return try body(UnsafeRawBufferPointer(storage))
+    let open = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+    defer {
+      open.wipe()
+      open.deallocate()
+    }
+    ProcessKey.apply(to: open, from: UnsafeRawBufferPointer(storage), nonce: nonce)
+    return try body(UnsafeRawBufferPointer(open))
   }
 
   /// A copy as text, for the last step before a wire or a form. Nothing wipes it.
   package func reveal() -> String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
   deinit {
-    if let start = storage.baseAddress { explicit_bzero(start, storage.count) }
+    storage.wipe()
     storage.deallocate()
   }
 }

@@ -1,0 +1,33 @@
+import CSodium
+import Synchronization
+
+/// The key under which secrets lie in memory: random, of this process alone, in guarded memory, never written anywhere.
+enum ProcessKey {
+  /// Never freed. Where guarded memory cannot be had, the key lies in ordinary memory.
+  nonisolated(unsafe) private static let key: UnsafeMutableRawPointer = {
+    try? Sodium.start()
+    let byteCount = Int(crypto_stream_chacha20_KEYBYTES)
+    let key = sodium_malloc(byteCount) ?? .allocate(byteCount: byteCount, alignment: 16)
+    randombytes_buf(key, byteCount)
+    return key
+  }()
+
+  private static let lastNonce = Atomic<UInt64>(0)
+
+  /// A number that no other secret of this process has.
+  static func nextNonce() -> UInt64 { lastNonce.add(1, ordering: .relaxed).newValue }
+
+  /// Enciphers or deciphers `source` (ChaCha20) into `target`, which is as long and may be the same. There is no tag:
+  /// who can change our memory needs no forgery.
+  static func apply(to target: UnsafeMutableRawBufferPointer, from source: UnsafeRawBufferPointer, nonce: UInt64) {
+    withUnsafeBytes(of: nonce) { nonce in
+      _ = crypto_stream_chacha20_xor(
+        target.octets, source.octets, UInt64(source.count), nonce.octets, key.assumingMemoryBound(to: UInt8.self))
+    }
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Overwrites the bytes, whatever becomes of the memory.
+  func wipe() { sodium_memzero(octets, count) }
+}
