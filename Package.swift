@@ -78,6 +78,7 @@ let package = Package(
   ],
   targets: [
     // System libraries and C shims
+    .target(name: "CHeap"),
     .target(name: "CLinux"),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -108,7 +109,7 @@ let package = Package(
       ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "DevAuthorizationServer"]),
 
     // Programs
-    program("oauthd", ["AgentRuntime", "AgentWire", argumentParser], linkerSettings: boundAgent),
+    program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundAgent),
     program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"]),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -60,5 +59,3 @@ int clinux_clock_is_synchronized(void) {
   if (result < 0) return -1;
   return result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
-
-void clinux_release_freed_memory(void) { malloc_trim(0); }

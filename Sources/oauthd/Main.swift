@@ -1,6 +1,7 @@
 import AgentRuntime
 import ArgumentParser
 import AgentWire
+import CHeap
 
 /// The agent. Without arguments, as it is nearly always started, nothing is parsed.
 @main

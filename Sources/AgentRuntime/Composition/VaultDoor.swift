@@ -1,6 +1,5 @@
 import AgentCore
 package import AgentWire
-import CLinux
 import Sealing
 package import TokenVault
 
@@ -37,8 +36,6 @@ package struct VaultDoor: VaultControl {
   }
 
   package func lock() async throws(AgentFailure) {
-    // Whole pages of freed memory go back to the kernel, and what nobody wiped goes with them.
-    defer { clinux_release_freed_memory() }
     do { try await vault.lock() } catch { throw AgentFailure(error) }
   }
 

@@ -38,7 +38,4 @@ long clinux_filesystem_type(const char *path);
 /// Whether something keeps the wall clock right (adjtimex(2)): 1, 0, or -1 when the kernel does not tell.
 int clinux_clock_is_synchronized(void);
 
-/// malloc_trim: gives whole pages of freed memory back to the kernel, with what is still written in them.
-void clinux_release_freed_memory(void);
-
 #endif

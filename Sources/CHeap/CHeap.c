@@ -1,0 +1,34 @@
+#define _GNU_SOURCE
+#include "CHeap.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <string.h>
+
+// glibc's own, under the names it keeps for those who replace the others.
+void *__libc_malloc(size_t size);
+void __libc_free(void *block);
+
+void free(void *block) {
+  if (block == NULL) return;
+  // free(3) leaves errno alone, and so does explicit_bzero(3).
+  explicit_bzero(block, malloc_usable_size(block));
+  __libc_free(block);
+}
+
+// glibc's would free the old block by itself, unwiped.
+void *realloc(void *block, size_t size) {
+  if (block == NULL) return __libc_malloc(size);
+  if (size == 0) {
+    free(block);
+    return NULL;
+  }
+  size_t room = malloc_usable_size(block);
+  if (size <= room && size >= room / 2) return block;
+  void *moved = __libc_malloc(size);
+  if (moved == NULL) return NULL;
+  memcpy(moved, block, size < room ? size : room);
+  free(block);
+  return moved;
+}
