@@ -111,6 +111,14 @@ struct RequestVectorTests {
     let request = try RequestLine(Array(#"{"jsonrpc":"2.0","id":1,"method":"agent.hello"}"#.utf8))
     #expect(throws: AgentFailure.self) { try request.parameters(Logout.self) }
   }
+
+  @Test("parameters are there once: they may hold a secret, and the request outlives its reading")
+  func parametersOnce() throws {
+    let line = #"{"jsonrpc":"2.0","id":1,"method":"vault.unlock","params":{"passphrase":"open"}}"#
+    let request = try RequestLine(Array(line.utf8))
+    #expect(try request.parameters(VaultUnlock.self).passphrase == "open")
+    #expect(throws: AgentFailure.self) { try request.parameters(VaultUnlock.self) }
+  }
 }
 
 @Suite("Answer lines")

@@ -86,7 +86,7 @@ package struct AgentRouter: LineResponder {
     switch request.method {
     case .agentHello: return try await reply(AgentHello.self, hello)
     case .agentStatus: return try await reply(AgentStatus.self, status)
-    case .tokenGet: return try await reply(TokenGet.self, token)
+    case .tokenGet: return AnswerLine.success(request.id, try await token(try Self.tokenGet(request)))
     case .tokenReject: return try await reply(TokenReject.self, service.reject)
     case .loginStart: return try await reply(LoginStart.self, logins.start)
     case .loginWait: return try await reply(LoginWait.self, logins.wait)
@@ -117,6 +117,15 @@ package struct AgentRouter: LineResponder {
 
   private func hello(_: AgentHello) -> AgentHelloAnswer {
     AgentHelloAnswer(protocol: 1, capabilities: Self.capabilities, agentVersion: ProjectVersion.current)
+  }
+
+  /// The parameters of `token.get`, a rejected token named by its fingerprint from here on: the request may wait.
+  private static func tokenGet(_ request: RequestLine) throws(AgentFailure) -> TokenGet {
+    var parameters = try request.parameters(TokenGet.self)
+    if let rejected = parameters.rejected {
+      parameters.rejected = RejectedToken(fingerprint: try CredentialService.fingerprint(rejected).description)
+    }
+    return parameters
   }
 
   /// `token.get`, and for `interaction: wait` once more after the login that is under way.

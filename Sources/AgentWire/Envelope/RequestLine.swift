@@ -13,7 +13,7 @@ package struct RefusedLine: Error, Sendable {
 package struct RequestLine: Sendable {
   package let id: RequestID
   package let method: Method
-  private let parameterBytes: [UInt8]
+  private let parameterBytes: ParameterBytes
   /// Where the parameters stood in the line: the ranges of `parameterShape` count from the line's start.
   private let parametersStart: Int
   private let parameterShape: [JSONShape.Member]
@@ -64,25 +64,27 @@ package struct RequestLine: Sendable {
     }
     self.id = id
     self.method = method
-    parameterBytes = parameters.map { Array(line[$0.range]) } ?? Array("{}".utf8)
+    parameterBytes = parameters.map { ParameterBytes(line[$0.range]) } ?? ParameterBytes("{}".utf8)
     parametersStart = parameters?.range.lowerBound ?? 0
     parameterShape = parameters?.members ?? []
   }
 
-  /// Decodes the parameters. Throws `unsupported_parameter` for a key that the method does not have, `bad_request` for a
-  /// missing key or a value of the wrong type; each names the key.
+  /// Decodes the parameters, once: they are wiped then. Throws `unsupported_parameter` for a key that the method does not
+  /// have, `bad_request` for a missing key or a value of the wrong type; each names the key.
   package func parameters<P: RequestParameters>(_ type: P.Type) throws(AgentFailure) -> P {
     guard P.method == method else {
       throw AgentFailure(.internal, "\(method.rawValue) was read with the parameters of \(P.method.rawValue)")
     }
     let known = P.Keys.allCases.map(\.stringValue)
-    try check(parameterShape, against: known, within: nil)
-    for member in parameterShape {
-      try checkNumber(member)
-      guard let keys = Self.nestedKeys[member.name] else { continue }
-      try check(member.value.members, against: keys, within: member.name)
+    return try parameterBytes.read { bytes throws(AgentFailure) in
+      try check(parameterShape, against: known, within: nil)
+      for member in parameterShape {
+        try checkNumber(member, in: bytes)
+        guard let keys = Self.nestedKeys[member.name] else { continue }
+        try check(member.value.members, against: keys, within: member.name)
+      }
+      return try WireJSON.decodeParameters(P.self, from: bytes)
     }
-    return try WireJSON.decodeParameters(P.self, from: parameterBytes)
   }
 
   private func check(
@@ -98,10 +100,10 @@ package struct RequestLine: Sendable {
   }
 
   /// Every number of this protocol is an integer. The decoder refuses others too, but without naming the key.
-  private func checkNumber(_ member: JSONShape.Member) throws(AgentFailure) {
+  private func checkNumber(_ member: JSONShape.Member, in bytes: [UInt8]) throws(AgentFailure) {
     guard member.value.kind == .number else { return }
     let range = (member.value.range.lowerBound - parametersStart)..<(member.value.range.upperBound - parametersStart)
-    guard Int(String(decoding: parameterBytes[range], as: UTF8.self)) != nil else {
+    guard Int(String(decoding: bytes[range], as: UTF8.self)) != nil else {
       throw AgentFailure(.badRequest, "the parameter \"\(member.name)\" of \(method.rawValue) must be an integer")
     }
   }
