@@ -1,20 +1,21 @@
 import FetchWire
 import OAuthProtocol
+import Sealing
 
-/// An encoded request head, wiped with its last reference: it may hold an `Authorization` field.
-final class FetchHead: Sendable {
-  nonisolated(unsafe) private var bytes: [UInt8]
-  let count: Int
+/// An encoded request head; it may hold an `Authorization` field.
+struct FetchHead: Sendable {
+  private let bytes: Secret
 
   /// Throws when the request breaks a rule of ``FetchRequest/validate()`` or a limit.
   init(_ request: FetchRequest, bodyBytes: Int) throws(FetchWireError) {
-    bytes = try request.encoded(bodyBytes: bodyBytes)
-    count = bytes.count
+    var encoded = try request.encoded(bodyBytes: bodyBytes)
+    bytes = Secret(encoded)
+    wipe(&encoded)
   }
 
-  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { bytes.withUnsafeBytes(body) }
+  var count: Int { bytes.count }
 
-  deinit { wipe(&bytes) }
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { bytes.withBytes(body) }
 }
 
 extension FetchRequest {
@@ -22,6 +23,7 @@ extension FetchRequest {
   init(_ request: HTTPRequest, route: HTTPRoute, userAgent: String) {
     var headers = request.headers.map { FetchField($0.name, $0.value) }
     if request.headers.value("User-Agent") == nil { headers.append(FetchField("User-Agent", userAgent)) }
+    if let credentials = request.credentials { headers.append(FetchField("Authorization", credentials.reveal())) }
     self.init(
       request.method == .post ? .post : .get, request.url, headers: headers,
       certificateAuthorityFile: route.certificateAuthorityFile, proxy: route.proxy,

@@ -45,9 +45,10 @@ extension DevRequest {
     if let fragment = target.firstIndex(of: "#") { target.removeSubrange(fragment...) }
     if !target.hasPrefix("/") { target = "/" + target }
     let body = request.body.withBytes { Array($0) }
+    let credentials = request.credentials.map { [HTTPField("Authorization", $0.reveal())] } ?? []
     return (
       origin.lowercased(),
-      DevRequest(request.method.rawValue, target, headers: request.headers, body: body)
+      DevRequest(request.method.rawValue, target, headers: request.headers + credentials, body: body)
     )
   }
 }

@@ -22,23 +22,23 @@ package struct OAuthClient: Sendable, Equatable {
     self.authentication = authentication
   }
 
-  /// Adds what proves the client: to the form or as headers, never both (RFC 6749 §2.3).
-  func authenticate(_ form: inout FormParameters) -> [HTTPField] {
+  /// Adds what proves the client to the form, or returns it as the value of `Authorization`; never both (RFC 6749 §2.3).
+  func authenticate(_ form: inout FormParameters) -> Secret? {
     switch authentication {
     case .none:
       form.append("client_id", id)
-      return []
+      return nil
     case .post(let secret):
       form.append("client_id", id)
       form.append("client_secret", secret)
-      return []
+      return nil
     case .basic(let secret):
       // Encoded as form values first, so that a colon in the id stays apart (RFC 6749 §2.3.1).
       var buffer = WipedBuffer(capacity: 3 * (id.utf8.count + secret.count) + 1)
       FormParameters.encode(id.utf8, into: &buffer)
       buffer.append(UInt8(ascii: ":"))
       secret.withBytes { FormParameters.encode($0, into: &buffer) }
-      return [HTTPField("Authorization", "Basic " + buffer.secret().withBytes { base64($0) })]
+      return buffer.secret().withBytes { basicCredentials($0) }
     }
   }
 }
@@ -87,11 +87,17 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
   }
 }
 
-/// Base 64 with padding (RFC 4648 §4), as Basic credentials want it.
-private func base64(_ bytes: UnsafeRawBufferPointer) -> String {
-  var text = Base64URL.encode(bytes).utf8.map { byte in
-    byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
+/// `Basic` and base 64 with padding (RFC 7617 §2, RFC 4648 §4).
+private func basicCredentials(_ bytes: UnsafeRawBufferPointer) -> Secret {
+  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  var text = WipedBuffer(capacity: 6 + (bytes.count + 2) / 3 * 4)
+  text.append(contentsOf: "Basic ".utf8)
+  for start in stride(from: 0, to: bytes.count, by: 3) {
+    let group = bytes[start..<min(start + 3, bytes.count)]
+    let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+    for digit in 0..<4 {
+      text.append(digit <= group.count ? digits[Int(bits >> UInt32(18 - 6 * digit) & 63)] : UInt8(ascii: "="))
+    }
   }
-  while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
-  return String(decoding: text, as: UTF8.self)
+  return text.secret()
 }

@@ -7,6 +7,6 @@ extension HTTPRequest {
     let headers = [
       HTTPField("Accept", "application/json"), HTTPField("Content-Type", "application/x-www-form-urlencoded"),
     ]
-    return HTTPRequest(.post, endpoint.text, headers: headers + credentials, body: parameters.encodedBody())
+    return HTTPRequest(.post, endpoint.text, headers: headers, credentials: credentials, body: parameters.encodedBody())
   }
 }

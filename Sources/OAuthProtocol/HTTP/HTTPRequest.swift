@@ -33,13 +33,18 @@ package struct HTTPRequest: Sendable {
   /// Absolute `https` URL, or `http` on loopback.
   package var url: String
   package var headers: [HTTPField]
+  /// The value of `Authorization` (RFC 9110 §11.6.2), or nil.
+  package var credentials: Secret?
   /// Form bodies carry refresh tokens and client secrets, hence `Secret`.
   package var body: Secret
 
-  package init(_ method: Method, _ url: String, headers: [HTTPField] = [], body: Secret = Secret([])) {
+  package init(
+    _ method: Method, _ url: String, headers: [HTTPField] = [], credentials: Secret? = nil, body: Secret = Secret([])
+  ) {
     self.method = method
     self.url = url
     self.headers = headers
+    self.credentials = credentials
     self.body = body
   }
 }

@@ -10,7 +10,7 @@ import Testing
       client: try OAuthClient(id: "app", authentication: .basic(Secret("s"))), token: Secret("r+1"), hint: .refreshToken
     )
     #expect(try lines(request.httpRequest()) == ["token=r+1", "token_type_hint=refresh_token"])
-    #expect(request.httpRequest().headers.value("Authorization") == "Basic YXBwOnM=")
+    #expect(request.httpRequest().credentials == Secret("Basic YXBwOnM="))
   }
 
   @Test(
