@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import socket
 import stat
 import threading
@@ -14,7 +13,7 @@ import pytest
 from support import processes
 from support.home import Home, accepts
 from support.login import get_token, log_in, wait_until
-from support.others import NOBODY, as_nobody
+from support.others import as_nobody
 from support.watch import Watch, contents, files_with
 from support.wire import Wire, WireError
 from test_grants import LEGACY, MACHINE, device_login
@@ -240,45 +239,6 @@ def test_the_client_tells_another_user_s_agent_nothing(scratch, home, door):
     assert heard == [("alone" if door == "a folder of everybody's" else "connected", b"")]
     assert (result.status, result.stdout) == (7, "") and len(result.stderr.splitlines()) in (1, 2)
     assert ("may be written" if door == "a folder of everybody's" else "another user") in result.stderr
-
-
-def test_nobody_else_can_look_into_the_agent(scratch, home, programs):
-    """Undumpable: no core file, no ptrace, no /proc/PID/mem, not even for programs of the same user."""
-    if os.geteuid() != 0:
-        pytest.skip("needs a second user for the agent, so that root's own rights do not hide the answer")
-    mode = scratch.stat().st_mode
-    scratch.chmod(0o711)
-    folder = scratch / "programs"
-    shutil.copytree(programs, folder, ignore=lambda _, names: {name for name in names if not name.startswith("oauth")
-                                                               or "." in name})
-    other = Home(make_folder(scratch / "n"), folder)
-    for path in [other.root, *other.root.rglob("*")]:
-        os.chown(path, NOBODY, NOBODY)
-    agent = other.start(folder / "oauthd", user=NOBODY, group=NOBODY, extra_groups=[])
-    plain = other.start("sleep", "60", user=NOBODY, group=NOBODY, extra_groups=[])
-    try:
-        wait_until(lambda: as_nobody(lambda: accepts(other.socket)), 20, "the agent listens")
-
-        def can_read(pid):
-            try:
-                with open(f"/proc/{pid}/mem", "rb"), open(f"/proc/{pid}/environ", "rb"):
-                    return True
-            except PermissionError:
-                return False
-
-        assert as_nobody(lambda: (can_read(agent.pid), can_read(plain.pid))) == (False, True)
-        with open(f"/proc/{agent.pid}/limits") as limits:
-            assert re.search(r"Max core file size\s+0\s+0\s", limits.read())
-    finally:
-        for process in (agent, plain):
-            process.terminate()
-            process.communicate(timeout=60)
-        scratch.chmod(mode)
-
-
-def make_folder(path):
-    path.mkdir(mode=0o700)
-    return path
 
 
 # R12

@@ -22,8 +22,8 @@ from nacl.pwhash import argon2id
 KEY_FILE, RECOVERY_CODE, PASSPHRASE = 1, 2, 3
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-# `records`: {record id: payload}
-Vault = namedtuple("Vault", "id commit expected_commit records counter_key")
+# `records`: {record id: payload}; `keys`: the data key and the five that come of it
+Vault = namedtuple("Vault", "id commit expected_commit records counter_key keys")
 
 
 class Damaged(Exception):
@@ -120,7 +120,8 @@ def read(database, kind, secret):
     vault_id, slots = meta["vault_id"], rows("SELECT number, kind, passes, memory_kib, salt, sealed FROM slot")
     (slot,) = [slot for slot in slots if slot[1] == kind]
     data_key = open_sealed(slot[5], b"oauthctl.slot.1" + vault_id + parameters(slot), wrapping_key(slot, secret))
-    records, catalogue, names, counter, fingerprints = [kdf(data_key, number, b"oauthctl") for number in range(1, 6)]
+    keys = [data_key, *(kdf(data_key, number, b"oauthctl") for number in range(1, 6))]
+    _, records, catalogue, names, counter, fingerprints = keys
     commit, expected, marks, entries = read_catalogue(
         open_sealed(meta["catalogue"], b"oauthctl.catalogue.1" + vault_id, catalogue))
     require(marks == {slot[0]: mac(fingerprints, parameters(slot) + slot[5], 16) for slot in slots}, "slots")
@@ -129,7 +130,7 @@ def read(database, kind, secret):
     require(set(named) == set(sealed), "rows of record")
     return Vault(vault_id, commit, expected, {id: read_record(open_sealed(
         sealed[name], b"oauthctl.record.1" + vault_id + id + struct.pack("<QQ", *entries[id]), records))
-        for name, id in named.items()}, counter)
+        for name, id in named.items()}, counter, keys)
 
 
 def read_file(path, kind, secret):

@@ -1,0 +1,277 @@
+"""R8: no secret is at rest in the agent's memory, after `lock` not even a key; and nobody else looks into it.
+
+With `-s` the first test prints the table of docs/threat-model.md.
+"""
+
+import base64
+import collections
+import concurrent.futures
+import os
+import resource
+import shutil
+import signal
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+from support.accounts import account_file
+from support.home import Home, accepts
+from support.login import wait_until
+from support.memory import may_attach, search
+from support.others import NOBODY, as_nobody
+from support.planted import PlantedServer, text
+from support.vault import key_file, vault_file
+from support.wire import Wire
+from vault_reader import KEY_FILE, key_in_file, read_file
+
+SIZES = (40, 200, 900, 1500, 8000)
+CALLERS, REQUESTS_EACH, OPERATIONS = 8, 75, 1000
+ACCOUNTS = [*(f"{kind}-{size}" for kind in ("code", "once") for size in SIZES), "kept", "machine"]
+
+
+class Day:
+    """An agent at work, and every secret that it ever had to do with."""
+
+    def __init__(self, home):
+        self.home = home
+        self.planted = collections.defaultdict(set)
+        self.lock = threading.Lock()
+        self.operations = 0
+        self.server = PlantedServer(self.plant)
+        self.states = {}
+
+    def plant(self, kind, secret):
+        with self.lock:
+            self.planted[kind].add(secret.encode())
+        return secret
+
+    def call(self, wire, method, **parameters):
+        with self.lock:
+            self.operations += 1
+        return wire.call(method, **parameters)
+
+    # Logins
+
+    def begin(self, wire):
+        """A vault with a passphrase; accounts with tokens of each size and every kind of login."""
+        code = self.plant("recovery code", self.call(wire, "vault.create")["recovery_code"])
+        self.plant("recovery code", code.replace("-", ""))
+        self.call(wire, "vault.set_slot", kind="passphrase", passphrase=self.plant("passphrase", text(40)),
+                  strength="interactive")
+        line = key_file(self.home).read_text()
+        self.planted["key file"].update([key_in_file(line), line.split()[1].encode()])
+        self.planted["vault key"].update(read_file(vault_file(self.home), KEY_FILE, line).keys)
+        for number, size in enumerate(SIZES):
+            method = ("client_secret_basic", "client_secret_post")[number % 2]
+            self.define(f"code-{size}", size, client_authentication=method)
+            self.define(f"once-{size}", size, grant="password", username="alice")
+        self.define("kept", 1500, grant="password", username="alice")
+        self.define("machine", 900, grant="client_credentials", client_authentication="client_secret_basic")
+        self.call(wire, "config.reload")
+        for account in ACCOUNTS:
+            self.set_secret(wire, account)
+            self.log_in(wire, account)
+
+    def define(self, account, size, **keys):
+        keys = {"issuer": self.server.issuer(size), "client_id": "planted", "scope": ["read"], **keys}
+        file = account_file(self.home, account)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.write_text("".join(f"{key} = {value!r}\n" for key, value in keys.items()))
+
+    def set_secret(self, wire, account):
+        if account.startswith(("once", "kept")):
+            self.call(wire, "secret.set", account=account, kind="password", value=self.plant("password", text(48)),
+                      keep=account == "kept")
+        else:
+            secret = self.plant("client secret", text(64))
+            # As client_secret_basic sends it.
+            self.plant("client secret", base64.b64encode(b"planted:" + secret.encode()).decode())
+            self.call(wire, "secret.set", account=account, kind="client_secret", value=secret)
+
+    def log_in(self, wire, account):
+        begun = self.call(wire, "login.start", account=account, request_id=text(16))
+        if begun["kind"] == "browser":
+            with pytest.raises(urllib.error.HTTPError) as redirect:
+                urllib.request.build_opener(NoRedirect).open(begun["authorization_url"], timeout=20)
+            urllib.request.urlopen(redirect.value.headers["Location"], timeout=20).close()
+        assert self.call(wire, "login.wait", login_id=begun["login_id"])["state"] == "complete"
+
+    # Work
+
+    def get(self, wire, account, **parameters):
+        token = self.call(wire, "token.get", account=account, **parameters)["access_token"]
+        assert token.encode() in self.planted["access token"]
+        return token
+
+    def ask(self):
+        """One caller among others; every fourth time off the ready path."""
+        with self.home.agent.connect() as wire:
+            for number in range(REQUESTS_EACH):
+                account = ACCOUNTS[number % len(ACCOUNTS)]
+                self.get(wire, account, **({"timeout_ms": 30_000} if number % 4 == 0 else {}))
+
+    def work(self, wire):
+        """Callers, and beside them rejected tokens, refreshes, new secrets, logins and `oauthctl`."""
+        with concurrent.futures.ThreadPoolExecutor(CALLERS) as pool:
+            callers = [pool.submit(self.ask) for _ in range(CALLERS)]
+            # Twice: the third refresh that the agent lets callers force is for later.
+            for account in 2 * ACCOUNTS:
+                token = self.get(wire, account)
+                assert self.get(wire, account, rejected={"token": token}) != token
+                self.call(wire, "token.reject", account=account, rejected={"token": token})
+            for account in ACCOUNTS:
+                self.set_secret(wire, account)
+                self.log_in(wire, account)
+                printed = self.home.oauthctl("get-token", account).lines
+                assert printed[0].encode() in self.planted["access token"]
+            for caller in callers:
+                caller.result()
+        while self.operations < OPERATIONS:
+            self.call(wire, "account.show", account=ACCOUNTS[self.operations % len(ACCOUNTS)])
+
+    def hold_refreshes(self, wire, accounts):
+        """Start a refresh of each, the server saying nothing yet; returns the callers that wait."""
+        self.server.gate.clear()
+        while self.server.requests.acquire(blocking=False):
+            pass
+        callers = []
+        for account in accounts:
+            callers.append(Wire(self.home.socket))
+            callers[-1].request("token.get", account=account, rejected={"token": self.get(wire, account)})
+            assert self.server.requests.acquire(timeout=30), "the server was asked"
+        return callers
+
+    def answer(self, callers):
+        self.server.gate.set()
+        for caller in callers:
+            assert b'"access_token"' in caller.read_line()
+            caller.close()
+
+    # Looking
+
+    def look(self, state, is_open=True):
+        """Keep what is in memory that may not be: anything but the keys of an open vault, each once."""
+        keys = sorted((len(key), 1) for key in self.planted["vault key"]) if is_open else []
+        # What was in use a moment ago may just be on its way out.
+        for _ in range(5):
+            found = search(self.home.agent.process.pid, self.planted, self.home.temporary)
+            stray = [it for it in found if it.kind != "vault key"]
+            held = collections.Counter(it.secret for it in found if it.kind == "vault key")
+            wrong = stray or sorted((len(key), count) for key, count in held.items()) != keys
+            if not wrong:
+                break
+        self.states[state] = (found, wrong)
+
+    def table(self):
+        """Whole copies and pieces in each state, in Markdown."""
+        yield f"| | {' | '.join(self.states)} |"
+        yield "|---|" + "---|" * len(self.states)
+        for kind, secrets in self.planted.items():
+            cells = []
+            for found, _ in self.states.values():
+                sizes = [(it.length, len(it.secret)) for it in found if it.kind == kind]
+                whole = sum(length == size for length, size in sizes)
+                cells.append(f"{whole} + {len(sizes) - whole}" if sizes else "0")
+            yield f"| {len(secrets)} × {kind} | {' | '.join(cells)} |"
+
+    def complaint(self):
+        return [
+            (state, it.kind, f"{it.length} of {len(it.secret)} bytes", it.region)
+            for state, (found, wrong) in self.states.items() if wrong for it in found]
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def test_no_secret_is_at_rest_in_memory_and_after_a_lock_no_key_either(home):
+    if os.geteuid() != 0:
+        pytest.skip("only root can read the agent's memory")
+    day = Day(home)
+    home.agent.start()
+    try:
+        with home.agent.connect() as wire:
+            day.begin(wire)
+            day.look("after the logins")
+            day.work(wire)
+            day.look(f"after {OPERATIONS} operations")
+            callers = day.hold_refreshes(wire, ["code-900", "code-8000", "kept"])
+            day.look("in a refresh")
+            day.answer(callers)
+            wire.call("vault.lock")
+            day.look("locked", is_open=False)
+            wire.call("vault.unlock", passphrase=next(iter(day.planted["passphrase"])).decode())
+            for account in ACCOUNTS:
+                day.get(wire, account)
+            day.look("unlocked again")
+    finally:
+        day.server.stop()
+    print("", *day.table(), sep="\n")
+    assert day.complaint() == []
+
+
+# Others
+
+@pytest.fixture
+def of_nobody(scratch, programs):
+    """Programs of another user: an agent, and one that lets its user look into it."""
+    if os.geteuid() != 0:
+        pytest.skip("needs a second user for the agent, so that root's own rights do not hide the answer")
+    mode = scratch.stat().st_mode
+    scratch.chmod(0o711)
+    folder = scratch / "programs"
+    shutil.copytree(programs, folder, ignore=lambda _, names: {name for name in names if not name.startswith("oauth")
+                                                               or "." in name})
+    root = scratch / "n"
+    root.mkdir(mode=0o700)
+    other = Home(root, folder)
+    for path in [root, *root.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY)
+    user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    agent = other.start(folder / "oauthd", **user)
+    plain = other.start("sleep", "60", **user)
+    wait_until(lambda: as_nobody(lambda: accepts(other.socket)), 20, "the agent listens")
+    yield agent.pid, plain.pid
+    for process in (agent, plain):
+        process.terminate()
+        process.communicate(timeout=60)
+    scratch.chmod(mode)
+
+
+def test_no_program_of_the_same_user_reads_or_traces_the_agent(of_nobody):
+    def can_read(pid):
+        try:
+            with open(f"/proc/{pid}/mem", "rb"), open(f"/proc/{pid}/environ", "rb"):
+                return True
+        except PermissionError:
+            return False
+
+    agent, plain = of_nobody
+    assert as_nobody(lambda: (can_read(agent), can_read(plain))) == (False, True)
+    assert as_nobody(lambda: (may_attach(agent), may_attach(plain))) == (False, True)
+
+
+def test_a_crash_leaves_no_core(home, programs):
+    def leaves_a_core(*command, once):
+        """Of a program that crashes `once` it is ready, and that was started with the right to leave one."""
+        process = home.start(*command, preexec_fn=allow_cores)
+        try:
+            wait_until(once, 20, "it runs")
+        finally:
+            os.kill(process.pid, signal.SIGSEGV)
+            _, status = os.waitpid(process.pid, 0)
+            process.returncode = -os.WTERMSIG(status)
+            process.communicate()
+        assert process.returncode == -signal.SIGSEGV
+        return os.WCOREDUMP(status)
+
+    def allow_cores():
+        limit = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
+
+    if not leaves_a_core("sleep", "60", once=lambda: True):
+        pytest.skip("needs a system that writes core files")
+    assert not leaves_a_core(programs / "oauthd", once=lambda: accepts(home.socket))
