@@ -12,6 +12,10 @@ package enum WireLimits {
   package static let connections = 1_024
   /// Seconds a caller has to finish a line it began, and to take an answer.
   package static let lineSeconds = 10
+  /// Connections that are told of events; the next one is turned away.
+  package static let subscribers = 64
+  /// Events that wait for those that are slow; older ones are lost to them.
+  package static let eventsKept = 256
   /// Seconds without a request after which a connection is dropped.
   package static let idleSeconds = 300
   /// Longest request id given as a string.

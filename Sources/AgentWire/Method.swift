@@ -28,6 +28,7 @@ package enum Method: String, CaseIterable, Sendable {
   case vaultBackup = "vault.backup"
   case vaultCheck = "vault.check"
   case vaultAcceptRollback = "vault.accept_rollback"
+  case eventsSubscribe = "events.subscribe"
 
   /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing
   /// it once leaves.

@@ -41,6 +41,8 @@ final class FakeAgent: Sendable {
     /// Answers with these bytes as they are.
     case raw(String)
     case closeAtOnce
+    /// Answers, and a while after it has been read, goes on.
+    case answerAndThen(String, String)
     case closeAfterReading
     case writeAndClose(String)
     /// Reads, and never answers.
@@ -92,6 +94,11 @@ final class FakeAgent: Sendable {
         write(connection, "{\"jsonrpc\":\"2.0\",\(id),\"result\":\(result)}\n")
       case .raw(let text):
         write(connection, text)
+      case .answerAndThen(let answer, let rest):
+        write(connection, answer)
+        var unread: Int32 = 1
+        while ioctl(connection, UInt(TIOCOUTQ), &unread) == 0, unread > 0 { sched_yield() }
+        write(connection, rest)
       case .writeAndClose(let text):
         write(connection, text)
         return

@@ -73,6 +73,7 @@ private func readParameters(of request: RequestLine) throws(AgentFailure) {
   case .vaultLock: try read(VaultLock.self)
   case .vaultUnlock: try read(VaultUnlock.self)
   case .vaultAcceptRollback: try read(VaultAcceptRollback.self)
+  case .eventsSubscribe: try read(EventsSubscribe.self)
   case .vaultSlots: try read(VaultSlots.self)
   case .vaultSetSlot: try read(VaultSetSlot.self)
   case .vaultRemoveSlot: try read(VaultRemoveSlot.self)

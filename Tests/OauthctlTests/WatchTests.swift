@@ -79,12 +79,33 @@ struct WatchTests {
     let later = ScriptedAgent { _ throws(CommandError) in try looks.next(isLater: true) }
     #expect(throws: CommandError.silent(status: 8)) {
       try StatusWatch(
-        isJSON: true, isRedrawn: false, pause: { true }, terminal: { page.terminal() }, rows: { nil }, now: { 0 }
+        isJSON: true, isRedrawn: false, pause: { .look }, terminal: { page.terminal() }, rows: { nil }, now: { 0 }
       ).run(first: first, later: later)
     }
     let lines = page.output.split(separator: "\n")
     #expect(lines.count == 3 && lines[0].contains("\"account\":\"work\"") && lines[1] == "null")
     #expect(looks.later == 4)
+  }
+}
+
+extension WatchTests {
+  @Test("A page is drawn again as time goes by, without asking; a wait that ends ends the watch")
+  func redraws() throws {
+    let page = Page()
+    let looks = Looks([.success(Self.status([Self.account("work", .ok, expiresAt: 400)]))])
+    var time = 100
+    var waits: [StatusWatch.Next] = [.redraw, .end]
+    try StatusWatch(
+      isJSON: false, isRedrawn: true,
+      pause: {
+        time += 60
+        return waits.removeFirst()
+      }, terminal: { page.terminal() }, rows: { nil }, now: { time }
+    ).run(
+      first: ScriptedAgent { _ throws(CommandError) in try looks.next() },
+      later: ScriptedAgent { _ throws(CommandError) in try looks.next(isLater: true) })
+    #expect(page.output.contains("ok     5 min") && page.output.contains("ok     4 min"))
+    #expect(looks.later == 0 && waits.isEmpty)
   }
 }
 

@@ -163,6 +163,24 @@ def test_accounts_and_problems_are_the_source():
     assert states == source
 
 
+def test_events_and_capabilities_are_the_source():
+    source = (WIRE / "Messages/Events.swift").read_text()
+    names = enum_cases(source.split("enum Name:")[1].replace("    case ", "  case ").split("extension")[0])
+    encoded = source.split("func encode(to encoder: any Encoder) throws {\n    var members")[1]
+    members = {}
+    for cases, body in re.findall(r"case ((?:\.\w+\(.*?\),? ?)+):\n(.*?)(?=\n    case|\n    \})", encoded, re.S):
+        for case in re.findall(r"\.(\w+)\(", cases):
+            keys = re.findall(r"forKey: \.(\w+)", body)
+            members[names[case]] = [re.sub("[A-Z]", lambda capital: "_" + capital[0].lower(), key) for key in keys]
+    table = re.findall(r"(?m)^\| `(events\.\w+)` \| (`.*?) \|", PAGE.split("## Events")[1])
+    assert len(members) == len(names) and dict(
+        (name, re.findall(r"`(\w+)`", told)) for name, told in table) == members
+    router = (ROOT / "Sources/AgentCore/Routing/AgentRouter.swift").read_text()
+    capabilities = re.search(r"static let capabilities = \[(.*?)\]", router).group(1)
+    assert re.findall(r'"(\w+)"', capabilities) == re.findall(
+        r"`(\w+)`", re.search(r"Words so far: (.*?)\.", PAGE).group(1))
+
+
 def test_limits_are_the_source():
     source = (WIRE / "Limits.swift").read_text()
     rows = re.findall(r"(?m)^\| (.*?) \| (.*?) \|$", PAGE.split("## Limits")[1].split("## Methods")[0])[1:]
@@ -173,5 +191,5 @@ def test_limits_are_the_source():
         values[name] = int(left) << int(shift or 0)
     assert told == [values[name] for name in (
         "requestBytes", "answerBytes", "nesting", "lineSeconds", "idleSeconds", "requestsInFlight", "connections",
-        "identifierBytes", "tokenBytes")] + [1, values["timeoutMilliseconds"], values["defaultTimeoutMilliseconds"],
-                                             values["pageSize"]]
+        "subscribers", "eventsKept", "identifierBytes", "tokenBytes")] + [
+            1, values["timeoutMilliseconds"], values["defaultTimeoutMilliseconds"], values["pageSize"]]

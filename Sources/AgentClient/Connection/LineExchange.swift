@@ -5,6 +5,8 @@ import Glibc
 struct LineExchange {
   let socket: Descriptor
   let deadline: Deadline
+  /// Whether more may come after the answer; it is not kept.
+  var mayGoOn = false
 
   private static let chunkBytes = 16 << 10
 
@@ -59,7 +61,7 @@ struct LineExchange {
         }
         continue
       }
-      guard end == count - 1 else { throw .protocolViolation("more came than one answer") }
+      guard mayGoOn || end == count - 1 else { throw .protocolViolation("more came than one answer") }
       line += chunk[..<end]
       guard line.count < WireLimits.answerBytes else {
         throw .protocolViolation("the answer is longer than \(WireLimits.answerBytes) bytes")

@@ -45,6 +45,9 @@ package struct AgentStarter {
     }
   }
 
+  /// A connection that is told of changes; no agent is started for it. Throws as ``EventStream``.
+  package func events() throws(ClientError) -> EventStream { try EventStream(to: location) }
+
   private var door: SocketDoor { SocketDoor(location: location, uid: geteuid()) }
 
   private func open(starting: Bool) throws(ClientError) -> Descriptor {

@@ -135,8 +135,16 @@ package actor LoginCoordinator {
     return session
   }
 
+  /// Whether the account's login is under way is a part of its state.
+  private func note(_ session: LoginSession) {
+    let name = session.definition.name
+    service.pendingLogins.set(name, session.isPending)
+    Task { await service.tell(name) }
+  }
+
   func add(_ session: LoginSession) {
     sessions[session.id] = session
+    note(session)
     order.append(session.id)
     while order.count > LoginSession.remembered, let old = order.first(where: { sessions[$0]?.isPending != true }) {
       sessions[old] = nil
@@ -176,12 +184,17 @@ package actor LoginCoordinator {
     let tasks = session.tasks
     session.tasks = []
     sessions[id] = session
+    note(session)
     for waiter in waiters.values { waiter.resume(result) }
     for task in tasks { task.cancel() }
+    var about: Logger.Metadata = [
+      "event": "logged_in", "account": "\(session.definition.name)", "issuer": "\(session.binding.issuer)",
+    ]
     switch result {
-    case .success: logger.info("logged in", metadata: ["account": "\(session.definition.name)"])
+    case .success: logger.info("logged in", metadata: about)
     case .failure(let failure):
-      logger.info("login failed", metadata: ["account": "\(session.definition.name)", "reason": "\(failure.message)"])
+      about.merge(["event": "login_failed", "reason": "\(failure.message)"]) { $1 }
+      logger.info("login failed", metadata: about)
     }
     // Not awaited: the page that tells the browser is still on its way through this listener.
     let listeners = session.browser?.listeners ?? []

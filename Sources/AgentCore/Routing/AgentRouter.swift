@@ -22,7 +22,7 @@ package struct AgentIdentity: Sendable {
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
-  static let capabilities: [String] = []
+  static let capabilities = ["events"]
 
   private let service: CredentialService
   private let logins: LoginCoordinator
@@ -67,9 +67,16 @@ package struct AgentRouter: LineResponder {
   // MARK: Every other request
 
   package func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
+    let answer = await admitted(request, caller)
+    // Nearly every request may have opened it, or found that it cannot be.
+    if events.isFollowed { await service.tell(vault) }
+    return answer
+  }
+
+  private func admitted(_ request: RequestLine, _ caller: Caller) async -> [UInt8] {
     do throws(AgentFailure) {
       if case .deny(let reason) = admission.admit(caller) { throw AgentFailure(.notPermitted, reason) }
-      return try await route(request)
+      return try await route(request, caller)
     } catch {
       logger.debug(
         "refused", metadata: ["method": "\(request.method.rawValue)", "failure": "\(error.kind.rawValue)"])
@@ -77,7 +84,7 @@ package struct AgentRouter: LineResponder {
     }
   }
 
-  private func route(_ request: RequestLine) async throws(AgentFailure) -> [UInt8] {
+  private func route(_ request: RequestLine, _ caller: Caller) async throws(AgentFailure) -> [UInt8] {
     func reply<P: RequestParameters>(
       _ type: P.Type, _ body: (P) async throws(AgentFailure) -> P.Answer
     ) async throws(AgentFailure) -> [UInt8] {
@@ -112,6 +119,8 @@ package struct AgentRouter: LineResponder {
     case .vaultRekey: return try await reply(VaultRekey.self, vault.rekey)
     case .vaultBackup: return try await reply(VaultBackup.self) { _ throws(AgentFailure) in try await vault.backup() }
     case .vaultCheck: return try await reply(VaultCheck.self, vault.check)
+    case .eventsSubscribe:
+      return try await reply(EventsSubscribe.self) { _ throws(AgentFailure) in try await subscribe(caller) }
     }
   }
 
@@ -149,6 +158,20 @@ package struct AgentRouter: LineResponder {
 
   private func reload(_: ConfigReload) async throws(AgentFailure) -> ConfigReloadAnswer { try await service.reload() }
 
+  // MARK: Events
+
+  package var events: EventFeed { service.events }
+
+  private func subscribe(_ caller: Caller) async throws(AgentFailure) -> EmptyResult {
+    guard events.add(caller.connection) else {
+      throw AgentFailure(
+        .overloaded, "\(WireLimits.subscribers) connections are told of events already",
+        hint: "end some of them: each `oauthctl status --watch` is one")
+    }
+    await service.beginTelling(vault)
+    return EmptyResult()
+  }
+
   // MARK: Agent and vault
 
   /// Answers although the vault cannot be opened: then there are no accounts, and the vault's state says why.
@@ -161,11 +184,6 @@ package struct AgentRouter: LineResponder {
     }
     var vault = await vault.status()
     if let failed, vault.reason == nil { vault.reason = failed.message }
-    for index in page.accounts.indices where await logins.isPending(page.accounts[index].account) {
-      if [.new, .loginRequired, .expired].contains(page.accounts[index].state) {
-        page.accounts[index].state = .loginPending
-      }
-    }
     return AgentStatusAnswer(
       pid: Int(identity.pid), agentVersion: ProjectVersion.current, started: identity.started,
       startedAt: Int(identity.startedAt.wallSeconds), vault: vault,

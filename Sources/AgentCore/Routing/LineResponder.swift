@@ -24,4 +24,6 @@ package protocol LineResponder: Sendable {
   func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]?
   /// The whole answer line, line feed included.
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8]
+  /// What a connection is told that was answered `events.subscribe`.
+  var events: EventFeed { get }
 }

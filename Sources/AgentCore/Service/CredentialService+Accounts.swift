@@ -88,6 +88,13 @@ extension CredentialService {
 
   package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
     try await open()
+    return reread()
+  }
+
+  /// As `reload`, when the files have been read before; nil: the first request reads them.
+  package func filesChanged() -> ConfigReloadAnswer? { isOpen && !isLocked ? reread() : nil }
+
+  private func reread() -> ConfigReloadAnswer {
     let read = configuration.load()
     apply(read)
     return ConfigReloadAnswer(accounts: read.definitions.count, problems: read.problems)
@@ -101,7 +108,7 @@ extension CredentialService {
     case .success(let read): definition = read
     }
     var answer = AccountCheckAnswer(
-      problems: [], issuer: definition.issuer, host: (try? WebURL(definition.issuer))?.origin.host,
+      problems: [], issuer: definition.issuer, host: definition.host,
       grant: definition.grant.rawValue)
     answer.missingSecrets = missingSecrets(definition)
     guard request.discover ?? true else { return answer }
@@ -184,7 +191,7 @@ extension CredentialService {
     return order.firstIndex(of: state) ?? 0
   }
 
-  private func summary(_ name: String) -> AccountSummary? {
+  func summary(_ name: String) -> AccountSummary? {
     guard let account = accounts[name], let definition = account.machine.definition else { return nil }
     let now = self.now(name)
     let record = account.machine.record
@@ -195,6 +202,7 @@ extension CredentialService {
       state = .configInvalid
       reason = problem.sentence
     }
+    if [.new, .loginRequired, .expired].contains(state), pendingLogins.contains(name) { state = .loginPending }
     let refreshLife: Int? = record?.grant.flatMap { grant in
       guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }
       return Int(now.wallSeconds + life - now.seconds(since: received))
@@ -218,6 +226,9 @@ extension CredentialService {
 }
 
 extension AccountDefinition {
-  /// The issuer's host, for people.
-  var host: String { (try? WebURL(issuer))?.origin.host ?? issuer }
+  /// The issuer's host, for people; with the port where it is not the scheme's own.
+  var host: String {
+    guard let origin = try? WebURL(issuer).origin else { return issuer }
+    return String(origin.description.dropFirst(origin.scheme.rawValue.count + "://".count))
+  }
 }

@@ -71,7 +71,9 @@ extension CredentialService {
   private func saveEnded(_ name: String, _ failure: AgentFailure?) {
     let now = now(name)
     if let failure {
-      logger.error("a record could not be saved", metadata: ["account": "\(name)", "reason": "\(failure.message)"])
+      logger.error(
+        "a record could not be saved",
+        metadata: ["event": "storage_failed", "account": "\(name)", "reason": "\(failure.message)"])
       event(name) { $0.saveFailed(failure, at: now, random: random.fraction()) }
     } else {
       event(name) { $0.saved(at: now, random: random.fraction()) }
@@ -84,7 +86,9 @@ extension CredentialService {
       Task { self.callEnded(name, call, .notTried(reason)) }
       return
     }
-    logger.info("asking for a token", metadata: ["account": "\(name)", "server": "\(call.binding.issuerHost)"])
+    logger.info(
+      "asking for a token",
+      metadata: ["event": "token_asked", "account": "\(name)", "issuer": "\(call.binding.issuer)"])
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
     Task { self.callEnded(name, call, await self.tokenEndpoint.perform(call, now: call.started)) }
   }
@@ -94,7 +98,12 @@ extension CredentialService {
     let now = now(name)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
     event(name) { $0.callEnded(end, at: now, random: random.fraction()) }
-    logger.info("\(end.logLine)", metadata: ["account": "\(name)"])
+    logger.info(
+      "\(end.logLine)",
+      metadata: [
+        "event": end.isGranted ? "token_granted" : "token_failed", "account": "\(name)",
+        "issuer": "\(call.binding.issuer)",
+      ])
   }
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {
@@ -131,12 +140,16 @@ extension CredentialService {
 
   /// Sets the one timer of an account to its next wake.
   func reschedule(_ name: String) {
+    // Its state may depend on what others found out about its server.
+    defer { tell(name) }
     let hold = hold(name)
     accounts[name]?.machine.hold = hold
     guard let account = accounts[name] else { return }
     account.timer?.cancel()
     let now = now(name)
-    guard !isDraining, !isLocked, let wake = account.machine.wake(at: now) else {
+    guard !isDraining, !isLocked,
+      let wake = [account.machine.wake(at: now), toldEnd(name, at: now)].compactMap(\.self).min()
+    else {
       accounts[name]?.timer = nil
       return
     }
@@ -166,6 +179,10 @@ extension RandomSource {
 }
 
 extension TokenCallEnd {
+  var isGranted: Bool {
+    if case .answered(let answer) = self, case .granted = answer.verdict { true } else { false }
+  }
+
   /// One line for the log, without secrets.
   var logLine: String {
     switch self {

@@ -41,7 +41,7 @@ extension CredentialService {
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
     // Without a vault there is nothing to be locked.
     if await vault.status().state == .absent { isLocked = false }
-    logger.notice("locked", metadata: ["drained": "\(isDrained)"])
+    logger.notice("locked", metadata: ["event": "locked", "drained": "\(isDrained)"])
     if let failure { return .failure(failure) }
     return .success(isDrained)
   }
@@ -62,6 +62,7 @@ extension CredentialService {
     servers = [:]
     let changes = changeWaiters.values
     changeWaiters = [:]
+    told = [:]
     for waiter in changes { waiter.resume(returning: .vaultLocked) }
     let revocations = revocationWaiters.values.flatMap(\.values)
     revocationWaiters = [:]

@@ -47,9 +47,13 @@ package actor CredentialService {
   let random: any RandomSource
   let ready: ReadyTokens
   let logger: Logger
+  let events = EventFeed()
+  let pendingLogins = PendingLogins()
 
   var accounts: [String: Account] = [:]
-  package internal(set) var problems: [ConfigurationProblem] = []
+  package internal(set) var problems: [ConfigurationProblem] = [] {
+    didSet { if problems != oldValue { events.tell(.problems(problems.count)) } }
+  }
   private var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
   /// What is known of servers; only of those that there is something to know of.
@@ -70,6 +74,11 @@ package actor CredentialService {
   var isDraining = false
   var idleWaiters: [UInt64: Waiting<Void>] = [:]
   var clockWaiters: [UInt64: Waiting<Void>] = [:]
+
+  // What was told last, while somebody is told.
+  var told: [String: Told] = [:]
+  var toldVault: VaultStatusAnswer?
+  var vaultTelling: Task<Void, Never>?
 
   package init(
     store: any RecordStore, transport: any HTTPTransport, configuration: any ConfigurationSource, time: any TimeKeeper,
@@ -114,6 +123,7 @@ package actor CredentialService {
       // Accounts without a definition, too: a revocation may be left to do.
       for name in accounts.keys { reschedule(name) }
       isOpen = true
+      if events.isFollowed { for name in accounts.keys { told[name] = telling(name) } }
       return nil
     } catch {
       return AgentFailure(error)
@@ -170,6 +180,7 @@ package actor CredentialService {
         ready.remove(name)
       }
     }
+    for name in Set(accounts.keys).union(told.keys) { tell(name) }
   }
 
   private func define(_ name: String, _ definition: AccountDefinition?) {

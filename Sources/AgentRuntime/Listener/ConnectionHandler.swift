@@ -32,6 +32,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
   /// Nothing more is read or answered than what is owed.
   private var isFinishing = false
   private var hasBegun = false
+  /// Told of events: never idle.
+  private(set) var isSubscribed = false
+  private var isTelling = false
   private var isFirstLine = true
 
   init(caller: Caller, responder: any LineResponder, table: ConnectionTable) {
@@ -51,7 +54,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     guard context != nil else { return nil }
     if let answerDeadline { return lineDeadline.map { min($0, answerDeadline) } ?? answerDeadline }
     if let lineDeadline { return lineDeadline }
-    return isOwedAnAnswer ? nil : lastActivity + limits.idleTime
+    return isOwedAnAnswer || isSubscribed ? nil : lastActivity + limits.idleTime
   }
 
   // MARK: Life
@@ -91,6 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     context = nil
     isFinishing = true
     framer.wipe()
+    responder.events.remove(caller.connection)
     table.remove(self)
   }
 
@@ -215,20 +219,39 @@ final class ConnectionHandler: ChannelDuplexHandler {
     Task {
       var answer = await responder.answer(to: request, from: caller)
       let buffer = WipedBuffers.take(&answer)
-      eventLoop.execute { bound.value.deliver(buffer, for: request.id) }
+      eventLoop.execute { bound.value.deliver(buffer, for: request) }
     }
   }
 
   // MARK: Answering
 
-  private func deliver(_ answer: ByteBuffer, for id: RequestID) {
+  private func deliver(_ answer: ByteBuffer, for request: RequestLine) {
     answersAwaited -= 1
-    idsInUse.remove(id)
+    idsInUse.remove(request.id)
     lastActivity = table.eventLoop.now
-    guard context != nil else { return WipedBuffers.wipeReadable(answer) }
+    guard context != nil else {
+      responder.events.remove(caller.connection)
+      return WipedBuffers.wipeReadable(answer)
+    }
     send(answer)
+    if request.method == .eventsSubscribe { isSubscribed = responder.events.contains(caller.connection) }
     flush()
     resume()
+  }
+
+  /// Only to a caller that has taken everything else: what it does not take is kept once for all, not here.
+  private func tellEvents() {
+    guard !isTelling else { return }
+    isTelling = true
+    defer { isTelling = false }
+    while isSubscribed, !isFinishing, answersUntaken == 0, context?.channel.isWritable == true {
+      let bound = NIOLoopBound(self, eventLoop: table.eventLoop)
+      let eventLoop = table.eventLoop
+      let line = responder.events.next(for: caller.connection) { eventLoop.execute { bound.value.resume() } }
+      guard var line else { return }
+      send(WipedBuffers.take(&line))
+      flush()
+    }
   }
 
   private func refuse(_ id: RequestID?, _ failure: AgentFailure) {
@@ -264,6 +287,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
   /// Goes on with what was held back.
   private func resume() {
+    tellEvents()
     process()
     flush()
     if readIsHeld, hasRoom, !isFinishing, let context {

@@ -27,9 +27,9 @@ final class ConnectionTable {
     return true
   }
 
-  /// Drops one connection that is owed no answer; false when there is none.
+  /// Drops one connection that is owed nothing, neither an answer nor events; false when there is none.
   func makeRoom() -> Bool {
-    let candidates = connections.values.filter { !$0.isOwedAnAnswer }
+    let candidates = connections.values.filter { !$0.isOwedAnAnswer && !$0.isSubscribed }
     let oldest = candidates.min { left, right in
       (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
     }

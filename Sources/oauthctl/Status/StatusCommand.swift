@@ -1,3 +1,4 @@
+import AgentClient
 import AgentWire
 import ArgumentParser
 import Glibc
@@ -6,8 +7,8 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows every account, worst first, and the agent.",
     discussion: """
-      With --watch it goes on until it is interrupted: on a terminal the page is drawn anew every second, elsewhere a line
-      is written for each change.
+      With --watch it goes on until it is interrupted: on a terminal the page is drawn anew as it changes, elsewhere a
+      line is written for each change.
       Example: oauthctl status --json | jq '.accounts[] | select(.state != "ok")'
       """)
 
@@ -20,12 +21,10 @@ struct StatusCommand: ParsableCommand {
     let isRedrawn =
       !json && live.terminal.outputIsTerminal && (live.surroundings["TERM"] ?? "dumb") != "dumb"
     if isRedrawn { live.terminal.write("\u{1B}[2J") }
+    let changes = WatchedChanges(milliseconds: isRedrawn ? 1_000 : nil)
     try StatusWatch(
-      isJSON: json, isRedrawn: isRedrawn,
-      pause: {
-        usleep(1_000_000)
-        return true
-      }, terminal: { .live() }, rows: StatusWatch.liveRows, now: { time(nil) }
+      isJSON: json, isRedrawn: isRedrawn, pause: changes.next, terminal: { .live() }, rows: StatusWatch.liveRows,
+      now: { time(nil) }
     ).run(first: live.agent, later: WaitingAgent())
   }
 

@@ -42,8 +42,9 @@ struct StatusPage: Sendable {
   }
 
   private func tokenLeft(_ account: AccountSummary) -> String {
-    if let left = account.expiresInSeconds { return left > 0 ? Duration.text(seconds: left) : "ended" }
-    if let end = account.expiresAt { return end > now ? Duration.text(seconds: end - now) : "ended" }
+    // The page may be drawn again long after it was asked for.
+    let left = account.expiresAt.map { $0 - now } ?? account.expiresInSeconds
+    if let left { return left > 0 ? Duration.text(seconds: left) : "ended" }
     switch account.state {
     case .ok, .refreshing, .retrying: return "not told"
     default: return "-"

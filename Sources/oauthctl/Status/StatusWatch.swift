@@ -1,14 +1,16 @@
 import AgentWire
 import Glibc
 
-/// `status --watch`: looks every second, until it is interrupted or nobody reads any more. On a terminal the page is
-/// drawn anew, elsewhere changes are told, a line each.
+/// `status --watch`: looks whenever the agent tells of a change, until it is interrupted or nobody reads any more. On a
+/// terminal the page is drawn anew, every second at least, elsewhere changes are told, a line each.
 struct StatusWatch {
+  enum Next { case look, redraw, end }
+
   var isJSON: Bool
   /// Whether the page is drawn anew: on a terminal that can.
   var isRedrawn: Bool
-  /// Whether one waits for the next look; false ends the watch.
-  var pause: () -> Bool
+  /// Waits, and says what comes next.
+  var pause: () -> Next
   /// The terminal as it is now: its size changes.
   var terminal: () -> Terminal
   /// Rows of the terminal, when it tells.
@@ -20,10 +22,8 @@ struct StatusWatch {
   func run(first: any AgentCalling, later: any AgentCalling) throws(CommandError) {
     var changes = StatusChanges()
     var lastText: String?
-    var agent = first
-    repeat {
-      let look = try look(agent)
-      agent = later
+    var look = try look(first)
+    while true {
       let terminal = terminal()
       let now = now()
       if isJSON {
@@ -37,7 +37,12 @@ struct StatusWatch {
         terminal.page(changes.lines(look, now: now))
       }
       try Terminal.checkOutput()
-    } while pause()
+      switch pause() {
+      case .look: look = try self.look(later)
+      case .redraw: break
+      case .end: return
+      }
+    }
   }
 
   private func look(_ agent: any AgentCalling) throws(CommandError) -> Result<AgentStatusAnswer, CommandError> {

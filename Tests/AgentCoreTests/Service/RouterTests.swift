@@ -118,7 +118,7 @@ struct RouterTests {
     #expect(status.pid == 7)
     #expect(status.degraded == ["a condition"])
     #expect(status.counts == ["accounts": 1])
-    #expect(status.accounts.map(\.state) == [.new])
+    #expect(status.accounts.map(\.state) == [.new] && status.accounts.map(\.host) == ["127.0.0.1:8080"])
     _ = try await bench.start()
     #expect(try await bench.call(AgentStatus()).accounts.map(\.state) == [.loginPending])
 

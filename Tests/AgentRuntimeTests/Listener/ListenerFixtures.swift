@@ -17,6 +17,7 @@ final class ScriptedResponder: LineResponder {
     var answersAll = false
   }
   private let state = Mutex(State())
+  let events = EventFeed()
 
   /// With `answersAll` nothing waits for the test.
   init(answersAll: Bool = false) { state.withLock { $0.answersAll = answersAll } }
@@ -26,6 +27,7 @@ final class ScriptedResponder: LineResponder {
   }
 
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
+    if request.method == .eventsSubscribe { _ = events.add(caller.connection) }
     let now: [UInt8]? = state.withLock { state in
       state.asked.append(request.id)
       return state.answersAll ? Array("\(request.id.text)\n".utf8) : nil

@@ -91,7 +91,11 @@ extension AccountStateMachine {
     case nil: break
     }
     if unsaved != nil { return (.retrying, unsavedReason) }
-    if case .sending = phase { return (.refreshing, nil) }
+    // From the wish to ask until the answer is on disk.
+    switch phase {
+    case .sending, .saving(_, .intent), .saving(_, .answer): return (.refreshing, nil)
+    case .idle, .saving(_, .change), .saving(_, .retrySave): break
+    }
     if backoff.failures > 0 { return (.retrying, backoff.reason) }
     let token = record?.token(.standard)
     if let token, rejected[token.fingerprint] == nil, (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }

@@ -1,0 +1,70 @@
+import AgentWire
+
+/// Telling what changed. What was told last is kept only while somebody is told; the state of now is compared with it,
+/// so it does no harm to look once too often.
+extension CredentialService {
+  /// What is told of an account. The token's end is left out: it is computed anew each time, and may waver by a second.
+  struct Told: Equatable {
+    var state: AccountSummary.State
+    var reason: String?
+    var fingerprint: String?
+  }
+
+  /// Takes everything as it is for told: what changes from now on is an event.
+  func beginTelling(_ vault: any VaultControl) async {
+    try? await open()
+    for name in accounts.keys {
+      if told[name] == nil { told[name] = telling(name) }
+      // The end of its token is an event too.
+      reschedule(name)
+    }
+    let status = await vault.status()
+    if toldVault == nil { toldVault = status } else { tell(status) }
+  }
+
+  /// Tells of `name` if it is not as it was told.
+  func tell(_ name: String) {
+    guard events.isFollowed else {
+      told = [:]
+      return toldVault = nil
+    }
+    // While a vault is opened or locked it is told as a whole, and no account.
+    guard isOpen, !isLocked, told[name] != telling(name) else { return }
+    told[name] = telling(name)
+    let summary = summary(name)
+    events.tell(.account(name, state: summary?.state, reason: summary?.reason, expiresAt: summary?.expiresAt))
+  }
+
+  /// Asks `vault` how it is, and tells a change. One look after the other, so that the last that is told is the latest.
+  func tell(_ vault: any VaultControl) {
+    let before = vaultTelling
+    vaultTelling = Task {
+      await before?.value
+      self.tell(await vault.status())
+    }
+  }
+
+  private func tell(_ status: VaultStatusAnswer) {
+    guard let before = toldVault, before != status else { return }
+    toldVault = status
+    if before.state != status.state || before.reason != status.reason {
+      events.tell(.vault(status.state, reason: status.reason))
+    }
+  }
+
+  /// The boot time at which the account's token ends, when that is to come and somebody wants to know.
+  func toldEnd(_ name: String, at now: Moment) -> Double? {
+    guard events.isFollowed,
+      let end = accounts[name]?.machine.record?.token(.standard)?.endBootSeconds(at: now), end > now.bootSeconds
+    else { return nil }
+    return end
+  }
+
+  func telling(_ name: String) -> Told? {
+    summary(name).map { summary in
+      Told(
+        state: summary.state, reason: summary.reason,
+        fingerprint: accounts[name]?.machine.record?.token(.standard)?.fingerprint.description)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import AgentTestSupport
+import AgentWire
+import Synchronization
+import Testing
+
+@testable import AgentCore
+
+@Suite("Events")
+struct EventTests {
+  /// The events that wait for the bench's caller, as `METHOD STATE REASON`.
+  private static func told(_ bench: Bench, _ connection: UInt64 = 1) -> [String] {
+    var found: [String] = []
+    while let line = bench.router.events.next(for: connection, orWake: {}) {
+      let text = String(decoding: line, as: UTF8.self)
+      let name = text.split(separator: "\"").first { $0.hasPrefix("events.") }.map(String.init) ?? text
+      let state = text.split(separator: "\"state\":\"").dropFirst().first?.split(separator: "\"").first.map(String.init)
+      found.append(([name] + [state].compactMap(\.self)).joined(separator: " "))
+    }
+    return found
+  }
+
+  @Test("A login, a refresh, a token's end and a logout are told, and nothing that changes nothing")
+  func accounts() async throws {
+    let definition = AccountDefinition.browser.changed { $0.keep = .onDemand }
+    let bench = Bench([definition])
+    _ = try await bench.call(EventsSubscribe())
+    #expect(Self.told(bench) == [])
+    try await bench.logIn()
+    try await eventually("the login is told") { !(await bench.service.told["work"]?.state == .loginPending) }
+    let login = Self.told(bench)
+    #expect(login.last == "events.account ok" && login.contains("events.account login_pending"))
+    _ = try await bench.call(TokenGet(account: "work"))
+    _ = try await bench.call(AgentStatus())
+    bench.clock.advance(by: 1_000)
+    _ = try await bench.call(TokenGet(account: "work"))
+    #expect(Self.told(bench) == [])
+
+    // Nobody asks for anything when the token ends.
+    try await bench.clock.sleepers(until: 2_600)
+    bench.clock.advance(by: 2_601)
+    try await eventually("its end is told") { await bench.service.told["work"]?.state == .expired }
+    #expect(Self.told(bench) == ["events.account expired"])
+    _ = try await bench.call(TokenGet(account: "work"))
+    #expect(Self.told(bench) == ["events.account refreshing", "events.account ok"])
+    _ = try await bench.call(Logout(account: "work"))
+    #expect(Self.told(bench).first == "events.account new")
+    _ = try await bench.call(AccountForget(account: "work"))
+    bench.configuration.set([])
+    _ = try await bench.call(ConfigReload())
+    #expect(Self.told(bench) == ["events.account"])
+  }
+
+  @Test("A lock and an unlock are one event each, and no account's; problems of files are counted")
+  func vault() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    _ = try await bench.call(EventsSubscribe())
+    _ = try await bench.call(VaultLock())
+    await bench.service.vaultTelling?.value
+    #expect(Self.told(bench) == ["events.vault locked"])
+    _ = try await bench.call(VaultUnlock())
+    await bench.service.vaultTelling?.value
+    #expect(Self.told(bench) == ["events.vault open"])
+    bench.configuration.set(
+      [.browser], problems: [ConfigurationProblem(file: "/etc/accounts.d/work.toml", line: 1, key: nil, reason: "bad")])
+    _ = try await bench.call(ConfigReload())
+    #expect(Self.told(bench) == ["events.problems", "events.account config_invalid"])
+  }
+
+  @Test("No event holds a secret")
+  func secrets() async throws {
+    let bench = Bench()
+    _ = try await bench.call(EventsSubscribe())
+    try await bench.logIn()
+    let token = try await bench.call(TokenGet(account: "work", rejected: nil)).accessToken
+    _ = try await bench.call(SecretSet(account: "work", kind: .clientSecret, value: "planted-secret"))
+    _ = try await bench.call(TokenGet(account: "work", force: true))
+    var text = ""
+    while let line = bench.router.events.next(for: 1, orWake: {}) { text += String(decoding: line, as: UTF8.self) }
+    #expect(text.contains("refreshing") && !text.contains(token) && !text.contains("planted"))
+  }
+
+  @Test("Nothing is kept while nobody is told, and nothing after the last one left")
+  func nobody() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    #expect(await bench.service.told.isEmpty)
+    _ = try await bench.call(EventsSubscribe())
+    #expect(await !bench.service.told.isEmpty)
+    bench.router.events.remove(1)
+    _ = try await bench.call(TokenGet(account: "work", force: true))
+    #expect(await bench.service.told.isEmpty)
+  }
+
+  @Test("A slow one is told how much it lost, and delays nobody; one too many is turned away")
+  func bounds() throws {
+    let feed = EventFeed()
+    for connection in 1...UInt64(WireLimits.subscribers) { #expect(feed.add(connection)) }
+    #expect(!feed.add(1_000) && feed.add(1), "again is no further one")
+    for count in 0..<1_000 {
+      feed.tell(.problems(count))
+      #expect(feed.next(for: 2, orWake: {}) == AgentEvent.problems(count).line)
+    }
+    let lost = 1_000 - WireLimits.eventsKept
+    #expect(feed.next(for: 1, orWake: {}) == AgentEvent.lost(lost).line)
+    for count in lost..<1_000 { #expect(feed.next(for: 1, orWake: {}) == AgentEvent.problems(count).line) }
+    #expect(feed.next(for: 1, orWake: {}) == nil)
+    feed.remove(3)
+    #expect(feed.add(1_000), "a place became free")
+    #expect(feed.next(for: 1_000, orWake: {}) == nil, "what was before is not told")
+  }
+
+  @Test("Whoever found nothing is woken once")
+  func wakes() {
+    let feed = EventFeed()
+    #expect(feed.add(1))
+    let woken = Mutex(0)
+    #expect(feed.next(for: 1) { woken.withLock { $0 += 1 } } == nil)
+    for count in 0..<3 { feed.tell(.problems(count)) }
+    #expect(woken.withLock(\.self) == 1)
+    #expect(feed.next(for: 1, orWake: {}) == AgentEvent.problems(0).line)
+  }
+}
