@@ -1,7 +1,10 @@
 """`oauthctl status --watch`: what changes shows itself, at a terminal and in a pipe."""
 
 import json
+import queue
 import select
+import socket
+import threading
 import time
 
 import pytest
@@ -50,6 +53,59 @@ def test_in_a_pipe_every_change_is_a_line(home, agent, watch):
     assert not home.socket.exists()
     agent.start()
     assert f"pid {agent.process.pid}" in next_line()
+
+
+def test_a_file_that_is_edited_is_seen_without_a_word_to_the_agent(home, agent, watch):
+    home.oauthctl("status")
+    next_line = watch()
+    next_line()
+    folder = home.config / "oauthctl" / "accounts.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "work.toml").write_text('issuer = "http://127.0.0.1:1"\nclient_id = "c"\n')
+    assert next_line().split(" ", 1)[1].startswith("work new")
+    (folder / "work.toml").write_text("issuer = 7\n")
+    assert next_line().split(" ", 1)[1].startswith("work file invalid: ")
+    (folder / "work.toml").unlink()
+    assert next_line().split(" ", 1)[1] == "work forgotten"
+
+
+def test_an_agent_that_tells_is_not_asked_again_and_again(home, watch):
+    """A pretended agent counts: one look before it is subscribed to, one after it, one for each event."""
+    asked = queue.Queue()
+    home.socket.parent.mkdir(mode=0o700, parents=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(home.socket))
+    listener.listen()
+    answer = {
+        "agent.status": {
+            "pid": 1, "agent_version": "0", "started": "by_hand", "started_at": 0, "degraded": [], "problems": [],
+            "vault": {"state": "open", "slots": [], "path": "/v"}, "counts": {}, "accounts": []},
+        "events.subscribe": {}}
+    subscribed = []
+
+    def serve():
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            request = json.loads(connection.makefile().readline())
+            asked.put(request["method"])
+            line = {"jsonrpc": "2.0", "id": request["id"], "result": answer[request["method"]]}
+            connection.sendall(json.dumps(line).encode() + b"\n")
+            subscribed.append(connection) if request["method"] == "events.subscribe" else connection.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    watch()
+    methods = [asked.get(timeout=20) for _ in range(3)]
+    assert methods == ["agent.status", "events.subscribe", "agent.status"]
+    for _ in range(3):
+        with pytest.raises(queue.Empty):
+            asked.get(timeout=1.2)
+        subscribed[0].sendall(b'{"jsonrpc":"2.0","method":"events.lost","params":{"count":1}}\n')
+        assert asked.get(timeout=20) == "agent.status"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
 
 
 def test_json_is_a_line_for_each_change(home, agent, watch):

@@ -74,17 +74,19 @@ struct Agent: Service {
     // Trapped before anybody is told that we are here: untrapped, the signal would end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     let reloading = Task { for await _ in hangups { await supervision.reload() } }
-    logger.info("listening", metadata: ["socket": "\(location)", "pid": "\(getpid())"])
+    logger.info("listening", metadata: ["event": "started", "socket": "\(location)", "pid": "\(getpid())"])
     let watchdog = supervision.ready(
       watchdogMicroseconds: Watchdog.intervalMicroseconds(environment, pid: getpid()))
 
     let lookout = place.flatMap { leaveWhenUnreachable($0, on: loop) }
+    let watching = await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
 
     try? await gracefulShutdown()
     lookout?.cancel()
+    try? await watching?.close()
     reloading.cancel()
     let reminder = supervision.stopping()
-    logger.info("stopping")
+    logger.info("stopping", metadata: ["event": "stopping"])
     await listener.close()
     await service.drain(seconds: Self.drainSeconds)
     await vault.close()

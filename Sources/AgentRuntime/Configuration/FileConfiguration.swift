@@ -16,6 +16,8 @@ package final class FileConfiguration: ConfigurationSource {
   static let certificateLimitBytes = 4 << 20
 
   package let folder: ConfigurationFolder
+  /// Nil: changes are seen only when somebody asks for a reading.
+  package let watch: ConfigurationWatch?
   private let uid: UInt32
   private let known = Mutex<[String: Reading]>([:])
   private let good = Mutex(AgentSettings())
@@ -29,6 +31,7 @@ package final class FileConfiguration: ConfigurationSource {
   package init(folder: ConfigurationFolder, uid: UInt32) {
     self.folder = folder
     self.uid = uid
+    watch = ConfigurationWatch(folder: folder)
   }
 
   /// The settings that hold: those of the last `config.toml` that was read and had no problem.
@@ -51,6 +54,7 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   package func load() -> Configuration {
+    watch?.arm()
     var configuration = Configuration(definitions: [], problems: settings().problems)
     let names: [String]
     do {

@@ -44,14 +44,22 @@ struct Supervision: Sendable {
   func reload() async {
     notifier.notify(.reloading(monotonicMicroseconds: Self.monotonicMicroseconds()), .status("reading its files again"))
     do throws(AgentFailure) {
-      let answer = try await service.reload()
-      logger.info("configuration read again", metadata: ["accounts": "\(answer.accounts)"])
-      for problem in answer.problems { logger.warning("\(Self.line(problem))") }
-      notifier.notify(.ready, .status(Self.status(accounts: answer.accounts, problems: answer.problems)))
+      notifier.notify(.ready, reread(try await service.reload()))
     } catch {
       logger.warning("the configuration cannot be read again", metadata: ["reason": "\(error.message)"])
       notifier.notify(.ready, .status(Self.status(failure: error)))
     }
+  }
+
+  /// Somebody changed the configuration files.
+  func filesChanged() async {
+    if let answer = await service.filesChanged() { notifier.notify(reread(answer)) }
+  }
+
+  private func reread(_ answer: ConfigReloadAnswer) -> ServiceNotifier.State {
+    logger.info("configuration read again", metadata: ["event": "reloaded", "accounts": "\(answer.accounts)"])
+    for problem in answer.problems { logger.warning("\(Self.line(problem))") }
+    return .status(Self.status(accounts: answer.accounts, problems: answer.problems))
   }
 
   /// The end begins: from now on the manager is asked for more time, again and again, until the task is cancelled or the

@@ -1,0 +1,84 @@
+import AgentCore
+import Glibc
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import AgentRuntime
+
+@Suite("Watching the configuration files")
+struct ConfigurationWatchTests {
+  /// How often a change was told.
+  private final class Count: Sendable {
+    private let state = Mutex((count: 0, waiting: [(Int, CheckedContinuation<Void, Never>)]()))
+
+    func add() {
+      let woken = state.withLock { state in
+        state.count += 1
+        let woken = state.waiting.filter { $0.0 <= state.count }
+        state.waiting.removeAll { $0.0 <= state.count }
+        return woken
+      }
+      for (_, waiter) in woken { waiter.resume() }
+    }
+
+    func reaches(_ count: Int) async {
+      await withCheckedContinuation { continuation in
+        let isThere = state.withLock { state in
+          if state.count >= count { return true }
+          state.waiting.append((count, continuation))
+          return false
+        }
+        if isThere { continuation.resume() }
+      }
+    }
+  }
+
+  private static func write(_ path: String, _ text: String) {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
+    close(file)
+  }
+
+  @Test("A file that is written, put in place or deleted is seen, and one of a folder that came later")
+  func changes() async throws {
+    let scratch = try ScratchFolder()
+    let folder = ConfigurationFolder(path: scratch.path, home: nil)
+    let watch = try #require(ConfigurationWatch(folder: folder))
+    let count = Count()
+    let channel = try #require(
+      await watch.listen(on: MultiThreadedEventLoopGroup.singleton.next()) { count.add() })
+    // The folder of accounts is not there yet.
+    mkdir(folder.accountsFolder, 0o700)
+    await count.reaches(1)
+    Self.write(folder.accountFile("work"), "x")
+    await count.reaches(2)
+    Self.write(scratch.path + "/new", "y")
+    await count.reaches(3)
+    rename(scratch.path + "/new", folder.accountFile("work"))
+    await count.reaches(4)
+    unlink(folder.accountFile("work"))
+    await count.reaches(5)
+    try await channel.close()
+  }
+
+  @Test("Reading the files is no change, and a folder that is not there no mistake")
+  func reading() throws {
+    let scratch = try ScratchFolder()
+    let configuration = FileConfiguration(
+      folder: ConfigurationFolder(path: scratch.path + "/none", home: nil), uid: getuid())
+    #expect(configuration.watch != nil && configuration.load().definitions.isEmpty)
+    #expect(configuration.watch?.hasEvents == false)
+    mkdir(scratch.path + "/none", 0o700)
+    #expect(configuration.watch?.hasEvents == true)
+  }
+}
+
+extension ConfigurationWatch {
+  /// Whether something waits to be read.
+  fileprivate var hasEvents: Bool {
+    var count: Int32 = 0
+    return ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
+  }
+}
