@@ -9,10 +9,14 @@ package enum AgentProcess {
   /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is on standard
   /// error. `logLevel` is a name of swift-log's levels; another one counts as `info`.
   package static func run(logLevel: String) async -> Int32 {
-    var logger = Logger(label: "oauthd") { StreamLogHandler.standardError(label: $0) }
+    let environment = ProcessEnvironment.read()
+    let journal = JournalSocket(environment: environment)
+    var logger = Logger(label: "oauthd") { label -> any LogHandler in
+      guard let journal else { return StreamLogHandler.standardError(label: label) }
+      return JournalLogHandler(identifier: label, journal: journal)
+    }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     do {
-      let environment = ProcessEnvironment.read()
       for name in ServiceNotifier.variables { unsetenv(name) }
       // One loop serves everything; by default there would be a thread for each core.
       NIOSingletons.groupLoopCountSuggestion = 1

@@ -30,7 +30,7 @@ final class NotifyReceiver: Sendable {
 
   /// The next datagram; nil when there is none.
   func next() -> String? {
-    var buffer = [UInt8](repeating: 0, count: 1_024)
+    var buffer = [UInt8](repeating: 0, count: 16_384)
     let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
     return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
   }
