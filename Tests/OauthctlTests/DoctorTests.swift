@@ -89,7 +89,7 @@ struct DoctorTests {
       ["note linger: loginctl enable-linger"]
     ),
     (
-      "a memory that others read", { machine, _ in machine.files["/proc/44"]?.owner = 7 },
+      "a memory that others read", { machine, _ in machine.files["/proc/44/status"]?.owner = 7 },
       ["wrong sandbox: systemctl --user restart oauthd.service"]
     ),
     (

@@ -16,7 +16,7 @@ struct PretendedMachine {
     "/home/u/.local/share/systemd/user/oauthd.service": (.other, 7, 0o644, "[Service]\nExecStart=/opt/bin/oauthd\n"),
     "/home/u/.local/share/systemd/user/oauthd.service.d/50-sandbox.conf": (.other, 7, 0o644, "PrivateUsers=yes"),
     "/home/u/.config/systemd/user/sockets.target.wants/oauthd.socket": (.symbolicLink, 7, 0o777, "[Socket]"),
-    "/var/lib/systemd/linger/u": (.other, 0, 0o644, ""), "/proc/44": (.directory, 0, 0o555, ""),
+    "/var/lib/systemd/linger/u": (.other, 0, 0o644, ""), "/proc/44": (.directory, 7, 0o555, ""),
     "/proc/44/status": (.other, 0, 0o444, "NoNewPrivs:\t1\nSeccomp:\t2\n"),
     "/proc/44/uid_map": (.other, 0, 0o444, "  7  7  1\n"), "/proc/self/uid_map": (.other, 7, 0o444, "0 0 4294967295\n"),
     "/home/u/.local/share/oauthctl": (.directory, 7, 0o700, ""),

@@ -1,7 +1,9 @@
 """The agent as a service: under a booted systemd, in the unit files and the sandbox as they are installed."""
 
 import json
+import re
 import time
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -164,6 +166,42 @@ def test_a_reload_keeps_connections(service):
     talk.communicate(timeout=10)
 
 
+def entries(user):
+    """The agent's journal entries, as `journalctl -o json` gives them."""
+    text = user.machine.run(
+        "journalctl", "--no-pager", "-o", "json", "-t", "oauthd", f"_UID={user.uid}", timeout=60).stdout
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("is_fenced", [True, False], ids=["in the sandbox", "in the first part of it"])
+def test_the_journal_has_fields_to_look_by_and_no_secret(service, server, is_fenced):
+    if not is_fenced:
+        service.set_unit("50-sandbox", "")
+    service.write("browser", '#!/bin/sh\necho "$1" >asked\nexec curl -sSL -o /dev/null "$1"\n', 0o700)
+    login = service.run("sh", "-c", "echo dev-web-secret | oauthctl login work "
+                        f"{server.issuer} --client-id dev-web --client-secret-stdin")
+    recovery = re.search(r"(?m)^  ((?:[0-9A-Z]{5}-)+[0-9A-Z]+)$", login.stdout + login.stderr)[1]
+    tokens = [service.oauthctl("get-token", "work", *option).stdout.strip() for option in ([], ["--force"])]
+    server.script(revoke_grants=True)
+    assert service.oauthctl("get-token", "work", "--force", check=False).status == 4
+    service.oauthctl("vault", "lock")
+    wait_until(lambda: any(entry.get("OAUTHCTL_EVENT") == "locked" for entry in entries(service)), 20, "the last entry")
+
+    found = {entry.get("OAUTHCTL_EVENT"): entry for entry in entries(service)}
+    assert {"started", "logged_in", "token_asked", "token_granted", "token_failed", "locked"} <= found.keys()
+    for event in ("logged_in", "token_granted", "token_failed"):
+        entry = found[event]
+        assert (entry["OAUTHCTL_ACCOUNT"], entry["OAUTHCTL_ISSUER"]) == ("work", server.issuer)
+        assert entry["PRIORITY"] == "6" and len(entry["MESSAGE_ID"]) == 32 and entry["MESSAGE"].startswith("work: ")
+        # The journal's own word for who said it.
+        assert entry["_SYSTEMD_USER_UNIT"] == "oauthd.service" and entry["_COMM"] == "oauthd"
+    everything = json.dumps(entries(service))
+    asked = dict(parse_qsl(urlsplit(service.path("asked").read_text().strip()).query))
+    assert len(set(tokens)) == 2
+    for secret in (*tokens, recovery, "dev-web-secret", asked["state"], asked["code_challenge"]):
+        assert len(secret) > 8 and secret not in everything
+
+
 def test_a_stopped_socket_is_removed(service):
     status(service)
     service.systemctl("stop", "oauthd.socket")
@@ -187,6 +225,38 @@ def test_a_stop_waits_for_the_refresh_under_way(service, server):
 
 def oauth_fetch_runs(user):
     return user.machine.run("pgrep", "-u", str(user.uid), "oauthd-fetch", check=False).status == 0
+
+
+def test_doctor_sees_units_and_what_the_sandbox_does(service):
+    def look(check):
+        service.oauthctl("status")
+        report = json.loads(service.oauthctl("doctor", "--json", check=False).stdout)
+        found = [finding for finding in report["findings"] if finding["check"] == check]
+        assert len(found) == 1, found
+        return found[0]
+
+    assert look("sandbox")["level"] == "ok" and "fenced off" in look("sandbox")["message"]
+    assert look("linger")["level"] == "note" and look("linger")["fix"] == "loginctl enable-linger"
+    service.machine.path("/var/lib/systemd/linger").mkdir(exist_ok=True)
+    service.machine.path(f"/var/lib/systemd/linger/{service.name}").touch()
+    assert look("linger")["level"] == "ok"
+
+    found = look("units")
+    assert found["level"] == "note" and "not enabled" in found["message"]
+    service.run("sh", "-c", found["fix"])
+    assert look("units")["level"] == "ok"
+
+    # A drop-in that undoes the fence is found, and taking it out again and doing as told mends it.
+    service.set_unit("90-loose", "[Service]\n" + "".join(f"{key}=no\n" for key in (
+        "PrivateUsers", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "ProtectKernelTunables",
+        "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "ProtectHostname"))
+        + "ReadWritePaths=\nCapabilityBoundingSet=~\n")
+    service.systemctl("restart", "oauthd.service")
+    found = look("sandbox")
+    assert found["level"] == "wrong" and "has no effect" in found["message"]
+    service.path(".config/systemd/user/oauthd.service.d/90-loose.conf").unlink()
+    service.run("sh", "-c", found["fix"])
+    assert look("sandbox")["level"] == "ok"
 
 
 def test_a_bad_configuration_is_answered(service):

@@ -6,11 +6,12 @@ enum SandboxCheck {
     guard let status = patient.status else { return [] }
     let machine = patient.machine
     let process = "/proc/\(status.pid)"
-    guard let owner = machine.status(process)?.owner, let text = machine.text("\(process)/status") else {
+    guard let owner = machine.status("\(process)/status")?.owner, let text = machine.text("\(process)/status") else {
       return [.note("sandbox", "\(process) cannot be read, so it is not known what is around the agent")]
     }
     var findings: [Finding] = []
-    // An undumpable process belongs to root there (proc(5)); for root himself it cannot be told.
+    // The files of an undumpable process belong to root (proc(5)), but not their folder; for root himself it cannot be
+    // told.
     if owner == machine.userID, machine.userID != 0 {
       findings.append(
         .wrong("sandbox", "other programs of yours can read the agent's memory (it is dumpable)", patient.restart))
