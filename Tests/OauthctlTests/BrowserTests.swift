@@ -43,6 +43,15 @@ struct BrowserTests {
     #expect(Surroundings(variables).isRemoteSession == isRemote)
   }
 
+  @Test("Who wanted a device code and joins a login by browser is told so")
+  func joined() {
+    var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)
+    #expect(LoginWords.joined(login, wantsDevice: true)?.hasPrefix("work: a login by browser is under way") == true)
+    #expect(LoginWords.joined(login, wantsDevice: false) == nil)
+    login.kind = .device
+    #expect(LoginWords.joined(login, wantsDevice: true) == nil)
+  }
+
   @Test("Paste-back names the address the browser ends on, and the tunnel")
   func pasteBack() {
     let lines = LoginWords.pasteBack(

@@ -45,7 +45,8 @@ package enum AccountSelection {
     guard fitting.count == 1 else {
       let names = fitting.map(\.name).sorted().prefix(8).joined(separator: ", ")
       throw AgentFailure(
-        .accountAmbiguous, "\(fitting.count) accounts fit: \(names)", hint: "name one of them")
+        .accountAmbiguous, "\(fitting.count) accounts fit: \(names)",
+        hint: "oauthctl get-token NAME, NAME being one of: \(names)")
     }
     return (first.name, origin)
   }

@@ -18,6 +18,7 @@ struct LoginFlow {
         requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
         remoteBrowser: isRemote || noBrowser ? true : nil),
       about: account)
+    if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { bench.terminal.warn(line) }
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
     let readsInput = show(login, isRemote: isRemote)

@@ -27,6 +27,13 @@ enum LoginWords {
     ]
   }
 
+  /// A login of the other kind is under way, and there is one at a time: this is that one.
+  static func joined(_ login: LoginStarted, wantsDevice: Bool) -> String? {
+    guard wantsDevice, login.kind == .browser else { return nil }
+    return "\(login.account): a login by browser is under way, so this is no login by device code. "
+      + "Control-C gives that login up; then the same again"
+  }
+
   static func device(_ login: LoginStarted) -> [String] {
     var lines = ["Open this on any device:", "  \(login.verificationURI ?? "")", "and enter the code:"]
     lines.append("  \(login.userCode ?? "")")

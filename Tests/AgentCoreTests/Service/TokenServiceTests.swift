@@ -198,7 +198,8 @@ struct TokenServiceTests {
     #expect(try await bench.call(TokenGet()).account == "work")
     bench.configuration.set([.browser, .browser.changed { $0.name = "home" }])
     _ = try await bench.call(ConfigReload())
-    #expect(await bench.failure(TokenGet())?.kind == .accountAmbiguous)
+    let ambiguous = await bench.failure(TokenGet())
+    #expect(ambiguous?.kind == .accountAmbiguous && ambiguous?.hint?.hasPrefix("oauthctl get-token NAME, ") == true)
   }
 }
 
