@@ -19,7 +19,7 @@ help:
 	@echo 'make demo     the story of a token, told by the programs themselves'
 	@echo 'make install [PREFIX=~/.local]    programs, units, completions, manual pages;  make uninstall  takes them away'
 	@echo 'make deb      a Debian package of the same, in $(BUILD), judged by lintian'
-	@echo 'make prove    kill -9 and disk faults at every place of a refresh, hostile callers: the full sets'
+	@echo 'make prove    kill -9, power cuts and disk faults at every place of a refresh, hostile callers: the full sets'
 	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit tests, address and thread'
 	@echo 'make lint     the style of all files;  make format  mends what can be mended'
 	@echo 'make clean    remove $(BUILD)'
