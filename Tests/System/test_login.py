@@ -1,10 +1,14 @@
 """`oauthctl login` on a real server's login and consent pages, and what is there afterwards."""
 
+import json
 import re
+import urllib.error
 import urllib.parse
+import urllib.request
 
 import pytest
 
+from support.dev_server import DevServer
 from support.login import get_token, log_in
 from world.accounts import CLIENTS
 from world.browser import Browser
@@ -91,6 +95,38 @@ def test_the_address_can_be_pasted_back(home, agent, dot):
     _, stderr = command.communicate(redirect + "\n", timeout=60)
     assert command.returncode == 0, stderr
     assert dot.say_hello(get_token(home)) == 200
+
+
+def test_a_code_that_the_server_refuses_is_told_and_the_login_goes_on(home, agent, dot):
+    """Whoever sees the address of a login can answer it, with a code that is worth nothing."""
+    command = home.start(
+        home.programs / "oauthctl", "login", "work", dot.issuer, "--client-id", "native-app", "--scope", "read",
+        "--no-browser", stdin=-1)
+    url = next(found.group() for line in command.stderr if (found := re.search(r"http\S+[?&]state=\S+", line)))
+    sent = urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)
+    forged = urllib.parse.urlencode({"code": "forged", "state": sent["state"][0], "iss": dot.issuer})
+    with pytest.raises(urllib.error.HTTPError) as page:
+        urllib.request.urlopen(f"{sent['redirect_uri'][0]}?{forged}", timeout=20)
+    assert page.value.code == 400 and "The login goes on" in page.value.read().decode()
+    assert "invalid_grant" in next(line for line in command.stderr if "goes on" in line)
+    redirect = Browser(dot.user, dot.password).open(url, follow_redirect=False)
+    _, stderr = command.communicate(redirect + "\n", timeout=60)
+    assert command.returncode == 0, stderr
+    assert dot.say_hello(get_token(home)) == 200
+
+
+@pytest.mark.parametrize("member, named", [
+    ("require_pushed_authorization_requests", "RFC 9126"), ("require_signed_request_object", "RFC 9101")])
+def test_a_server_that_wants_other_requests_is_refused_by_name(home, agent, member, named):
+    server = DevServer(home)
+    base = server.issuer
+    metadata = {
+        "issuer": base, "authorization_endpoint": f"{base}/authorize", "token_endpoint": f"{base}/token",
+        "device_authorization_endpoint": f"{base}/device_authorization", member: True}
+    server.script(answers=[
+        {"endpoint": "metadata", "action": "answer", "status": 200, "body": json.dumps(metadata), "times": 2}])
+    result = home.oauthctl("login", "work", base, "--client-id", "dev", check=False)
+    assert result.status == 3 and named in result.stderr and "oauthctl login work --device" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [("get-token", "nobody"), ("login", "nobody")])

@@ -136,3 +136,15 @@ def test_a_server_without_revocation_is_told_so(home, agent, own):
 def test_an_unknown_account_is_told(home, agent):
     result = home.oauthctl("logout", "nobody", check=False)
     assert (result.status, result.stdout) == (3, "") and "nobody" in result.stderr
+
+
+def test_a_client_that_is_not_accepted_is_asked_again_with_its_new_secret(home, agent, own):
+    """The secret was renewed at the server, here it is the old one: the tokens are not forgotten without a word."""
+    log_in(home, own, client="web-app")
+    home.oauthctl("secret", "set", "work", "client_secret", stdin="an old secret\n")
+    result = home.oauthctl("logout", "work")
+    assert "invalid_client" in result.stderr and "oauthctl secret set work client_secret" in result.stderr
+    assert live_tokens(own) != []
+    agent.restart()
+    home.oauthctl("secret", "set", "work", "client_secret", stdin=CLIENTS["web-app"].secret + "\n")
+    wait_until(lambda: live_tokens(own) == [], 20, "the revocation")

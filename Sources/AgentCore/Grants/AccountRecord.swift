@@ -91,6 +91,8 @@ package struct GrantVerdict: Sendable, Equatable, Codable {
   package var reason: String
   package var oauthError: String?
   package var oauthErrorDescription: String?
+  /// No server said it in so many words: asked again by plan, once in a while.
+  package var isUnconfirmed: Bool?
 
   package init(_ kind: Kind, _ reason: String, oauthError: String? = nil, oauthErrorDescription: String? = nil) {
     self.kind = kind
@@ -101,6 +103,7 @@ package struct GrantVerdict: Sendable, Equatable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case kind, reason
+    case isUnconfirmed = "is_unconfirmed"
     case oauthError = "oauth_error"
     case oauthErrorDescription = "oauth_error_description"
   }

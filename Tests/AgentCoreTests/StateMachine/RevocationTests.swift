@@ -57,6 +57,15 @@ struct RevocationTests {
     #expect(driver.durable?.revocations.isEmpty == true)
   }
 
+  @Test("a client secret that comes while one is being sent with the old secret is tried at once")
+  func clientRefusedMeanwhile() {
+    let driver = loggedOut()
+    driver.change(.setSecret(.clientSecret, Secret("new")))
+    driver.saved()
+    driver.revocationEnds(.clientRefused("invalid_client"))
+    #expect(driver.revocationSecret == Secret("new"))
+  }
+
   @Test("after thirty days that is given up, too")
   func clientRefusedForLong() {
     let driver = loggedOut()

@@ -95,6 +95,26 @@ struct VerdictTests {
     #expect(driver.durable?.refreshToken == "r1")
   }
 
+  @Test("an unconfirmed verdict is probed every hour, over restarts too, and the first token ends it")
+  func unconfirmedProbe() {
+    let driver = MachineDriver(
+      .expired().with {
+        var verdict = GrantVerdict(.loginRequired, "status 400, again and again (unconfirmed)")
+        verdict.isUnconfirmed = true
+        $0.grant?.verdict = verdict
+      })
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.emptyRefusal)
+    #expect(driver.failure(driver.ask()) == .loginRequired)
+    #expect((driver.machine.wake(at: driver.now) ?? 0) - driver.now.bootSeconds >= 2_700)
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.durable?.grant?.verdict == nil)
+    #expect(driver.token(driver.ask()) == "a2")
+  }
+
   @Test("two refusals without a reason, however far apart, are not enough, and a login counts anew")
   func withoutReasonReset() {
     let (driver, _) = refreshing()

@@ -103,6 +103,7 @@ extension AccountStateMachine {
       (revocationBackoff.plannedAt ?? -.infinity) <= now.bootSeconds
     else { return nil }
     isRevoking = true
+    revokingSecret = record?.clientSecret
     return .revoke(next, clientSecret: record?.clientSecret?.secret)
   }
 
@@ -114,8 +115,9 @@ extension AccountStateMachine {
     var isOver = now.seconds(since: revocation.since) >= RevocationRecord.lifeSeconds
     switch end {
     case .revoked, .refused: isOver = true
+    case .clientRefused where record?.clientSecret != revokingSecret: break  // Another secret came meanwhile.
     case .clientRefused(let reason):
-      revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.clientProbeSeconds)
+      revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
     case .later(let reason, let retryAfterSeconds):
       revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
     }

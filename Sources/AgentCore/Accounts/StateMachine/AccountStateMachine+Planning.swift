@@ -45,8 +45,8 @@ extension AccountStateMachine {
     else { return nil }
     if record.intent != nil { return (.standard, now.bootSeconds) }
     switch grant.verdict?.kind {
-    case .loginRequired: return nil
-    case .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds)
+    case .loginRequired where grant.verdict?.isUnconfirmed != true: return nil
+    case .loginRequired, .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds)
     case nil: break
     }
     // Where a refresh kills the token that callers still hold, only they know when it may go.

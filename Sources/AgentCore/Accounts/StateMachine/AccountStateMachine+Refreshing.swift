@@ -7,8 +7,8 @@ extension AccountStateMachine {
   /// Refusals without a reason, and the seconds they must span, that count as a login needed.
   static let unconfirmedRefusals = 3
   static let unconfirmedSeconds = 600.0
-  /// Seconds between probes while the server rejects the client.
-  static let clientProbeSeconds = 3_600.0
+  /// Seconds between probes while the server rejects the client, or seems to want a login and does not say so.
+  static let probeSeconds = 3_600.0
   /// Seconds after which a request that the server refused is made again.
   static let refusedSeconds = 60.0
 
@@ -157,7 +157,7 @@ extension AccountStateMachine {
         outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error))", error, description)
       }
     case .clientRefused(let error, let description):
-      backoff.fail(error, at: now.bootSeconds, spread: random, least: Self.clientProbeSeconds)
+      backoff.fail(error, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
       outcome = decide(
         &next, .clientRejected, "\(host(of: call.binding)) rejects the client (\(error))", error, description)
     case .refused(let error, let description):
@@ -177,13 +177,16 @@ extension AccountStateMachine {
       refusalsWithoutReason += 1
       let first = firstRefusalWithoutReason ?? now.bootSeconds
       firstRefusalWithoutReason = first
-      backoff.fail(reason, at: now.bootSeconds, spread: random)
-      let isConfirmed =
-        refusalsWithoutReason >= Self.unconfirmedRefusals && now.bootSeconds - first >= Self.unconfirmedSeconds
-      outcome =
-        isConfirmed
-        ? decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil, nil)
-        : .failed(unavailable(at: now))
+      let isEnough =
+        next.grant?.verdict?.isUnconfirmed == true
+        || refusalsWithoutReason >= Self.unconfirmedRefusals && now.bootSeconds - first >= Self.unconfirmedSeconds
+      backoff.fail(reason, at: now.bootSeconds, spread: random, least: isEnough ? Self.probeSeconds : 0)
+      if isEnough {
+        outcome = decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil, nil)
+        next.grant?.verdict?.isUnconfirmed = true
+      } else {
+        outcome = .failed(unavailable(at: now))
+      }
     case .undecided(let reason, let retryAfterSeconds):
       backoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
       outcome = .failed(unavailable(at: now))

@@ -117,6 +117,8 @@ package struct AccountStateMachine: Sendable {
   var refusalsWithoutReason = 0
   var firstRefusalWithoutReason: Double?
   var isRevoking = false
+  /// What the revocation under way was sent with.
+  var revokingSecret: StoredSecret?
   var revocationBackoff = Backoff()
 
   package init(record: AccountRecord?, definition: AccountDefinition?) {
@@ -209,6 +211,15 @@ package struct AccountStateMachine: Sendable {
     switch phase {
     case .sending, .saving(_, .intent): true
     case .idle, .saving: false
+    }
+  }
+
+  /// Whether a refresh token is being saved that nobody else has, and that the server gave in exchange for the one before.
+  package var isSavingRotation: Bool {
+    switch phase {
+    case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
+      candidate?.grant?.refreshToken != record?.grant?.refreshToken
+    case .idle, .saving, .sending: false
     }
   }
 
