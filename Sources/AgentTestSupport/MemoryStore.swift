@@ -9,6 +9,7 @@ package final class MemoryStore: RecordStore {
     var failures: [Int: VaultError] = [:]
     var loadFailures: [VaultError] = []
     var history: [VaultRecord] = []
+    var spilled: [RecordID: VaultRecord] = [:]
     var loads = 0
     var loading = 0
     var mostLoading = 0
@@ -44,6 +45,8 @@ package final class MemoryStore: RecordStore {
   package var mostLoading: Int { state.withLock { $0.mostLoading } }
   package var isRolledBack: Bool { state.withLock { $0.isRolledBack } }
   package var puts: Int { state.withLock { $0.puts } }
+  /// Records kept aside.
+  package var spilled: Int { state.withLock { $0.spilled.count } }
   /// Every record that was made durable, in order.
   package var history: [VaultRecord] { state.withLock { $0.history } }
 
@@ -58,7 +61,8 @@ package final class MemoryStore: RecordStore {
     for _ in 0..<20 { await Task.yield() }
     let result: Result<[VaultRecord], VaultError> = state.withLock { state in
       guard state.loadFailures.isEmpty else { return .failure(state.loadFailures.removeFirst()) }
-      return .success(state.records.values.sorted { $0.id.description < $1.id.description })
+      let records = state.records.merging(state.spilled) { $0.version < $1.version ? $1 : $0 }
+      return .success(records.values.sorted { $0.id.description < $1.id.description })
     }
     return try result.get()
   }
@@ -72,10 +76,15 @@ package final class MemoryStore: RecordStore {
         return .staleVersion(stored: stored.version)
       }
       state.records[record.id] = record
+      state.spilled[record.id] = nil
       state.history.append(record)
       return nil
     }
     if let failure { throw failure }
+  }
+
+  package func spill(_ record: VaultRecord) async throws(VaultError) {
+    state.withLock { $0.spilled[record.id] = record }
   }
 
   package func delete(_ id: RecordID) async throws(VaultError) {

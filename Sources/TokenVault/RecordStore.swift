@@ -61,6 +61,10 @@ package protocol RecordStore: Sendable {
   /// Durable when it returns. An id that is not there is no error.
   func delete(_ id: RecordID) async throws(VaultError)
 
+  /// Keeps a record aside that `put` could not make durable and that nobody could give again; `loadAll` gives it back, and
+  /// a later `put` takes its place.
+  func spill(_ record: VaultRecord) async throws(VaultError)
+
   /// Whether what `loadAll` gave is older than what this machine has stored before. Its refresh tokens may have been
   /// rotated since: using one could make the server revoke the whole grant.
   var isRolledBack: Bool { get async }

@@ -19,6 +19,10 @@ package actor Vault: RecordStore {
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
   var keys: VaultKeys?
   var session: Session?
+  /// Of the vault that `keys` are of.
+  var vaultID: [UInt8]?
+  /// Records that are kept aside.
+  var spilled: Set<RecordID> = []
   /// Set by `lock` in this process; the file that says so may have failed to be written.
   var isHeld = false
   /// There is one place for the copy of a backup.
@@ -60,7 +64,7 @@ package actor Vault: RecordStore {
     guard let session = try openedSession(), let keys else { return [] }
     var records: [VaultRecord] = []
     for id in session.catalogue.sortedIDs { records.append(try Vault.record(id, in: session, keys)) }
-    return records
+    return await merged(records)
   }
 
   /// One record, opened.
@@ -96,6 +100,7 @@ package actor Vault: RecordStore {
       )
     }
     try commit(.put(rowName: name, sealed: sealed), catalogue)
+    unspill(record.id)
   }
 
   package func delete(_ id: RecordID) async throws(VaultError) {
@@ -105,6 +110,7 @@ package actor Vault: RecordStore {
     catalogue.entries[id] = nil
     let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
     try commit(.delete(rowName: name), catalogue)
+    unspill(id)
   }
 
   package var isRolledBack: Bool { rollback != nil }
@@ -168,6 +174,7 @@ package actor Vault: RecordStore {
     try database.allowCheckpoints(true)
     judgeCounter(&session)
     self.keys = keys
+    vaultID = database.vaultID
     self.session = session
     return session
   }

@@ -6,13 +6,19 @@ package struct VaultLocation: Equatable, Sendable {
   package let keyFile: String
   /// Remembers the last commit, outside of the vault's folder.
   package let counterFile: String
+  /// Where records go that the vault could not write, on another file system if possible; nil: nowhere.
+  package let spillDirectory: String?
   /// Whether a network file system is taken on the user's word.
   package let allowsNetworkFileSystem: Bool
 
-  package init(directory: String, keyFile: String, counterFile: String, allowsNetworkFileSystem: Bool = false) {
+  package init(
+    directory: String, keyFile: String, counterFile: String, spillDirectory: String? = nil,
+    allowsNetworkFileSystem: Bool = false
+  ) {
     self.directory = directory
     self.keyFile = keyFile
     self.counterFile = counterFile
+    self.spillDirectory = spillDirectory
     self.allowsNetworkFileSystem = allowsNetworkFileSystem
   }
 

@@ -32,9 +32,18 @@ final class Scratch: Sendable {
   func files() throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for folder in ["data/oauthctl", "state/oauthctl"] {
-      for name in (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? [] {
-        found["\(folder)/\(name)"] = try read("\(path)/\(folder)/\(name)")
+      for (name, bytes) in try contents(of: "\(path)/\(folder)") {
+        found[String(name.dropFirst(path.count + 1))] = bytes
       }
+    }
+    return found
+  }
+
+  /// The bytes of every file in `folder`, by its whole path.
+  func contents(of folder: String) throws -> [String: [UInt8]] {
+    var found: [String: [UInt8]] = [:]
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      found["\(folder)/\(name)"] = try read("\(folder)/\(name)")
     }
     return found
   }

@@ -46,14 +46,22 @@ extension CredentialService {
       return
     }
     let stored = VaultRecord(id: id, version: version, payload: payload)
-    Task { self.saveEnded(name, await self.put(stored)) }
+    let isOnlyCopy = accounts[name]?.machine.isSavingRotation ?? false
+    Task { self.saveEnded(name, await self.put(stored, isOnlyCopy: isOnlyCopy)) }
   }
 
-  private nonisolated func put(_ record: VaultRecord) async -> AgentFailure? {
+  private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> AgentFailure? {
     do {
       try await store.put(record)
       return nil
-    } catch { return AgentFailure(error) }
+    } catch {
+      if isOnlyCopy {
+        do throws(VaultError) { try await store.spill(record) } catch {
+          logger.error("nor could it be kept aside", metadata: ["reason": "\(AgentFailure(error).message)"])
+        }
+      }
+      return AgentFailure(error)
+    }
   }
 
   private func erase(_ name: String) {

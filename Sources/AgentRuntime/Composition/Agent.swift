@@ -45,6 +45,7 @@ struct Agent: Service {
     let vault = Vault(
       location: VaultLocation(
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
+        spillDirectory: paths.spillDirectory,
         allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome),
       socketPathForLock: location, random: random)
     let fetch = FetchProcess(

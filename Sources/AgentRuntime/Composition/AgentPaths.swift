@@ -6,6 +6,7 @@ package struct AgentPaths: Sendable, Equatable {
   package var vaultDirectory: String
   package var keyFile: String
   package var commitCounter: String
+  package var spillDirectory: String
 
   /// Relative values of the variables are ignored, as the specification wants. Without `HOME` the password database
   /// tells it. Throws ``AgentPathsError``.
@@ -21,6 +22,7 @@ package struct AgentPaths: Sendable, Equatable {
     vaultDirectory = data + "/oauthctl"
     keyFile = state + "/oauthctl/vault.key"
     commitCounter = state + "/oauthctl/vault.commits"
+    spillDirectory = (absolute("XDG_RUNTIME_DIR") ?? state) + "/oauthctl/spill"
   }
 
   private static func passwordDatabaseHome() -> String? {

@@ -127,6 +127,29 @@ struct RestartTests {
     #expect(bench.refreshes == 1)
   }
 
+  @Test("a disk that fails with the answer, and then a kill: the login lives on in what was kept aside")
+  func diskAndKill() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.clock.advance(by: 3_601)
+    bench.store.fail(put: 2)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .storageFailed)
+    #expect(bench.store.spilled == 1)
+    let next = bench.restarted()
+    #expect(try await next.isGood(next.call(TokenGet(account: "work")).accessToken))
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("an intent that cannot be saved is not kept aside: nothing was sent")
+  func diskBefore() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.clock.advance(by: 3_601)
+    bench.store.fail(put: 1)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .storageFailed)
+    #expect(bench.store.spilled == 0)
+  }
+
   @Test("a vault that cannot be opened answers as such, and is opened once however many ask")
   func open() async throws {
     let bench = Bench()

@@ -1,0 +1,102 @@
+import Glibc
+import Sealing
+import Testing
+
+@testable import TokenVault
+
+@Suite("What the vault could not write")
+struct SpillTests {
+  let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private var folder: String { "\(scratch.path)/run/spill" }
+
+  private func vault() -> Vault {
+    let location = scratch.location
+    return Vault(
+      location: VaultLocation(
+        directory: location.directory, keyFile: location.keyFile, counterFile: location.counterFile,
+        spillDirectory: folder),
+      socketPathForLock: "\(scratch.path)/agent.sock", recoveryCost: .cheap, now: { 0 })
+  }
+
+  /// Every file that was kept aside, by path.
+  private func kept() throws -> [String: [UInt8]] {
+    try scratch.contents(of: folder)
+  }
+
+  /// A vault with one record and a newer version of it kept aside, closed.
+  private func spilled() async throws {
+    let vault = vault()
+    try await vault.put(.sample(1))
+    try await vault.put(.sample(2))
+    try await vault.spill(.sample(1, version: 2))
+    await vault.close()
+  }
+
+  @Test("comes back with the next opening, is written then, and is gone from the other place")
+  func comesBack() async throws {
+    try await spilled()
+    #expect(try kept().count == 1)
+    let second = vault()
+    let records = try await second.held()
+    #expect(records.map(\.payload) == [VaultRecord.sample(1, version: 2).payload, VaultRecord.sample(2).payload])
+    #expect(records[0].version == 3)
+    #expect(try kept().isEmpty)
+    await second.close()
+    #expect(try await scratch.vault().held() == records)
+  }
+
+  @Test("is sealed, private, and named by nothing that tells of it")
+  func sealed() async throws {
+    try await spilled()
+    let (path, bytes) = try #require(try kept().first)
+    let plain = VaultRecord.sample(1, version: 2).payload.withBytes { Array($0) }
+    #expect(!(0...bytes.count - 32).contains { bytes[$0..<$0 + 32].elementsEqual(plain.prefix(32)) })
+    #expect(!path.contains(VaultRecord.sample(1).id.description))
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o077 == 0)
+  }
+
+  @Test("a later put takes its place")
+  func superseded() async throws {
+    let vault = vault()
+    try await vault.put(.sample(1))
+    try await vault.spill(.sample(1, version: 2))
+    try await vault.put(.sample(1, version: 3))
+    #expect(try kept().isEmpty)
+  }
+
+  @Test("an older version put back is not believed")
+  func stale() async throws {
+    try await spilled()
+    let (path, bytes) = try #require(try kept().first)
+    let second = vault()
+    _ = try await second.loadAll()
+    try await second.put(.sample(1, version: 4))
+    await second.close()
+    try scratch.write(bytes, to: path)
+    #expect(try await vault().held().first?.payload == VaultRecord.sample(1, version: 4).payload)
+  }
+
+  @Test("what is damaged, another's, or raised in its version is not believed, and harms nothing")
+  func foreign() async throws {
+    try await spilled()
+    let (path, bytes) = try #require(try kept().first)
+    for place in [0, 8, 60, bytes.count - 1] {
+      var other = bytes
+      other[place] ^= 1
+      try scratch.write(other, to: path)
+      let vault = vault()
+      #expect(try await vault.held().map(\.version) == [1, 1], "byte \(place)")
+      await vault.close()
+    }
+    for junk in [[], [1], [UInt8](repeating: 0, count: 100)] {
+      try scratch.write(junk, to: path)
+      let vault = vault()
+      #expect(try await vault.held().map(\.version) == [1, 1])
+      await vault.close()
+    }
+  }
+}
