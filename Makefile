@@ -54,7 +54,8 @@ prove:
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
 	  "$$(Tests/Setup/python $(BUILD))" -m pytest -m 'prove or not prove' -s \
-	  Tests/System/prove Tests/System/test_crash.py Tests/System/test_power_cut.py Tests/System/test_package.py
+	  Tests/System/prove Tests/System/test_crash.py Tests/System/test_power_cut.py Tests/System/test_package.py \
+	  Tests/System/test_vault.py
 
 FUZZ_SECONDS ?= 60
 

@@ -87,6 +87,10 @@ extension FileBytes {
     let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw failure("open \(source)") }
     defer { close(input) }
+    var found = stat()
+    guard fstat(input, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+      throw .local("\(source) is not a file", run: nil, status: 3)
+    }
     let temporary = "\(target).\(getpid()).tmp"
     let output = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard output >= 0 else { throw failure("create \(temporary)") }
