@@ -48,7 +48,6 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
-let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
@@ -66,7 +65,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     // Without traits: its default one brings all of Foundation, and ICU with it.
@@ -99,7 +97,7 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
-        nioCore, nioPosix, nioHTTP1, logging, lifecycle, unixSignals, subprocess, systemPackage, tomlKit,
+        nioCore, nioPosix, nioHTTP1, logging, lifecycle, unixSignals, tomlKit,
       ]),
 
     // Development and tests

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -98,4 +99,29 @@ int clinux_start_agent(const char *path, char *const *arguments, char *const *en
   if (count == 0) return 0;
   errno = count == (ssize_t)sizeof error ? error : EIO;
   return -1;
+}
+
+int clinux_start_helper(const char *path, int input, int output, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error != 0) return error;
+  posix_spawnattr_init(&attributes);
+  sigset_t every, none;
+  sigfillset(&every);
+  sigemptyset(&none);
+  posix_spawnattr_setsigdefault(&attributes, &every);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  // Before the open, which then finds a descriptor however few there may be.
+  if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO);
+  if (error == 0) error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_RDWR, 0);
+  if (error == 0) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+  char *arguments[] = {(char *)path, NULL}, *environment[] = {NULL};
+  if (error == 0) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
 }

@@ -27,6 +27,11 @@ struct FetchPipes: Sendable {
     }
   }
 
+  func closeHelperEnds() {
+    close(requestRead)
+    close(answerWrite)
+  }
+
   func closeAgentEnds() {
     close(requestWrite)
     close(answerRead)

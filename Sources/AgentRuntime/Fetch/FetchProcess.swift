@@ -1,18 +1,15 @@
+import CLinux
 import FetchWire
 import Glibc
 package import OAuthProtocol
 import Sealing
-import Subprocess
-import Synchronization
-import SystemPackage
 
 /// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key lives.
 ///
 /// The process gets the request over a pipe, no environment, no other descriptor, and is ended when it has answered.
-/// swift-subprocess starts and reaps it; the pipes are read here, because its own streams hand out buffers that nobody
-/// can wipe.
+/// The thread that talks to it also starts and reaps it, for which it needs no descriptor beside the pipes.
 package actor FetchProcess: HTTPTransport {
-  private let helper: FilePath
+  private let helper: String
   private let userAgent: String
   private var slots: FetchSlots
   private var waiting: [FetchSlots.Ticket: CheckedContinuation<Bool, Never>] = [:]
@@ -32,14 +29,15 @@ package actor FetchProcess: HTTPTransport {
   ///   - concurrency: processes at once, at least 1, and three times as many that only wait for a slow server; further
   ///     requests wait, and that wait is not part of their time-out.
   package init(helper: String, userAgent: String, concurrency: Int = 8) {
-    self.helper = FilePath(helper)
+    self.helper = helper
     self.userAgent = userAgent
     self.slots = FetchSlots(limit: concurrency)
   }
 
   /// The helper that was installed with `executable`: `oauthd-fetch` in the same folder.
   package static func beside(_ executable: String) -> String {
-    FilePath(executable).removingLastComponent().appending("oauthd-fetch").string
+    guard let slash = executable.lastIndex(of: "/") else { return "oauthd-fetch" }
+    return executable[...slash] + "oauthd-fetch"
   }
 
   /// Requests whose helper runs, and those that wait for a place.
@@ -68,9 +66,12 @@ package actor FetchProcess: HTTPTransport {
     return await withCheckedContinuation { caller in
       // Without a parent: the caller's cancellation must not reach the process.
       Task.detached { [helper] in
-        await Self.exchange(
-          helper: helper, head: head, body: request.body, limit: route.timeoutMilliseconds + Self.graceMilliseconds
-        ) { caller.resume(returning: $0) }
+        let tell: @Sendable (HTTPOutcome) -> Void = { caller.resume(returning: $0) }
+        let limit = route.timeoutMilliseconds + Self.graceMilliseconds
+        let isTold: Void? = await onOwnThread {
+          Self.exchange(helper: helper, head: head, body: request.body, limit: limit, tell: tell)
+        }
+        if isTold == nil { tell(.notSent(HTTPFailure(.helper, "no thread left for a request"))) }
         patience.cancel()
         await self.ended(number, origin)
       }
@@ -115,45 +116,43 @@ package actor FetchProcess: HTTPTransport {
   // MARK: One exchange
 
   /// Calls `tell` once, and returns when the process is gone. An answer is told before the process is waited for: until
-  /// it is saved, a kill loses what it carries.
+  /// it is saved, a kill loses what it carries. Blocks.
   private static func exchange(
-    helper: FilePath, head: FetchHead, body: Secret, limit: Int, tell: @escaping @Sendable (HTTPOutcome) -> Void
-  ) async {
+    helper: String, head: FetchHead, body: Secret, limit: Int, tell: @Sendable (HTTPOutcome) -> Void
+  ) {
     guard let pipes = FetchPipes() else {
       return tell(.notSent(HTTPFailure(.helper, "no file descriptors left for a request")))
     }
-    let configuration = Configuration(
-      executable: .path(helper), environment: .custom([:]), workingDirectory: "/")
-    // Kept apart from what `run` returns: it may still throw when the answer is here, over the end of the process.
-    let stage = Mutex(FetchStage.notStarted)
-    let result = try? await run(
-      configuration,
-      input: .fileDescriptor(FileDescriptor(rawValue: pipes.requestRead), closeAfterSpawningProcess: true),
-      output: .fileDescriptor(FileDescriptor(rawValue: pipes.answerWrite), closeAfterSpawningProcess: true),
-      error: .discarded
-    ) { execution in
-      let kill: @Sendable () -> Void = { try? execution.send(signal: .kill) }
-      let conversation = FetchConversation(
-        pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill)
-      let reached = await onOwnThread {
-        defer { kill() }
-        switch conversation.run() {
-        case .outcome(let outcome):
-          tell(outcome)
-          return FetchStage.told
-        case .vanished(let sent):
-          // A helper that closed its pipe is ending; a moment, and its status tells why.
-          usleep(50_000)
-          return .vanished(sent: sent)
-        }
-      }
-      if reached == nil { kill() }
-      stage.withLock { $0 = reached ?? .noThread }
+    var process: pid_t = 0
+    let error = clinux_start_helper(helper, pipes.requestRead, pipes.answerWrite, &process)
+    pipes.closeHelperEnds()
+    guard error == 0 else {
+      pipes.closeAgentEnds()
+      return tell(
+        .notSent(HTTPFailure(.helper, plainText("\(helper) could not be started; check the installation"))))
     }
-    let reached = stage.withLock { $0 }
-    if !reached.hasClosedPipes { pipes.closeAgentEnds() }
-    let status = result.map { "\($0.terminationStatus)" }
-    if let outcome = reached.outcome(helper: helper.string, status: status) { tell(outcome) }
+    let kill: @Sendable () -> Void = { [process] in _ = Glibc.kill(process, SIGKILL) }
+    switch FetchConversation(pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill).run() {
+    case .outcome(let outcome):
+      tell(outcome)
+      kill()
+      _ = reap(process)
+    case .vanished(let sent):
+      // A helper that closed its pipe is ending; a moment, and its status tells why.
+      usleep(50_000)
+      kill()
+      let failure = HTTPFailure(.helper, "oauthd-fetch ended without an answer (\(reap(process)))")
+      tell(sent ? .sentNoAnswer(failure) : .notSent(failure))
+    }
+  }
+
+  /// How a process ended (wait(2)): the low seven bits are a signal, or 0 and the exit status stands above them.
+  private static func reap(_ process: pid_t) -> String {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0 {
+      guard errno == EINTR else { return "status unknown" }
+    }
+    return status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
   }
 
   private static func explanation(_ error: FetchWireError) -> String {
