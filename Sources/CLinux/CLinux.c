@@ -21,6 +21,8 @@ int clinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
   return 0;
 }
 
+int clinux_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
 int clinux_make_undumpable(void) {
   struct rlimit none = {0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;

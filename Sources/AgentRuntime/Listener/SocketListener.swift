@@ -69,10 +69,11 @@ package final class SocketListener: Sendable {
       let gate = ConnectionGate(
         listener: name, uid: uid, responder: responder, table: table, state: state, logger: logger, peer: peer)
       let channel = try await ServerBootstrap(group: eventLoop)
-        // Four connections a round, the default, starve callers for hundreds of milliseconds when many come at once.
-        .serverChannelOption(.maxMessagesPerRead, value: 256)
+        // The first of a round; the backlog drain takes the others.
+        .serverChannelOption(.maxMessagesPerRead, value: 1)
         .serverChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(BacklogDrain(admit: gate.admit))
             let refusal = AnswerLine.failure(nil, Refusals.noDescriptors)
             try channel.pipeline.syncOperations.addHandler(
               AcceptRescue(

@@ -11,6 +11,9 @@
 /// SO_PEERCRED: uid, gid and pid of the process that connected to (or listens on) a Unix socket.
 int clinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid);
 
+/// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC: the next connection waiting at a listening socket.
+int clinux_accept(int fd);
+
 /// PR_SET_DUMPABLE 0 and RLIMIT_CORE 0: no core file, no ptrace or /proc/PID/mem by the same user.
 int clinux_make_undumpable(void);
 
