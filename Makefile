@@ -20,7 +20,7 @@ help:
 	@echo 'make install [PREFIX=~/.local]    programs, units, completions, manual pages;  make uninstall  takes them away'
 	@echo 'make deb      a Debian package of the same, in $(BUILD), judged by lintian'
 	@echo 'make prove    kill -9, power cuts and disk faults at every place of a refresh, hostile callers: the full sets'
-	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit tests, address and thread'
+	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit and socket tests'
 	@echo 'make lint     the style of all files;  make format  mends what can be mended'
 	@echo 'make clean    remove $(BUILD)'
 
@@ -54,8 +54,7 @@ prove:
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
 	  "$$(Tests/Setup/python $(BUILD))" -m pytest -m 'prove or not prove' -s \
-	  Tests/System/prove Tests/System/test_crash.py Tests/System/test_power_cut.py Tests/System/test_package.py \
-	  Tests/System/test_vault.py
+	  $(addprefix Tests/System/,test_load.py test_crash.py test_power_cut.py test_package.py test_vault.py)
 
 FUZZ_SECONDS ?= 60
 
@@ -63,11 +62,18 @@ fuzz:
 	@Tests/Setup/prepare build
 	@FUZZ_BUILD=$(abspath $(BUILD))/fuzz Tests/Fuzz/run $(FUZZ_SECONDS)
 
-# In folders of their own: a sanitizer changes every object.
+# In folders of their own: a sanitizer changes every object. One test at a time: sanitized programs are slow, and tests
+# with limits of seconds would wait for each other. The socket's tests drive the agent built with the thread sanitizer
+# over its real socket; a report in the agent's log fails the test.
+SANITIZED_SOCKET_TESTS = test_protocol.py test_refresh.py test_unauthorized.py test_rotation.py test_crowd.py
+
+sanitize: export TSAN_OPTIONS = suppressions=$(abspath Tests/Setup/thread-sanitizer)
 sanitize:
-	@Tests/Setup/prepare build
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan --disable-xctest
-	swift test --sanitize=thread --scratch-path .build-tsan --disable-xctest
+	@Tests/Setup/prepare test
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan --disable-xctest --no-parallel
+	swift test --sanitize=thread --scratch-path .build-tsan --disable-xctest --no-parallel
+	@OAUTHCTL_BIN=$(abspath .build-tsan)/debug PYTHONDONTWRITEBYTECODE=1 "$$(Tests/Setup/python $(BUILD))" -m pytest \
+	  $(addprefix Tests/System/,$(SANITIZED_SOCKET_TESTS))
 
 # As root for somebody else nothing is built: what root builds, its owner could not build again.
 install:

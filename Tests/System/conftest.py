@@ -62,6 +62,9 @@ def home(scratch, programs):
     yield private
     private.agent.stop()
     processes.end_orphans(before)
+    if private.agent.log.exists():
+        log = private.agent.log.read_text(errors="replace")
+        assert "ThreadSanitizer" not in log, log
 
 
 @pytest.fixture

@@ -51,6 +51,9 @@ class Home:
             "XDG_STATE_HOME": str(self.state), "XDG_RUNTIME_DIR": str(self.runtime),
             "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
         }
+        # make sanitize
+        if options := os.environ.get("TSAN_OPTIONS"):
+            self.environment["TSAN_OPTIONS"] = options
         self.agent = Agent(self)
 
     def start(self, *command, environment=None, **options):
