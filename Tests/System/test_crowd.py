@@ -1,4 +1,4 @@
-"""R11: no caller, however slow, many or malformed, keeps another waiting. How long it takes: prove/test_load."""
+"""R11: no caller, however slow, many or malformed, keeps another waiting. How long it takes: test_load."""
 
 import contextlib
 import resource

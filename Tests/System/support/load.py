@@ -57,7 +57,7 @@ def ask(wire):
 
 
 def times(path, count):
-    """Milliseconds of each of `count` requests of one caller, sorted, a new connection for every tenth; all answered."""
+    """Milliseconds of each of `count` requests of one caller, sorted, a new connection for every tenth."""
     found, wire, token = [], None, None
     for number in range(count):
         started = time.perf_counter()
@@ -107,7 +107,7 @@ def settled(agent, before, seconds=30):
     return now
 
 
-# --- Burdens. Those that hold connections return them; the others run in a process of their own until they are ended. -
+# --- Burdens. Those that hold connections return them; the others run in a process of their own until they are ended.
 
 def hold_idle(path, count):
     return [connect(path) for _ in range(count)]
