@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
+// A sanitizer brings a heap of its own.
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+
 // glibc's own, under the names it keeps for those who replace the others.
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
@@ -32,3 +35,5 @@ void *realloc(void *block, size_t size) {
   free(block);
   return moved;
 }
+
+#endif
