@@ -117,8 +117,9 @@ def test_a_code_that_the_server_refuses_is_told_and_the_login_goes_on(home, agen
 
 @pytest.mark.parametrize("member, named", [
     ("require_pushed_authorization_requests", "RFC 9126"), ("require_signed_request_object", "RFC 9101")])
-def test_a_server_that_wants_other_requests_is_refused_by_name(home, agent, member, named):
+def test_a_server_that_wants_other_requests_is_refused_by_name(home, agent, request, member, named):
     server = DevServer(home)
+    request.addfinalizer(server.stop)
     base = server.issuer
     metadata = {
         "issuer": base, "authorization_endpoint": f"{base}/authorize", "token_endpoint": f"{base}/token",

@@ -25,8 +25,9 @@ class Later(Relay):
         return b"Date: " + email.utils.format_datetime(told + self.hours, usegmt=True).encode()
 
 
-def test_a_wrong_clock_is_told_and_costs_no_life_of_a_token(home, agent):
+def test_a_wrong_clock_is_told_and_costs_no_life_of_a_token(home, agent, request):
     server = DevServer(home)
+    request.addfinalizer(server.stop)
     server.script(access_token_life_s=600)
     with Later(("127.0.0.1", int(server.issuer.rpartition(":")[2])), hours=3) as late:
         base = f"http://127.0.0.1:{late.port}"

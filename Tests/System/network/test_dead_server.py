@@ -38,8 +38,9 @@ def ask_all(home):
     return [answer["error"]["data"] for answer in answers if "error" in answer]
 
 
-def test_a_dead_server_is_asked_by_one_account_for_all(home, agent):
+def test_a_dead_server_is_asked_by_one_account_for_all(home, agent, request):
     server = DevServer(home)
+    request.addfinalizer(server.stop)
     target = ("127.0.0.1", int(server.issuer.rpartition(":")[2]))
     with Relay(target) as relay:
         for name in ACCOUNTS:
