@@ -11,7 +11,7 @@ struct AgentConnectionTests {
 
   /// Calls one method, on a thread of its own.
   private func call<P: RequestParameters>(
-    _ parameters: P, at location: SocketLocation? = nil, timeoutMilliseconds: Int = 5_000
+    _ parameters: P, at location: SocketLocation? = nil, timeoutMilliseconds: Int = 60_000
   ) async -> Result<P.Answer, ClientError> {
     let location = location ?? self.location
     return await onThread {

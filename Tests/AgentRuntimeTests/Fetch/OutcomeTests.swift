@@ -18,7 +18,7 @@ struct Treatment: Sendable, CustomTestStringConvertible {
 
   /// After the whole request was read, sends this.
   static func answers(
-    _ name: String, _ expected: Verdict, timeoutMilliseconds: Int = 10_000,
+    _ name: String, _ expected: Verdict, timeoutMilliseconds: Int = 60_000,
     _ answer: @escaping @Sendable (Connection) -> Void
   ) -> Treatment {
     Treatment(name: name, expected: [expected], arrivals: 1, timeoutMilliseconds: timeoutMilliseconds) { connection in
@@ -36,11 +36,11 @@ struct Treatment: Sendable, CustomTestStringConvertible {
       name: "resets at once", expected: [.sentNoAnswer(.connection), .notSent(.connection)], arrivals: 0,
       behaviour: { $0.reset() }),
     Treatment(
-      name: "never reads", expected: [.sentNoAnswer(.timeout)], arrivals: 0, timeoutMilliseconds: 300,
-      behaviour: { _ in usleep(600_000) }),
+      name: "never reads", expected: [.sentNoAnswer(.timeout)], arrivals: 0, timeoutMilliseconds: 2_000,
+      behaviour: { _ in usleep(4_000_000) }),
     answers("closes after the request", .sentNoAnswer(.connection)) { _ in },
     answers("resets after the request", .sentNoAnswer(.connection)) { $0.reset() },
-    answers("never answers", .sentNoAnswer(.timeout), timeoutMilliseconds: 300) { $0.hang() },
+    answers("never answers", .sentNoAnswer(.timeout), timeoutMilliseconds: 2_000) { $0.hang() },
     answers("closes inside the status line", .sentNoAnswer(.connection)) { $0.send("HTTP/1.1 20") },
     answers("closes inside the head", .sentNoAnswer(.connection)) { $0.send("HTTP/1.1 200 OK\r\nContent-Le") },
     answers("closes inside the body", .sentNoAnswer(.connection)) {
@@ -49,10 +49,10 @@ struct Treatment: Sendable, CustomTestStringConvertible {
     answers("closes inside a chunk", .sentNoAnswer(.connection)) {
       $0.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n{\"access")
     },
-    answers("drips a byte at a time", .sentNoAnswer(.timeout), timeoutMilliseconds: 400) { connection in
+    answers("drips a byte at a time", .sentNoAnswer(.timeout), timeoutMilliseconds: 2_000) { connection in
       for byte in "HTTP/1.1 200 OK\r\nX-Drip: aaaaaaaaaaaaaaaaaaaaaaaaaaa".utf8 {
         connection.send([byte])
-        usleep(30_000)
+        usleep(100_000)
       }
     },
     answers("is no HTTP server", .sentNoAnswer(.malformed)) { $0.send("220 mail.example ESMTP\r\n") },

@@ -91,7 +91,8 @@ struct TLSAndProxyTests {
       if answer == "wait" { $0.hang() } else { $0.send(answer) }
     }
     defer { proxy.stop() }
-    let route = HTTPRoute(proxy: "http://127.0.0.1:\(proxy.port)", connectTimeoutMilliseconds: 400)
+    let patience = answer == "wait" ? 400 : 60_000
+    let route = HTTPRoute(proxy: "http://127.0.0.1:\(proxy.port)", connectTimeoutMilliseconds: patience)
     let outcome = await fetch.perform(post("https://as.example/token"), route: route)
     #expect(Verdict(outcome) == expected, "\(outcome)")
     #expect(proxy.connections == 1)
