@@ -35,12 +35,14 @@ NAMES = {
 # What is printed here -> how README writes it, applied in this order.
 VARIABLE = [
     (r"(?m)^agent    pid \d+,", "agent    pid 4711,"),
+    # Whoever types takes a second from the login to this.
+    (r"(?<=  ok     )2 h       (?=  )", "1 h 59 min"),
     (r"127\.0\.0\.1:\d+(?=/callback)", "<loopback>:8914"),
     (r"-L (\d+):127\.0\.0\.1:\1 \S+", "-L 8914:<loopback>:8914 thishost"),
     (r"{issuer}/git/app\.git", "https://gitlab.example.com/team/app.git"),
     (r"{issuer}/authorize", "https://gitlab.example.com/oauth/authorize"),
     (r"{issuer}", "https://gitlab.example.com"),
-    (r"(?<![\d.<])127\.0\.0\.1(?!:\d)", "gitlab.example.com"),
+    (r"{host}|(?<![\d.<])127\.0\.0\.1(?!:\d)", "gitlab.example.com"),
     (r"<loopback>", "127.0.0.1"),
     (r"{programs}/oauthctl", "/usr/local/bin/oauthctl"),
     (r"(?m)^  [0-9A-HJKMNP-TV-Z]{{5}}(-[0-9A-HJKMNP-TV-Z]{{5}}){{5}}$", "  1W6B8-5M1HJ-FD7GK-WT8PP-WJBMJ-S00SS"),
@@ -78,7 +80,8 @@ class Stage:
 
     def __init__(self, home, server):
         self.home, self.server = home, server
-        self.names = {"issuer": server.issuer, "programs": str(home.programs)}
+        self.names = {
+            "issuer": server.issuer, "host": server.issuer.removeprefix("http://"), "programs": str(home.programs)}
 
     def typed(self, command):
         for name, here in NAMES.items():
