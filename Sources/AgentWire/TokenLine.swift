@@ -35,34 +35,6 @@ package enum TokenLine {
     package var tokenType: Range<Int>
   }
 
-  /// Everything of a `TokenAnswer` but the token, whose bytes are lent.
-  package struct AnswerFields: Sendable, Equatable {
-    package var tokenType: String
-    package var expiresAt: Int?
-    package var expiresInSeconds: Int?
-    package var scope: [String]
-    package var account: String
-    package var accountID: String
-    package var fingerprint: String
-    package var matchedHost: String?
-    package var gitUsername: String?
-
-    package init(
-      tokenType: String, expiresAt: Int?, expiresInSeconds: Int?, scope: [String], account: String, accountID: String,
-      fingerprint: String, matchedHost: String? = nil, gitUsername: String? = nil
-    ) {
-      self.tokenType = tokenType
-      self.expiresAt = expiresAt
-      self.expiresInSeconds = expiresInSeconds
-      self.scope = scope
-      self.account = account
-      self.accountID = accountID
-      self.fingerprint = fingerprint
-      self.matchedHost = matchedHost
-      self.gitUsername = gitUsername
-    }
-  }
-
   /// The greatest `min_validity_s`.
   package static let greatestValiditySeconds = 86_400
 
@@ -118,72 +90,10 @@ package enum TokenLine {
     return writer.bytes
   }
 
-  /// The whole line, line feed included, in one allocation of its size: the one copy of the token to wipe.
-  package static func printAnswer(_ id: RequestID, _ fields: AnswerFields, token: UnsafeRawBufferPointer) -> [UInt8] {
-    let (head, tail) = around(id, fields)
-    let count = head.count + TokenLineWriter.escapedCount(token) + tail.count
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      initialized = write(head, token, tail, into: UnsafeMutableRawBufferPointer(buffer))
-    }
-  }
-
-  /// Writes the line into memory of the caller. Returns its length, or nil when it does not fit (nothing is written then).
-  package static func printAnswer(
-    _ id: RequestID, _ fields: AnswerFields, token: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
-  ) -> Int? {
-    let (head, tail) = around(id, fields)
-    guard head.count + TokenLineWriter.escapedCount(token) + tail.count <= buffer.count else { return nil }
-    return write(head, token, tail, into: buffer)
-  }
-
   /// A string as JSON text, spelled as the coders of this protocol spell it.
   static func quoted(_ text: String) -> [UInt8] {
     var writer = TokenLineWriter()
     writer.quoted(text)
     return writer.bytes
-  }
-
-  private static func around(_ id: RequestID, _ fields: AnswerFields) -> (head: [UInt8], tail: [UInt8]) {
-    var head = TokenLineWriter()
-    head.raw(#"{"jsonrpc":"2.0","id":"#)
-    head.identifier(id)
-    head.raw(#","result":{"access_token":""#)
-    var tail = TokenLineWriter()
-    tail.raw(#"""#)
-    tail.hasMembers = true
-    tail.member("account", fields.account)
-    tail.member("account_id", fields.accountID)
-    tail.member("expires_at", fields.expiresAt)
-    tail.member("expires_in_s", fields.expiresInSeconds)
-    tail.member("fingerprint", fields.fingerprint)
-    tail.member("git_username", fields.gitUsername)
-    tail.member("matched_host", fields.matchedHost)
-    tail.member("scope", fields.scope)
-    tail.member("token_type", fields.tokenType)
-    tail.raw("}}\n")
-    return (head.bytes, tail.bytes)
-  }
-
-  private static func write(
-    _ head: [UInt8], _ token: UnsafeRawBufferPointer, _ tail: [UInt8], into buffer: UnsafeMutableRawBufferPointer
-  ) -> Int {
-    var at = 0
-    func copy(_ bytes: UnsafeRawBufferPointer) {
-      UnsafeMutableRawBufferPointer(rebasing: buffer[at...]).copyMemory(from: bytes)
-      at += bytes.count
-    }
-    head.withUnsafeBytes(copy)
-    if TokenLineWriter.isPlain(token) {
-      copy(token)
-    } else {
-      for byte in token {
-        TokenLineWriter.escaped(byte) {
-          buffer[at] = $0
-          at += 1
-        }
-      }
-    }
-    tail.withUnsafeBytes(copy)
-    return at
   }
 }

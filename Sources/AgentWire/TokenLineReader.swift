@@ -1,3 +1,5 @@
+import Glibc
+
 /// Reads canonical members from the front of a line. A member that is not there leaves the reader where it is; a member of
 /// another spelling stops it there, so that the end of the object is not found.
 struct TokenLineReader {
@@ -11,9 +13,8 @@ struct TokenLineReader {
 
   mutating func take(_ literal: StaticString) -> Bool {
     let count = literal.utf8CodeUnitCount
-    guard bytes.count - at >= count else { return false }
-    let start = literal.utf8Start
-    for index in 0..<count where bytes[at + index] != start[index] { return false }
+    guard bytes.count - at >= count, let start = bytes.baseAddress, memcmp(start + at, literal.utf8Start, count) == 0
+    else { return false }
     at += count
     return true
   }

@@ -1,9 +1,10 @@
 /// Writes JSON members as the coders of this protocol spell them.
 struct TokenLineWriter {
   private(set) var bytes: [UInt8] = []
-  var hasMembers = false
+  private var hasMembers: Bool
 
-  init() { bytes.reserveCapacity(512) }
+  /// `insideObject`: members stand before the first one that is written.
+  init(insideObject: Bool = false) { hasMembers = insideObject }
 
   mutating func raw(_ literal: StaticString) {
     literal.withUTF8Buffer { bytes.append(contentsOf: $0) }
@@ -59,21 +60,13 @@ struct TokenLineWriter {
     raw("\":")
   }
 
-  /// Whether nothing in `text` needs an escape. Without a branch for each byte: a token is read this way for every
-  /// answer.
+  /// Whether nothing in `text` needs an escape. Without a branch for each byte: a token may be long.
   static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
     var odd: UInt8 = 0
     for byte in text {
       odd |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
     }
     return odd == 0
-  }
-
-  static func escapedCount(_ text: UnsafeRawBufferPointer) -> Int {
-    if isPlain(text) { return text.count }
-    var count = 0
-    for byte in text { escaped(byte) { _ in count += 1 } }
-    return count
   }
 
   /// The bytes that stand for `byte` inside a JSON string (RFC 8259 §7).

@@ -25,16 +25,24 @@ struct TokenLineTests {
     .init(id: .number(3), account: "a.b-c_d", url: "http://127.0.0.1/", minValiditySeconds: 86_400),
   ]
 
-  static let answers: [TokenLine.AnswerFields] = [
-    .init(
-      tokenType: "Bearer", expiresAt: 1_900_000_000, expiresInSeconds: 3_600, scope: ["read", "write"],
-      account: "work", accountID: "00112233445566778899aabbccddeeff", fingerprint: "sha256:00",
-      matchedHost: "https://git.example", gitUsername: "oauth2"),
-    .init(
-      tokenType: "Bearer", expiresAt: nil, expiresInSeconds: nil, scope: [], account: "a", accountID: "b",
-      fingerprint: "c"),
-    .init(
-      tokenType: "DPoP", expiresAt: -1, expiresInSeconds: 0, scope: ["x"], account: "", accountID: "", fingerprint: ""),
+  typealias Answer = (fields: TokenAnswerFrame.Fields, times: TokenAnswerFrame.Times)
+
+  static let answers: [Answer] = [
+    (
+      .init(
+        tokenType: "Bearer", scope: ["read", "write"], account: "work", accountID: "00112233445566778899aabbccddeeff",
+        fingerprint: "sha256:00", matchedHost: "https://git.example", gitUsername: "oauth2"),
+      .init(expiresAt: 1_900_000_000, expiresInSeconds: 3_600)
+    ),
+    (.init(tokenType: "Bearer", scope: [], account: "a", accountID: "b", fingerprint: "c"), .init()),
+    (
+      .init(tokenType: "DPoP", scope: ["x"], account: "", accountID: "", fingerprint: ""),
+      .init(expiresAt: -1, expiresInSeconds: 0)
+    ),
+    (
+      .init(tokenType: "quo\"te", scope: ["back\\slash"], account: "é", accountID: "", fingerprint: ""),
+      .init(expiresAt: .max, expiresInSeconds: .min)
+    ),
   ]
 
   @Test("the coders and the canonical printer write the same request", arguments: requests)
@@ -49,12 +57,18 @@ struct TokenLineTests {
     #expect(scan(request: TokenLine.printRequest(request).dropLast()) == request)
   }
 
-  @Test("the coders and the canonical printer write the same answer", arguments: answers)
-  func sameAnswer(fields: TokenLine.AnswerFields) {
-    for token in ["t0ken.~+/=!|", "quo\"te", "back\\slash", "tab\t\u{1}é"] {
-      let printed = Array(token.utf8).withUnsafeBytes { TokenLine.printAnswer(.number(5), fields, token: $0) }
-      #expect(printed == AnswerLine.success(.number(5), whole(fields, token)))
+  @Test("the coders and the frame write the same answer", arguments: answers.indices)
+  func sameAnswer(index: Int) {
+    for (id, token) in [(0, "t0ken.~+/=!|"), (5, ""), (RequestID.greatestNumber, "é")] {
+      let expected = AnswerLine.success(.number(id), whole(Self.answers[index], token))
+      #expect(printed(Self.answers[index], token, id) == expected)
     }
+  }
+
+  @Test("a token that needs an escape is left to the coders", arguments: ["quo\"te", "back\\slash", "tab\t", "\u{1}"])
+  func escapedTokens(token: String) {
+    #expect(!Array(token.utf8).withUnsafeBytes(TokenAnswerFrame.canCarry))
+    #expect(Array("t0ken.~+/=!|é".utf8).withUnsafeBytes(TokenAnswerFrame.canCarry))
   }
 
   @Test("strings of every kind are spelled as the coders spell them")
@@ -66,25 +80,11 @@ struct TokenLineTests {
     }
   }
 
-  @Test("an answer is written into memory of the caller when it fits, else not at all")
-  func intoMemory() {
-    let token = Array("t0ken".utf8)
-    let whole = token.withUnsafeBytes { TokenLine.printAnswer(.number(5), Self.answers[0], token: $0) }
-    for count in [whole.count - 1, whole.count, whole.count + 9] {
-      var memory = [UInt8](repeating: 0, count: count)
-      let written = memory.withUnsafeMutableBytes { memory in
-        token.withUnsafeBytes { TokenLine.printAnswer(.number(5), Self.answers[0], token: $0, into: memory) }
-      }
-      #expect(written == (count < whole.count ? nil : whole.count))
-      #expect(Array(memory.prefix(whole.count)) == (count < whole.count ? Array(repeating: 0, count: count) : whole))
-    }
-  }
-
-  @Test("an answer is scanned as it was printed", arguments: answers)
-  func answerRoundTrip(fields: TokenLine.AnswerFields) throws {
-    let line = Array("t0ken".utf8).withUnsafeBytes { TokenLine.printAnswer(.number(5), fields, token: $0) }.dropLast()
+  @Test("an answer is scanned as it was printed", arguments: answers.indices.dropLast())
+  func answerRoundTrip(index: Int) throws {
+    let line = printed(Self.answers[index], "t0ken", 5).dropLast()
     let answer = try #require(scan(answer: line))
-    #expect(texts(answer, Array(line)) == texts(whole(fields, "t0ken")))
+    #expect(texts(answer, Array(line)) == texts(whole(Self.answers[index], "t0ken")))
   }
 
   @Test(
@@ -136,9 +136,8 @@ struct TokenLineTests {
     var random = SeededGenerator(state: 2)
     var canonical = 0
     for _ in 0..<30_000 {
-      let fields = Self.answers.randomElement(using: &random) ?? Self.answers[0]
-      let printed = Array("t0ken".utf8).withUnsafeBytes { TokenLine.printAnswer(.number(5), fields, token: $0) }
-      let line = mutated(Array(printed.dropLast()), using: &random)
+      let answer = Self.answers.dropLast().randomElement(using: &random) ?? Self.answers[0]
+      let line = mutated(Array(printed(answer, "t0ken", 5).dropLast()), using: &random)
       guard let scanned = scan(answer: line) else { continue }
       canonical += 1
       let parsed = try? AnswerLine.parse(line, as: TokenAnswer.self)
@@ -157,12 +156,22 @@ struct TokenLineTests {
     Array(line).withUnsafeBytes { TokenLine.scanAnswer($0) }
   }
 
-  private func whole(_ fields: TokenLine.AnswerFields, _ token: String) -> TokenAnswer {
+  private func printed(_ answer: Answer, _ token: String, _ id: Int64) -> [UInt8] {
+    let frame = TokenAnswerFrame(answer.fields)
+    let token = Array(token.utf8)
+    return [UInt8](unsafeUninitializedCapacity: frame.capacity(tokenCount: token.count)) { memory, count in
+      count = frame.write(
+        id, answer.times, tokenCount: token.count, into: UnsafeMutableRawBufferPointer(memory)
+      ) { $0.copyBytes(from: token) }
+    }
+  }
+
+  private func whole(_ answer: Answer, _ token: String) -> TokenAnswer {
     TokenAnswer(
-      accessToken: token, tokenType: fields.tokenType, expiresAt: fields.expiresAt,
-      expiresInSeconds: fields.expiresInSeconds, scope: fields.scope, account: fields.account,
-      accountID: fields.accountID, fingerprint: fields.fingerprint, matchedHost: fields.matchedHost,
-      gitUsername: fields.gitUsername)
+      accessToken: token, tokenType: answer.fields.tokenType, expiresAt: answer.times.expiresAt,
+      expiresInSeconds: answer.times.expiresInSeconds, scope: answer.fields.scope, account: answer.fields.account,
+      accountID: answer.fields.accountID, fingerprint: answer.fields.fingerprint,
+      matchedHost: answer.fields.matchedHost, gitUsername: answer.fields.gitUsername)
   }
 
   private func texts(_ answer: TokenAnswer) -> [String?] {

@@ -49,19 +49,27 @@ package struct AgentRouter: LineResponder {
 
   // MARK: The ready path
 
-  package func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]? {
-    guard let account = request.account, request.url == nil, admission.admit(caller) == .allow else { return nil }
+  package func sendReadyAnswer(
+    to request: TokenLine.Request, from caller: Caller,
+    _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
+  ) -> Bool {
+    guard let account = request.account, request.url == nil, case .number(let id) = request.id,
+      admission.admit(caller) == .allow
+    else { return false }
     let now = time.now()
     guard
-      let token = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now)
-    else { return nil }
-    let remaining = token.endBootSeconds.map { $0 - now.bootSeconds }
-    let fields = TokenLine.AnswerFields(
-      tokenType: token.tokenType, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
-      expiresInSeconds: remaining.map { max(0, Int($0)) }, scope: token.scope,
-      account: token.account, accountID: token.accountID, fingerprint: token.fingerprint, matchedHost: nil,
-      gitUsername: token.gitUsername)
-    return token.accessToken.withBytes { TokenLine.printAnswer(request.id, fields, token: $0) }
+      let ready = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now)
+    else { return false }
+    let remaining = ready.endBootSeconds.map { $0 - now.bootSeconds }
+    let times = TokenAnswerFrame.Times(
+      expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })
+    let (token, frame) = (ready.accessToken, ready.frame)
+    send(frame.capacity(tokenCount: token.count)) { buffer in
+      frame.write(id, times, tokenCount: token.count, into: buffer) { place in
+        token.withBytes { place.copyMemory(from: $0) }
+      }
+    }
+    return true
   }
 
   // MARK: Every other request

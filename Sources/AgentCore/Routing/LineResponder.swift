@@ -19,9 +19,12 @@ package struct Caller: Sendable, Hashable {
 
 /// Answers requests; the listener owns framing, ids in use and deadlines.
 package protocol LineResponder: Sendable {
-  /// The whole answer line for a token that is there and valid, without leaving the event loop; nil: ask `answer`.
-  /// Never says no.
-  func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]?
+  /// Answers with a token that is there and valid, without leaving the event loop: `send` is called once, with the
+  /// greatest length of the answer line and what writes it and returns its length. False: ask `answer`. Never says no.
+  func sendReadyAnswer(
+    to request: TokenLine.Request, from caller: Caller,
+    _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
+  ) -> Bool
   /// The whole answer line, line feed included.
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8]
   /// What a connection is told that was answered `events.subscribe`.

@@ -130,17 +130,17 @@ extension CredentialService {
 
   func publish(_ name: String) {
     guard !isLocked, let account = accounts[name], let definition = account.machine.definition,
-      let grant = account.machine.record?.grant,
-      let token = account.machine.ready.first(where: { $0.key == .standard })
+      let token = account.machine.ready.first(where: { $0.key == .standard }),
+      token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)
     else { return ready.set(nil, for: name) }
+    let frame = TokenAnswerFrame(
+      TokenAnswerFrame.Fields(
+        tokenType: token.tokenType, scope: token.scope, account: name, accountID: account.id.description,
+        fingerprint: token.fingerprint.description, gitUsername: definition.gitUsername))
     ready.set(
       ReadyToken(
-        account: name, accountID: account.id.description, accessToken: token.accessToken.secret,
-        tokenType: token.tokenType, scope: token.scope, fingerprint: token.fingerprint.description,
-        endBootSeconds: token.endBootSeconds(at: now(name)),
-        defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds),
-        origins: account.machine.isDefinitionChanged ? grant.binding.hosts : definition.origins,
-        gitUsername: definition.gitUsername, revision: account.machine.revision),
+        accessToken: token.accessToken.secret, frame: frame, endBootSeconds: token.endBootSeconds(at: now(name)),
+        defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)),
       for: name)
   }
 

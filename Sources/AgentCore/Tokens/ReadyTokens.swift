@@ -1,22 +1,16 @@
+package import AgentWire
 package import Sealing
 import Synchronization
 
 /// A token that may be handed out at once.
 package struct ReadyToken: Sendable {
-  package var account: String
-  package var accountID: String
-  package var accessToken: Secret
-  package var tokenType: String
-  package var scope: [String]
-  package var fingerprint: String
+  package let accessToken: Secret
+  /// Its answers, but for the token itself.
+  package let frame: TokenAnswerFrame
   /// Boot time at which its life ends; nil: not known.
-  package var endBootSeconds: Double?
+  package let endBootSeconds: Double?
   /// Seconds it must still be valid when a request names none.
-  package var defaultMinimumValidity: Double
-  package var origins: [String]
-  package var gitUsername: String?
-  /// The state machine's revision it was taken at.
-  package var revision: UInt64
+  package let defaultMinimumValidity: Double
 
   /// Whether it is valid for `seconds` more, or for its default.
   package func suffices(_ seconds: Int?, at bootSeconds: Double) -> Bool {
@@ -29,10 +23,14 @@ package struct ReadyToken: Sendable {
 /// The tokens that the event loop answers with, one per account: written by the credential service alone, before it
 /// answers anybody, and read by the listener.
 package final class ReadyTokens: Sendable {
+  private struct Entry {
+    var token: ReadyToken?
+    /// Boot time of the last answer.
+    var asked: Double?
+  }
+
   private struct State {
-    var tokens: [String: ReadyToken] = [:]
-    /// Boot times of the last answers.
-    var asked: [String: Double] = [:]
+    var entries: [String: Entry] = [:]
     var wall: WallWatch?
   }
 
@@ -40,32 +38,37 @@ package final class ReadyTokens: Sendable {
 
   package init() {}
 
-  /// Sets or removes the entry of `account`.
+  /// Sets or removes the token of `account`.
   package func set(_ token: ReadyToken?, for account: String) {
-    state.withLock { $0.tokens[account] = token }
+    state.withLock { state in
+      if let token {
+        state.entries[account, default: Entry()].token = token
+      } else {
+        state.entries[account]?.token = nil
+      }
+    }
   }
 
   /// Forgets every token.
   package func removeAll() {
-    state.withLock { $0.tokens = [:] }
+    state.withLock { state in
+      for index in state.entries.values.indices { state.entries.values[index].token = nil }
+    }
   }
 
   /// Forgets `account` whole.
   package func remove(_ account: String) {
-    state.withLock { state in
-      state.tokens[account] = nil
-      state.asked[account] = nil
-    }
+    state.withLock { $0.entries[account] = nil }
   }
 
   /// The token for `account` when it is valid long enough; notes that it was asked for. None while it is open what a
   /// wall clock that moved means for their lives.
   package func token(for account: String, minimumValiditySeconds: Int?, at now: Moment) -> ReadyToken? {
     state.withLock { state in
-      guard let token = state.tokens[account], token.suffices(minimumValiditySeconds, at: now.bootSeconds),
-        state.wall?.hasMoved(at: now) != true
+      guard let index = state.entries.index(forKey: account), let token = state.entries.values[index].token,
+        token.suffices(minimumValiditySeconds, at: now.bootSeconds), state.wall?.hasMoved(at: now) != true
       else { return nil }
-      state.asked[account] = now.bootSeconds
+      state.entries.values[index].asked = now.bootSeconds
       return token
     }
   }
@@ -77,5 +80,5 @@ package final class ReadyTokens: Sendable {
   package func trustWall(at now: Moment) { state.withLock { $0.wall = WallWatch(at: now) } }
 
   /// Boot time of the last answer for `account`.
-  package func asked(_ account: String) -> Double? { state.withLock { $0.asked[account] } }
+  package func asked(_ account: String) -> Double? { state.withLock { $0.entries[account]?.asked } }
 }

@@ -132,9 +132,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    if hasUnflushedAnswers { table.flushSoon(self) } else { keepTime() }
+    context.fireChannelReadComplete()
+  }
+
+  /// Sends what the round of the event loop that is now over has answered.
+  func endRound() {
     flush()
     keepTime()
-    context.fireChannelReadComplete()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -154,14 +159,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 
   private var hasRoom: Bool {
-    answersAwaited + answersUntaken < limits.requestsInFlight && context?.channel.isWritable == true
+    !isOwedAnAnswer
+      || answersAwaited + answersUntaken < limits.requestsInFlight && context?.channel.isWritable == true
   }
 
   private func process() {
     guard !isProcessing else { return }
     isProcessing = true
     defer { isProcessing = false }
-    while !isFinishing, context != nil {
+    while !framer.isEmpty, !isFinishing, context != nil {
       guard hasRoom else {
         // Taken answers make room at once; those that are not taken hold the rest back.
         guard hasUnflushedAnswers else { break }
@@ -175,11 +181,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         handle(line)
         WipedBuffers.wipeReadable(line)
       case .incomplete:
-        if framer.isEmpty {
-          lineDeadline = nil
-        } else if lineDeadline == nil {
-          lineDeadline = table.eventLoop.now + limits.lineTime
-        }
+        if lineDeadline == nil { lineDeadline = table.eventLoop.now + limits.lineTime }
         return
       case .tooLong:
         refuse(nil, Refusals.lineTooLong(limits.lineBytes))
@@ -189,11 +191,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 
   private func handle(_ line: ByteBuffer) {
-    if let request = line.withUnsafeReadableBytes({ TokenLine.scanRequest($0) }), !idsInUse.contains(request.id),
-      var answer = responder.readyAnswer(to: request, from: caller)
-    {
+    if sendReadyAnswer(to: line) {
       isFirstLine = false
-      return send(WipedBuffers.take(&answer))
+      return
     }
     var bytes = Array(line.readableBytesView)
     defer { WipedBuffers.wipe(&bytes) }
@@ -207,6 +207,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
       ask(try RequestLine(bytes))
     } catch {
       refuse(error.id, error.failure)
+    }
+  }
+
+  /// False when the line is not the common spelling of a request for a token that is ready.
+  private func sendReadyAnswer(to line: ByteBuffer) -> Bool {
+    guard let request = line.withUnsafeReadableBytes({ TokenLine.scanRequest($0) }),
+      idsInUse.isEmpty || !idsInUse.contains(request.id)
+    else { return false }
+    return responder.sendReadyAnswer(to: request, from: caller) { capacity, write in
+      var answer = ByteBufferAllocator().buffer(capacity: capacity)
+      answer.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity, write)
+      send(answer)
     }
   }
 
@@ -275,7 +287,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     answersUntaken -= 1
     lastActivity = table.eventLoop.now
     answerDeadline = answersUntaken == 0 ? nil : lastActivity + limits.answerTime
-    if taken, !isProcessing { resume() }
+    // Most connections have nothing that was held back.
+    if taken, !isProcessing, readIsHeld || inputEnded || isFinishing || !framer.isEmpty { resume() }
   }
 
   private func flush() {

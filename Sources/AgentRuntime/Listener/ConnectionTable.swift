@@ -11,6 +11,7 @@ final class ConnectionTable {
   private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
   private var emptied: EventLoopPromise<Void>?
   private(set) var isQuiescing = false
+  private var answeredThisRound: [ConnectionHandler] = []
 
   init(eventLoop: any EventLoop, limits: ListenerLimits) {
     self.eventLoop = eventLoop
@@ -44,6 +45,18 @@ final class ConnectionTable {
     guard connections[number] === connection else { return }
     connections[number] = nil
     if connections.isEmpty { emptied?.succeed() }
+  }
+
+  /// Sends the connection's answers when the event loop has read what everybody asks in this round. One by one each
+  /// answer would wake its caller, and on a busy socket that costs as much as the answer.
+  func flushSoon(_ connection: ConnectionHandler) {
+    answeredThisRound.append(connection)
+    guard answeredThisRound.count == 1 else { return }
+    eventLoop.assumeIsolated().execute {
+      let answered = self.answeredThisRound
+      self.answeredThisRound.removeAll(keepingCapacity: true)
+      for connection in answered { connection.endRound() }
+    }
   }
 
   /// Makes sure that somebody looks at the connections at `deadline`, or before.

@@ -16,6 +16,23 @@ struct ConnectionTests {
     #expect(responder.asked.isEmpty)
   }
 
+  @Test("Answers of one round of the loop leave together, when all that was asked in it has been read")
+  func oneRound() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let table = try await TestConnection.table(on: loop)
+    let responder = ScriptedResponder()
+    let first = try await TestConnection(responder, table: table, loop: loop, number: 1)
+    let second = try await TestConnection(responder, table: table, loop: loop, number: 2)
+    for connection in [first, second] {
+      try await connection.arrive(Array(Lines.ready(1).utf8))
+      #expect(connection.recorder.lines == ["ready"])
+    }
+    // Wiped is what was taken: nothing is, before the round ends.
+    #expect(!first.recorder.areAnswersWiped && !second.recorder.areAnswersWiped)
+    await loop.run()
+    #expect(first.recorder.areAnswersWiped && second.recorder.areAnswersWiped)
+  }
+
   @Test("Answers come in the order they are ready")
   func anyOrder() async throws {
     let responder = ScriptedResponder()

@@ -22,8 +22,17 @@ final class ScriptedResponder: LineResponder {
   /// With `answersAll` nothing waits for the test.
   init(answersAll: Bool = false) { state.withLock { $0.answersAll = answersAll } }
 
-  func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]? {
-    request.account == "ready" ? state.withLock { $0.ready } : nil
+  func sendReadyAnswer(
+    to request: TokenLine.Request, from caller: Caller,
+    _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
+  ) -> Bool {
+    guard request.account == "ready" else { return false }
+    let ready = state.withLock { $0.ready }
+    send(ready.count + 7) { buffer in
+      buffer.copyBytes(from: ready)
+      return ready.count
+    }
+    return true
   }
 
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
@@ -191,7 +200,13 @@ struct TestConnection {
 
   func send(_ text: String) async throws { try await send(Array(text.utf8)) }
 
-  func send(_ bytes: [UInt8]) async throws { try await channel.writeInbound(ByteBuffer(bytes: bytes)) }
+  func send(_ bytes: [UInt8]) async throws {
+    try await arrive(bytes)
+    await channel.testingEventLoop.run()
+  }
+
+  /// The bytes are read in a round of the loop that is not over yet.
+  func arrive(_ bytes: [UInt8]) async throws { try await channel.writeInbound(ByteBuffer(bytes: bytes)) }
 
   func endInput() async throws {
     let channel = channel

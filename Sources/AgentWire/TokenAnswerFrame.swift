@@ -1,0 +1,129 @@
+/// What the answers to `token.get` with one token have in common, printed once: each of them then costs a few copies.
+///
+/// The token is no part of it: it stays where it is wiped, and goes from there into the buffer that is sent.
+package struct TokenAnswerFrame: Sendable, Equatable {
+  /// Everything of a `TokenAnswer` but the token and its times.
+  package struct Fields: Sendable, Equatable {
+    package var tokenType: String
+    package var scope: [String]
+    package var account: String
+    package var accountID: String
+    package var fingerprint: String
+    package var matchedHost: String?
+    package var gitUsername: String?
+
+    package init(
+      tokenType: String, scope: [String], account: String, accountID: String, fingerprint: String,
+      matchedHost: String? = nil, gitUsername: String? = nil
+    ) {
+      self.tokenType = tokenType
+      self.scope = scope
+      self.account = account
+      self.accountID = accountID
+      self.fingerprint = fingerprint
+      self.matchedHost = matchedHost
+      self.gitUsername = gitUsername
+    }
+  }
+
+  /// When the token ends.
+  package struct Times: Sendable, Equatable {
+    /// Unix time.
+    package var expiresAt: Int?
+    package var expiresInSeconds: Int?
+
+    package init(expiresAt: Int? = nil, expiresInSeconds: Int? = nil) {
+      self.expiresAt = expiresAt
+      self.expiresInSeconds = expiresInSeconds
+    }
+  }
+
+  /// What stands behind the token: before the times, and after them.
+  private let beforeTimes: [UInt8]
+  private let afterTimes: [UInt8]
+
+  /// Bytes of everything else but the token, at most.
+  private static let greatestRest = 160
+
+  package init(_ fields: Fields) {
+    var before = TokenLineWriter(insideObject: true)
+    before.raw("\"")
+    before.member("account", fields.account)
+    before.member("account_id", fields.accountID)
+    var after = TokenLineWriter(insideObject: true)
+    after.member("fingerprint", fields.fingerprint)
+    after.member("git_username", fields.gitUsername)
+    after.member("matched_host", fields.matchedHost)
+    after.member("scope", fields.scope)
+    after.member("token_type", fields.tokenType)
+    after.raw("}}\n")
+    beforeTimes = before.bytes
+    afterTimes = after.bytes
+  }
+
+  /// Whether a token stands in a line as it is. One that does not is the coders' business.
+  package static func canCarry(_ token: UnsafeRawBufferPointer) -> Bool { TokenLineWriter.isPlain(token) }
+
+  /// Bytes that `write` wants for a token of `tokenCount` bytes.
+  package func capacity(tokenCount: Int) -> Int {
+    tokenCount + beforeTimes.count + afterTimes.count + Self.greatestRest
+  }
+
+  /// Writes the whole line, line feed included, into `buffer`, which has the capacity. `token` writes the token's bytes.
+  /// Returns the length of the line.
+  package func write(
+    _ id: Int64, _ times: Times, tokenCount: Int, into buffer: UnsafeMutableRawBufferPointer,
+    token: (UnsafeMutableRawBufferPointer) -> Void
+  ) -> Int {
+    precondition(buffer.count >= capacity(tokenCount: tokenCount), "a line needs its capacity")
+    var line = FilledLine(buffer)
+    line.copy(#"{"jsonrpc":"2.0","id":"#)
+    line.decimal(id)
+    line.copy(#","result":{"access_token":""#)
+    line.fill(tokenCount, token)
+    beforeTimes.withUnsafeBytes { line.copy($0) }
+    if let expiresAt = times.expiresAt {
+      line.copy(#","expires_at":"#)
+      line.decimal(Int64(expiresAt))
+    }
+    if let expiresIn = times.expiresInSeconds {
+      line.copy(#","expires_in_s":"#)
+      line.decimal(Int64(expiresIn))
+    }
+    afterTimes.withUnsafeBytes { line.copy($0) }
+    return line.count
+  }
+}
+
+/// Memory that is filled from its start. Its owner has seen to it that all fits.
+private struct FilledLine {
+  private var buffer: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  init(_ buffer: UnsafeMutableRawBufferPointer) { self.buffer = buffer }
+
+  mutating func copy(_ text: StaticString) {
+    copy(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  mutating func copy(_ bytes: UnsafeRawBufferPointer) {
+    fill(bytes.count) { $0.copyMemory(from: bytes) }
+  }
+
+  mutating func fill(_ length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
+    write(UnsafeMutableRawBufferPointer(rebasing: buffer[count..<count + length]))
+    count += length
+  }
+
+  mutating func decimal(_ number: Int64) {
+    if number < 0 { copy("-") }
+    var rest = number.magnitude
+    let start = count
+    repeat {
+      buffer[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      count += 1
+      rest /= 10
+    } while rest > 0
+    buffer[start..<count].reverse()
+  }
+}
