@@ -68,7 +68,8 @@ package struct SocketLocation: Sendable, Equatable {
 
   /// The directory of the socket.
   package var directory: String {
-    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    // As bytes: comparing characters would load the tables of Unicode for every token.
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
   }
 

@@ -18,6 +18,18 @@ struct TokenTests {
     #expect(page.error.isEmpty)
   }
 
+  @Test("A request with any parameter that the short spelling lacks is sent in the long one")
+  func onlyPlainRequestsAreCanonical() {
+    #expect(TokenGet(account: "work", url: "https://a", minValiditySeconds: 5).isCanonical)
+    let others: [TokenGet] = [
+      TokenGet(scope: []), TokenGet(resource: []), TokenGet(audience: []),
+      TokenGet(rejected: RejectedToken(token: "t")), TokenGet(force: false), TokenGet(interaction: .never),
+      TokenGet(timeoutMilliseconds: 1), TokenGet(bestEffort: false),
+    ]
+    for other in others { #expect(!other.isCanonical, "\(other)") }
+    #expect(others.count + 3 == TokenGet.Keys.allCases.count, "a new parameter belongs here and there")
+  }
+
   @Test("JSON is one line with the words of the RFCs")
   func json() throws {
     let page = Page()
