@@ -10,7 +10,7 @@ SWIFT_FILES = Package.swift Sources Tests
 # The programs that are installed: the built ones, unless a folder is named.
 PROGRAMS = $(or $(OAUTHCTL_BIN),$(abspath $(BUILD))/release)
 
-.PHONY: help build release test test-world demo prove fuzz sanitize install uninstall lint format clean
+.PHONY: help build release test test-world demo prove fuzz bench sanitize install uninstall lint format clean
 
 help:
 	@echo 'make build    the programs, in $(BUILD)/release'
@@ -21,6 +21,7 @@ help:
 	@echo 'make deb      a Debian package of the same, in $(BUILD), judged by lintian'
 	@echo 'make prove    kill -9, power cuts and disk faults at every place of a refresh, hostile callers: the full sets'
 	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit and socket tests'
+	@echo 'make bench    ratios to the least programs that do the same, as docs/performance.md tells them'
 	@echo 'make lint     the style of all files;  make format  mends what can be mended'
 	@echo 'make clean    remove $(BUILD)'
 
@@ -61,6 +62,12 @@ FUZZ_SECONDS ?= 60
 fuzz:
 	@Tests/Setup/prepare build
 	@FUZZ_BUILD=$(abspath $(BUILD))/fuzz Tests/Fuzz/run $(FUZZ_SECONDS)
+
+# Ten thousand accounts take some minutes; BENCH_FLAGS='--only servers' or '--accounts 1000' less.
+bench:
+	@Tests/Setup/prepare test
+	@$(MAKE) --no-print-directory release
+	@"$$(Tests/Setup/python $(BUILD))" Benchmarks/bench.py $(BUILD)/release $(BENCH_FLAGS)
 
 # In folders of their own: a sanitizer changes every object. One test at a time: sanitized programs are slow, and tests
 # with limits of seconds would wait for each other. The socket's tests drive the agent built with the thread sanitizer

@@ -1,4 +1,5 @@
-// The least a token server can do: epoll on the socket argv[1], and the line in the file argv[2] for every line read.
+// The least a token server can do: epoll on the socket argv[1], or on the listening descriptor 3 when that is "3", and the
+// line in the file argv[2] for every line read.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,11 @@ int main(int argc, char **argv) {
   if (length <= 0) return 1;
   signal(SIGPIPE, SIG_IGN);
   strcpy(address.sun_path, argv[1]);
-  int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 1024) != 0) return 1;
+  int given = strcmp(argv[1], "3") == 0;
+  int listener = given ? 3 : socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (given)
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+  else if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 1024) != 0) return 1;
   int queue = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {.events = EPOLLIN, .data.fd = listener}, ready[256];
   epoll_ctl(queue, EPOLL_CTL_ADD, listener, &event);
