@@ -43,6 +43,13 @@ package final class Secret: Sendable {
     return try body(UnsafeRawBufferPointer(open))
   }
 
+  /// Deciphers the bytes into `target`, which has room for them and is the caller's to wipe.
+  package func write(to target: UnsafeMutableRawBufferPointer) {
+    ProcessKey.apply(
+      to: UnsafeMutableRawBufferPointer(rebasing: target[..<count]), from: UnsafeRawBufferPointer(storage), nonce: nonce
+    )
+  }
+
   /// A copy as text, for the last step before a wire or a form. Nothing wipes it.
   package func reveal() -> String { withBytes { String(decoding: $0, as: UTF8.self) } }
 

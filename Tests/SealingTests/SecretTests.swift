@@ -13,6 +13,9 @@ struct SecretTests {
       #expect(!one.storage.elementsEqual(plain) && !one.storage.elementsEqual(other.storage))
     }
     for _ in 0..<3 { #expect(one.withBytes { $0.elementsEqual(plain) }) }
+    var written = [UInt8](repeating: 0, count: count + 1)
+    written.withUnsafeMutableBytes(one.write)
+    #expect(written == plain + [0])
     #expect(one.withBytes { mine in other.withBytes { $0.elementsEqual(mine) } })
   }
 

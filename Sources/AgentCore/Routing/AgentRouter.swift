@@ -65,9 +65,7 @@ package struct AgentRouter: LineResponder {
       expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })
     let (token, frame) = (ready.accessToken, ready.frame)
     send(frame.capacity(tokenCount: token.count)) { buffer in
-      frame.write(id, times, tokenCount: token.count, into: buffer) { place in
-        token.withBytes { place.copyMemory(from: $0) }
-      }
+      frame.write(id, times, tokenCount: token.count, into: buffer, token: token.write)
     }
     return true
   }

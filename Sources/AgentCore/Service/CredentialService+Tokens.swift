@@ -40,7 +40,11 @@ extension CredentialService {
 
   /// Which account a request means. An account whose definition changed keeps the hosts it was bound to.
   func select(account: String?, url: String?) throws(AgentFailure) -> (name: String, matchedHost: String?) {
-    let known = accounts.compactMap { name, account -> (name: String, origins: [String])? in
+    // One that is named is looked up: with thousands of accounts, listing them all takes longer than a refresh.
+    let named = account.flatMap { name in
+      accounts[name].flatMap { $0.machine.definition == nil ? nil : [name: $0] }
+    }
+    let known = (named ?? accounts).compactMap { name, account -> (name: String, origins: [String])? in
       guard let definition = account.machine.definition else { return nil }
       let bound = account.machine.isDefinitionChanged ? account.machine.record?.grant?.binding.hosts : nil
       return (name, bound ?? definition.origins)
