@@ -288,7 +288,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     lastActivity = table.eventLoop.now
     answerDeadline = answersUntaken == 0 ? nil : lastActivity + limits.answerTime
     // Most connections have nothing that was held back.
-    if taken, !isProcessing, readIsHeld || inputEnded || isFinishing || !framer.isEmpty { resume() }
+    if taken, !isProcessing, readIsHeld || inputEnded || isFinishing || isSubscribed || !framer.isEmpty { resume() }
   }
 
   private func flush() {

@@ -18,7 +18,7 @@ package struct PeerIdentity: Sendable, Equatable {
 
   /// The peer of a connected Unix socket, or nil when the kernel does not tell. Called on the channel's event loop.
   ///
-  /// Asked as a socket option: to ask NIO for the descriptor costs ten times as much, a tenth of a short connection.
+  /// Asked as a socket option: to ask NIO for the descriptor costs twice as much, a tenth of a short connection.
   package static func ofChannel(_ channel: any Channel) -> PeerIdentity? {
     guard let options = channel as? any SocketOptionProvider else { return nil }
     let asked: EventLoopFuture<Credentials> = options.unsafeGetSocketOption(
