@@ -17,6 +17,8 @@ OTHERS = [f"other{number}" for number in range(20)]
 # How much longer twenty refreshes may take beside a dead server than without one; time-outs are 5 s and more, twenty
 # refreshes take about one.
 RATIO = 2.5
+# For a machine that does other things; half of the least time-out.
+SLACK_SECONDS = 2.5
 DEAD_NAME = "dead.example.org"
 
 
@@ -61,8 +63,7 @@ def compare(home, dead, is_waiting):
         wait_until(is_waiting, 30, "a request to the dead server")
         beside = refresh_all(home)
     print(f"20 refreshes: {quiet:.2f} s without, {beside:.2f} s beside {len(dead)} dead")
-    # A quarter of a second for a machine that does other things.
-    assert beside <= RATIO * quiet + 0.25
+    assert beside <= RATIO * quiet + SLACK_SECONDS
 
 
 @pytest.mark.parametrize("accounts", [1, 4, 8], ids=["one account", "four accounts", "eight accounts"])
