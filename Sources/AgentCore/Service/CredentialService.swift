@@ -158,7 +158,8 @@ package actor CredentialService {
 
   private enum RecordFormat: Error { case newer }
 
-  /// Takes over what the files say; a file with problems keeps its last good definition.
+  /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder
+  /// that could not be read.
   func apply(_ read: Configuration) {
     problems = read.problems
     let broken = Set(read.problems.map(\.file))
@@ -172,7 +173,8 @@ package actor CredentialService {
     }
     for (name, account) in accounts where defined[name] == nil {
       guard let definition = account.machine.definition else { continue }
-      if broken.contains(definition.file) { continue }
+      let isUnread = broken.contains(definition.file) || broken.contains { definition.file.hasPrefix($0 + "/") }
+      if isUnread { continue }
       define(name, nil)
       if accounts[name]?.machine.isEmpty == true {
         accounts[name]?.timer?.cancel()

@@ -297,6 +297,16 @@ struct AccountServiceTests {
     #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken), "the grant was kept meanwhile")
   }
 
+  @Test("a folder that cannot be read loses no account")
+  func unreadableFolder() async throws {
+    let bench = try await loggedIn()
+    #expect(AccountDefinition.browser.file == "/etc/accounts.d/work.toml")
+    let problem = ConfigurationProblem(file: "/etc/accounts.d", line: nil, key: nil, reason: "cannot be opened")
+    bench.configuration.set([], problems: [problem])
+    #expect(try await bench.call(ConfigReload()).problems == [problem])
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+  }
+
   @Test("a changed definition sends nothing until it is accepted, and shows what changed")
   func accept() async throws {
     let bench = try await loggedIn()
