@@ -21,6 +21,8 @@ from support.login import get_token, wait_until
 from support.others import NOBODY
 from support.wire import WireError
 
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0, reason="needs root, to count the descriptors of an agent that no one else may look into")
 FULL = os.environ.get("PROVE") == "full"
 IDLE, HALF, SILENT, STOPPED, REQUESTS = (2000, 200, 50, 10, 1500) if FULL else (1100, 100, 10, 3, 200)
 CONNECTIONS = 1024
