@@ -434,7 +434,8 @@ def test_a_damaged_vault_is_named_and_nothing_of_it_is_changed(vault):
     def damage():
         sql(vault, "UPDATE record SET sealed = zeroblob(length(sealed))")
     without_agent(vault, damage)
-    before = files_of(vault)
+    # An empty log may come and go.
+    before = {path: data for path, data in files_of(vault).items() if data}
     result = vault_command(vault, "check", check=False)
     assert result.status == 5 and "the vault is damaged: record " in result.stderr
     assert vault.oauthctl("get-token", "work", check=False).status == 5
