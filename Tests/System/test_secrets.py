@@ -194,6 +194,7 @@ def test_the_agent_hangs_up_on_another_user_before_it_reads_a_byte(open_house, d
     assert "refused a connection of another user" in open_house.agent.log.read_text()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to listen as another user")
 @pytest.mark.parametrize("door", ["a folder of everybody's", "our own folder"])
 def test_the_client_tells_another_user_s_agent_nothing(scratch, home, door):
     """Whoever listens there, as another user, must not see what is asked, least of all a rejected token."""
