@@ -63,7 +63,9 @@ final class Transfer {
     let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
     let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
     let stage = FailureReason.Stage(sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200)
-    return FetchFailure(FailureReason.of(result, at: stage), text)
+    let verified = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { ccurl_get_long(handle, $0) }
+    let hint = CertificateDates.hint(verifyResults: verified, now: time(nil))
+    return FetchFailure(FailureReason.of(result, at: stage), text + hint)
   }
 
   /// Plain http is loopback only; what goes there must not travel to a proxy.

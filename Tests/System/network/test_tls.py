@@ -1,5 +1,7 @@
 """Whom the agent trusts, and what it says when it does not: at once, with the cause, and nothing is lost by it."""
 
+import datetime
+import re
 import shutil
 import ssl
 import subprocess
@@ -44,7 +46,18 @@ def assert_tls_failure(result, portal, words):
     assert (result.status, result.stdout) == (6, ""), result
     assert "localhost" in result.stderr, result.stderr
     assert [word for word in words if word.lower() not in result.stderr.lower()] == [], result.stderr
+    assert_clock_is_told(result.stderr)
     assert portal.requests == [] and portal.connections == 1
+
+
+def assert_clock_is_told(text):
+    """A certificate's dates are refused by this machine's clock, which may be what is wrong; else it is no matter."""
+    if "expired" not in text and "not yet valid" not in text:
+        assert "clock" not in text
+        return
+    told = re.search(r"this machine's clock says (\d{4}-\d\d-\d\d \d\d:\d\d) UTC: check `date`", text)
+    clock = datetime.datetime.strptime(told[1], "%Y-%m-%d %H:%M").replace(tzinfo=datetime.timezone.utc)
+    assert abs(datetime.datetime.now(datetime.timezone.utc) - clock) < datetime.timedelta(minutes=5), text
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -108,6 +121,7 @@ def test_a_certificate_that_turns_bad_costs_no_login(home, agent, world, authori
             lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
         assert (failed.status, failed.stdout) == (6, ""), failed
         assert [word for word in ["localhost", *words] if word not in failed.stderr] == [], failed.stderr
+        assert_clock_is_told(failed.stderr)
         line = next(line for line in home.oauthctl("status").lines if line.startswith("work "))
         assert "login" not in line and portal.requests == []
     with Relay(("127.0.0.1", server.port), tls=server_tls(good), port=relay.port):
