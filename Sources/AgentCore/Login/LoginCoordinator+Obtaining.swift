@@ -26,7 +26,7 @@ extension LoginCoordinator {
         extra: session.binding.extraTokenParameters
       ).httpRequest()
     } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
-    switch await transport.perform(request, route: session.binding.route) {
+    switch await service.heardTransport.perform(request, route: session.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(
         AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
@@ -40,7 +40,6 @@ extension LoginCoordinator {
     _ judgement: TokenJudgement, _ session: LoginSession, asked: Moment
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition
-    await service.heard(judgement.serverDateSeconds, from: session.binding, sent: asked)
     var asked = asked
     asked.behindSeconds = judgement.serverDateSeconds.map {
       ServerClock(dateSeconds: $0, sent: asked, received: time.now()).behindSeconds(at: asked)
@@ -81,7 +80,8 @@ extension LoginCoordinator {
     let revocation = RevocationRecord(
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
-    _ = await service.tokenEndpoint.revoke(revocation, clientSecret: session.clientSecret, now: time.now())
+    _ = await TokenEndpoint(transport: service.heardTransport)
+      .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {

@@ -1,12 +1,11 @@
 package import AgentWire
 package import Logging
-package import OAuthProtocol
+import OAuthProtocol
 package import Sealing
 
 /// Logs accounts in: one pending login per account, shared by all callers.
 package actor LoginCoordinator {
   let service: CredentialService
-  let transport: any HTTPTransport
   let redirects: any RedirectReceiver
   let time: any TimeKeeper
   let random: any RandomSource
@@ -19,11 +18,10 @@ package actor LoginCoordinator {
   private var lastWaiter: UInt64 = 0
 
   package init(
-    service: CredentialService, transport: any HTTPTransport, redirects: any RedirectReceiver, time: any TimeKeeper,
-    random: any RandomSource, logger: Logger
+    service: CredentialService, redirects: any RedirectReceiver, time: any TimeKeeper, random: any RandomSource,
+    logger: Logger
   ) {
     self.service = service
-    self.transport = transport
     self.redirects = redirects
     self.time = time
     self.random = random

@@ -11,9 +11,8 @@ extension CredentialService {
   }
 
   /// An answer of a server said what time it is there.
-  func heard(_ dateSeconds: Int64?, from binding: DefinitionBinding, sent: Moment) {
+  func heard(_ dateSeconds: Int64?, from route: ServerRoute, sent: Moment) {
     guard let dateSeconds else { return }
-    let route = ServerRoute(binding)
     let known = servers[route]?.clock
     servers[route, default: ServerState()].clock = ServerClock(
       dateSeconds: dateSeconds, sent: sent, received: time.now())
@@ -50,7 +49,7 @@ extension CredentialService {
       }
       bindings[ServerRoute(binding)] = binding
     }
-    let clocks = await resolver.clocks(bindings, time: time)
+    let clocks = await ServerResolver(transport: transport).clocks(bindings, time: time)
     for (route, clock) in clocks {
       let pause = servers[route]?.clock.map { clock.pauseSeconds(since: $0) } ?? 0
       servers[route, default: ServerState()].clock = clock

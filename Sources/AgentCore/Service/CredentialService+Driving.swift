@@ -116,7 +116,8 @@ extension CredentialService {
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {
     Task {
-      let end = await self.tokenEndpoint.revoke(revocation, clientSecret: secret, now: self.time.now())
+      let end = await TokenEndpoint(transport: self.heardTransport)
+        .revoke(revocation, clientSecret: secret, now: self.time.now())
       self.revocationEnded(name, revocation, end)
     }
   }

@@ -9,13 +9,17 @@ struct ServerRoute: Hashable {
   let proxy: String?
   let certificateAuthorityFile: String?
 
-  init(_ binding: DefinitionBinding) {
-    let origin = (try? WebURL(binding.tokenEndpoint))?.origin
-    self.origin = origin?.description ?? binding.tokenEndpoint
-    host = origin?.host ?? binding.tokenEndpoint
-    proxy = binding.proxy
-    certificateAuthorityFile = binding.certificateAuthorityFile
+  /// The one that `url` is at.
+  init(_ url: String, _ route: HTTPRoute) {
+    let origin = (try? WebURL(url))?.origin
+    self.origin = origin?.description ?? url
+    host = origin?.host ?? url
+    proxy = route.proxy
+    certificateAuthorityFile = route.certificateAuthorityFile
   }
+
+  /// The one that gives the tokens.
+  init(_ binding: DefinitionBinding) { self.init(binding.tokenEndpoint, binding.route) }
 }
 
 /// What all accounts of a server share.
@@ -48,7 +52,7 @@ extension CredentialService {
   /// A request of `name` has ended.
   func heard(_ end: TokenCallEnd, to call: TokenCall, for name: String) {
     let route = ServerRoute(call.binding)
-    if case .answered(let answer) = end { heard(answer.dateSeconds, from: call.binding, sent: call.started) }
+    if case .answered(let answer) = end { heard(answer.dateSeconds, from: route, sent: call.started) }
     let wasOpen = servers[route]?.circuit.isOpen ?? false
     switch end {
     case .notTried: return

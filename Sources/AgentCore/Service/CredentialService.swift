@@ -40,8 +40,8 @@ package actor CredentialService {
   }
 
   let store: any RecordStore
+  let transport: any HTTPTransport
   let tokenEndpoint: TokenEndpoint
-  let resolver: ServerResolver
   let configuration: any ConfigurationSource
   let time: any TimeKeeper
   let random: any RandomSource
@@ -85,8 +85,8 @@ package actor CredentialService {
     random: any RandomSource, ready: ReadyTokens, logger: Logger
   ) {
     self.store = store
+    self.transport = transport
     tokenEndpoint = TokenEndpoint(transport: transport)
-    resolver = ServerResolver(transport: transport)
     self.configuration = configuration
     self.time = time
     self.random = random

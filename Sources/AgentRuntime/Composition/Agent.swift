@@ -57,8 +57,7 @@ struct Agent: Service {
       logger: logger)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let logins = LoginCoordinator(
-      service: service, transport: transport, redirects: NIORedirectReceiver(on: loop), time: time,
-      random: random, logger: logger)
+      service: service, redirects: NIORedirectReceiver(on: loop), time: time, random: random, logger: logger)
     let router = AgentRouter(
       service: service, logins: logins, vault: VaultDoor(vault), ready: ready, time: time,
       admission: Admission(uid: uid),

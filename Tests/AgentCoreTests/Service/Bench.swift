@@ -37,8 +37,7 @@ struct Bench {
       store: store, transport: self.transport, configuration: self.configuration, time: clock, random: SystemRandom(),
       ready: ready, logger: logger)
     logins = LoginCoordinator(
-      service: service, transport: self.transport, redirects: redirects, time: clock, random: SystemRandom(),
-      logger: logger)
+      service: service, redirects: redirects, time: clock, random: SystemRandom(), logger: logger)
     router = AgentRouter(
       service: service, logins: logins, vault: vault, ready: ready, time: clock, admission: Admission(uid: 1_000),
       identity: AgentIdentity(pid: 7, started: "by_hand", startedAt: clock.now(), degraded: ["a condition"]),

@@ -73,6 +73,14 @@ struct ClockServiceTests {
     #expect(try await bench.call(AgentStatus()).degraded == ["a condition"])
   }
 
+  @Test("a login that has only asked for the server's metadata tells a wrong clock")
+  func discovery() async throws {
+    let bench = Bench()
+    bench.transport.withServer { $0.options.clockSkewSeconds = -7_200 }
+    _ = try await bench.start()
+    #expect(await bench.service.conditions == ["this machine's clock is 2 h ahead of that of 127.0.0.1"])
+  }
+
   @Test("a reboot into a wrong clock: one token is renewed, and its answer dates those of the other accounts")
   func rebootIntoTheWrongTime() async throws {
     let bench = Bench()
