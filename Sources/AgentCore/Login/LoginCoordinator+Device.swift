@@ -20,7 +20,7 @@ extension LoginCoordinator {
       ).httpRequest()
     } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
     let host = session.binding.issuerHost
-    switch await service.heardTransport.perform(request, route: session.binding.route) {
+    switch await transport(session).perform(request, route: session.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       throw AgentFailure(.unavailable, "\(definition.name): \(host): \(failure.message)")
     case .answered(let answer):
@@ -77,7 +77,7 @@ extension LoginCoordinator {
       end(id, .failure(AgentFailure(.configInvalid, "\(session.definition.name): \(error)")))
       return nil
     }
-    switch await service.heardTransport.perform(request, route: session.binding.route) {
+    switch await transport(session).perform(request, route: session.binding.route) {
     case .notSent, .sentNoAnswer: return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds)
     case .answered(let answer):
       let judgement = TokenJudgement(judging: answer, now: Int64(asked.wallSeconds))

@@ -26,7 +26,7 @@ extension LoginCoordinator {
         extra: session.binding.extraTokenParameters
       ).httpRequest()
     } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
-    switch await service.heardTransport.perform(request, route: session.binding.route) {
+    switch await transport(session).perform(request, route: session.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(
         AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
@@ -34,6 +34,9 @@ extension LoginCoordinator {
       return await keep(TokenJudgement(judging: answer, now: Int64(asked.wallSeconds)), session, asked: asked)
     }
   }
+
+  /// A person has asked: a login waits for no server's circuit, and what comes of it is news for all.
+  func transport(_ session: LoginSession) -> HeardTransport { service.heardTransport(for: session.definition.name) }
 
   /// Makes what a token endpoint gave durable and tells it.
   func keep(
@@ -80,7 +83,7 @@ extension LoginCoordinator {
     let revocation = RevocationRecord(
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
-    _ = await TokenEndpoint(transport: service.heardTransport)
+    _ = await TokenEndpoint(transport: transport(session))
       .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 

@@ -227,7 +227,8 @@ package actor LoginCoordinator {
       let context = try await service.loginContext(request.account)
       let device = request.device == true || context.definition.grant == .deviceCode
       let now = time.now()
-      let server = try await service.resolver.resolve(context.definition, device: device, now: now)
+      let server = try await service.resolver(for: context.definition.name)
+        .resolve(context.definition, device: device, now: now)
       let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
       let session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,

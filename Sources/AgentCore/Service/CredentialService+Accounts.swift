@@ -76,7 +76,7 @@ extension CredentialService {
     guard request.dryRun != true, !differences.isEmpty else {
       return AccountAcceptAnswer(differences: differences, accepted: false)
     }
-    let server = try await resolver.resolve(definition, device: false, now: time.now())
+    let server = try await resolver(for: definition.name).resolve(definition, device: false, now: time.now())
     guard let now = accounts[name]?.machine, now.definition == definition, now.record?.grant != nil else {
       throw AgentFailure(
         .definitionChanged, "\(name): its definition changed again meanwhile", hint: "look at it again")
@@ -112,7 +112,7 @@ extension CredentialService {
       grant: definition.grant.rawValue)
     answer.missingSecrets = missingSecrets(definition)
     guard request.discover ?? true else { return answer }
-    let server = try await resolver.resolve(definition, device: false, now: time.now())
+    let server = try await resolver(for: definition.name).resolve(definition, device: false, now: time.now())
     answer.discovery = server.discovery ?? "none"
     answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
     return answer

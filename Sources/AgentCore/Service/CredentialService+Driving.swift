@@ -7,12 +7,11 @@ import TokenVault
 extension CredentialService {
   /// Feeds one event to the state machine of `name`, and performs what it wants done.
   func event(_ name: String, _ body: (inout AccountStateMachine) -> [AccountStateMachine.Action]) {
-    let hold = hold(name)
-    accounts[name]?.machine.hold = hold
+    takeHolds(name)
     guard let actions = accounts[name]?.drive(body) else { return }
-    let ended = noteProbe(name)
+    let left = noteProbes(name)
     perform(actions, name)
-    if let ended { serverChanged(ended, but: name) }
+    for route in left { serverChanged(route, but: name) }
   }
 
   /// Performs actions in order, and sets the account's next wake.
@@ -116,7 +115,7 @@ extension CredentialService {
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {
     Task {
-      let end = await TokenEndpoint(transport: self.heardTransport)
+      let end = await TokenEndpoint(transport: self.heardTransport(for: name))
         .revoke(revocation, clientSecret: secret, now: self.time.now())
       self.revocationEnded(name, revocation, end)
     }
@@ -151,8 +150,7 @@ extension CredentialService {
   func reschedule(_ name: String) {
     // Its state may depend on what others found out about its server.
     defer { tell(name) }
-    let hold = hold(name)
-    accounts[name]?.machine.hold = hold
+    takeHolds(name)
     guard let account = accounts[name] else { return }
     account.timer?.cancel()
     let now = now(name)

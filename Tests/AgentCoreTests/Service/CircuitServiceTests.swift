@@ -19,6 +19,7 @@ struct CircuitServiceTests {
           $0.grant = .clientCredentials
           $0.clientID = "dev-machine"
           $0.tokenEndpoint = "http://127.0.0.1:8080/token"
+          $0.revocationEndpoint = "http://127.0.0.1:8080/revoke"
           $0.keep = .onDemand
         }
       })
@@ -64,6 +65,50 @@ struct CircuitServiceTests {
     bench.transport.withServer { $0.clearScripts() }
     bench.clock.advance(by: 6)
     #expect(await askAll(bench).failures.allSatisfy { $0 == nil })
+    #expect(await bench.service.conditions.isEmpty)
+  }
+
+  @Test("a login asks a server that cannot be reached all the same, and its answer opens the way for all")
+  func loginCloses() async throws {
+    let bench = try await bench()
+    fail(bench, times: 200)
+    _ = await askAll(bench)
+    #expect(await bench.failure(TokenGet(account: "a19"))?.kind == .unavailable)
+    bench.transport.withServer { $0.clearScripts() }
+    try await bench.logIn("a3", request: "again")
+    #expect(await bench.service.conditions.isEmpty)
+  }
+
+  @Test("logins that fail open it")
+  func loginsOpen() async throws {
+    let bench = try await bench()
+    fail(bench, times: 200)
+    for name in Self.names.prefix(ServerCircuit.accounts) {
+      await #expect(throws: AgentFailure.self) { try await bench.logIn(name, request: "again") }
+    }
+    #expect(await askAll(bench).sent == 0)
+  }
+
+  @Test("revocations that could not be told are tried by one account for all")
+  func revocations() async throws {
+    let bench = try await bench()
+    bench.transport.withServer { $0.script(.revoke, .refuse, times: 200) }
+    func left() -> Int { bench.transport.withServer { $0.scriptsLeft(.revoke) } }
+    for name in Self.names { _ = try await bench.call(Logout(account: name)) }
+    #expect(left() == 180, "a person asked for each")
+    func pass() async throws {
+      try await eventually("all wait") { bench.clock.wakes.count >= Self.names.count }
+      bench.clock.advance(by: 400)
+    }
+    for round in 1...5 {
+      try await pass()
+      try await eventually("one asks") { left() == 180 - round }
+    }
+    bench.transport.withServer { $0.clearScripts() }
+    try await pass()
+    try await eventually("all are told") {
+      bench.transport.withServer { $0.requests(to: .revoke) } == 20 + 5 + 20
+    }
     #expect(await bench.service.conditions.isEmpty)
   }
 

@@ -112,6 +112,29 @@ struct RevocationTests {
     #expect(driver.failure(driver.ask(force: true)) == .unavailable)
   }
 
+  @Test("what a logout asks for is sent to a server that cannot be reached, too; trying again waits for the server")
+  func held() {
+    let driver = MachineDriver()
+    driver.machine.revocationHold = .until(planned: 10_060, asked: 10_004, reason: "no route")
+    driver.change(.logout)
+    driver.saved()
+    driver.revocationEnds(.later("no route", retryAfterSeconds: nil))
+    driver.pass(10)
+    driver.wakes()
+    #expect(driver.revoking == nil)
+    #expect(driver.machine.wake(at: driver.now) == 10_060)
+    driver.machine.revocationHold = .probing
+    driver.pass(100)
+    driver.wakes()
+    #expect(driver.revoking == nil && driver.machine.wake(at: driver.now) == nil, "who asks will tell")
+    driver.machine.revocationHold = nil
+    driver.wakes()
+    #expect(driver.revoking != nil)
+    driver.crash()
+    driver.machine.revocationHold = .until(planned: 10_200, asked: 10_200, reason: "no route")
+    #expect(driver.machine.wake(at: driver.now) == 10_200, "nobody asked this agent")
+  }
+
   @Test("without a refresh token every access token is told; without an endpoint nothing is")
   func which() {
     let driver = MachineDriver(.loggedIn(refreshToken: nil))

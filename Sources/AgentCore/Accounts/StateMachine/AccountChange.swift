@@ -51,10 +51,10 @@ extension AccountStateMachine {
       next.tokens = []
       next.intent = nil
       next.password = nil
-      revocationBackoff.succeed()
+      askForRevocation()
     case .setSecret(.clientSecret, let secret):
       next.clientSecret = StoredSecret(secret)
-      revocationBackoff.succeed()
+      askForRevocation()
     case .setSecret(.password, let secret):
       next.password = StoredSecret(secret)
       if next.grant?.kind == .password { next.grant?.verdict = nil }
@@ -97,12 +97,29 @@ extension AccountStateMachine {
 
   // MARK: Revocations
 
+  private mutating func askForRevocation() {
+    revocationBackoff.succeed()
+    isRevocationAsked = true
+  }
+
+  /// Boot time of the next revocation; nil: there is none, or how another account's request ends is waited for.
+  func nextRevocationTime(at now: Moment) -> Double? {
+    guard !isRevoking, record?.revocations.isEmpty == false else { return nil }
+    let planned = revocationBackoff.plannedAt ?? now.bootSeconds
+    switch revocationHold {
+    case .probing where !isRevocationAsked: return nil
+    case .until(let serverPlanned, _, _) where !isRevocationAsked: return max(planned, serverPlanned)
+    case nil, .probing, .until: return planned
+    }
+  }
+
   /// The next revocation that is due.
   mutating func nextRevocation(at now: Moment) -> Action? {
-    guard !isRevoking, let next = record?.revocations.first,
-      (revocationBackoff.plannedAt ?? -.infinity) <= now.bootSeconds
-    else { return nil }
+    guard let next = record?.revocations.first, let time = nextRevocationTime(at: now), time <= now.bootSeconds else {
+      return nil
+    }
     isRevoking = true
+    isRevocationAsked = false
     revokingSecret = record?.clientSecret
     return .revoke(next, clientSecret: record?.clientSecret?.secret)
   }

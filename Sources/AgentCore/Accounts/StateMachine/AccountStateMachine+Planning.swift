@@ -7,9 +7,7 @@ extension AccountStateMachine {
     guard isIdle else { return nil }
     if unsaved != nil { return backoff.askedAt ?? now.bootSeconds }
     var times: [Double] = []
-    if record?.revocations.isEmpty == false, !isRevoking {
-      times.append(revocationBackoff.plannedAt ?? now.bootSeconds)
-    }
+    if let time = nextRevocationTime(at: now) { times.append(time) }
     // How the other account's request ends is told.
     if hold == .probing { return times.min() }
     if !waiters.isEmpty { times.append(backoff.askedAt ?? now.bootSeconds) }

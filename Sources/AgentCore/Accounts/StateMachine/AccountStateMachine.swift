@@ -94,6 +94,8 @@ package struct AccountStateMachine: Sendable {
   package var isRolledBack = false
   /// What keeps it from sending, as the account's server was seen last. Set before every event.
   package var hold: ServerHold?
+  /// The same for the server of the next revocation.
+  package var revocationHold: ServerHold?
 
   var phase = Phase.idle
   var waiters: [Waiter] = []
@@ -117,6 +119,8 @@ package struct AccountStateMachine: Sendable {
   var refusalsWithoutReason = 0
   var firstRefusalWithoutReason: Double?
   var isRevoking = false
+  /// Somebody has asked for the next revocation: it is sent whatever is known of its server.
+  var isRevocationAsked = false
   /// What the revocation under way was sent with.
   var revokingSecret: StoredSecret?
   var revocationBackoff = Backoff()
