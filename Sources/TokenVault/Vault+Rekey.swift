@@ -56,8 +56,9 @@ extension Vault {
   /// The steps that a kill may fall between. Up to the rename everything is the old vault's.
   private func replaceDatabase(_ newData: SealingKey, _ wraps: [StretchedWrap]) throws(VaultError) {
     guard let directory = try vaultDirectory() else { throw .locked }
-    guard let commit = session?.catalogue.commit else { throw .locked }
     if let rollback { throw .rolledBack(rollback) }
+    try takeInSpilled()
+    guard let commit = session?.catalogue.commit else { throw .locked }
     let newKeys = try sealing { () throws(SealingError) in try VaultKeys(data: newData) }
     let hasKeyFile = session?.slot(.keyFile) != nil
     let nextFileKey = hasKeyFile ? try KeyFile.createNext(location.keyFile, random: random) : nil

@@ -17,6 +17,17 @@ extension Vault {
     try? spill()?.remove(id)
   }
 
+  /// Writes what is newer than the vault's own into the vault and removes the rest: once the vault has another key, nobody
+  /// finds or opens it any more.
+  func takeInSpilled() throws(VaultError) {
+    guard let spill = spill(), spill.isThere, let entries = session?.catalogue.entries else { return }
+    for (id, entry) in entries {
+      if let kept = try spill.read(id), kept.version > entry.version { try write(kept) }
+      try spill.remove(id)
+    }
+    spilled = []
+  }
+
   /// `records` with what was kept aside in place of older versions, and written to the vault where that works by now.
   func merged(_ records: [VaultRecord]) async -> [VaultRecord] {
     guard let spill = spill(), spill.isThere else { return records }

@@ -85,6 +85,11 @@ package actor Vault: RecordStore {
         guard case .alreadyExists = error else { throw error }
       }
     }
+    try write(record)
+  }
+
+  /// Makes a record durable in a vault that is there.
+  func write(_ record: VaultRecord) throws(VaultError) {
     guard let session = try openedSession(), let keys else { throw .storageFailed("the vault vanished") }
     if let stored = session.catalogue.entries[record.id]?.version, stored >= record.version {
       throw .staleVersion(stored: stored)

@@ -80,6 +80,45 @@ struct SpillTests {
     #expect(try await vault().held().first?.payload == VaultRecord.sample(1, version: 4).payload)
   }
 
+  @Test("a new data key takes it in: nothing is lost, and nothing stays that only the old key opens")
+  func rekeyed() async throws {
+    let vault = vault()
+    for name in UInt8(1)...4 { try await vault.put(.sample(name)) }
+    try await vault.spill(.sample(2, version: 1))
+    let stale = try kept()
+    try await vault.put(.sample(2, version: 2))
+    try await vault.spill(.sample(3, version: 2))
+    let damaged = try #require(try kept().keys.first)
+    try await vault.put(.sample(3, version: 3))
+    try await vault.spill(.sample(1, version: 7))
+    for (path, bytes) in stale { try scratch.write(bytes, to: path) }
+    try scratch.write([1, 2, 3], to: damaged)
+    #expect(try kept().count == 3)
+
+    _ = try await vault.rekey()
+    #expect(try kept().isEmpty)
+    let expected: [VaultRecord] = [
+      .sample(1, version: 7), .sample(2, version: 2), .sample(3, version: 3), .sample(4),
+    ]
+    #expect(try await vault.held() == expected.map { Held($0) })
+    try await vault.put(.sample(1, version: 8))
+    await vault.close()
+    #expect(try await scratch.vault().held().map(\.version) == [8, 2, 3, 1])
+  }
+
+  @Test("what cannot be looked at stops a rekey, and stays")
+  func unreadable() async throws {
+    try await spilled()
+    let path = try #require(try kept().keys.first)
+    chmod(path, 0o644)
+    let second = vault()
+    let before = try scratch.files()
+    await #expect(throws: VaultError.self) { try await second.rekey() }
+    await second.close()
+    #expect(try scratch.files()["state/oauthctl/key"] == before["state/oauthctl/key"])
+    #expect(try kept().count == 1)
+  }
+
   @Test("what is damaged, another's, or raised in its version is not believed, and harms nothing")
   func foreign() async throws {
     try await spilled()
