@@ -404,6 +404,19 @@ def test_a_backup_put_back_is_the_vault_and_is_checked_as_it_is(vault, server):
     assert {path.name for path in vault_file(vault).parent.iterdir()} <= {"vault.db", "vault.db-wal", "vault.lock"}
 
 
+def test_a_check_takes_away_what_a_killed_one_left(vault):
+    copy, folder = vault.root / "copy", vault_file(vault).parent
+    vault_command(vault, "backup", copy)
+    dead = vault.start("true")
+    dead.communicate()
+    left = [folder / f"vault.given.{dead.pid}", folder / f"vault.given.{dead.pid}.{dead.pid}.tmp"]
+    kept = [folder / f"vault.given.{os.getpid()}", folder / "vault.given.mine"]
+    for path in left + kept:
+        path.touch(mode=0o600)
+    assert vault_command(vault, "check", copy).status == 0
+    assert sorted(folder.glob("vault.given.*")) == sorted(kept)
+
+
 def damaged(data, place):
     return data[:place] + bytes([data[place] ^ 1]) + data[place + 1:]
 

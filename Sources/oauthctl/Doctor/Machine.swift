@@ -42,7 +42,7 @@ struct Machine: Sendable {
         return stat(path, &found) == 0 ? found.st_ctim.tv_sec : nil
       },
       text: { path in FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) } },
-      names: names, isExecutable: { access($0, X_OK) == 0 }, isPortFree: isPortFree,
+      names: FileBytes.names(in:), isExecutable: { access($0, X_OK) == 0 }, isPortFree: isPortFree,
       freeBytes: { path in
         var found = statvfs()
         return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil
@@ -53,19 +53,6 @@ struct Machine: Sendable {
           .contains(clinux_filesystem_type($0) & 0xFFFF_FFFF)
       },
       output: { try? Program.output(of: $0) })
-  }
-
-  private static func names(_ path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
   }
 
   /// As the agent would: a port that a connection of before still holds may be taken (SO_REUSEADDR).

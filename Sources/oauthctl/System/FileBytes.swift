@@ -49,6 +49,20 @@ enum FileBytes {
     }
   }
 
+  /// What is in a folder, by name; empty where it cannot be read.
+  static func names(in path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
   /// The bytes up to a line feed or the end, as text without CR and LF, byte by byte so that nothing behind the line
   /// is taken. A byte `until` ends the line too and stays in it. Nil: nothing there, too long, or not UTF-8.
   static func readLine(from descriptor: Int32, limit: Int, until: UInt8? = nil) -> String? {

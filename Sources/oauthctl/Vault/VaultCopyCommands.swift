@@ -66,12 +66,14 @@ extension VaultCommand {
       guard status.state != .absent else {
         throw .local("there is no vault here that could open it", run: "oauthctl vault create", status: 5)
       }
-      let copy = "\(FileBytes.folder(of: status.path))/vault.given.\(getpid())"
-      try FileBytes.copy(file, to: copy)
-      defer { unlink(copy) }
+      let folder = FileBytes.folder(of: status.path)
+      let copy = GivenCopy.path(in: folder)
       let request = AgentWire.VaultCheck(
         path: copy, passphrase: passphrase ? try secrets.passphrase() : nil,
         recoveryCode: recoveryCode ? try secrets.recoveryCode() : nil)
+      GivenCopy.removeLeftovers(in: folder)
+      try FileBytes.copy(file, to: copy)
+      defer { unlink(copy) }
       return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
     }
   }
