@@ -5,7 +5,9 @@ import select
 
 import pytest
 
+from network.namespaces import isolated, needs_root, run
 from support.dev_server import DevServer
+from support.disk import fill
 from support.wire import Wire, WireError
 
 
@@ -71,6 +73,25 @@ def test_a_life_is_told_as_it_happens_and_without_a_secret(home, server):
         text = json.dumps(told.events)
         for secret in (token, newer["access_token"], recovery):
             assert len(secret) > 20 and secret not in text
+
+
+@needs_root
+def test_a_full_disk_and_its_end_are_told_while_nobody_asks(home, request):
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        server = DevServer(home, "--access-token-life", "2")
+        request.addfinalizer(server.stop)
+        home.use_browser("alice", "demo")
+        log_in(home, server)
+        filler = home.data / "filler"
+        with Subscriber(home.socket) as told:
+            fill(filler)
+            assert "full" in told.until("events.vault", state="failed")["reason"]
+            filler.unlink()
+            told.until("events.vault", state="open")
+
+    isolated(story)
 
 
 def test_one_that_never_reads_is_dropped_and_delays_nobody(home, server):

@@ -1,20 +1,10 @@
 """A disk without room costs no login, not even together with kill -9."""
 
-import errno
-
 import pytest
 
 from network.namespaces import isolated, needs_root, run
+from support.disk import fill
 from support.login import get_token, log_in, wait_until
-
-
-def fill(path):
-    with open(path, "wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(4096))
-        except OSError as error:
-            assert error.errno == errno.ENOSPC
 
 
 @needs_root

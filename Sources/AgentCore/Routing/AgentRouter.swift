@@ -75,7 +75,7 @@ package struct AgentRouter: LineResponder {
   package func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
     let answer = await admitted(request, caller)
     // Nearly every request may have opened it, or found that it cannot be.
-    if events.isFollowed { await service.tell(vault) }
+    if events.isFollowed { await service.tellVault() }
     return answer
   }
 

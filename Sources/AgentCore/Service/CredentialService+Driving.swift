@@ -76,6 +76,8 @@ extension CredentialService {
   }
 
   private func saveEnded(_ name: String, _ failure: AgentFailure?) {
+    // The first to know that a disk is full, or has room again.
+    tellVault()
     let now = now(name)
     if let failure {
       logger.error(

@@ -18,6 +18,7 @@ extension CredentialService {
       // The end of its token is an event too.
       reschedule(name)
     }
+    followedVault = vault
     let status = await vault.status()
     if toldVault == nil { toldVault = status } else { tell(status) }
   }
@@ -26,6 +27,7 @@ extension CredentialService {
   func tell(_ name: String) {
     guard events.isFollowed else {
       told = [:]
+      followedVault = nil
       return toldVault = nil
     }
     // While a vault is opened or locked it is told as a whole, and no account.
@@ -35,8 +37,9 @@ extension CredentialService {
     events.tell(.account(name, state: summary?.state, reason: summary?.reason, expiresAt: summary?.expiresAt))
   }
 
-  /// Asks `vault` how it is, and tells a change. One look after the other, so that the last that is told is the latest.
-  func tell(_ vault: any VaultControl) {
+  /// Asks the vault how it is, and tells a change. One look after the other, so that the last that is told is the latest.
+  func tellVault() {
+    guard events.isFollowed, let vault = followedVault else { return }
     let before = vaultTelling
     vaultTelling = Task {
       await before?.value

@@ -77,6 +77,7 @@ package actor CredentialService {
 
   // What was told last, while somebody is told.
   var told: [String: Told] = [:]
+  var followedVault: (any VaultControl)?
   var toldVault: VaultStatusAnswer?
   var vaultTelling: Task<Void, Never>?
 
@@ -124,8 +125,10 @@ package actor CredentialService {
       for name in accounts.keys { reschedule(name) }
       isOpen = true
       if events.isFollowed { for name in accounts.keys { told[name] = telling(name) } }
+      tellVault()
       return nil
     } catch {
+      tellVault()
       return AgentFailure(error)
     }
   }

@@ -139,6 +139,7 @@ final class HandVault: VaultControl {
   private struct State {
     var steps: [String] = []
     var isLocked = false
+    var isFailed = false
     var holdFailure: AgentFailure?
     var unlockFailure: AgentFailure?
   }
@@ -148,11 +149,14 @@ final class HandVault: VaultControl {
   /// What it was asked to do, in order.
   var steps: [String] { state.withLock { $0.steps } }
 
+  /// What it says of itself from now on.
+  func setFailed(_ isFailed: Bool) { state.withLock { $0.isFailed = isFailed } }
   func fail(hold failure: AgentFailure) { state.withLock { $0.holdFailure = failure } }
   func fail(unlock failure: AgentFailure?) { state.withLock { $0.unlockFailure = failure } }
 
   func status() async -> VaultStatusAnswer {
-    VaultStatusAnswer(state: state.withLock { $0.isLocked } ? .locked : .open, slots: ["key_file"], path: "/vault")
+    let state = state.withLock { $0.isLocked ? VaultStatusAnswer.State.locked : $0.isFailed ? .failed : .open }
+    return VaultStatusAnswer(state: state, slots: ["key_file"], path: "/vault")
   }
   func create() async throws(AgentFailure) -> String? { nil }
   func hold() async throws(AgentFailure) {

@@ -67,6 +67,24 @@ struct EventTests {
     #expect(Self.told(bench) == ["events.problems", "events.account config_invalid"])
   }
 
+  @Test("A disk that fails a refresh by plan, and its mending, are told while nobody asks for anything")
+  func disk() async throws {
+    let bench = Bench([.browser.changed { $0.keep = .always }])
+    try await bench.logIn()
+    _ = try await bench.call(EventsSubscribe())
+    func isTold(_ event: String) -> Bool { Self.told(bench).contains(event) }
+    bench.vault.setFailed(true)
+    bench.store.fail(put: 1)
+    let now = bench.clock.now().bootSeconds
+    try await eventually("a refresh is planned") { bench.clock.wakes.contains { (2_000...3_100) ~= $0 - now } }
+    bench.clock.advance(by: 3_100)
+    try await eventually("the failure is told") { isTold("events.vault failed") }
+    bench.vault.setFailed(false)
+    try await bench.clock.sleepers(until: 1)
+    bench.clock.advance(by: 2)
+    try await eventually("its end is told") { isTold("events.vault open") }
+  }
+
   @Test("No event holds a secret")
   func secrets() async throws {
     let bench = Bench()
