@@ -25,10 +25,10 @@ struct ProxyTests {
     #expect(found == proxy.map { ProxyVariables(proxy: $0, exceptions: exceptions) })
   }
 
-  @Test("Ranges of addresses are left out, and named")
+  @Test("Ranges of addresses are taken over; what is neither range nor host is left out, and named")
   func ranges() {
-    let found = ProxyVariables(Surroundings(["HTTPS_PROXY": "p:1", "NO_PROXY": "10.0.0.0/8,a"]))
-    #expect(found?.exceptions == ["a"] && found?.leftOut == ["10.0.0.0/8"])
+    let found = ProxyVariables(Surroundings(["HTTPS_PROXY": "p:1", "NO_PROXY": "10.0.0.0/8,a,fd00::/8,http://b/,c/d"]))
+    #expect(found?.exceptions == ["10.0.0.0/8", "a", "fd00::/8"] && found?.leftOut == ["http://b/", "c/d"])
   }
 
   @Test(

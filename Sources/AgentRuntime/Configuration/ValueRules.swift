@@ -116,10 +116,13 @@ enum ValueRules {
     return afterHost.contains(":") ? nil : "it has no port; \(form)"
   }
 
-  /// A name that proxies are not used for: a host, a domain with or without a leading dot, an address, or `*`.
+  /// What proxies are not used for: a host, a domain with or without a leading dot, an address, a range of addresses, or
+  /// `*`.
   static func noProxy(_ text: String) -> String? {
-    if text == "*" { return nil }
+    if text == "*" || AddressRange(text) != nil { return nil }
     let name = text.hasPrefix(".") ? String(text.dropFirst()) : text
-    return host(name).map { _ in "\"\(PrintableText.escaped(text, limit: 80))\" is no host, domain or address" }
+    return host(name).map { _ in
+      "\"\(PrintableText.escaped(text, limit: 80))\" is no host, domain, address or range (10.0.0.0/8)"
+    }
   }
 }

@@ -3,7 +3,8 @@ import OAuthProtocol
 /// The proxy of `config.toml`, and what is reached without it.
 ///
 /// An entry of `no_proxy` is a host with all names below it, a leading dot or none, or an address; with a port it means
-/// that port alone; `*` is everything. Names are compared as they stand in the URL: nothing is resolved for it.
+/// that port alone. It may be a range of addresses, and `*` is everything. Names are compared as they stand in the URL:
+/// nothing is resolved for it.
 struct ProxyRules: Sendable, Equatable {
   var proxy: String?
   var exceptions: [String] = []
@@ -16,6 +17,7 @@ struct ProxyRules: Sendable, Equatable {
 
   private static func matches(_ entry: String, _ origin: Origin) -> Bool {
     if entry == "*" { return true }
+    if let range = AddressRange(entry) { return range.contains(origin.host) }
     let name = entry.hasPrefix(".") ? String(entry.dropFirst()) : entry
     guard let excepted = try? Origin(hostEntry: name) else { return false }
     // An entry without a port was given its scheme's default one: both spellings of it mean every port.

@@ -3,7 +3,7 @@ struct ProxyVariables: Equatable {
   /// `SCHEME://HOST:PORT`.
   var proxy: String
   var exceptions: [String] = []
-  /// Entries of the variable that have no counterpart, as ranges of addresses.
+  /// Entries of the variable that have no counterpart, as URLs.
   var leftOut: [String] = []
 
   /// curl's order: the small letters first, and what is for https before what is for all.
@@ -17,7 +17,9 @@ struct ProxyVariables: Equatable {
     self.proxy = written.hasSuffix("/") ? String(written.dropLast()) : written
     let list = Self.exceptionNames.lazy.compactMap { surroundings[$0] }.first ?? ""
     for entry in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).map(String.init) {
-      if entry.contains("/") {
+      if isRange(entry) {
+        exceptions.append(entry)
+      } else if entry.contains("/") {
         leftOut.append(entry)
       } else {
         let entry = Self.bracketed(entry.hasPrefix("*.") ? String(entry.dropFirst()) : entry)
@@ -29,6 +31,12 @@ struct ProxyVariables: Equatable {
   init(proxy: String, exceptions: [String]) {
     self.proxy = proxy
     self.exceptions = exceptions
+  }
+
+  /// Whether it looks like `ADDRESS/BITS`; whether it is one is for the agent to judge.
+  private func isRange(_ entry: String) -> Bool {
+    let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.count == 2 && !parts[1].isEmpty && parts[1].allSatisfy(\.isNumber)
   }
 
   /// IPv6 addresses stand bare in the variable.

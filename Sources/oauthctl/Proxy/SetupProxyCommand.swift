@@ -49,8 +49,7 @@ extension SetupCommand {
             run: "export HTTPS_PROXY=http://HOST:PORT, then the same again")
         }
         for entry in found.leftOut {
-          bench.terminal.warn(
-            "NO_PROXY: \(entry) is a range of addresses, which no_proxy does not know; it is left out")
+          bench.terminal.warn("NO_PROXY: \(entry) is neither a host nor a range of addresses; it is left out")
         }
         wanted = found
       }

@@ -134,12 +134,12 @@ struct FileConfigurationTests {
     #expect(configuration.settings().problems.isEmpty)
     try scratch.write(
       "config.toml",
-      "proxy = \"socks5h://[::1]:9050\"\nno_proxy = \".internal localhost 10.0.0.1\"\nca_file = \"/etc/ca.pem\"\n"
-        + "allow_network_home = true\n")
+      "proxy = \"socks5h://[::1]:9050\"\nno_proxy = \".internal localhost 10.0.0.1 10.0.0.0/8\"\n"
+        + "ca_file = \"/etc/ca.pem\"\nallow_network_home = true\n")
     let (settings, problems) = configuration.settings()
     #expect(problems.isEmpty)
     #expect(settings.proxy == "socks5h://[::1]:9050")
-    #expect(settings.noProxy == [".internal", "localhost", "10.0.0.1"])
+    #expect(settings.noProxy == [".internal", "localhost", "10.0.0.1", "10.0.0.0/8"])
     #expect(settings.certificateAuthorityFile == "/etc/ca.pem")
     #expect(settings.allowsNetworkHome)
   }
@@ -181,6 +181,8 @@ struct FileConfigurationTests {
       ("proxy = 1\n", 1, "proxy", "must be a string"),
       ("allow_network_home = \"true\"\n", 1, "allow_network_home", "must be true or false"),
       ("no_proxy = [\"a/b\"]\n", 1, "no_proxy", "no host"),
+      ("no_proxy = [\"10.0.0.0/33\"]\n", 1, "no_proxy", "no host"),
+      ("no_proxy = [\"10.0/8\"]\n", 1, "no_proxy", "no host"),
       ("password = \"x\"\n", 1, "password", "secrets do not belong"),
     ] as [(String, Int, String, String)])
   func badSettings(_ text: String, _ line: Int, _ key: String, _ reason: String) throws {

@@ -53,6 +53,19 @@ def test_config_toml_names_the_proxy_of_all_accounts_and_its_exceptions(home, ag
         assert proxy.targets == ([] if is_excepted else [place(server)])
 
 
+def test_a_range_of_addresses_excepts_those_in_it_and_no_name(home, agent, world):
+    """A name is not resolved for it: only the proxy may know how."""
+    server = world(**TLS)
+    with ConnectProxy() as proxy:
+        write_settings(home, proxy=url(proxy), no_proxy=["127.0.0.0/8"])
+        write_account(home, "work", **endpoints(f"https://127.0.0.1:{server.port}"), ca_file=str(server.ca_file))
+        log_in_by_password(home, "work")
+        assert proxy.targets == []
+        account(home, server, "named")
+        log_in_by_password(home, "named")
+        assert proxy.targets == [place(server)]
+
+
 def test_discovery_goes_through_the_proxy_too(home, agent, world):
     server = world(**TLS)
     with ConnectProxy() as proxy:
@@ -148,12 +161,13 @@ def test_setup_proxy_takes_the_shell_s_over_when_asked(home, agent, world):
     server = world(**TLS)
     settings = home.config / "oauthctl" / "config.toml"
     with ConnectProxy() as proxy:
-        shell = {"HTTPS_PROXY": url(proxy) + "/", "NO_PROXY": "example.org,10.0.0.0/8"}
+        shell = {"HTTPS_PROXY": url(proxy) + "/", "NO_PROXY": "example.org,10.0.0.0/8,a/b"}
         shown = home.oauthctl("setup", "proxy", "--dry-run", environment=shell)
         assert url(proxy) in shown.stderr and not settings.exists()
         assert home.oauthctl("setup", "proxy", environment=shell, check=False).status != 0, "it did not ask"
         result = home.oauthctl("setup", "proxy", "--yes", environment=shell)
-        assert "10.0.0.0/8" in result.stderr and settings.read_text().count("\n") == 2
+        assert "a/b is neither" in result.stderr
+        assert settings.read_text() == f'proxy = "{url(proxy)}"\nno_proxy = ["example.org", "10.0.0.0/8"]\n'
         account(home, server)
         log_in_by_password(home, "work")
         assert proxy.targets == [place(server)]
