@@ -1,0 +1,38 @@
+/// What is wrong in a configuration file: enough to open it at the place.
+package struct ConfigurationProblem: Codable, Sendable, Equatable {
+  package var file: String
+  /// Counted from 1; nil where the parser cannot tell.
+  package var line: Int?
+  package var key: String?
+  package var reason: String
+
+  package init(file: String, line: Int?, key: String?, reason: String) {
+    self.file = file
+    self.line = line
+    self.key = key
+    self.reason = reason
+  }
+}
+
+/// `config.reload`: reads the configuration files again; files with problems keep their last good definition.
+package struct ConfigReload: RequestParameters, Equatable {
+  package typealias Answer = ConfigReloadAnswer
+  package static let method = Method.configReload
+
+  package init() {}
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: CodingKey, CaseIterable {}
+  package init(from decoder: any Decoder) throws {}
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+}
+
+package struct ConfigReloadAnswer: Codable, Sendable, Equatable {
+  package var accounts: Int
+  package var problems: [ConfigurationProblem]
+
+  package init(accounts: Int, problems: [ConfigurationProblem]) {
+    self.accounts = accounts
+    self.problems = problems
+  }
+}

@@ -1,0 +1,224 @@
+import AgentCore
+import AgentTestSupport
+import AgentWire
+import DevAuthorizationServer
+import OAuthProtocol
+import Testing
+import TokenVault
+
+@Suite("Accounts, secrets, logout and configuration")
+struct AccountServiceTests {
+  private func loggedIn(_ definition: AccountDefinition = .browser) async throws -> Bench {
+    let bench = Bench([definition])
+    try await bench.logIn()
+    return bench
+  }
+
+  @Test("logout revokes at the server and forgets; the ready path is empty before it is answered")
+  func logout() async throws {
+    let bench = try await loggedIn()
+    let token = try await bench.call(TokenGet(account: "work")).accessToken
+    #expect(try await bench.call(Logout(account: "work")).revocation == .revoked)
+    #expect(!(await bench.isGood(token)))
+    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now()) == nil)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired)
+    #expect(try await bench.call(Logout(account: "work")).revocation == LogoutAnswer.Revocation.none)
+    #expect(try await bench.logIn(request: "two").state == .complete)
+  }
+
+  @Test("a revocation that fails is answered as pending, kept over a restart, and done later")
+  func logoutLater() async throws {
+    let bench = try await loggedIn()
+    let token = try await bench.call(TokenGet(account: "work")).accessToken
+    bench.transport.withServer { $0.script(.revoke, .answer(status: 503)) }
+    #expect(try await bench.call(Logout(account: "work")).revocation == .pending)
+    #expect(await bench.isGood(token))
+    bench.configuration.set([])
+    await bench.service.drain(seconds: 1)
+    let restarted = bench.restarted()
+    _ = try await restarted.call(AccountList())
+    try await eventually("the revocation is done") { !(await bench.isGood(token)) }
+    await restarted.service.idle(seconds: 60)
+    let last = bench.transport.withServer { $0.requests(to: .revoke) }
+    _ = try await bench.restarted().call(AccountList())
+    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == last, "and not once more")
+  }
+
+  @Test("a revocation that gets no answer: logout waits ten seconds and says pending")
+  func logoutSlow() async throws {
+    let bench = try await loggedIn()
+    bench.transport.withServer { $0.options.delayMilliseconds[.revoke] = 25_000 }
+    async let answer = bench.call(Logout(account: "work"))
+    try await bench.clock.sleepers(until: 10)
+    bench.clock.advance(by: 10)
+    #expect(try await answer.revocation == .pending)
+  }
+
+  @Test("a server without a revocation endpoint is told as unsupported")
+  func logoutUnsupported() async throws {
+    let bench = try await loggedIn(
+      .browser.changed {
+        $0.authorizationEndpoint = "http://127.0.0.1:8080/authorize"
+        $0.tokenEndpoint = "http://127.0.0.1:8080/token"
+      })
+    #expect(try await bench.call(Logout(account: "work")).revocation == .unsupported)
+  }
+
+  @Test("a logout during a refresh waits for it, and revokes what it gave")
+  func logoutDuringRefresh() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    async let token = bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 5)
+    async let answer = bench.call(Logout(account: "work"))
+    for _ in 0..<50 { await Task.yield() }
+    bench.clock.advance(by: 5)
+    let given = try await token.accessToken
+    #expect(try await answer.revocation == .revoked)
+    #expect(!(await bench.isGood(given)))
+  }
+
+  @Test("a reload with problems keeps the last good definition, and says where the problem is")
+  func reload() async throws {
+    let bench = try await loggedIn()
+    let problem = ConfigurationProblem(file: AccountDefinition.browser.file, line: 3, key: "issuer", reason: "no URL")
+    bench.configuration.set([], problems: [problem])
+    let answer = try await bench.call(ConfigReload())
+    #expect(answer.problems == [problem])
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    let page = try await bench.call(AccountList())
+    #expect(page.accounts.first?.state == .configInvalid)
+    #expect(page.accounts.first?.reason?.hasPrefix("line 3: ") == true)
+    #expect(page.accounts.first?.reason?.hasSuffix("no URL") == true)
+    bench.configuration.set([])
+    _ = try await bench.call(ConfigReload())
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .accountUnknown)
+    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now()) == nil)
+    bench.configuration.set([.browser])
+    _ = try await bench.call(ConfigReload())
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken), "the grant was kept meanwhile")
+  }
+
+  @Test("a folder that cannot be read loses no account")
+  func unreadableFolder() async throws {
+    let bench = try await loggedIn()
+    #expect(AccountDefinition.browser.file == "/etc/accounts.d/work.toml")
+    let problem = ConfigurationProblem(file: "/etc/accounts.d", line: nil, key: nil, reason: "cannot be opened")
+    bench.configuration.set([], problems: [problem])
+    #expect(try await bench.call(ConfigReload()).problems == [problem])
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+  }
+
+  @Test("a changed definition sends nothing until it is accepted, and shows what changed")
+  func accept() async throws {
+    let bench = try await loggedIn()
+    bench.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"] }])
+    _ = try await bench.call(ConfigReload())
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    #expect(await bench.failure(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))?.kind == .notPermitted)
+    bench.clock.advance(by: 3_601)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
+    let dry = try await bench.call(AccountAccept(account: "work", dryRun: true))
+    #expect(dry.accepted == false)
+    #expect(dry.differences.map(\.key) == ["hosts"])
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
+    #expect(bench.refreshes == 0)
+    #expect(try await bench.call(AccountAccept(account: "work")).accepted)
+    let token = try await bench.call(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))
+    #expect(token.matchedHost == "http://127.0.0.1:9090")
+    #expect(bench.refreshes == 1)
+  }
+
+  @Test("secrets are validated, kept, told by kind and never read back")
+  func secrets() async throws {
+    let bench = try await loggedIn()
+    #expect(await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: ""))?.kind == .badRequest)
+    #expect(await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: "a\n"))?.kind == .badRequest)
+    #expect(
+      await bench.failure(
+        SecretSet(account: "work", kind: .password, value: String(repeating: "x", count: 32_769), keep: true))?.kind
+        == .badRequest)
+    _ = try await bench.call(SecretSet(account: "work", kind: .clientSecret, value: "hush-hush"))
+    let shown = try await bench.call(AccountShow(account: "work"))
+    #expect(shown.secrets == ["client_secret", "refresh_token"])
+    #expect(!"\(shown)".contains("hush-hush"))
+    _ = try await bench.call(SecretForget(account: "work", kind: .clientSecret))
+    #expect(try await bench.call(AccountShow(account: "work")).secrets == ["refresh_token"])
+  }
+
+  @Test("a refresh token given by hand is used for the next refresh")
+  func refreshTokenByHand() async throws {
+    let bench = try await loggedIn()
+    _ = try await bench.call(SecretSet(account: "work", kind: .refreshToken, value: "made-up"))
+    bench.clock.advance(by: 3_601)
+    let failure = await bench.failure(TokenGet(account: "work"))
+    #expect(failure?.kind == .loginRequired)
+    #expect(failure?.oauthError == "invalid_grant")
+  }
+
+  @Test("forget deletes the record; an account that is gone from the files, too, is gone whole")
+  func forget() async throws {
+    let bench = try await loggedIn()
+    _ = try await bench.call(AccountForget(account: "work"))
+    #expect(bench.store.count == 0)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired)
+    bench.configuration.set([])
+    _ = try await bench.call(ConfigReload())
+    #expect(await bench.failure(AccountForget(account: "work"))?.kind == .accountUnknown)
+    #expect(bench.ready.asked("work") == nil)
+  }
+
+  @Test("lists come worst first and a page at a time")
+  func pages() async throws {
+    let bench = Bench(
+      (0..<7).map { index in AccountDefinition.browser.changed { $0.name = "account-\(index)" } })
+    try await bench.logIn("account-3")
+    var names: [String] = []
+    var after: String?
+    repeat {
+      let page = try await bench.call(AccountList(limit: 3, after: after))
+      names += page.accounts.map(\.account)
+      after = page.next
+    } while after != nil
+    #expect(names == [0, 1, 2, 4, 5, 6, 3].map { "account-\($0)" })
+    #expect(await bench.failure(AccountList(limit: 0))?.kind == .badRequest)
+    #expect(await bench.failure(AccountList(limit: 501))?.kind == .badRequest)
+  }
+
+  @Test("drain waits for the refresh in flight and for its save, and starts nothing more by plan")
+  func drain() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    async let token = bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 5)
+    let puts = bench.store.puts
+    async let drained: Void = bench.service.drain(seconds: 60)
+    try await bench.clock.sleepers(until: 60)
+    bench.clock.advance(by: 5)
+    await drained
+    #expect(bench.store.puts == puts + 1)
+    _ = try await token
+    try await eventually("nobody sleeps any more") { bench.clock.wakes.isEmpty }
+  }
+
+  @Test("drain gives up after its time")
+  func drainGivesUp() async throws {
+    let bench = try await loggedIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    async let token: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 500)
+    async let drained: Void = bench.service.drain(seconds: 60)
+    async let other: Void = bench.service.drain(seconds: 60)
+    try await eventually("both wait") {
+      bench.clock.wakes.filter { abs($0 - bench.clock.now().bootSeconds - 60) < 1 }.count == 2
+    }
+    bench.clock.advance(by: 60)
+    await drained
+    await other
+    bench.clock.advance(by: 500)
+    _ = await token
+  }
+}
