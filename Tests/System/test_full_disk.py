@@ -4,7 +4,44 @@ import pytest
 
 from network.namespaces import isolated, needs_root, run
 from support.disk import fill
+from support.home import STOP_LIMIT_SECONDS
 from support.login import get_token, log_in, wait_until
+
+
+def aside(home):
+    """Records kept aside for want of room in the vault."""
+    folder = home.runtime / "oauthctl" / "spill"
+    return [path for path in folder.iterdir() if path.suffix != ".new"] if folder.is_dir() else []
+
+
+def refresh_without_room(home, server, end_agent):
+    """A refresh whose answer finds the disk full; then the agent's end. Returns what fills the disk."""
+    run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+    home.agent.start()
+    log_in(home, server)
+    mark, filler = server.mark(), home.data / "filler"
+    with server.token_answers_held():
+        wait_until(lambda: server.refreshes(mark), 20, "a refresh")
+        fill(filler)
+        if end_agent == "stop":
+            home.agent.process.terminate()
+            wait_until(lambda: "stopping" in home.agent.log.read_text(), 20, "the agent stops")
+    if end_agent == "stop":
+        assert home.agent.process.wait(STOP_LIMIT_SECONDS) == 0 and aside(home)
+    else:
+        wait_until(lambda: aside(home), 20, "the record kept aside")
+        home.agent.kill()
+    return filler, mark
+
+
+def assert_login_is_kept(home, server, mark):
+    token = wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout.strip(), 30, "a token")
+    assert server.say_hello(token) == 200
+    used = wait_until(
+        lambda: get_token(home) and len(seen := server.refreshes(mark)) >= 2 and seen, 30, "the next refresh")
+    assert {entry["status"] for entry in used} == {200}
+    assert len({entry["refresh_token"] for entry in used}) == len(used), "a refresh token was sent twice"
+    wait_until(lambda: not aside(home), 20, "nothing kept aside")
 
 
 @needs_root
@@ -12,34 +49,30 @@ from support.login import get_token, log_in, wait_until
 def test_no_room_for_a_rotated_token_and_kill_9_cost_no_login(home, world, is_full):
     """The server allows no second use of a refresh token."""
     server = world(access_ttl=4)
-    filler, aside = home.data / "filler", home.runtime / "oauthctl" / "spill"
-
-    def kept():
-        return [path for path in aside.iterdir() if path.suffix != ".new"] if aside.is_dir() else []
 
     def story():
-        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
-        home.agent.start()
-        log_in(home, server)
-        first, mark = get_token(home), server.mark()
-        with server.token_answers_held():
-            wait_until(lambda: server.refreshes(mark), 20, "a refresh")
-            fill(filler)
-        wait_until(kept, 20, "the record kept aside")
-        home.agent.kill()
+        filler, mark = refresh_without_room(home, server, "kill -9")
         if not is_full:
             filler.unlink()
         home.agent.start()
         state = home.oauthctl("status").stdout
         assert "login" not in state.splitlines()[1], state
-        assert bool(kept()) == is_full
+        assert bool(aside(home)) == is_full
         filler.unlink(missing_ok=True)
-        token = wait_until(lambda: home.oauthctl("get-token", "work", check=False).stdout.strip(), 30, "a token")
-        assert token != first and server.say_hello(token) == 200
-        used = wait_until(
-            lambda: get_token(home) and len(seen := server.refreshes(mark)) >= 2 and seen, 30, "the next refresh")
-        assert {entry["status"] for entry in used} == {200}
-        assert len({entry["refresh_token"] for entry in used}) == len(used), "a refresh token was sent twice"
-        wait_until(lambda: not kept(), 20, "nothing kept aside")
+        assert_login_is_kept(home, server, mark)
+
+    isolated(story)
+
+
+@needs_root
+def test_a_stop_while_a_rotated_token_finds_no_room_costs_no_login(home, world):
+    """Told to stop, the agent waits for the answer, and what came of it is not in the vault when it ends."""
+    server = world(access_ttl=4)
+
+    def story():
+        filler, mark = refresh_without_room(home, server, "stop")
+        filler.unlink()
+        home.agent.start()
+        assert_login_is_kept(home, server, mark)
 
     isolated(story)
