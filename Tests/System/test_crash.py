@@ -13,19 +13,22 @@ import time
 import pytest
 
 from prove.faults import (
-    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, log_in, refresh, server_of,
-    start_traced, wait_until_stopped, windows_milliseconds)
+    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, kill_at_channel, log_in, refresh,
+    server_of, start_traced, windows_milliseconds)
 from support.login import wait_until
 
 FULL = os.environ.get("PROVE") == "full"
-STEP = 1 if FULL else 6
+STEP, CHANNEL_STEP = (1, 1) if FULL else (6, 3)
 RANDOM_KILLS = 60
+# How long the server holds back what it answers a refresh, to be seen to have acted before.
+HELD_MILLISECONDS = 100
 WINDOWS = 51
 ROTATIONS = ("strict", "grace=600")[:2 if FULL else 1]
 # What a caller is told of a failing call; SQLite has words of its own.
 CAUSES = {"ENOSPC": ("disk is full", "disk I/O error", os.strerror(errno.ENOSPC)),
           "EIO": ("disk I/O error", os.strerror(errno.EIO))}
-NETWORK_CALLS = ("connect:1", "sendto:1", "sendto:2", "recvfrom:1")
+# Of the agent and its HTTP process; TCP is the second one's.
+CHANNELS = {"read UNIX", "write UNIX", "read pipe", "write pipe", "connect TCP", "sendto TCP", "recvfrom TCP"}
 
 
 @pytest.fixture(params=ROTATIONS)
@@ -51,16 +54,19 @@ class Tally:
         seen = self.server.refreshes()[mark:]
         rotated = any(entry["status"] == 200 for entry in seen)
         self.kills += 1
-        self.rotated += rotated
         self.home.agent.start()
         if is_alive(self.home):
             self.kept += 1
         else:
+            # It may act on what was sent before the kill while the agent starts.
+            seen = self.server.refreshes()[mark:]
+            rotated = any(entry["status"] == 200 for entry in seen)
             assert self.server.rotation == "strict", f"{place}: lost although the server allows a retry: {seen}"
             assert rotated, f"{place}: lost although the server had not rotated: {seen}"
             assert may_lose, f"{place}: lost although the answer was on disk, or none had come: {seen}"
             self.lost += 1
             log_in(self.home, self.server)
+        self.rotated += rotated
         self.home.agent.stop()
 
     def report(self, what, record_property):
@@ -93,46 +99,57 @@ def test_kill_at_every_call_on_the_vault(home, server, record_property):
     assert tally.rotated > tally.lost, "some kills must come after the answer was saved"
 
 
-def test_kill_around_send_and_receive(home, server, record_property):
-    """The HTTP process is held after a call; then the agent is killed, which ends the HTTP process too."""
-    tally = Tally(home, server)
-    for place in NETWORK_CALLS:
-        call, number = place.split(":")
+def test_kill_at_every_call_on_a_pipe_or_a_socket(home, server, record_property):
+    tally, places, number = Tally(home, server), [], 1
+    while None not in places:
         mark = len(server.refreshes())
-        trace = start_traced(home, "-e", f"trace={call}", "-e", f"inject={call}:signal=STOP:when={number}")
-        caller = threading.Thread(target=refresh, args=(home,))
-        caller.start()
-        wait_until_stopped(trace)
-        if place in ("sendto:2", "recvfrom:1"):
-            wait_until(lambda: len(server.refreshes()) > mark, 10, "the server sees the refresh")
+        result, trace, place = kill_at_channel(home, number)
+        # The last numbers may not be reached. Then the kill comes afterwards.
+        assert place or result.status == 0, result
         home.agent.kill()
-        caller.join()
-        tally.judge(f"after {place}", mark, place in ("sendto:2", "recvfrom:1"))
-    tally.report("kill after connect, head, body, answer", record_property)
-    assert tally.rotated == 2
-    assert tally.lost == (2 if server.rotation == "strict" else 0)
+        tally.judge(f"{place}, number {number}", mark, result.status != 0 and not is_answer_on_disk(trace))
+        places.append(place)
+        number += CHANNEL_STEP
+    tally.report("kill after a call on a pipe or a socket", record_property)
+    assert tally.rotated > tally.lost, "some kills must come after the answer was saved"
+    if FULL:
+        assert CHANNELS <= set(places), places
+        assert tally.lost or server.rotation != "strict", "one comes before the answer is read"
 
 
 @pytest.mark.prove
 def test_kill_at_random_moments(home, server, record_property):
+    """Between the server's answer and the caller's."""
     seed = int(os.environ.get("PROVE_SEED", time.time_ns() % 1_000_000))
-    choose = random.Random(seed)
-    tally = Tally(home, server)
+    choose, tally = random.Random(seed), Tally(home, server)
+    server.script(delay_ms={"token": HELD_MILLISECONDS})
+
+    def acted():
+        """When the server acts on the next refresh, which somebody asks for: (time, the thread, what it gets)."""
+        mark, results = len(server.refreshes()), []
+        caller = threading.Thread(target=lambda: results.append(refresh(home)))
+        caller.start()
+        seen = wait_until(lambda: server.refreshes()[mark:], 30, "the server sees the refresh")
+        return seen[0]["time_ms"] / 1000, caller, results
+
     home.agent.start()
-    started = time.monotonic()
-    refresh(home, check=True)
-    took = time.monotonic() - started
+    took = []
+    for _ in range(3):
+        moment, caller, results = acted()
+        caller.join()
+        took.append(time.time() - moment)
+        assert results[0].status == 0
     home.agent.stop()
     for number in range(RANDOM_KILLS):
         home.agent.start()
         mark = len(server.refreshes())
-        caller = threading.Thread(target=refresh, args=(home,))
-        caller.start()
-        time.sleep(choose.uniform(0, took))
+        moment, caller, results = acted()
+        time.sleep(max(0, moment + choose.uniform(HELD_MILLISECONDS / 1000, sorted(took)[1]) - time.time()))
         home.agent.kill()
         caller.join()
-        tally.judge(f"seed {seed}, round {number}", mark, True)
-    tally.report(f"kill at random moments (seed {seed})", record_property)
+        tally.judge(f"seed {seed}, round {number}", mark, results[0].status != 0)
+    tally.report(f"kill at random moments between the server's answer and the caller's (seed {seed})", record_property)
+    assert tally.rotated == RANDOM_KILLS
 
 
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])

@@ -1,5 +1,6 @@
 """An agent under strace, which kills it or fails its calls at chosen places; and the login that must outlive that."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -12,11 +13,15 @@ import pytest
 
 from support import processes
 from support.dev_server import DevServer
-from support.home import START_LIMIT_SECONDS, accepts
+from support.home import START_LIMIT_SECONDS, Result, accepts
 from support.login import wait_until
 
 # What changes files.
 VAULT_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "renameat2")
+# What is said and heard.
+CHANNEL_CALLS = (
+    "connect", "read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg")
+ON_CHANNEL = re.compile(r"(\w+)\((\d+)<(pipe|UNIX|TCP)")
 LINE = re.compile(r"(\d+) +(\d+\.\d+) (\w+)\((.*)")
 
 
@@ -41,18 +46,22 @@ def refresh(home, check=False):
     return home.oauthctl("get-token", "work", "--force", check=check)
 
 
-def start_traced(home, *options):
-    """Start the home's agent as strace's tracee and our child; returns when its socket accepts, or it is dead."""
+def strace(home, *options):
+    """(the trace's file, the command)."""
     if os.geteuid() != 0:
         pytest.skip("needs root: to nobody else the kernel tells the files of an agent that no one may look into")
     trace = home.root / "trace"
     trace.unlink(missing_ok=True)
-    strace = shutil.which("strace")
-    assert strace, "strace is needed: apt-get install strace"
+    program = shutil.which("strace")
+    assert program, "strace is needed: apt-get install strace"
+    return trace, (program, "-f", "-qq", "-ttt", "-o", trace, *options)
+
+
+def start_traced(home, *options):
+    """Start the home's agent as strace's tracee and our child; returns when its socket accepts, or it is dead."""
+    trace, command = strace(home, "-D", "-I", "2", "-y", *options)
     with open(home.agent.log, "a") as log:
-        home.agent.process = home.start(
-            strace, "-D", "-I", "2", "-f", "-qq", "-y", "-ttt", "-o", trace, *options,
-            home.programs / "oauthd", stdout=log, stderr=log)
+        home.agent.process = home.start(*command, home.programs / "oauthd", stdout=log, stderr=log)
     processes.keep(home.agent.process.pid)
     end = time.monotonic() + START_LIMIT_SECONDS
     while home.agent.is_running and not accepts(home.socket):
@@ -161,6 +170,47 @@ def is_alive(home):
     return result.status == 0
 
 
-def wait_until_stopped(trace):
-    """Wait until strace has stopped the agent's HTTP process, at the call that it was told."""
-    wait_until(lambda: "stopped by SIGSTOP" in trace.read_text(errors="replace"), 30, "the HTTP process stops")
+def kill_at_channel(home, number):
+    """A refresh, and kill -9 of the agent after its own or its HTTP process's `number`-th call on a pipe or a socket.
+
+    Each call of both is followed by a stop, and goes on from there. Returns what the caller got, the trace, and the
+    call as "write pipe"; None: there were fewer.
+    """
+    home.agent.start()
+    home.oauthctl("get-token", "work")
+    process, calls = home.agent.process.pid, ",".join(CHANNEL_CALLS)
+    trace, command = strace(
+        home, "-yy", "-e", f"trace=fdatasync,{calls}", "-e", f"inject={calls}:signal=STOP", "-p", process)
+    tracer = home.start(*command)
+    wait_until(lambda: all("TracerPid:\t0\n" not in (thread / "status").read_text()
+                           for thread in Path(f"/proc/{process}/task").iterdir()), 10, "strace has every thread")
+    caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
+    seen, last, place, has_ended = 0, {}, None, False
+    while home.agent.is_running and not has_ended:
+        has_ended = caller.poll() is not None
+        lines = trace.read_text(errors="replace").split("\n")[seen:-1]
+        seen += len(lines)
+        for thread, _, what in (line.split(None, 2) for line in lines):
+            if LINE.match(f"{thread} 0.0 {what}"):
+                last[thread] = what
+            elif what.startswith("--- SIGSTOP {"):
+                if call := ON_CHANNEL.match(last[thread]):
+                    number -= 1
+                    if number == 0:
+                        place = " ".join(call.group(1, 3))
+                        home.agent.kill()
+                go_on(thread)
+        has_ended = has_ended and not lines
+        time.sleep(0.002)
+    tracer.terminate()
+    tracer.communicate()
+    # An HTTP process that is stopped does not notice that its agent has died.
+    for orphan in processes.orphans():
+        go_on(orphan)
+    stdout, stderr = caller.communicate(timeout=60)
+    return Result(caller.returncode, stdout, stderr), trace, place
+
+
+def go_on(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(process), signal.SIGCONT)
