@@ -17,7 +17,7 @@ extension Vault {
     guard let directory = try vaultDirectory() else { return false }
     guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return false }
     try takeLock(in: directory)
-    try Hold.set(in: directory, location)
+    try Mark.hold.set(in: directory, location)
     return true
   }
 
@@ -65,6 +65,7 @@ extension Vault {
     // A checksum tells mistypings from wrong codes: those cost nothing.
     guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
     try await unlock(.recoveryCode, by: code.canonical)
+    codeIsTold()
     try restoreKeyFileSlot()
   }
 
@@ -86,7 +87,7 @@ extension Vault {
   }
 
   private func release(in directory: borrowing FileDescriptor) throws(VaultError) {
-    try Hold.clear(in: directory, location)
+    try Mark.hold.clear(in: directory, location)
     isHeld = false
     lastFailure = nil
   }

@@ -34,6 +34,7 @@ extension Vault {
       throw .storageFailed("the slots were changed meanwhile; try again")
     }
     try replaceDatabase(newData, wraps)
+    codeIsTold()
     return code
   }
 
@@ -61,6 +62,7 @@ extension Vault {
     guard let commit = session?.catalogue.commit else { throw .locked }
     let newKeys = try sealing { () throws(SealingError) in try VaultKeys(data: newData) }
     let hasKeyFile = session?.slot(.keyFile) != nil
+    let wasUntold = isCodeUntold
     let nextFileKey = hasKeyFile ? try KeyFile.createNext(location.keyFile, random: random) : nil
     do throws(VaultError) {
       try writeDraft(in: directory, newKeys, nextFileKey, wraps, commit: commit + 1)
@@ -70,11 +72,13 @@ extension Vault {
       try session?.counter.under(newKeys.counter).write(commit + 1)
       // The last reference: closing removes the log.
       forget()
+      if wraps.contains(where: { $0.kind == .recoveryCode }) { try Mark.untoldCode.set(in: directory, location) }
       try VaultDatabase.replace(in: directory, by: VaultLocation.draftName, path: location.databaseFile)
     } catch {
       forget()
       try? VaultDatabase.remove(in: directory, VaultLocation.draftName, path: location.databaseFile + ".new")
       if hasKeyFile { try? KeyFile.removeNext(location.keyFile) }
+      if !wasUntold { codeIsTold() }
       throw error
     }
     keys = newKeys

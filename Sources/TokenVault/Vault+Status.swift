@@ -10,6 +10,7 @@ extension Vault {
       status.isMemoryLocked = keys.areLocked
       status.rollback = rollback
       status.counterProblem = session.counterProblem
+      status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       return status
     }
     do throws(VaultError) {
@@ -19,7 +20,7 @@ extension Vault {
         status.state = .absent
         return status
       }
-      let isLocked = try Hold.isSet(in: directory, location)
+      let isLocked = try Mark.hold.isSet(in: directory, location)
       if isHeld || isLocked {
         status.state = .locked
       } else if let lastFailure {

@@ -35,6 +35,8 @@ package struct VaultLocation: Equatable, Sendable {
   static let lockName = "vault.lock"
   /// There while the user has locked the vault.
   static let holdName = "vault.held"
+  /// There from before a new recovery code counts until it is handed on.
+  static let untoldCodeName = "vault.untold"
 }
 
 /// What a slot is opened with.
@@ -88,4 +90,7 @@ package struct VaultStatus: Equatable, Sendable {
   package var rollback: Rollback?
   /// What is wrong with the commit counter outside of the vault; rollbacks may go unseen.
   package var counterProblem: String?
+  /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False
+  /// until opened.
+  package var isCodeUntold = false
 }

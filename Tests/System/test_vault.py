@@ -563,7 +563,7 @@ def test_kill_at_any_step_of_a_rekey_leaves_the_old_vault_or_the_new(vault):
         put_back(vault, files)
         start_traced(
             vault, "-e", "trace=" + ",".join(REKEY_CALLS), "-e", f"inject={call}:signal=KILL:when={number}")
-        vault_command(vault, "rekey", secrets=[PASSPHRASE], check=False)
+        is_told = vault_command(vault, "rekey", secrets=[PASSPHRASE], check=False).status == 0
         # Which thread writes may differ, and with it the number: then the kill comes afterwards.
         vault.agent.kill()
         vault.agent.start()
@@ -571,6 +571,8 @@ def test_kill_at_any_step_of_a_rekey_leaves_the_old_vault_or_the_new(vault):
         assert vault_command(vault, "check").status == 0 and "rolled_back" not in status(vault)
         is_new = key_file(vault).read_bytes() != key
         outcomes.append(is_new)
+        if is_new:
+            assert status(vault).get("recovery_code_untold", False) != is_told, (call, number)
         # The old recovery code opens the old vault alone; key file and passphrase open what is there.
         vault_command(vault, "lock")
         result = vault_command(vault, "unlock", "--recovery-code", secrets=[vault.code], check=False)
@@ -614,7 +616,9 @@ def rolled_back(home):
     (broken_slot(3), "wrong", "passphrase is damaged", [OTHER]), (rolled_back, "wrong", "older", []),
     (lambda home: vault_command(home, "recovery", "remove", secrets=[PASSPHRASE]), "note", "no recovery code",
      [PASSPHRASE]),
-], ids=["held", "key file gone", "slot 1", "slot 2", "slot 3", "rolled back", "no code"])
+    (lambda home: (vault_file(home).parent / "vault.untold").touch(mode=0o600), "note", "shown to nobody",
+     [PASSPHRASE]),
+], ids=["held", "key file gone", "slot 1", "slot 2", "slot 3", "rolled back", "no code", "code untold"])
 def test_doctor_finds_what_is_wrong_with_the_vault_and_its_fix_helps(vault, damage, level, word, answers):
     set_passphrase(vault, PASSPHRASE)
     assert examine(vault) is None

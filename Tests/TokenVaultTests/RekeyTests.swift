@@ -146,6 +146,27 @@ struct RekeyTests {
     #expect(try await vault.held() == records)
   }
 
+  @Test("A recovery code that was perhaps told to nobody is reported until it is used, or another one is made")
+  func untold() async throws {
+    let (vault, _) = try await protectedVault()
+    let code = try #require(try await vault.rekey(passphrase: passphrase))
+    let mark = "\(scratch.path)/data/oauthctl/vault.untold"
+    #expect(await !vault.status().isCodeUntold)
+    try scratch.write([], to: mark)
+    #expect(await vault.status().isCodeUntold)
+    try await vault.lock()
+    try await vault.unlock(passphrase: passphrase)
+    #expect(await vault.status().isCodeUntold)
+    try await vault.unlock(recoveryCode: Secret(code.reveal()))
+    #expect(await !vault.status().isCodeUntold)
+    try scratch.write([], to: mark)
+    _ = try await vault.renewRecoveryCode(current: passphrase)
+    #expect(await !vault.status().isCodeUntold)
+    try scratch.write([], to: mark)
+    try await vault.removeSlot(.recoveryCode, current: passphrase)
+    #expect(await !vault.status().isCodeUntold)
+  }
+
   @Test("A damaged record stops it before anything is replaced")
   func damaged() async throws {
     let (vault, _) = try await protectedVault()

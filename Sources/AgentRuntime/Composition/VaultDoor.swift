@@ -19,7 +19,8 @@ package struct VaultDoor: VaultControl {
     if let rollback = status.rollback { reason = AgentFailure(.rolledBack(rollback)).message }
     if reason == nil { reason = status.counterProblem }
     return VaultStatusAnswer(
-      state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true })
+      state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
+      recoveryCodeUntold: status.isCodeUntold ? true : nil)
   }
 
   package func create() async throws(AgentFailure) -> String? {

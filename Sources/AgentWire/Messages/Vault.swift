@@ -29,17 +29,25 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   /// Whether it is older than this machine remembers: tokens are served, and nothing is refreshed. Nil: no.
   package var rolledBack: Bool?
 
-  package init(state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil) {
+  /// Whether the recovery code was perhaps handed to nobody, since the agent was killed when it had made it. Nil: no.
+  package var recoveryCodeUntold: Bool?
+
+  package init(
+    state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil,
+    recoveryCodeUntold: Bool? = nil
+  ) {
     self.state = state
     self.slots = slots
     self.path = path
     self.reason = reason
     self.rolledBack = rolledBack
+    self.recoveryCodeUntold = recoveryCodeUntold
   }
 
   package enum CodingKeys: String, CodingKey {
     case state, slots, path, reason
     case rolledBack = "rolled_back"
+    case recoveryCodeUntold = "recovery_code_untold"
   }
 }
 

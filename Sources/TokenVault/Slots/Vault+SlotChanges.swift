@@ -24,6 +24,7 @@ extension Vault {
     try await proveCurrent(current)
     let code = RecoveryCode(random: random)
     try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost)
+    codeIsTold()
     return code
   }
 
@@ -86,8 +87,27 @@ extension Vault {
         kind, wrapping: keys.data, under: key, salt: salt, cost: cost, vaultID: session.database.vaultID,
         random: random)
     }
+    if kind == .recoveryCode, let directory = try vaultDirectory() {
+      try Mark.untoldCode.set(in: directory, location)
+    }
     try put(slot)
     try purge()
+  }
+
+  /// Whoever asked for the recovery code has it, or has shown to know it.
+  func codeIsTold() {
+    // No sync, in which a kill would be one that nobody is warned of: what comes back is a warning too many.
+    do throws(VaultError) {
+      guard let directory = try vaultDirectory() else { return }
+      try Mark.untoldCode.clear(in: directory, location, isHint: true)
+    } catch {}  // A warning too many, too.
+  }
+
+  var isCodeUntold: Bool {
+    do throws(VaultError) {
+      guard let directory = try vaultDirectory() else { return false }
+      return try Mark.untoldCode.isSet(in: directory, location)
+    } catch { return false }
   }
 
   /// Removes what a changed slot left in free pages and in the log. The change is durable already.

@@ -26,6 +26,9 @@ struct VaultCommand: ParsableCommand {
         if !answer.slots.isEmpty { bench.terminal.data("opens with  \(answer.slotWords)") }
         bench.terminal.data("path        " + PrintableText.escaped(bench.surroundings.abbreviated(answer.path)))
       }
+      if answer.recoveryCodeUntold == true {
+        bench.terminal.warn(answer.untoldWords, run: "oauthctl vault recovery renew")
+      }
       if answer.rolledBack == true {
         bench.terminal.warn(
           answer.reason ?? "it is old", run: "oauthctl vault accept-rollback   (if you put a backup back)")
@@ -156,6 +159,9 @@ struct VaultCommand: ParsableCommand {
 
 extension VaultStatusAnswer {
   /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
+  /// What is wrong where `recoveryCodeUntold` says so.
+  var untoldWords: String { "its recovery code may have been shown to nobody: the agent was killed when it was made" }
+
   func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
 
   var needsUnlock: Bool { [.locked, .keyMissing].contains(state) }

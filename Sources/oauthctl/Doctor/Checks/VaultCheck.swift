@@ -70,6 +70,9 @@ enum VaultCheck {
         ? .note("vault", reason, .advice("nothing, if it was you who took that file away"))
         : .wrong("vault", reason, .advice("make that file one that you alone can write"))
     }
+    if vault.recoveryCodeUntold == true {
+      return .note("vault", vault.untoldWords, .run(repair(.recoveryCode)))
+    }
     guard vault.has(.recoveryCode) else {
       return .note(
         "vault", "it has no recovery code: without \(vault.slotWords), your logins are lost",
