@@ -25,6 +25,14 @@ enum ProcessKey {
         target.octets, source.octets, UInt64(source.count), nonce.octets, key.assumingMemoryBound(to: UInt8.self))
     }
   }
+
+  /// Fills `target` with what `apply` combines a secret of that length with.
+  static func writeStream(to target: UnsafeMutableRawBufferPointer, nonce: UInt64) {
+    withUnsafeBytes(of: nonce) { nonce in
+      _ = crypto_stream_chacha20(
+        target.octets, UInt64(target.count), nonce.octets, key.assumingMemoryBound(to: UInt8.self))
+    }
+  }
 }
 
 extension UnsafeMutableRawBufferPointer {

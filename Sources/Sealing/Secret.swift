@@ -43,9 +43,9 @@ package final class Secret: Sendable {
     return try body(UnsafeRawBufferPointer(open))
   }
 
-  /// Deciphers the bytes into `target`, which has room for them and is the caller's to wipe.
+  /// Deciphers the bytes into `target`, which has room for them and is the caller's to wipe. Cheap when repeated.
   package func write(to target: UnsafeMutableRawBufferPointer) {
-    ProcessKey.apply(
+    Keystreams.apply(
       to: UnsafeMutableRawBufferPointer(rebasing: target[..<count]), from: UnsafeRawBufferPointer(storage), nonce: nonce
     )
   }

@@ -19,12 +19,40 @@ struct SecretTests {
     #expect(one.withBytes { mine in other.withBytes { $0.elementsEqual(mine) } })
   }
 
+  @Test("What is written again is the same, whatever was written in between")
+  func writtenAgain() {
+    // More of them than keystreams are remembered, and some longer.
+    let lengths = (0..<3 * Keystreams.slotCount).map { [1, 31, 1_200, Keystreams.slotBytes + 1][$0 % 4] }
+    let plain = lengths.enumerated().map { [UInt8](repeating: UInt8($0), count: $1) }
+    let secrets = plain.map { Secret($0) }
+    for _ in 0..<3 {
+      for (secret, plain) in zip(secrets, plain) {
+        for _ in 0..<2 {
+          var written = [UInt8](repeating: 0xFF, count: plain.count)
+          written.withUnsafeMutableBytes(secret.write)
+          #expect(written == plain)
+        }
+      }
+    }
+  }
+
   @Test("Many tasks at once open the same secret")
   func shared() async {
     let secret = Secret("a token of everybody")
     await withTaskGroup(of: Bool.self) { group in
-      for _ in 0..<50 { group.addTask { secret.reveal() == "a token of everybody" } }
+      for _ in 0..<50 {
+        group.addTask {
+          secret.reveal() == "a token of everybody" && written(secret) == "a token of everybody"
+        }
+      }
       for await isRight in group { #expect(isRight) }
+    }
+  }
+
+  private func written(_ secret: Secret) -> String {
+    String(unsafeUninitializedCapacity: secret.count) {
+      secret.write(to: UnsafeMutableRawBufferPointer($0))
+      return secret.count
     }
   }
 }
