@@ -14,10 +14,12 @@ final class BacklogDrain: ChannelInboundHandler {
   /// Taken in one turn of the event loop, so that the connections that are there already are served in between.
   private static let connectionsInTurn = 256
 
-  private let admit: @Sendable (any Channel) -> EventLoopFuture<Void>
+  typealias Admit = @Sendable (_ channel: any Channel, _ descriptor: NIOBSDSocket.Handle) -> EventLoopFuture<Void>
+
+  private let admit: Admit
 
   /// `admit` sets a connection up.
-  init(admit: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>) { self.admit = admit }
+  init(admit: @escaping Admit) { self.admit = admit }
 
   func channelReadComplete(context: ChannelHandlerContext) {
     let code = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
@@ -36,7 +38,8 @@ final class BacklogDrain: ChannelInboundHandler {
         close(connection)
       } else {
         // A connection that is not admitted is closed by this.
-        _ = ClientBootstrap(group: eventLoop).channelInitializer(admit).withConnectedSocket(connection)
+        _ = ClientBootstrap(group: eventLoop).channelInitializer { [admit] in admit($0, connection) }
+          .withConnectedSocket(connection)
       }
     }
     return nil

@@ -12,7 +12,7 @@ final class ConnectionGate: Sendable {
   private let table: NIOLoopBound<ConnectionTable>
   private let state: SocketListener.State
   private let logger: Logger
-  private let peer: @Sendable (any Channel) -> PeerIdentity?
+  private let peer: @Sendable (NIOBSDSocket.Handle) -> PeerIdentity?
   /// Unique in this agent's life, over all listeners.
   private static let numbers = Atomic<UInt64>(0)
 
@@ -20,7 +20,7 @@ final class ConnectionGate: Sendable {
 
   init(
     listener: String, uid: UInt32, responder: any LineResponder, table: NIOLoopBound<ConnectionTable>,
-    state: SocketListener.State, logger: Logger, peer: @escaping @Sendable (any Channel) -> PeerIdentity?
+    state: SocketListener.State, logger: Logger, peer: @escaping @Sendable (NIOBSDSocket.Handle) -> PeerIdentity?
   ) {
     self.listener = listener
     self.uid = uid
@@ -31,9 +31,13 @@ final class ConnectionGate: Sendable {
     self.peer = peer
   }
 
-  /// Sets a connection of our own user up; fails, which closes it, for any other.
-  func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
-    let found = peer(channel)
+  /// Sets a connection of our own user up; fails, which closes it, for any other. `descriptor` is asked for if it is not
+  /// known.
+  func admit(_ channel: any Channel, _ descriptor: NIOBSDSocket.Handle? = nil) -> EventLoopFuture<Void> {
+    let descriptor =
+      descriptor
+      ?? (try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 })
+    let found = descriptor.flatMap(peer)
     guard let found, found.uid == uid else {
       refuse(found)
       return channel.eventLoop.makeFailedFuture(OtherUser())
@@ -47,7 +51,7 @@ final class ConnectionGate: Sendable {
       // One read a round: what is held in memory beyond the limits stays small, and nobody is served twice in a row.
       try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
       try channel.pipeline.syncOperations.addHandler(
-        ConnectionHandler(caller: caller, responder: responder, table: table.value))
+        ConnectionHandler(caller: caller, responder: responder, table: table.value, descriptor: descriptor))
     }
   }
 

@@ -1,5 +1,6 @@
 import AgentCore
 import AgentWire
+import Glibc
 import NIOCore
 
 /// One caller's connection: cuts lines, answers what is ready on the event loop, asks the responder for the rest, keeps
@@ -12,17 +13,21 @@ final class ConnectionHandler: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   let caller: Caller
-  /// When the last request came or the last answer was taken.
+  /// When it came, or the last answer was taken.
   private(set) var lastActivity: NIODeadline
 
   private let responder: any LineResponder
   private let table: ConnectionTable
   private let limits: ListenerLimits
+  /// The connected socket, as long as there is a context.
+  private let descriptor: NIOBSDSocket.Handle?
   private var context: ChannelHandlerContext?
   private var framer: LineFramer
   private var idsInUse: Set<RequestID> = []
   private var answersAwaited = 0
   private var answersUntaken = 0
+  /// Of these the ones that wait for the end of the round in the table's block; then the channel holds none.
+  private var answersInRound = 0
   private var lineDeadline: NIODeadline?
   private var answerDeadline: NIODeadline?
   private var readIsHeld = false
@@ -37,10 +42,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private var isTelling = false
   private var isFirstLine = true
 
-  init(caller: Caller, responder: any LineResponder, table: ConnectionTable) {
+  /// `descriptor` is the channel's connected socket; without it every answer goes through the pipeline.
+  init(
+    caller: Caller, responder: any LineResponder, table: ConnectionTable, descriptor: NIOBSDSocket.Handle? = nil
+  ) {
     self.caller = caller
     self.responder = responder
     self.table = table
+    self.descriptor = descriptor
     limits = table.limits
     framer = LineFramer(limitBytes: table.limits.lineBytes)
     lastActivity = table.eventLoop.now
@@ -48,6 +57,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
   var isOwedAnAnswer: Bool { answersAwaited + answersUntaken > 0 }
   var hasUnfinishedLine: Bool { lineDeadline != nil }
+  /// What the channel holds has to leave before anything else.
+  var hasNothingInChannel: Bool { answersUntaken == answersInRound }
+  var now: NIODeadline { table.eventLoop.now }
 
   /// The next moment at which something is overdue, if nothing happens before.
   var nextDeadline: NIODeadline? {
@@ -72,7 +84,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private func begin() {
     guard !hasBegun else { return }
     hasBegun = true
-    lastActivity = table.eventLoop.now
+    lastActivity = now
     guard table.admit(self) else {
       refuse(nil, Refusals.tooManyConnections)
       finish()
@@ -133,7 +145,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     if hasUnflushedAnswers { table.flushSoon(self) } else { keepTime() }
-    context.fireChannelReadComplete()
   }
 
   /// Sends what the round of the event loop that is now over has answered.
@@ -170,18 +181,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
     while !framer.isEmpty, !isFinishing, context != nil {
       guard hasRoom else {
         // Taken answers make room at once; those that are not taken hold the rest back.
-        guard hasUnflushedAnswers else { break }
+        guard hasUnflushedAnswers || answersInRound > 0 else { break }
         flush()
         continue
       }
       switch framer.next() {
       case .line(let line):
         lineDeadline = nil
-        lastActivity = table.eventLoop.now
         handle(line)
         WipedBuffers.wipeReadable(line)
       case .incomplete:
-        if lineDeadline == nil { lineDeadline = table.eventLoop.now + limits.lineTime }
+        if lineDeadline == nil { lineDeadline = now + limits.lineTime }
         return
       case .tooLong:
         refuse(nil, Refusals.lineTooLong(limits.lineBytes))
@@ -216,6 +226,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
       idsInUse.isEmpty || !idsInUse.contains(request.id)
     else { return false }
     return responder.sendReadyAnswer(to: request, from: caller) { capacity, write in
+      if descriptor != nil, table.keepReadyAnswer(for: self, capacity, write) {
+        answersUntaken += 1
+        answersInRound += 1
+        return
+      }
       var answer = ByteBufferAllocator().buffer(capacity: capacity)
       answer.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity, write)
       send(answer)
@@ -240,7 +255,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private func deliver(_ answer: ByteBuffer, for request: RequestLine) {
     answersAwaited -= 1
     idsInUse.remove(request.id)
-    lastActivity = table.eventLoop.now
+    lastActivity = now
     guard context != nil else {
       responder.events.remove(caller.connection)
       return WipedBuffers.wipeReadable(answer)
@@ -271,8 +286,28 @@ final class ConnectionHandler: ChannelDuplexHandler {
     send(WipedBuffers.take(&answer))
   }
 
+  /// Sends the answers of this round from where they lie; what the caller does not take at once, through the channel.
+  func sendFromRound(_ answers: UnsafeRawBufferPointer, now: NIODeadline) {
+    answersUntaken -= answersInRound
+    answersInRound = 0
+    guard context != nil, let descriptor else { return }
+    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    let taken = answersUntaken > 0 ? 0 : Glibc.send(descriptor, answers.baseAddress, answers.count, flags)
+    if taken == answers.count {
+      answersWereTaken(now)
+      return keepTime()
+    }
+    // Only a caller that reads too slowly is waited for.
+    guard taken >= 0 || errno == EAGAIN else { return drop() }
+    var rest = ByteBufferAllocator().buffer(capacity: answers.count)
+    rest.writeBytes(answers[max(taken, 0)...])
+    send(rest)
+    flush()
+  }
+
   private func send(_ answer: ByteBuffer) {
     guard let context else { return WipedBuffers.wipeReadable(answer) }
+    if answersInRound > 0 { table.sendReadyAnswers() }
     answersUntaken += 1
     hasUnflushedAnswers = true
     let promise = context.eventLoop.makePromise(of: Void.self)
@@ -285,17 +320,22 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
   private func answerEnded(taken: Bool) {
     answersUntaken -= 1
-    lastActivity = table.eventLoop.now
-    answerDeadline = answersUntaken == 0 ? nil : lastActivity + limits.answerTime
+    if taken { answersWereTaken(now) } else { lastActivity = now }
+  }
+
+  private func answersWereTaken(_ now: NIODeadline) {
+    lastActivity = now
+    answerDeadline = answersUntaken == 0 ? nil : now + limits.answerTime
     // Most connections have nothing that was held back.
-    if taken, !isProcessing, readIsHeld || inputEnded || isFinishing || isSubscribed || !framer.isEmpty { resume() }
+    if !isProcessing, readIsHeld || inputEnded || isFinishing || isSubscribed || !framer.isEmpty { resume() }
   }
 
   private func flush() {
+    if answersInRound > 0 { table.sendReadyAnswers() }
     guard hasUnflushedAnswers else { return }
     hasUnflushedAnswers = false
     context?.flush()
-    if answersUntaken > 0, answerDeadline == nil { answerDeadline = table.eventLoop.now + limits.answerTime }
+    if answersUntaken > 0, answerDeadline == nil { answerDeadline = now + limits.answerTime }
   }
 
   /// Goes on with what was held back.

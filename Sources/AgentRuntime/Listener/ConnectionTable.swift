@@ -12,6 +12,8 @@ final class ConnectionTable {
   private var emptied: EventLoopPromise<Void>?
   private(set) var isQuiescing = false
   private var answeredThisRound: [ConnectionHandler] = []
+  let roundAnswers = RoundAnswers()
+  private var isRoundEnding = false
 
   init(eventLoop: any EventLoop, limits: ListenerLimits) {
     self.eventLoop = eventLoop
@@ -51,8 +53,26 @@ final class ConnectionTable {
   /// answer would wake its caller, and on a busy socket that costs as much as the answer.
   func flushSoon(_ connection: ConnectionHandler) {
     answeredThisRound.append(connection)
-    guard answeredThisRound.count == 1 else { return }
+    endRoundSoon()
+  }
+
+  /// Keeps a ready answer until then. False: the connection keeps it.
+  func keepReadyAnswer(
+    for connection: ConnectionHandler, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
+  ) -> Bool {
+    guard roundAnswers.add(for: connection, capacity, write) else { return false }
+    endRoundSoon()
+    return true
+  }
+
+  func sendReadyAnswers() { roundAnswers.send(now: eventLoop.now) }
+
+  private func endRoundSoon() {
+    guard !isRoundEnding else { return }
+    isRoundEnding = true
     eventLoop.assumeIsolated().execute {
+      self.isRoundEnding = false
+      self.sendReadyAnswers()
       let answered = self.answeredThisRound
       self.answeredThisRound.removeAll(keepingCapacity: true)
       for connection in answered { connection.endRound() }

@@ -58,7 +58,7 @@ package final class SocketListener: Sendable {
   package static func start(
     _ socket: ListeningSocket, name: String, uid: UInt32, responder: any LineResponder, on eventLoop: any EventLoop,
     limits: ListenerLimits = ListenerLimits(), logger: Logger,
-    peer: @escaping @Sendable (any Channel) -> PeerIdentity? = PeerIdentity.ofChannel
+    peer: @escaping @Sendable (NIOBSDSocket.Handle) -> PeerIdentity? = PeerIdentity.of
   ) async throws(ListenerError) -> SocketListener {
     let state = State()
     let path = socket.ownPath ?? "descriptor \(socket.descriptor)"
@@ -73,7 +73,7 @@ package final class SocketListener: Sendable {
         .serverChannelOption(.maxMessagesPerRead, value: 1)
         .serverChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(BacklogDrain(admit: gate.admit))
+            try channel.pipeline.syncOperations.addHandler(BacklogDrain { gate.admit($0, $1) })
             let refusal = AnswerLine.failure(nil, Refusals.noDescriptors)
             try channel.pipeline.syncOperations.addHandler(
               AcceptRescue(

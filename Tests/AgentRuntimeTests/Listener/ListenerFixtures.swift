@@ -22,6 +22,9 @@ final class ScriptedResponder: LineResponder {
   /// With `answersAll` nothing waits for the test.
   init(answersAll: Bool = false) { state.withLock { $0.answersAll = answersAll } }
 
+  /// What a request for a ready token is answered with.
+  func setReady(_ line: String) { state.withLock { $0.ready = Array(line.utf8) } }
+
   func sendReadyAnswer(
     to request: TokenLine.Request, from caller: Caller,
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
@@ -172,13 +175,14 @@ struct TestConnection {
 
   init(
     _ responder: any LineResponder, table: NIOLoopBound<ConnectionTable>, loop: NIOAsyncTestingEventLoop,
-    number: UInt64 = 1
+    number: UInt64 = 1, descriptor: Int32? = nil
   ) async throws {
     channel = NIOAsyncTestingChannel(loop: loop)
     let (channel, recorder) = (channel, recorder)
     try await loop.executeInContext {
       let handler = ConnectionHandler(
-        caller: Caller(listener: "agent", uid: 1, pid: 2, connection: number), responder: responder, table: table.value)
+        caller: Caller(listener: "agent", uid: 1, pid: 2, connection: number), responder: responder, table: table.value,
+        descriptor: descriptor)
       try channel.pipeline.syncOperations.addHandlers(recorder, handler)
     }
     // Makes it active.

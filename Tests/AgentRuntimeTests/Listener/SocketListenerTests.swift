@@ -18,7 +18,7 @@ struct SocketListenerTests {
 
   private func start(
     _ responder: ScriptedResponder = ScriptedResponder(), limits: ListenerLimits = ListenerLimits(),
-    peer: @escaping @Sendable (any Channel) -> PeerIdentity? = PeerIdentity.ofChannel
+    peer: @escaping @Sendable (NIOBSDSocket.Handle) -> PeerIdentity? = PeerIdentity.of
   ) async throws -> SocketListener {
     let socket = try ListeningSocket.open(at: SocketLocation(path: path, source: .runtimeDirectory), uid: getuid())
     return try await SocketListener.start(
@@ -48,8 +48,8 @@ struct SocketListenerTests {
   @Test("The kernel's word on the caller reaches the responder's policies", .timeLimit(.minutes(1)))
   func peer() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: PeerIdentity?.self)
-    let listener = try await start { channel in
-      let peer = PeerIdentity.ofChannel(channel)
+    let listener = try await start { descriptor in
+      let peer = PeerIdentity.of(descriptor)
       continuation.yield(peer)
       return peer
     }
