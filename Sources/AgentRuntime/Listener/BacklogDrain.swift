@@ -13,6 +13,8 @@ final class BacklogDrain: ChannelInboundHandler {
 
   /// Taken in one turn of the event loop, so that the connections that are there already are served in between.
   private static let connectionsInTurn = 256
+  /// Of these the living: more at once would push each other out of the processor's caches before they are served.
+  private static let livingInTurn = 32
 
   typealias Admit = @Sendable (_ channel: any Channel, _ descriptor: NIOBSDSocket.Handle) -> EventLoopFuture<Void>
 
@@ -31,12 +33,14 @@ final class BacklogDrain: ChannelInboundHandler {
 
   /// The errno of an accept that failed for another reason than that nobody waits.
   private func drain(_ listening: Int32, on eventLoop: any EventLoop) -> Int32? {
-    for _ in 0..<Self.connectionsInTurn {
+    var living = 0
+    for _ in 0..<Self.connectionsInTurn where living < Self.livingInTurn {
       let connection = clinux_accept(listening)
       guard connection >= 0 else { return errno == EAGAIN ? nil : errno }
       if Self.hasLeft(connection) {
         close(connection)
       } else {
+        living += 1
         // A connection that is not admitted is closed by this.
         _ = ClientBootstrap(group: eventLoop).channelInitializer { [admit] in admit($0, connection) }
           .withConnectedSocket(connection)
