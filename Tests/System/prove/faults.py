@@ -1,5 +1,6 @@
 """An agent under strace, which kills it or fails its calls at chosen places; and the login that must outlive that."""
 
+import collections
 import contextlib
 import os
 import re
@@ -22,6 +23,7 @@ VAULT_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "renamea
 CHANNEL_CALLS = (
     "connect", "read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg")
 ON_CHANNEL = re.compile(r"(\w+)\((\d+)<(pipe|UNIX|TCP)")
+ENDS = {"0": "stdin", "1": "stdout"}
 LINE = re.compile(r"(\d+) +(\d+\.\d+) (\w+)\((.*)")
 
 
@@ -170,11 +172,12 @@ def is_alive(home):
     return result.status == 0
 
 
-def kill_at_channel(home, number):
-    """A refresh, and kill -9 of the agent after its own or its HTTP process's `number`-th call on a pipe or a socket.
+def kill_at_channel(home, kind=None, number=1):
+    """A refresh, and kill -9 of the agent after the `number`-th call of this kind on a pipe or a socket.
 
-    Each call of both is followed by a stop, and goes on from there. Returns what the caller got, the trace, and the
-    call as "write pipe"; None: there were fewer.
+    Each call, of the agent and its HTTP process, is followed by a stop, and goes on from there. Returns what the caller
+    got, the trace, and how many calls there were before it ended: {kind: count}. A kind is "write pipe", or "write
+    stdout" for the HTTP process's end of it.
     """
     home.agent.start()
     home.oauthctl("get-token", "work")
@@ -185,9 +188,10 @@ def kill_at_channel(home, number):
     wait_until(lambda: all("TracerPid:\t0\n" not in (thread / "status").read_text()
                            for thread in Path(f"/proc/{process}/task").iterdir()), 10, "strace has every thread")
     caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
-    seen, last, place, has_ended = 0, {}, None, False
-    while home.agent.is_running and not has_ended:
-        has_ended = caller.poll() is not None
+    seen, last, counts = 0, {}, collections.Counter()
+
+    def follow():
+        nonlocal seen
         lines = trace.read_text(errors="replace").split("\n")[seen:-1]
         seen += len(lines)
         for thread, _, what in (line.split(None, 2) for line in lines):
@@ -195,20 +199,25 @@ def kill_at_channel(home, number):
                 last[thread] = what
             elif what.startswith("--- SIGSTOP {"):
                 if call := ON_CHANNEL.match(last[thread]):
-                    number -= 1
-                    if number == 0:
-                        place = " ".join(call.group(1, 3))
+                    name, descriptor, channel = call.groups()
+                    this = f"{name} {ENDS.get(descriptor, channel)}"
+                    counts[this] += 1
+                    if (this, counts[this]) == (kind, number):
                         home.agent.kill()
                 go_on(thread)
-        has_ended = has_ended and not lines
+
+    while home.agent.is_running and caller.poll() is None:
+        follow()
         time.sleep(0.002)
     tracer.terminate()
     tracer.communicate()
-    # An HTTP process that is stopped does not notice that its agent has died.
-    for orphan in processes.orphans():
-        go_on(orphan)
+    # A caller may have its answer, and have ended, before the call that gave it is told.
+    follow()
+    # The last call may be stopped still, and an HTTP process that is does not notice that its agent has died.
+    for left in processes.orphans() | {process} & processes.children():
+        go_on(left)
     stdout, stderr = caller.communicate(timeout=60)
-    return Result(caller.returncode, stdout, stderr), trace, place
+    return Result(caller.returncode, stdout, stderr), trace, counts
 
 
 def go_on(process):
