@@ -1,9 +1,11 @@
 """Answering over the socket: as many requests as a caller can send, one in flight on each connection."""
 import os
+import socket
 import statistics
 import subprocess
 import time
 
+from starts import build_nio_floor
 from world import REQUEST, ask, hurry
 
 ROUNDS = 5
@@ -16,28 +18,52 @@ def load(program, path, count, milliseconds, kind):
     return [float(part) for part in out]
 
 
+def start_nio(program, path, reply, world):
+    """The bare NIO server takes its listening socket as descriptor 3."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(1024)
+        held = listener.fileno()
+        floor = subprocess.Popen([program, reply.decode().strip()], pass_fds=[3], preexec_fn=lambda: os.dup2(held, 3))
+    world.children.append(floor)
+    return floor
+
+
 def compare(make_world, floors, options):
     world = make_world()
     reply = world.home / "reply"
     reply.write_bytes(ask(world.socket, REQUEST))
-    path = world.home / "floor.sock"
-    floor = subprocess.Popen([floors["floor_server"], path, reply])
-    world.children.append(floor)
-    while not path.exists():
-        time.sleep(0.01)
-    hurry(floor.pid)
-    hurry(world.agent.pid)
+    paths = {"C epoll": world.home / "floor.sock"}
+    servers = [subprocess.Popen([floors["floor_server"], paths["C epoll"], reply]), world.agent]
+    world.children.append(servers[0])
+    nio = build_nio_floor(world.home, options.programs.resolve())
+    if nio:
+        paths["bare NIO server"] = world.home / "nio.sock"
+        servers.append(start_nio(nio, paths["bare NIO server"], reply.read_bytes(), world))
+    paths["oauthd"] = world.socket
+    for path in paths.values():
+        while not answers(path):
+            time.sleep(0.01)
+    for server in servers:
+        hurry(server.pid)
     size = os.stat(reply).st_size
     print(f"\n## Answering ({options.milliseconds} ms each, median of {ROUNDS} rounds, {size} bytes)\n")
-    print("| connections | kind | C epoll, answers/s (p50 / p99 us) | oauthd, answers/s (p50 / p99 us) | ratio |")
-    print("|---|---|---|---|---|")
+    print("| connections | kind | " + " | ".join(f"{name}: answers/s (p50 / p99 us), ratio" for name in paths) + " |")
+    print("|---" * (2 + len(paths)) + "|")
     for kind, words in (("keep", "kept open"), ("once", "one a request")):
         for count in (1, 8, 64, 512):
-            rounds = [[load(floors["load"], where, count, options.milliseconds, kind)
-                       for where in (path, world.socket)] for _ in range(ROUNDS)]
-            ratio = statistics.median(agent[0] / floor[0] for floor, agent in rounds)
+            rounds = [[load(floors["load"], path, count, options.milliseconds, kind) for path in paths.values()]
+                      for _ in range(ROUNDS)]
             columns = []
-            for side in (0, 1):
+            for side in range(len(paths)):
                 rate, p50, p99 = (statistics.median(r[side][i] for r in rounds) for i in range(3))
-                columns.append(f"{rate:.0f} ({p50:.0f} / {p99:.0f})")
-            print(f"| {count} | {words} | {columns[0]} | {columns[1]} | {ratio:.2f} |")
+                ratio = statistics.median(r[side][0] / r[0][0] for r in rounds)
+                columns.append(f"{rate:.0f} ({p50:.0f} / {p99:.0f}), {ratio:.2f}")
+            print(f"| {count} | {words} | " + " | ".join(columns) + " |")
+
+
+def answers(path):
+    try:
+        return ask(path, REQUEST)
+    except OSError:
+        return False
