@@ -147,4 +147,4 @@ def test_a_client_that_is_not_accepted_is_asked_again_with_its_new_secret(home, 
     assert live_tokens(own) != []
     agent.restart()
     home.oauthctl("secret", "set", "work", "client_secret", stdin=CLIENTS["web-app"].secret + "\n")
-    wait_until(lambda: live_tokens(own) == [], 20, "the revocation")
+    wait_until(lambda: live_tokens(own) == [], 60, "the revocation")
