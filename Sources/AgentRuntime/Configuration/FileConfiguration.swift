@@ -19,12 +19,19 @@ package final class FileConfiguration: ConfigurationSource {
   /// Nil: changes are seen only when somebody asks for a reading.
   package let watch: ConfigurationWatch?
   private let uid: UInt32
-  private let known = Mutex<[String: Reading]>([:])
+  private let known = Mutex<[String: Reading<Result<AccountDefinition, ConfigurationProblems>>]>([:])
+  private let knownSettings = Mutex<Reading<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)
   private let good = Mutex(AgentSettings())
 
-  private struct Reading: Sendable {
-    var bytes: [UInt8]
-    var result: Result<AccountDefinition, ConfigurationProblems>
+  /// A class: of a table that is half empty it takes a word.
+  private final class Reading<Result: Sendable>: Sendable {
+    let bytes: [UInt8]
+    let result: Result
+
+    init(_ bytes: [UInt8], _ result: Result) {
+      self.bytes = bytes
+      self.result = result
+    }
   }
 
   /// `uid` owns the files, beside root.
@@ -42,9 +49,14 @@ package final class FileConfiguration: ConfigurationSource {
     let file = folder.settingsFile
     do {
       let bytes = try TrustedFile.read(file, uid: uid, limitBytes: Self.fileLimitBytes)
-      let read = AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder)
-      if read.problems.isEmpty { good.withLock { $0 = read.settings } }
-      return read
+      let known = knownSettings.withLock { $0 }
+      let reading =
+        if let known, known.bytes == bytes { known } else {
+          Reading(bytes, AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder))
+        }
+      knownSettings.withLock { $0 = reading }
+      if reading.result.problems.isEmpty { good.withLock { $0 = reading.result.settings } }
+      return reading.result
     } catch TrustedFile.Failure.missing {
       good.withLock { $0 = AgentSettings() }
       return (AgentSettings(), [])
@@ -122,7 +134,7 @@ package final class FileConfiguration: ConfigurationSource {
       result = .failure(
         ConfigurationProblems([ConfigurationProblem(file: file, line: error.line, key: nil, reason: error.reason)]))
     }
-    if keep { known.withLock { $0[name] = Reading(bytes: bytes, result: result) } }
+    if keep { known.withLock { $0[name] = Reading(bytes, result) } }
     return result
   }
 

@@ -46,7 +46,10 @@ struct TOMLDocument: Sendable {
       }
     }
     do {
-      values = try Self.table(TOMLTable(string: text), depth: 0)
+      let root = try TOMLTable(string: text)
+      // The library gives nothing back by itself. So most of it is; what is left are copies of the texts.
+      defer { root.clear() }
+      values = Self.table(root, depth: 0)
     } catch let error as TOMLParseError {
       throw SyntaxError(line: max(error.source.begin.line, 1), reason: Self.sentence(error.description))
     } catch {

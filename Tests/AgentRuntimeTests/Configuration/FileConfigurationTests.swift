@@ -156,6 +156,14 @@ struct FileConfigurationTests {
     unlink(scratch.path + "/config.toml")
     #expect(configuration.load().problems.isEmpty)
     #expect(configuration.current == AgentSettings())
+    // A file that was read before is not parsed again, and counts all the same.
+    for _ in 1...2 {
+      try scratch.write("config.toml", "proxy = \"http://proxy.example:3128\"\n")
+      #expect(configuration.load().problems.isEmpty)
+      #expect(configuration.current.proxy == "http://proxy.example:3128")
+      unlink(scratch.path + "/config.toml")
+      #expect(configuration.load().problems.isEmpty && configuration.current == AgentSettings())
+    }
   }
 
   @Test("The authority of config.toml counts for accounts that name none, and is bound with them")
