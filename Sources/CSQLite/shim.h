@@ -8,4 +8,9 @@ static inline int csqlite_db_config(sqlite3 *connection, int option, int value) 
   return sqlite3_db_config(connection, option, value, (int *)0);
 }
 
+/// sqlite3_db_config's SQLITE_DBCONFIG_LOOKASIDE: no memory set aside for small blocks.
+static inline int csqlite_without_lookaside(sqlite3 *connection) {
+  return sqlite3_db_config(connection, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, 0, 0);
+}
+
 #endif

@@ -23,6 +23,8 @@ final class SQLiteConnection {
       throw failure
     }
     self.handle = handle
+    // 48 KB that would be touched at once; the connection lives for months and is hardly ever used.
+    csqlite_without_lookaside(handle)
   }
 
   deinit { sqlite3_close_v2(handle) }

@@ -24,6 +24,8 @@ final class VaultDatabase {
   /// Sealed values are bounded by what one record or the catalogue can reach.
   private static let maximumValueCount: Int32 = 16 * 1_048_576
 
+  private static let cacheKiB: Int64 = 256
+
   /// Opens the vault in `directory`, whose lock the caller holds; nil when there is none. Changes nothing in it.
   /// Throws `damaged`, `wrongFormat`, `unsafePermissions`, `storageFailed`.
   static func open(in directory: borrowing FileDescriptor, path: String) throws(VaultError) -> VaultDatabase? {
@@ -96,6 +98,8 @@ final class VaultDatabase {
     try set(connection, "cell_size_check", "ON", reads: 1)
     try set(connection, "temp_store", "MEMORY", reads: 2)
     try set(connection, "mmap_size", "0", reads: nil)
+    // Reading it whole at the start would leave the 2 MB that are its default in memory.
+    try set(connection, "cache_size", "-\(cacheKiB)", reads: -cacheKiB)
     try set(connection, "wal_autocheckpoint", "256", reads: 256)
   }
 
