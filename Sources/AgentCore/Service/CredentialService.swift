@@ -9,8 +9,8 @@ package import TokenVault
 ///
 /// Nothing read before an `await` is used after it without asking the state machine again.
 package actor CredentialService {
-  /// One account, defined or still kept.
-  struct Account {
+  /// One account, defined or still kept. A class: changing one while going through all copies none.
+  final class Account {
     var machine: AccountStateMachine
     let id: RecordID
     /// Version of the last put.
@@ -21,8 +21,14 @@ package actor CredentialService {
     /// A password that is used once and never kept.
     var passwordOnce: Secret?
 
+    init(machine: AccountStateMachine, id: RecordID, version: UInt64) {
+      self.machine = machine
+      self.id = id
+      self.version = version
+    }
+
     /// Feeds one event to the state machine, in place.
-    mutating func drive(
+    func drive(
       _ body: (inout AccountStateMachine) -> [AccountStateMachine.Action]
     ) -> [AccountStateMachine.Action] { body(&machine) }
   }
