@@ -13,6 +13,10 @@
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 
+// The threads hardly ever allocate at once, and each heap of its own would keep its pages. Before main, since a thread
+// that has allocated keeps the heap it has.
+__attribute__((constructor)) static void use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
+
 void free(void *block) {
   if (block == NULL) return;
   // free(3) leaves errno alone, and so does explicit_bzero(3).

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -62,5 +61,3 @@ int clinux_clock_is_synchronized(void) {
   if (result < 0) return -1;
   return result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
-
-void clinux_use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import Logging
 import NIOCore
@@ -10,8 +9,6 @@ package enum AgentProcess {
   /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is on standard
   /// error. `logLevel` is a name of swift-log's levels; another one counts as `info`.
   package static func run(logLevel: String) async -> Int32 {
-    // The threads hardly ever allocate at once, and each heap of its own would keep its pages.
-    clinux_use_one_heap()
     let environment = ProcessEnvironment.read()
     let journal = JournalSocket(environment: environment)
     var logger = Logger(label: "oauthd") { label -> any LogHandler in

@@ -41,7 +41,4 @@ long clinux_filesystem_type(const char *path);
 /// Whether something keeps the wall clock right (adjtimex(2)): 1, 0, or -1 when the kernel does not tell.
 int clinux_clock_is_synchronized(void);
 
-/// One heap for all threads, where glibc gives each its own: called before there are threads.
-void clinux_use_one_heap(void);
-
 #endif
