@@ -223,6 +223,8 @@ final class Transfer {
         from: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)]))
     }
     bodyOffset += length
+    // What libcurl has taken is needed here no more, and the server may keep it waiting for long.
+    if bodyOffset == bodyRange.count { input.wipe() }
     return length
   }
 

@@ -5,6 +5,8 @@ import Glibc
 enum ProcessGuard {
   /// Descriptors that all connections, requests to servers and the vault need together.
   static let descriptors: rlim_t = 4_096
+  /// Bytes of all keys' pages, while a vault gets new ones, too.
+  private static let lockedBytes = 80 << 10
 
   /// Signals of a crash, which Swift's runtime answers with a backtrace.
   private static let crashSignals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
@@ -21,11 +23,22 @@ enum ProcessGuard {
     if clinux_make_undumpable() != 0 {
       degraded.append("the process could not be made undumpable: core files may hold secrets")
     }
+    if !canLockMemory() {
+      degraded.append(
+        "keys may reach swap space: less than \(lockedBytes >> 10) KiB may be locked in memory (ulimit -l)")
+    }
     let limit = raiseDescriptorLimit()
     if limit < descriptors / 2 {
       degraded.append("at most \(limit) files may be open: many callers at once will be turned away")
     }
     return degraded
+  }
+
+  private static func canLockMemory() -> Bool {
+    guard let pages = mmap(nil, lockedBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), pages != MAP_FAILED
+    else { return false }
+    defer { munmap(pages, lockedBytes) }
+    return mlock(pages, lockedBytes) == 0
   }
 
   /// Shells give 1,024, of which connections alone may take all. Returns what holds in the end.

@@ -15,8 +15,8 @@ PIECE_BYTES = 32
 GRAM_BYTES, GRAM_STRIDE = 8, 24
 CHUNK = 1 << 20
 
-# `length` bytes of `secret` in a row, in a mapping named `region`.
-Found = collections.namedtuple("Found", "kind secret length region")
+# `length` bytes of `secret` in a row, at `address` in a mapping named `region`.
+Found = collections.namedtuple("Found", "kind secret length region address")
 
 
 class Dump:
@@ -43,11 +43,12 @@ class Dump:
         for at in range(start, end, CHUNK):
             data = os.pread(memory.fileno(), min(CHUNK, end - at), at)
             if data.count(0) < len(data):
-                self.regions.append((self.file.tell(), name))
+                self.regions.append((self.file.tell(), at, name))
                 self.file.write(data)
 
-    def region(self, offset):
-        return [name for start, name in self.regions if start <= offset][-1]
+    def found(self, kind, secret, length, offset):
+        start, address, name = [region for region in self.regions if region[0] <= offset][-1]
+        return Found(kind, secret, length, name, address + offset - start)
 
     def close(self):
         self.bytes.close()
@@ -62,7 +63,7 @@ def find(dump, secrets):
         for secret in members:
             if len(secret) <= PIECE_BYTES:
                 # Too short for pieces, or no text (a key).
-                found += [Found(kind, secret, len(secret), dump.region(match.start()))
+                found += [dump.found(kind, secret, len(secret), match.start())
                           for match in re.finditer(re.escape(secret), dump.bytes)]
             else:
                 for at in range(0, len(secret) - GRAM_BYTES + 1, GRAM_STRIDE):
@@ -78,7 +79,7 @@ def find(dump, secrets):
                 last += 1
             if last - first >= PIECE_BYTES:
                 runs.add((kind, secret, start + first, last - first))
-    return found + [Found(kind, secret, length, dump.region(at)) for kind, secret, at, length in runs]
+    return found + [dump.found(kind, secret, length, at) for kind, secret, at, length in runs]
 
 
 def hits(dump, grams):
@@ -103,6 +104,28 @@ def search(pid, secrets, folder):
         return find(dump, secrets)
     finally:
         dump.close()
+
+
+def may_read(pid):
+    """Whether this process may read that one's memory and environment."""
+    try:
+        with open(f"/proc/{pid}/mem", "rb"), open(f"/proc/{pid}/environ", "rb"):
+            return True
+    except PermissionError:
+        return False
+
+
+def locked_regions(pid):
+    """Of each mapping that is locked in memory and left out of cores: start and end."""
+    found, region = [], None
+    with open(f"/proc/{pid}/smaps") as smaps:
+        for line in smaps:
+            first, *rest = line.split()
+            if "-" in first and not first.endswith(":"):
+                region = tuple(int(part, 16) for part in first.split("-"))
+            elif first == "VmFlags:" and {"lo", "dd"} <= set(rest):
+                found.append(region)
+    return found
 
 
 def may_attach(pid):

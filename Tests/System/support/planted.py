@@ -16,6 +16,8 @@ class PlantedServer:
         self.gate = threading.Event()
         self.gate.set()
         self.requests = threading.Semaphore(0)
+        # What is waiting for an answer: credentials and body.
+        self.held = []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -58,9 +60,12 @@ class PlantedServer:
             "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]})
 
     def post(self, request):
-        request.rfile.read(int(request.headers["Content-Length"]))
+        asked = request.headers.get("Authorization", "").encode() + request.rfile.read(
+            int(request.headers["Content-Length"]))
+        self.held.append(asked)
         self.requests.release()
         self.gate.wait()
+        self.held.remove(asked)
         size = int(request.path.split("/")[1])
         reply_json(request, {
             "access_token": self.plant("access token", text(size)), "token_type": "Bearer", "expires_in": 3600,

@@ -21,10 +21,10 @@ def keep(pid):
     kept.add(pid)
 
 
-def children():
-    """Our children, from the kernel's own list."""
+def children(of="self"):
+    """Our children, or those of another process, from the kernel's own list."""
     found = set()
-    for task in Path("/proc/self/task").iterdir():
+    for task in Path(f"/proc/{of}/task").iterdir():
         found.update(int(pid) for pid in (task / "children").read_text().split())
     return found
 
