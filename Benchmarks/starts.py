@@ -21,7 +21,7 @@ def compare(make_world, floors, options):
     if nio:
         variants["bare NIO server"] = [nio]
     hello = '{"jsonrpc":"2.0","id":1,"method":"agent.hello","params":{}}'
-    variants["oauthd, agent.hello"] = variants["oauthd, a token"] = [world.programs / "oauthd", "--log-level", "error"]
+    variants["oauthd, agent.hello"] = variants["oauthd, a token"] = [world.programs / "oauthd"]
     lines = {name: hello if "hello" in name else REQUEST for name in variants}
     samples = {name: [] for name in variants}
     hurry()
@@ -56,7 +56,8 @@ def first_answer(command, line, world):
             began = time.perf_counter()
             # The shell knows the process id that the listener is meant for, and becomes the server.
             child = subprocess.Popen(["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", *map(str, command)],
-                                     env=environment, pass_fds=[3], preexec_fn=hand_over)
+                                     env=environment, pass_fds=[3], preexec_fn=hand_over,
+                                     stderr=subprocess.DEVNULL)
             answer = caller.recv(1 << 16)
             spent = time.perf_counter() - began
     child.terminate()

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -61,3 +62,19 @@ int clinux_clock_is_synchronized(void) {
   if (result < 0) return -1;
   return result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
+
+static int give_back(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size, (void)unused;
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    // What may be written to holds what was written.
+    if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+    const uintptr_t begin = (object->dlpi_addr + part->p_vaddr + page - 1) / page * page;
+    const uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) / page * page;
+    if (end > begin) madvise((void *)begin, end - begin, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void clinux_give_back_program_pages(void) { dl_iterate_phdr(give_back, NULL); }

@@ -2,6 +2,7 @@ import AgentRuntime
 import ArgumentParser
 import AgentWire
 import CHeap
+import Glibc
 
 /// The agent. Without arguments, as it is nearly always started, nothing is parsed.
 @main
@@ -17,7 +18,7 @@ struct Main: AsyncParsableCommand {
   func run() async throws { throw ExitCode(await AgentProcess.run(logLevel: logLevel)) }
 
   static func main() async {
-    guard CommandLine.arguments.count > 1 else { exit(withError: ExitCode(await AgentProcess.run(logLevel: "info"))) }
+    guard CommandLine.arguments.count > 1 else { Glibc.exit(await AgentProcess.run(logLevel: "info")) }
     await main(nil)
   }
 }

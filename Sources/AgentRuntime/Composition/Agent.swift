@@ -11,15 +11,20 @@ import TokenVault
 import UnixSignals
 
 /// The agent whole: everything is built here, once, and run until the process is told to stop.
-struct Agent: Service {
+struct Agent: Service, CustomStringConvertible {
   /// Seconds that a stop waits for token requests under way: an answer that nobody reads loses a login.
   private static let drainSeconds = 60.0
   /// How often the agent looks whether its socket is still where callers look for it.
   private static let placeInterval: TimeAmount = .seconds(10)
+  /// How long after its start the agent begins to listen for changes of the configuration.
+  private static let watchDelay = Duration.milliseconds(500)
 
   private let environment: [String: String]
   private let inherited: [InheritedSocket]
   private let logger: Logger
+
+  /// The service group prints its services. Without a name it would print every field, by reflection, which is slow.
+  var description: String { "agent" }
 
   /// `environment` and `inherited` are what the process was started with.
   init(environment: [String: String], inherited: [InheritedSocket], logger: Logger) {
@@ -50,12 +55,14 @@ struct Agent: Service {
       socketPathForLock: location, random: random)
     let fetch = FetchProcess(
       helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)")
-    let transport = ProxiedTransport(inner: fetch, rules: { configuration.current.proxyRules })
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let pages = IdlePages(on: loop)
+    let transport = SettlingTransport(
+      inner: ProxiedTransport(inner: fetch, rules: { configuration.current.proxyRules }), pages: pages)
     let ready = ReadyTokens()
     let service = CredentialService(
       store: vault, transport: transport, configuration: configuration, time: time, random: random, ready: ready,
       logger: logger)
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
     let logins = LoginCoordinator(
       service: service, redirects: NIORedirectReceiver(on: loop), time: time, random: random, logger: logger)
     let router = AgentRouter(
@@ -79,11 +86,18 @@ struct Agent: Service {
       watchdogMicroseconds: Watchdog.intervalMicroseconds(environment, pid: getpid()))
 
     let lookout = place.flatMap { leaveWhenUnreachable($0, on: loop) }
-    let watching = await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
+    pages.giveBackSoon()
+
+    // After the callers that made it start were answered: what changes until then waits in the descriptor.
+    let watching = Task { () -> (any Channel)? in
+      try await Task.sleep(for: Self.watchDelay)
+      return await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
+    }
 
     try? await gracefulShutdown()
     lookout?.cancel()
-    try? await watching?.close()
+    watching.cancel()
+    try? await watching.value?.close()
     reloading.cancel()
     let reminder = supervision.stopping()
     logger.info("stopping", metadata: ["event": "stopping"])

@@ -1,0 +1,39 @@
+import CLinux
+import NIOCore
+import OAuthProtocol
+
+/// Hands back the pages of the program that a start or a request to a server needed, and that nothing needs since.
+///
+/// It is two thirds of what is resident then. The kernel would take them too, but only from a machine that is short of
+/// memory, and until then they count as the agent's.
+struct IdlePages: Sendable {
+  /// Long enough for what follows at once.
+  private static let delay: TimeAmount = .seconds(5)
+
+  private let loop: any EventLoop
+  private let timer: NIOLoopBoundBox<Scheduled<Void>?>
+
+  init(on loop: any EventLoop) {
+    self.loop = loop
+    timer = .makeEmptyBox(valueType: Scheduled<Void>.self, eventLoop: loop)
+  }
+
+  /// To be called after what is done seldom.
+  func giveBackSoon() {
+    loop.execute {
+      timer.value?.cancel()
+      timer.value = loop.scheduleTask(in: Self.delay) { clinux_give_back_program_pages() }
+    }
+  }
+}
+
+/// Gives back what a request needed.
+struct SettlingTransport: HTTPTransport {
+  let inner: any HTTPTransport
+  let pages: IdlePages
+
+  func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
+    defer { pages.giveBackSoon() }
+    return await inner.perform(request, route: route)
+  }
+}
