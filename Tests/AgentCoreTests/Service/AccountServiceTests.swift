@@ -67,8 +67,8 @@ struct AccountServiceTests {
   @Test("a logout during a refresh waits for it, and revokes what it gave")
   func logoutDuringRefresh() async throws {
     let bench = try await loggedIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    bench.clock.advance(by: 3_601)
     async let token = bench.call(TokenGet(account: "work"))
     try await bench.clock.sleepers(until: 5)
     async let answer = bench.call(Logout(account: "work"))
@@ -189,8 +189,8 @@ struct AccountServiceTests {
   @Test("drain waits for the refresh in flight and for its save, and starts nothing more by plan")
   func drain() async throws {
     let bench = try await loggedIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    bench.clock.advance(by: 3_601)
     async let token = bench.call(TokenGet(account: "work"))
     try await bench.clock.sleepers(until: 5)
     let puts = bench.store.puts
@@ -206,8 +206,8 @@ struct AccountServiceTests {
   @Test("drain gives up after its time")
   func drainGivesUp() async throws {
     let bench = try await loggedIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    bench.clock.advance(by: 3_601)
     async let token: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
     try await bench.clock.sleepers(until: 500)
     async let drained: Void = bench.service.drain(seconds: 60)

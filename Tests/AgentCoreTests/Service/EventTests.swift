@@ -53,8 +53,10 @@ struct EventTests {
   @Test("A lock and an unlock are one event each, and no account's; problems of files are counted")
   func vault() async throws {
     let bench = Bench()
-    try await bench.logIn()
     _ = try await bench.call(EventsSubscribe())
+    try await bench.logIn()
+    try await eventually("the login is told") { await bench.service.told["work"]?.state == .ok }
+    _ = Self.told(bench)
     _ = try await bench.call(VaultLock())
     await bench.service.vaultTelling?.value
     #expect(Self.told(bench) == ["events.vault locked"])

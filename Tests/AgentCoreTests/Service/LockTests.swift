@@ -54,8 +54,8 @@ struct LockTests {
   func drains() async throws {
     let bench = Bench()
     try await bench.logIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 20_000 }
+    bench.clock.advance(by: 3_601)
     let asking = Task { await bench.failure(TokenGet(account: "work", timeoutMilliseconds: 100_000)) }
     try await bench.clock.sleepers(until: 20)
     let locking = Task { try await bench.call(VaultLock()) }
@@ -79,8 +79,8 @@ struct LockTests {
   func drainEnds() async throws {
     let bench = Bench()
     try await bench.logIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    bench.clock.advance(by: 3_601)
     let asking = Task { await bench.failure(TokenGet(account: "work")) }
     try await bench.clock.sleepers(until: 500)
     let first = Task { try await bench.call(VaultLock()) }

@@ -95,8 +95,8 @@ struct TokenServiceTests {
   @Test("each waiter keeps its own time-out, and one that leaves does not end the refresh")
   func timeouts() async throws {
     let bench = try await loggedIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 20_000 }
+    bench.clock.advance(by: 3_601)
     async let hasty = bench.failure(TokenGet(account: "work", timeoutMilliseconds: 2_000))
     async let patient = bench.call(TokenGet(account: "work", timeoutMilliseconds: 40_000))
     try await bench.clock.sleepers(until: 2)
@@ -126,8 +126,8 @@ struct TokenServiceTests {
   @Test("the server's refusal to answer is told at once, with the time of the next attempt, and passes")
   func unavailable() async throws {
     let bench = try await loggedIn()
-    bench.clock.advance(by: 3_601)
     bench.transport.withServer { $0.script(.token, .answer(status: 503, headers: [HTTPField("Retry-After", "7")])) }
+    bench.clock.advance(by: 3_601)
     let failure = await bench.failure(TokenGet(account: "work"))
     #expect(failure?.kind == .unavailable)
     #expect(failure?.retryAfterMilliseconds == 7_000)
