@@ -39,6 +39,20 @@ struct TokenLineWriter {
     bytes.append(UInt8(ascii: "]"))
   }
 
+  mutating func member(_ name: StaticString, _ value: Bool) {
+    begin(name)
+    raw(value ? "true" : "false")
+  }
+
+  mutating func object(_ name: StaticString, _ writeMembers: (inout TokenLineWriter) -> Void) {
+    begin(name)
+    raw("{")
+    hasMembers = false
+    writeMembers(&self)
+    raw("}")
+    hasMembers = true
+  }
+
   mutating func quoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     var text = text

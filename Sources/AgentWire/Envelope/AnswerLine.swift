@@ -25,9 +25,7 @@ package enum AnswerLine {
 
   /// The whole line, line feed included. Without an id it is `null`.
   package static func failure(_ id: RequestID?, _ failure: AgentFailure) -> [UInt8] {
-    let fallback =
-      #"{"code":-32603,"data":{"failure":"internal","interaction_required":false,"retryable":false},"message":"the failure cannot be encoded"}"#
-    return line(id, "error", WireJSON.encode(failure) ?? Array(fallback.utf8))
+    line(id, "error", failure.json)
   }
 
   /// Reads a line without its line feed. Unknown members are ignored.
