@@ -12,7 +12,7 @@ final class BacklogDrain: ChannelInboundHandler {
   typealias InboundIn = any Channel
 
   /// Taken in one turn of the event loop, so that the connections that are there already are served in between.
-  private static let connectionsInTurn = 256
+  static let connectionsInTurn = 256
   /// Of these the living: more at once would push each other out of the processor's caches before they are served.
   private static let livingInTurn = 32
 

@@ -41,7 +41,9 @@ struct ConfigurationWatchTests {
     close(file)
   }
 
-  @Test("A file that is written, put in place or deleted is seen, and one of a folder that came later")
+  @Test(
+    "A file that is written, put in place or deleted is seen, and one of a folder that came later",
+    .timeLimit(.minutes(1)))
   func changes() async throws {
     let scratch = try ScratchFolder()
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
@@ -60,6 +62,25 @@ struct ConfigurationWatchTests {
     await count.reaches(4)
     unlink(folder.accountFile("work"))
     await count.reaches(5)
+    try await channel.close()
+  }
+
+  @Test("A folder that takes the place of another is looked at in its stead", .timeLimit(.minutes(1)))
+  func replaced() async throws {
+    let scratch = try ScratchFolder()
+    let folder = ConfigurationFolder(path: scratch.path, home: nil)
+    mkdir(folder.accountsFolder, 0o700)
+    let watch = try #require(ConfigurationWatch(folder: folder))
+    let count = Count()
+    let channel = try #require(
+      await watch.listen(on: MultiThreadedEventLoopGroup.singleton.next()) { count.add() })
+    mkdir(scratch.path + "/other", 0o700)
+    await count.reaches(1)
+    rename(folder.accountsFolder, scratch.path + "/old")
+    rename(scratch.path + "/other", folder.accountsFolder)
+    await count.reaches(2)
+    Self.write(folder.accountFile("work"), "x")
+    await count.reaches(3)
     try await channel.close()
   }
 

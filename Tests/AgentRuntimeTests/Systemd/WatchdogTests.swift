@@ -27,7 +27,6 @@ struct WatchdogTests {
     let loop = NIOAsyncTestingEventLoop()
     let asked = Mutex(0)
     let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier) { asked.withLock { $0 += 1 } }
-    #expect(receiver.next() == nil)
     for round in 1...3 {
       // The word comes back to the loop from the service: what the loop does not run is not said.
       await loop.run()
