@@ -69,18 +69,10 @@ bench:
 	@$(MAKE) --no-print-directory release
 	@"$$(Tests/Setup/python $(BUILD))" Benchmarks/bench.py $(BUILD)/release $(BENCH_FLAGS)
 
-# In folders of their own: a sanitizer changes every object. One test at a time: sanitized programs are slow, and tests
-# with limits of seconds would wait for each other. The socket's tests drive the agent built with the thread sanitizer
-# over its real socket; a report in the agent's log fails the test.
-SANITIZED_SOCKET_TESTS = test_protocol.py test_refresh.py test_unauthorized.py test_rotation.py test_crowd.py
-
-sanitize: export TSAN_OPTIONS = suppressions=$(abspath Tests/Setup/thread-sanitizer)
+# SANITIZERS=address or thread alone takes half the time.
 sanitize:
 	@Tests/Setup/prepare test
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-asan --disable-xctest --no-parallel
-	swift test --sanitize=thread --scratch-path .build-tsan --disable-xctest --no-parallel
-	@OAUTHCTL_BIN=$(abspath .build-tsan)/debug PYTHONDONTWRITEBYTECODE=1 "$$(Tests/Setup/python $(BUILD))" -m pytest \
-	  $(addprefix Tests/System/,$(SANITIZED_SOCKET_TESTS))
+	@Tests/Setup/sanitize $(abspath $(BUILD)) $(SANITIZERS)
 
 # As root for somebody else nothing is built: what root builds, its owner could not build again.
 install:

@@ -64,7 +64,7 @@ def home(scratch, programs):
     processes.end_orphans(before)
     if private.agent.log.exists():
         log = private.agent.log.read_text(errors="replace")
-        assert "ThreadSanitizer" not in log, log
+        assert "Sanitizer" not in log, log
 
 
 @pytest.fixture

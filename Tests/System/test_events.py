@@ -97,11 +97,13 @@ def test_a_full_disk_and_its_end_are_told_while_nobody_asks(home, request):
 def test_one_that_never_reads_is_dropped_and_delays_nobody(home, server):
     log_in(home, server)
     account = home.config / "oauthctl/accounts.d/work.toml"
-    good = account.read_text()
+    good, whole = account.read_text(), home.root / "whole.toml"
     with Subscriber(home.socket) as deaf, Subscriber(home.socket) as told, Wire(home.socket) as wire:
         # Several times what its socket and the agent hold for it.
         for turn in range(1000):
-            account.write_text("issuer = 7\n" if turn % 2 == 0 else good)
+            # In one step: whoever watches the folder never reads a half of it.
+            whole.write_text("issuer = 7\n" if turn % 2 == 0 else good)
+            whole.replace(account)
             wire.call("config.reload")
             assert (told.until("events.problems")["count"] > 0) == (turn % 2 == 0)
             assert wire.call("token.get", account="work")["access_token"]

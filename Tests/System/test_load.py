@@ -70,7 +70,7 @@ def beside(ready, record_property):
 
 
 @pytest.mark.parametrize("hold, count", [
-    (load.hold_idle, IDLE), (load.hold_half_sent, HALF), (load.hold_never_read, SILENT)])
+    (load.hold_idle, IDLE), (load.hold_half_sent, HALF), (load.hold_unended, SILENT), (load.hold_never_read, SILENT)])
 def test_callers_that_only_hold_on_delay_nobody(ready, beside, hold, count):
     run = beside(f"{count} x {hold.__name__}")
     held = hold(ready.socket, count)

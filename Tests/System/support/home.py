@@ -52,8 +52,7 @@ class Home:
             "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
         }
         # make sanitize
-        if options := os.environ.get("TSAN_OPTIONS"):
-            self.environment["TSAN_OPTIONS"] = options
+        self.environment |= {name: os.environ[name] for name in ("ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
         self.agent = Agent(self)
 
     def start(self, *command, environment=None, **options):
