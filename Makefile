@@ -31,7 +31,8 @@ build:
 
 # What `build` does once everything it needs is there.
 release:
-	swift build --scratch-path $(BUILD) $(RELEASE_FLAGS)
+	@mkdir -p $(BUILD)/static && ln -sf "$$(cc -print-file-name=libstdc++.a)" $(BUILD)/static/
+	OAUTHCTL_STATIC=$(abspath $(BUILD))/static swift build --scratch-path $(BUILD) $(RELEASE_FLAGS)
 
 test:
 	@Tests/Setup/prepare test

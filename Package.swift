@@ -26,11 +26,16 @@ let staticClient: [LinkerSetting] = [
     .when(configuration: .release))
 ]
 
+/// A folder with a static libstdc++ and nothing else, where the Makefile has found one: a tenth of a start is binding the
+/// shared one.
+let staticLibraries = Context.environment["OAUTHCTL_STATIC"]
+
 /// `oauthd` is bound whole at its start: lazy binding leaves copies of registers, and so of secrets, on thread stacks.
 /// Swift's static link exports every symbol for nobody: that is 2 MB of it in memory.
 let boundAgent: [LinkerSetting] = [
   .unsafeFlags(
-    ["-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-s"],
+    ["-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-s"]
+      + (staticLibraries.map { ["-L", $0] } ?? []),
     .when(configuration: .release))
 ]
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -77,4 +78,7 @@ static int give_back(struct dl_phdr_info *object, size_t size, void *unused) {
   return 0;
 }
 
-void clinux_give_back_program_pages(void) { dl_iterate_phdr(give_back, NULL); }
+void clinux_give_back_idle_pages(void) {
+  malloc_trim(0);
+  dl_iterate_phdr(give_back, NULL);
+}

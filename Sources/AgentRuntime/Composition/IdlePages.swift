@@ -2,10 +2,11 @@ import CLinux
 import NIOCore
 import OAuthProtocol
 
-/// Hands back the pages of the program that a start or a request to a server needed, and that nothing needs since.
+/// Hands back the memory that a start or a request to a server needed, and that nothing needs since: free pages of the
+/// heap, and pages of the program.
 ///
-/// It is two thirds of what is resident then. The kernel would take them too, but only from a machine that is short of
-/// memory, and until then they count as the agent's.
+/// The program's are two thirds of what is resident then. The kernel would take them too, but only on a machine that is
+/// short of memory, and until then they count as the agent's.
 struct IdlePages: Sendable {
   /// Long enough for what follows at once.
   private static let delay: TimeAmount = .seconds(5)
@@ -22,7 +23,7 @@ struct IdlePages: Sendable {
   func giveBackSoon() {
     loop.execute {
       timer.value?.cancel()
-      timer.value = loop.scheduleTask(in: Self.delay) { clinux_give_back_program_pages() }
+      timer.value = loop.scheduleTask(in: Self.delay) { clinux_give_back_idle_pages() }
     }
   }
 }

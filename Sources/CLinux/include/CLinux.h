@@ -41,8 +41,8 @@ long clinux_filesystem_type(const char *path);
 /// Whether something keeps the wall clock right (adjtimex(2)): 1, 0, or -1 when the kernel does not tell.
 int clinux_clock_is_synchronized(void);
 
-/// Takes the pages of the program and its libraries that cannot be written to out of this process; they stay in the page
-/// cache, and what is used comes back by itself.
-void clinux_give_back_program_pages(void);
+/// Takes the heap's free pages out of this process, and those of the program and its libraries that cannot be written to:
+/// these stay in the page cache, and what is used comes back by itself.
+void clinux_give_back_idle_pages(void);
 
 #endif
