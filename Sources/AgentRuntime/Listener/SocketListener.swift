@@ -86,10 +86,9 @@ package final class SocketListener: Sendable {
         .flatMap { channel in
           // NIO listens once more with a backlog of its own.
           channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-              guard listen($0, limits.backlog) == 0 else { throw UnixSocket.Errno(errno) }
-            }
-          }.map { channel }
+            guard listen(socket.descriptor, limits.backlog) == 0 else { throw UnixSocket.Errno(errno) }
+            return channel
+          }
         }
         .get()
       return SocketListener(name: name, socket: socket, channel: channel, table: table, state: state)
