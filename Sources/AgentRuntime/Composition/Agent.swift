@@ -73,7 +73,8 @@ struct Agent: Service, CustomStringConvertible {
     let listener: SocketListener
     do {
       listener = try await SocketListener.start(
-        socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger)
+        socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger,
+        crowdLeft: { pages.giveBackSoon() })
     } catch { throw AgentStartError("\(error)", hint: nil) }
 
     let supervision = Supervision(

@@ -2,8 +2,8 @@ import CLinux
 import NIOCore
 import OAuthProtocol
 
-/// Hands back the memory that a start or a request to a server needed, and that nothing needs since: free pages of the
-/// heap, and pages of the program.
+/// Hands back the memory that a start, a request to a server or a crowd of callers needed, and that nothing needs since:
+/// free pages of the heap, and pages of the program.
 ///
 /// The program's are two thirds of what is resident then. The kernel would take them too, but only on a machine that is
 /// short of memory, and until then they count as the agent's.
@@ -22,8 +22,11 @@ struct IdlePages: Sendable {
   /// To be called after what is done seldom.
   func giveBackSoon() {
     loop.execute {
-      timer.value?.cancel()
-      timer.value = loop.scheduleTask(in: Self.delay) { clinux_give_back_idle_pages() }
+      guard timer.value == nil else { return }
+      timer.value = loop.scheduleTask(in: Self.delay) {
+        timer.value = nil
+        clinux_give_back_idle_pages()
+      }
     }
   }
 }

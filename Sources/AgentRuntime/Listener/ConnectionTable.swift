@@ -14,10 +14,16 @@ final class ConnectionTable {
   private var answeredThisRound: [ConnectionHandler] = []
   let roundAnswers = RoundAnswers()
   private var isRoundEnding = false
+  /// What that many connections took is worth giving back when half of them have left.
+  private static let crowd = 32
+  private var mostAtOnce = 0
+  private let crowdLeft: () -> Void
 
-  init(eventLoop: any EventLoop, limits: ListenerLimits) {
+  /// `crowdLeft` is called when many connections were open and half of them are not any more.
+  init(eventLoop: any EventLoop, limits: ListenerLimits, crowdLeft: @escaping () -> Void = {}) {
     self.eventLoop = eventLoop
     self.limits = limits
+    self.crowdLeft = crowdLeft
   }
 
   var count: Int { connections.count }
@@ -27,6 +33,7 @@ final class ConnectionTable {
   func admit(_ connection: ConnectionHandler) -> Bool {
     guard connections.count < limits.connections || makeRoom() else { return false }
     connections[connection.caller.connection] = connection
+    mostAtOnce = max(mostAtOnce, connections.count)
     return true
   }
 
@@ -47,6 +54,10 @@ final class ConnectionTable {
     guard connections[number] === connection else { return }
     connections[number] = nil
     if connections.isEmpty { emptied?.succeed() }
+    if mostAtOnce >= Self.crowd, connections.count <= mostAtOnce / 2 {
+      mostAtOnce = connections.count
+      crowdLeft()
+    }
   }
 
   /// Sends the connection's answers when the event loop has read what everybody asks in this round. One by one each

@@ -54,17 +54,19 @@ package final class SocketListener: Sendable {
 
   /// Begins to serve `socket`, which is closed when this throws or the listener closes.
   ///
-  /// `uid` is the only user whose connections are read. `peer` tells who connected. Throws ``ListenerError``.
+  /// `uid` is the only user whose connections are read. `peer` tells who connected. `crowdLeft` is called on the event
+  /// loop when many connections were open and half of them are closed. Throws ``ListenerError``.
   package static func start(
     _ socket: ListeningSocket, name: String, uid: UInt32, responder: any LineResponder, on eventLoop: any EventLoop,
-    limits: ListenerLimits = ListenerLimits(), logger: Logger,
+    limits: ListenerLimits = ListenerLimits(), logger: Logger, crowdLeft: @escaping @Sendable () -> Void = {},
     peer: @escaping @Sendable (NIOBSDSocket.Handle) -> PeerIdentity? = PeerIdentity.of
   ) async throws(ListenerError) -> SocketListener {
     let state = State()
     let path = socket.ownPath ?? "descriptor \(socket.descriptor)"
     do {
       let table = try await eventLoop.submit {
-        NIOLoopBound(ConnectionTable(eventLoop: eventLoop, limits: limits), eventLoop: eventLoop)
+        NIOLoopBound(
+          ConnectionTable(eventLoop: eventLoop, limits: limits, crowdLeft: crowdLeft), eventLoop: eventLoop)
       }.get()
       let gate = ConnectionGate(
         listener: name, uid: uid, responder: responder, table: table, state: state, logger: logger, peer: peer)
