@@ -66,6 +66,15 @@ struct RevocationTests {
     #expect(driver.revocationSecret == Secret("new"))
   }
 
+  @Test("the same while the new secret is being saved")
+  func clientRefusedWhileSaving() {
+    let driver = loggedOut()
+    driver.change(.setSecret(.clientSecret, Secret("new")))
+    driver.revocationEnds(.clientRefused("invalid_client"))
+    driver.saved()
+    #expect(driver.revocationSecret == Secret("new"))
+  }
+
   @Test("after thirty days that is given up, too")
   func clientRefusedForLong() {
     let driver = loggedOut()

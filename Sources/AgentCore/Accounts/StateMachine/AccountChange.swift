@@ -97,7 +97,7 @@ extension AccountStateMachine {
 
   // MARK: Revocations
 
-  private mutating func askForRevocation() {
+  mutating func askForRevocation() {
     revocationBackoff.succeed()
     isRevocationAsked = true
   }

@@ -144,6 +144,8 @@ package struct AccountStateMachine: Sendable {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     let tokensBefore = record?.tokens
+    // One that was sent with the old secret may have been refused while the new one was being saved.
+    if candidate?.clientSecret != record?.clientSecret { askForRevocation() }
     record = candidate
     unsaved = nil
     revision += 1
