@@ -3,6 +3,7 @@ cgroups, or in a hierarchy of version 1. A `systemd --user` that was given the c
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -49,5 +50,7 @@ class Limit:
 
     def __exit__(self, *_):
         for process in (self.folder / "cgroup.procs").read_text().split():
-            (self.folder.parent / "cgroup.procs").write_text(process)
+            # A helper may have ended since.
+            with suppress(ProcessLookupError):
+                (self.folder.parent / "cgroup.procs").write_text(process)
         self.folder.rmdir()
