@@ -1,11 +1,10 @@
 """`MemoryMax=` and `TasksMax=` of the unit: what they hold the agent to, and what becomes of it there.
 
-A `systemd --user` sets them only where the system gives it the cgroup controllers; so the kernel's own limit is put
-around the agent here, with the unit's numbers.
+The kernel's limit is put around the agent here, with the unit's numbers; that systemd does the same is shown in
+test_systemd_limits.py.
 """
 
 import os
-import re
 import threading
 
 import pytest
@@ -13,15 +12,10 @@ import pytest
 from support.dev_server import DevServer
 from support.wire import Wire, WireError
 from systemd.limits import Limit
-from systemd.machine import unit
+from systemd.machine import of_unit
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a cgroup")
 ACCOUNTS = 24
-
-
-def of_unit(key):
-    value = re.search(rf"(?m)^{key}=(\d+)(M?)$", unit("oauthd.service"))
-    return int(value[1]) << (20 if value[2] else 0)
 
 
 @pytest.fixture
@@ -54,7 +48,7 @@ def refresh_all(home):
 
 
 def test_tasks(home, agent, server):
-    with Limit("pids", of_unit("TasksMax")) as limit:
+    with Limit.new("pids", of_unit("TasksMax")) as limit:
         limit.add(agent.process.pid)
         server.script(delay_ms={"token": 1000})
         most, done = [0], threading.Event()
@@ -87,7 +81,7 @@ def test_tasks(home, agent, server):
 
 
 def test_memory(home, agent, server):
-    with Limit("memory", of_unit("MemoryMax")) as limit:
+    with Limit.new("memory", of_unit("MemoryMax")) as limit:
         limit.add(agent.process.pid)
         assert refresh_all(home) == []
         print(f"most memory: {limit.peak >> 10} KiB of {of_unit('MemoryMax') >> 10}")

@@ -2,13 +2,16 @@
 
 import json
 import queue
+import re
 import select
 import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from support.login import wait_until
 from support.terminal import run_at_terminal
 
 
@@ -25,12 +28,18 @@ def watch(home):
             assert select.select([process.stdout], [], [], seconds)[0], f"no line within {seconds} s"
             return process.stdout.readline().rstrip("\n")
 
+        next_line.pid = process.pid
         return next_line
 
     yield start
     for process in started:
         process.terminate()
         process.communicate()
+
+
+def sleeps(pid):
+    """How often the process has gone to sleep."""
+    return int(re.search(r"(?m)^voluntary_ctxt_switches:\t(\d+)$", Path(f"/proc/{pid}/status").read_text())[1])
 
 
 def define(home, *lines):
@@ -48,8 +57,9 @@ def test_in_a_pipe_every_change_is_a_line(home, agent, watch):
     assert words.startswith("work new") and abs(time.time() - to_unix(moment)) < 30
     agent.stop()
     assert "the agent cannot be reached" in next_line()
-    # It is not the watch that starts it again.
-    time.sleep(1.5)
+    # It is not the watch that starts it again: it looks, and sleeps, and looks.
+    began = sleeps(next_line.pid)
+    wait_until(lambda: sleeps(next_line.pid) >= began + 3, 30, "two more looks")
     assert not home.socket.exists()
     agent.start()
     assert f"pid {agent.process.pid}" in next_line()

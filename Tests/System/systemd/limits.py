@@ -6,33 +6,50 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+# The limit, and the most that there was, in each version.
+FILES = {
+    "pids": {2: ("pids.max", None), 1: ("pids.max", None)},
+    "memory": {2: ("memory.max", "memory.peak"), 1: ("memory.limit_in_bytes", "memory.max_usage_in_bytes")}}
+CONTROLLERS = tuple(FILES)
+
+
+def find_v1(controller):
+    """Where version 1 has it; None if nowhere."""
+    mounts = re.findall(r"(?m)^\S+ (\S+) cgroup (\S+) ", Path("/proc/mounts").read_text())
+    return next((Path(path) for path, options in mounts if controller in options.split(",")), None)
+
+
+def find(controller):
+    """(version, folder) of a controller's hierarchy, in which cgroups with it can be made."""
+    if path := find_v1(controller):
+        return 1, path
+    path = Path(re.search(r"(?m)^\S+ (\S+) cgroup2 ", Path("/proc/mounts").read_text())[1])
+    (path / "cgroup.subtree_control").write_text(f"+{controller}")
+    return 2, path
+
 
 class Limit:
     """Holds processes below `value`; `peak` is the most they had."""
 
-    FILES = {
-        "pids": {2: ("pids.max", None), 1: ("pids.max", None)},
-        "memory": {2: ("memory.max", "memory.peak"), 1: ("memory.limit_in_bytes", "memory.max_usage_in_bytes")}}
+    def __init__(self, controller, folder):
+        self.version, _ = find(controller)
+        self.limit, self.most = FILES[controller][self.version]
+        self.folder = folder
 
-    def __init__(self, controller, value):
-        self.version, base = self.find(controller)
-        self.limit, self.most = self.FILES[controller][self.version]
-        self.folder = base / f"oauthctl-limit-{os.getpid()}"
-        self.folder.mkdir()
-        self.set(value)
-
-    @staticmethod
-    def find(controller):
-        mounts = Path("/proc/mounts").read_text()
-        for path, options in re.findall(r"(?m)^\S+ (\S+) cgroup (\S+) ", mounts):
-            if controller in options.split(","):
-                return 1, Path(path)
-        path = Path(re.search(r"(?m)^\S+ (\S+) cgroup2 ", mounts)[1])
-        (path / "cgroup.subtree_control").write_text(f"+{controller}")
-        return 2, path
+    @classmethod
+    def new(cls, controller, value):
+        """In a cgroup of its own, for `with`; `add` processes to it."""
+        made = cls(controller, find(controller)[1] / f"oauthctl-limit-{os.getpid()}")
+        made.folder.mkdir()
+        made.set(value)
+        return made
 
     def set(self, value):
         (self.folder / self.limit).write_text(str(value))
+
+    @property
+    def value(self):
+        return int((self.folder / self.limit).read_text())
 
     @property
     def now(self):

@@ -11,6 +11,7 @@ from pathlib import Path
 from support import processes
 from support.home import Result
 from support.login import wait_until
+from systemd.limits import find, find_v1
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 UNITS = ROOT / "systemd"
@@ -30,6 +31,13 @@ Requires=basic.target dbus.socket systemd-logind.service systemd-journald.servic
 After=basic.target dbus.socket systemd-logind.service systemd-journald.service
 """
 
+# In version 2 of the cgroups `Delegate=` does this. In version 1, systemd gives ordinary users no controller.
+DELEGATE = """
+[Service]
+ExecStartPre=+sh -c 'for each in {controllers}; do \\
+  folder=/sys/fs/cgroup/$$each/user.slice/user-%i.slice/user@%i.service; mkdir -p $$folder; chown -R %i $$folder; done'
+"""
+
 
 def missing():
     """What a machine needs and is not here; empty when it can be booted."""
@@ -46,15 +54,21 @@ def unit(name):
     return (UNITS / name).read_text().replace("@BINDIR@", BIN)
 
 
+def of_unit(key):
+    """A number of oauthd.service; of bytes, if it says so."""
+    value = re.search(rf"(?m)^{key}=(\d+)(M?)$", unit("oauthd.service"))
+    return int(value[1]) << (20 if value[2] else 0)
+
+
 class Machine:
     """Boots in about two seconds. Whatever runs inside ends with `stop`; nothing outside is changed."""
 
-    def __init__(self, folder, programs):
+    def __init__(self, folder, programs, controllers=()):
         self.folder = folder
         self.numbers = itertools.count(0)
         self.lay_out(programs)
-        self.cgroups = self.mounted = None
-        self.make_cgroup()
+        self.mounted = None
+        self.make_cgroups(controllers)
         self.log = folder / "boot.log"
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
@@ -87,7 +101,7 @@ class Machine:
         limit = root / "etc/systemd/user.conf.d/start-limit.conf"
         limit.parent.mkdir()
         limit.write_text("[Manager]\nDefaultStartLimitIntervalSec=1h\n")
-        for name in ("talk.py", "probe.py", "hold.py"):
+        for name in ("talk.py", "probe.py", "hold.py", "burden.py"):
             shutil.copy(Path(__file__).parent / name, root / "srv/tests" / name)
             (root / "srv/tests" / name).chmod(0o644)
         entries = {name: Path("/etc", name).read_text() for name in ("passwd", "group", "shadow")}
@@ -103,17 +117,28 @@ class Machine:
             (root / "etc" / name).write_text(text)
             (root / "etc" / name).chmod(0o640 if name == "shadow" else 0o644)
 
-    def make_cgroup(self):
-        """A cgroup of its own: a cgroup namespace has the one of its first process for its root."""
+    def make_cgroups(self, controllers):
+        """Cgroups of its own: a cgroup namespace has those of its first process for its roots."""
         found = re.search(r"^\S+ (\S+) cgroup2 ", Path("/proc/mounts").read_text(), re.MULTILINE)
         base = Path(found[1]) if found else self.folder / "cgroups"
         if not found:
             base.mkdir()
             subprocess.run(["mount", "-t", "cgroup2", "none", base], check=True)
             self.mounted = base
-        self.cgroups = base / f"oauthctl-test-{os.getpid()}"
-        self.cgroups.mkdir()
-        (self.folder / "cgroup").write_text(str(self.cgroups))
+        found = {controller: find(controller) for controller in controllers}
+        legacy = {controller: path for controller, (version, path) in found.items() if version == 1}
+        bases = [base, *legacy.values()]
+        if legacy and (named := find_v1("name=systemd")):
+            bases.append(named)
+        self.cgroups = [path / f"oauthctl-test-{self.folder.name}-{os.getpid()}" for path in bases]
+        for path in self.cgroups:
+            path.mkdir()
+        for name, lines in {"cgroups": self.cgroups, "controllers": legacy}.items():
+            (self.folder / name).write_text("".join(f"{line}\n" for line in lines))
+        if legacy:
+            drop_in = self.folder / "root/etc/systemd/system/user@.service.d/delegate.conf"
+            drop_in.parent.mkdir()
+            drop_in.write_text(DELEGATE.format(controllers=" ".join(legacy)))
 
     def find_first_process(self):
         if self.process.poll() is not None:
@@ -134,6 +159,13 @@ class Machine:
     def path(self, path):
         """A path inside as root outside reaches it."""
         return Path(f"/proc/{self.pid}/root") / str(path).lstrip("/")
+
+    def cgroup(self, pid, controller):
+        """Folder of a process's cgroup; all three as they are inside."""
+        version, _ = find(controller)
+        hierarchy = controller if version == 1 else ""
+        groups = self.run("cat", f"/proc/{pid}/cgroup").stdout
+        return Path("/sys/fs/cgroup", hierarchy, re.search(rf"(?m)^\d+:{hierarchy}:/(.*)$", groups)[1])
 
     def start(self, *command, prefix=(), **options):
         """A process inside, as root unless `prefix` makes it another's."""
@@ -163,8 +195,8 @@ class Machine:
         self.process.kill()
         self.process.wait()
         end = time.monotonic() + 10
-        while self.cgroups.exists() and time.monotonic() < end:
-            for folder, _, _ in os.walk(self.cgroups, topdown=False):
+        while (left := [path for path in self.cgroups if path.exists()]) and time.monotonic() < end:
+            for folder in (folder for path in left for folder, _, _ in os.walk(path, topdown=False)):
                 try:
                     os.rmdir(folder)
                 except OSError:
