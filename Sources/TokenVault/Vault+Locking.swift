@@ -6,7 +6,9 @@ extension Vault {
   /// before the vault. Throws `alreadyExists`.
   package func create() async throws(VaultError) -> RecoveryCode {
     if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
-    return try await makeVault()
+    let code = try await makeVault()
+    codeIsTold()
+    return code
   }
 
   // MARK: Locking

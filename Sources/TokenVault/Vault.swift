@@ -30,7 +30,6 @@ package actor Vault: RecordStore {
   var lastFailure: VaultError?
   /// Stays known while a failed write has closed the database.
   private(set) var rollback: Rollback?
-  private var unclaimedRecoveryCode: RecoveryCode?
   /// A write failed: what the log holds may not be on disk.
   private var logIsSuspect = false
 
@@ -81,7 +80,8 @@ package actor Vault: RecordStore {
       throw .storageFailed("a record of \(record.payload.count) bytes; \(VaultRecord.maximumPayloadCount) is the most")
     }
     if try openedSession() == nil {
-      do throws(VaultError) { unclaimedRecoveryCode = try await makeVault() } catch {
+      // Its recovery code is told to nobody, and that is told.
+      do throws(VaultError) { _ = try await makeVault() } catch {
         guard case .alreadyExists = error else { throw error }
       }
     }
@@ -129,12 +129,6 @@ package actor Vault: RecordStore {
       rollback = accepted
       throw error
     }
-  }
-
-  /// The recovery code of a vault that `put` made, once.
-  package func takeRecoveryCode() -> RecoveryCode? {
-    defer { unclaimedRecoveryCode = nil }
-    return unclaimedRecoveryCode
   }
 
   // MARK: Steps

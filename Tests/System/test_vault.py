@@ -16,7 +16,7 @@ from support.terminal import run_at_terminal
 from support.vault import (
     files_of, key_file, made_vault, put_back, same_bytes_in, seal, set_passphrase, slot_row, status, vault_file)
 from support.watch import Watch, files_with
-from support.wire import WireError
+from support.wire import Wire, WireError
 
 PASSPHRASE, OTHER = "correct horse battery", "staple of another kind"
 CODE = re.compile(r"[0-9A-HJKMNP-TV-Z]{5}(?:-[0-9A-HJKMNP-TV-Z]{5}){5}")
@@ -583,6 +583,54 @@ def test_kill_at_any_step_of_a_rekey_leaves_the_old_vault_or_the_new(vault):
         vault.agent.stop()
     print(f"{len(calls)} calls of a rekey, {len(outcomes)} kills: {sum(outcomes)} leave the new vault, the rest old")
     assert set(outcomes) == {False, True}, "kills on both sides of the rename"
+
+
+def calls_of_a_creation(home):
+    """[(call, its number in its thread)] of what making a vault does to files, in order."""
+    trace = start_traced(home, "-e", "trace=" + ",".join(REKEY_CALLS))
+    made_vault(home)
+    home.agent.kill()
+    return [(call, number) for _, call, number, *_ in calls_of(trace, home, REKEY_CALLS)]
+
+
+def test_kill_at_any_step_of_making_a_vault_hides_no_recovery_code(home, server):
+    calls = calls_of_a_creation(home)
+    renames = [place for place, (call, _) in enumerate(calls) if call.startswith("rename")]
+    places = range(len(calls)) if FULL else sorted({0, len(calls) - 1, *renames, *(place + 1 for place in renames)})
+    outcomes = set()
+    for place in places:
+        call, number = calls[place]
+        for path in files_of(home):
+            path.unlink()
+        start_traced(home, "-e", "trace=" + ",".join(REKEY_CALLS), "-e", f"inject={call}:signal=KILL:when={number}")
+        is_told = home.oauthctl("vault", "create", check=False).status == 0
+        home.agent.kill()
+        home.agent.start()
+        is_made = status(home)["state"] != "absent"
+        assert vault_command(home, "check", check=False).status == (0 if is_made else 5)
+        assert status(home).get("recovery_code_untold", False) == (is_made and not is_told), (call, number)
+        outcomes.add((is_made, is_told))
+        home.agent.kill()
+    print(f"{len(calls)} calls of making a vault, {len(places)} kills")
+    assert {(False, False), (True, False)} <= outcomes, "kills on both sides of the rename"
+
+
+def test_a_login_that_makes_the_vault_by_itself_hides_no_recovery_code(home, server):
+    """A caller in another language may not have asked for a vault first."""
+    home.agent.start()
+    file = home.config / "oauthctl" / "accounts.d" / "work.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f'issuer = "{server.issuer}"\nclient_id = "dev"\n')
+    home.oauthctl("reload")
+    with Wire(home.socket) as wire:
+        begun = wire.call("login.start", account="work", request_id="one")
+        home.run(home.environment["BROWSER"], begun["authorization_url"])
+        wire.call("login.wait", login_id=begun["login_id"])
+    assert get_token(home) and status(home)["recovery_code_untold"] is True
+    result = home.oauthctl("vault", "status")
+    assert "shown to nobody" in result.stderr and "oauthctl vault recovery renew" in result.stderr
+    vault_command(home, "recovery", "renew")
+    assert "recovery_code_untold" not in status(home)
 
 
 # What doctor says, and that it helps

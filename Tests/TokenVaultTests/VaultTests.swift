@@ -100,17 +100,21 @@ struct VaultTests {
     #expect(!(try scratch.read(location.databaseFile).contains(marker)))
   }
 
-  @Test("create gives the recovery code and refuses when there is a vault; put keeps the code to be taken once")
+  @Test("create gives the recovery code and refuses when there is a vault; that of a put is reported untold")
   func creation() async throws {
     let vault = scratch.vault()
     _ = try await vault.create()
     await #expect(throws: VaultError.alreadyExists(path: scratch.location.databaseFile)) { try await vault.create() }
-    #expect(await vault.takeRecoveryCode() == nil)
+    #expect(await !vault.status().isCodeUntold)
     let other = try Scratch()
     let byPut = other.vault()
     try await byPut.put(.sample(1))
-    #expect(await byPut.takeRecoveryCode() != nil)
-    #expect(await byPut.takeRecoveryCode() == nil)
+    #expect(await byPut.status().isCodeUntold)
+    await byPut.close()
+    try await byPut.put(.sample(2))
+    #expect(await byPut.status().isCodeUntold)
+    _ = try await byPut.renewRecoveryCode()
+    #expect(await !byPut.status().isCodeUntold)
   }
 
   @Test("What a creation cut short leaves behind is swept away by the next")

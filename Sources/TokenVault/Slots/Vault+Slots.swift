@@ -2,8 +2,8 @@ import Sealing
 
 /// Making a vault and finding its data key: what the slots are for.
 extension Vault {
-  /// Makes the vault. Order matters: the key file is durable before the vault that needs it, and the vault appears
-  /// under its name only when whole. Throws `alreadyExists`.
+  /// Makes the vault, with a recovery code that is marked untold. Order matters: the key file is durable before the vault
+  /// that needs it, and the vault appears under its name only when whole. Throws `alreadyExists`.
   func makeVault() async throws(VaultError) -> RecoveryCode {
     let code = RecoveryCode(random: random)
     let salt = random.bytes(PasswordHash.saltCount)
@@ -31,6 +31,7 @@ extension Vault {
         .sealed(vaultID: vaultID, keys: keys, random: random)
       return (keys, slots, catalogue)
     }
+    try Mark.untoldCode.set(in: directory, location)
     try VaultDatabase.create(
       in: directory, path: path, DatabaseContents(vaultID: vaultID, slots: slots, catalogue: catalogue))
     self.keys = keys

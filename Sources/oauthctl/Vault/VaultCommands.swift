@@ -160,7 +160,7 @@ struct VaultCommand: ParsableCommand {
 extension VaultStatusAnswer {
   /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
   /// What is wrong where `recoveryCodeUntold` says so.
-  var untoldWords: String { "its recovery code may have been shown to nobody: the agent was killed when it was made" }
+  var untoldWords: String { "its recovery code may have been shown to nobody" }
 
   func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
 
