@@ -39,6 +39,9 @@ let boundAgent: [LinkerSetting] = [
     .when(configuration: .release))
 ]
 
+/// The helper, too: bound lazily, it had pieces of its one request on its stack.
+let boundHelper: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
+
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -121,7 +124,7 @@ let package = Package(
 
     // Programs
     program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundAgent),
-    program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"]),
+    program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"], linkerSettings: boundHelper),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],
       linkerSettings: staticClient),

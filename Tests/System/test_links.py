@@ -34,6 +34,12 @@ def test_a_program_needs_exactly_the_libraries_it_is_meant_to(programs, name):
     assert shared_libraries(programs / name) - RUNTIMES == LIBRARIES[name]
 
 
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_program_is_bound_whole_at_its_start(programs, name):
+    """Lazy binding saves registers, and what secrets are in them, on the stack."""
+    assert re.search(r"\(FLAGS_1\).*\bNOW\b", read_elf(programs / name, "-d"))
+
+
 @pytest.mark.parametrize("name", ["oauthctl", "oauthd", "oauthd-fetch"])
 def test_no_unicode_tables_are_linked(programs, name):
     """`icudt` names ICU's data, 35 MB that full Foundation brings along."""
