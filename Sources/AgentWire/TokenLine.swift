@@ -20,9 +20,10 @@ package enum TokenLine {
     }
   }
 
-  /// A canonical answer: where its strings stand in the line.
+  /// A canonical answer: where its strings stand in the line. Numbers alone: destroying anything else would make the
+  /// runtime look for its type first.
   package struct Answer: Sendable, Equatable {
-    package var id: RequestID
+    package var id: Int64
     package var accessToken: Range<Int>
     package var account: Range<Int>
     package var accountID: Range<Int>
@@ -44,7 +45,7 @@ package enum TokenLine {
     guard reader.take(#"{"jsonrpc":"2.0","id":"#), let id = reader.identifier(),
       reader.take(#","method":"token.get","params":{"#)
     else { return nil }
-    var request = Request(id: id)
+    var request = Request(id: .number(id))
     if let account = reader.stringMember(#""account":""#) { request.account = reader.text(account) }
     if let seconds = reader.integerMember(#""min_validity_s":"#) {
       guard (0...greatestValiditySeconds).contains(seconds) else { return nil }

@@ -20,9 +20,9 @@ struct TokenLineReader {
   }
 
   /// A number of 0 to 2^53 - 1 without needless digits.
-  mutating func identifier() -> RequestID? {
+  mutating func identifier() -> Int64? {
     guard let number = digits(), number <= Int(RequestID.greatestNumber) else { return nil }
-    return .number(Int64(number))
+    return Int64(number)
   }
 
   /// `name` ends with the opening quote.

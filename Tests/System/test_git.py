@@ -6,7 +6,9 @@ OAUTHCTL_TEST_GIT names another git to test with than the one in PATH.
 import os
 import re
 import secrets
+import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -414,3 +416,28 @@ def test_a_server_that_is_down_is_told_and_git_goes_on(home, agent, dot, helper)
     with dot.down():
         result = helper("get", *remote(dot))
     assert result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("oauthctl: ")
+
+
+@pytest.mark.parametrize(("number", "password"), [(1, ["password=t0ken"]), (2, [])])
+def test_an_answer_to_another_question_gives_git_nothing(home, helper, number, password):
+    """The quick reader must look at the id as the general one does; a pretended agent answers."""
+    answer = (f'{{"jsonrpc":"2.0","id":{number},"result":{{"access_token":"t0ken","account":"work","account_id":"00",'
+              '"fingerprint":"f","scope":[],"token_type":"Bearer"}}\n')
+    home.socket.parent.mkdir(mode=0o700, parents=True)
+
+    def serve():
+        connection, _ = listener.accept()
+        with connection:
+            connection.makefile().readline()
+            connection.sendall(answer.encode())
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.settimeout(20)
+        listener.bind(str(home.socket))
+        listener.listen()
+        thread = threading.Thread(target=serve)
+        thread.start()
+        result = helper("get", "protocol=https", "host=git.example")
+        thread.join()
+    assert [line for line in result.lines if line.startswith("password=")] == password
+    assert bool(result.stderr) == (password == [])

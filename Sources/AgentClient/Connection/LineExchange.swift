@@ -39,10 +39,12 @@ struct LineExchange {
 
   private func receive() throws(ClientError) -> [UInt8]? {
     var line: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
     while true {
-      let count = chunk.withUnsafeMutableBytes {
-        recv(socket.number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+      var count = 0
+      // Not filled with zeros before: that would touch pages that most answers do not need.
+      let chunk = [UInt8](unsafeUninitializedCapacity: Self.chunkBytes) { buffer, filled in
+        count = recv(socket.number, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        filled = max(0, count)
       }
       if count == 0 { return nil }
       if count < 0 {
@@ -54,8 +56,8 @@ struct LineExchange {
         }
         continue
       }
-      guard let end = chunk[..<count].firstIndex(of: UInt8(ascii: "\n")) else {
-        line += chunk[..<count]
+      guard let end = chunk.firstIndex(of: UInt8(ascii: "\n")) else {
+        line += chunk
         guard line.count < WireLimits.answerBytes else {
           throw .protocolViolation("the answer is longer than \(WireLimits.answerBytes) bytes")
         }

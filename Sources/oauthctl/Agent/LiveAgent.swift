@@ -33,7 +33,7 @@ struct LiveAgent: AgentCalling {
   /// What `TokenLine` understands; the scopes, which it skips, are left empty.
   private static func canonicalAnswer(_ line: [UInt8], id: RequestID) -> TokenAnswer? {
     line.withUnsafeBytes { bytes in
-      guard let found = TokenLine.scanAnswer(bytes), found.id == id else { return nil }
+      guard let found = TokenLine.scanAnswer(bytes), id == .number(found.id) else { return nil }
       func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
       return TokenAnswer(
         accessToken: text(found.accessToken), tokenType: text(found.tokenType), expiresAt: found.expiresAt,

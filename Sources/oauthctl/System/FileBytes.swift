@@ -42,7 +42,7 @@ enum FileBytes {
   static func readAll(from descriptor: Int32, limit: Int) -> [UInt8]? {
     var all: [UInt8] = []
     while true {
-      guard let some = readSome(from: descriptor, limit: 64 << 10) else { return nil }
+      guard let some = readSome(from: descriptor, limit: 16 << 10) else { return nil }
       if some.isEmpty { return all }
       all += some
       if all.count > limit { return nil }
