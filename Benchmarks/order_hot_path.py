@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes hot-path.order: what `oauthctl get-token` touches, in the order it does, for the linker.
+"""Writes hot-path.order: what `oauthctl get-token` and the git helper touch, in the order they do, for the linker.
 
     Benchmarks/order_hot_path.py DIR_OF_PROGRAMS
 
@@ -39,14 +39,21 @@ def symbols(program):
     return [(int(f[0], 16), max(int(f[1], 16), 1), f[3]) for f in fields if len(f) == 4]
 
 
-def touched(command, environment, log):
+def touched(command, environment, log, asked=None):
     """Addresses of the program's own memory, in the order of their use."""
     subprocess.run(["valgrind", "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", f"--log-file={log}", *command],
-                   stdout=subprocess.DEVNULL, env=environment, check=True)
+                   input=asked, text=True, stdout=subprocess.DEVNULL, env=environment, check=True)
     for line in log.open():
         found = re.match(r"^(?:I | [LSM]) *([0-9a-f]+),", line)
         if found and int(found[1], 16) < PROGRAM_END:
             yield int(found[1], 16)
+
+
+def git_request(world):
+    """What git 2.46 and newer write after a server's 401."""
+    host = world.issuer.removeprefix("http://")
+    return ("capability[]=authtype\ncapability[]=state\n"
+            f"protocol=http\nhost={host}\nwwwauth[]=Basic realm=\"git\"\n\n")
 
 
 def main():
@@ -59,10 +66,11 @@ def main():
         known = symbols(program)
         starts = [start for start, _, _ in known]
         names = {}
-        for address in touched([program, "get-token", "work"], world.environment, folder / "log"):
-            start, size, name = known[bisect.bisect(starts, address) - 1]
-            if start <= address < start + size:
-                names[name] = None
+        for words, asked in [(["get-token", "work"], None), (["git-credential", "get"], git_request(world))]:
+            for address in touched([program, *words], world.environment, folder / "log", asked):
+                start, size, name = known[bisect.bisect(starts, address) - 1]
+                if start <= address < start + size:
+                    names[name] = None
         (HERE / "hot-path.order").write_text("".join(f"{name}\n" for name in names))
         print(f"{len(names)} names")
     finally:

@@ -58,7 +58,7 @@ struct GitConversationTests {
     var source = TokenSource()
     for step in example.steps {
       let request = try GitCredentialRequest(Array(step.input.utf8))
-      switch GitOperation(rawValue: step.op) {
+      switch GitOperation(step.op) {
       case .get:
         let lookup = try #require(GitLookup(request))
         if example.conversation == "a login is needed" {

@@ -96,6 +96,7 @@ struct GitInputTests {
     Case("IPv6 with a zone", host("[fe80::1%25eth0]"), .silence),
     Case("IPv6 without its end", host("[2001:db8::1"), .silence),
     Case("IPv6 with a tail", host("[2001:db8::1]x"), .silence),
+    Case("IPv6 and digits without a colon", host("[2001:db8::1]8443"), .silence),
     Case("empty brackets", host("[]"), .silence),
     Case(
       "bytes that are no UTF-8", Array("protocol=https\nhost=git.ex".utf8) + [0xFF] + Array("ample\n\n".utf8), .silence),
@@ -111,6 +112,8 @@ struct GitInputTests {
     Case("a blank in place of a blank line", "protocol=https\nhost=git.example\n \n", .refused),
     Case("the host twice", "protocol=https\nhost=git.example\nhost=evil.example\n\n", .refused),
     Case("the protocol twice", "protocol=https\nprotocol=http\nhost=git.example\n\n", .refused),
+    Case("an expiry twice, the first no number", "password_expiry_utc=x\npassword_expiry_utc=1\n", .refused),
+    Case("a tab in a state", "state[]=\t\n", .refused),
     Case("the greatest input", "x=" + String(repeating: "a", count: (64 << 10) - 36) + "\n" + host("git.example"), ok),
     Case("a byte more", "x=" + String(repeating: "a", count: (64 << 10) - 35) + "\n" + host("git.example"), .refused),
   ]
@@ -137,6 +140,13 @@ struct GitInputTests {
     #expect(request.challenges == ["Basic realm=\"a\tb\"", "Bearer"])
     #expect(request.states == ["a"])
     #expect(request.knowsAuthtype && !request.knowsState)
+  }
+
+  @Test(
+    "what a credential has once is refused when it comes twice",
+    arguments: ["protocol", "host", "path", "username", "password", "authtype", "credential", "password_expiry_utc"])
+  func twice(key: String) {
+    #expect(throws: HelperFormatError.repeatedKey(key)) { try GitCredentialRequest(Array("\(key)=1\n\(key)=1\n".utf8)) }
   }
 
   @Test("an expiry of zero, below, or no number is never", arguments: ["0", "-5", "x", "", "99999999999999999999"])

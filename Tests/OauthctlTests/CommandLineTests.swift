@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import HelperFormats
 import Testing
 
 @testable import oauthctl
@@ -11,8 +12,8 @@ struct CommandLineTests {
     arguments: [
       ["oauthctl", "get-token", "work"], ["/usr/bin/oauthctl", "get-token", "a.b_c-1"],
       ["oauthctl", "get-token", "0"], ["oauthctl", "git-credential", "get"], ["oauthctl", "git-credential", "store"],
-      ["oauthctl", "git-credential", "erase"], ["git-credential-oauthctl", "get"],
-      ["/opt/x/git-credential-oauthctl", "erase"],
+      ["oauthctl", "git-credential", "erase"], ["oauthctl", "git-credential", "capability"],
+      ["git-credential-oauthctl", "get"], ["/opt/x/git-credential-oauthctl", "erase"],
     ])
   func sameMeaning(arguments: [String]) throws {
     let hot = try #require(HotCommand(arguments))
@@ -25,7 +26,7 @@ struct CommandLineTests {
       #expect(try parsed.request() == TokenGet(account: account))
       #expect(parsed.format == .token)
     case .gitCredential(let operation):
-      #expect(try #require(command as? GitCredentialCommand).operation == operation)
+      #expect(GitOperation(try #require(command as? GitCredentialCommand).operation) == operation)
     }
   }
 
@@ -36,7 +37,7 @@ struct CommandLineTests {
       ["oauthctl", "get-token", "-h"], ["oauthctl", "get-token", "Work"], ["oauthctl", "get-token", ""],
       ["oauthctl", "get-token", "work", "--force"], ["oauthctl", "get-token", "--", "work"],
       ["oauthctl", "get-token", "work\n"], ["oauthctl", "get-token", "--url=https://x"],
-      ["oauthctl", "git-credential", "capability"], ["oauthctl", "git-credential"], ["git-credential-oauthctl"],
+      ["oauthctl", "git-credential", "frobnicate"], ["oauthctl", "git-credential"], ["git-credential-oauthctl"],
       ["git-credential-oauthctl", "get", "x"], ["git-credential-oauthctl", "frobnicate"],
       ["oauthctl-get-token", "work"], ["oauthctl", "status", "work"],
     ])

@@ -10,14 +10,15 @@ package struct GitCredentialRequest: Sendable, Equatable {
   package var password: String?
   package var authtype: String?
   package var credential: String?
-  /// Unix time; nil when it is missing, 0 or no number (git: never).
-  package var passwordExpiry: Int?
   package var capabilities: [String] = []
   /// Values of the server's `WWW-Authenticate` fields, in order.
   package var challenges: [String] = []
   package var states: [String] = []
+  /// As git wrote it.
+  private var expiry: String?
 
-  package init() {}
+  /// Unix time; nil when it is missing, 0 or no number (git: never).
+  package var passwordExpiry: Int? { expiry.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
   /// Whether git and its caller know `authtype`, `credential` and `ephemeral` (git 2.46).
   package var knowsAuthtype: Bool { capabilities.contains("authtype") }
@@ -30,48 +31,55 @@ package struct GitCredentialRequest: Sendable, Equatable {
   /// key of a credential that comes twice, or more than `limit` bytes.
   package init(_ input: [UInt8]) throws(HelperFormatError) {
     guard input.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
-    var seen: Set<String> = []
+    var rest = input[...]
     var number = 0
-    for line in input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+    while !rest.isEmpty {
       number += 1
+      let line = rest.prefix { $0 != UInt8(ascii: "\n") }
       if line.isEmpty { return }
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { throw .noEquals(line: number) }
-      let key = String(decoding: line[..<equals], as: UTF8.self)
-      let value = line[(equals + 1)...]
-      guard Self.known.contains(key) else { continue }
-      let tabAllowed = key == "wwwauth[]"
-      guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || tabAllowed && $0 == 0x09 }) else {
-        throw .controlCharacter(key: key)
-      }
-      if !key.hasSuffix("[]"), !seen.insert(key).inserted { throw .repeatedKey(key) }
-      set(key, String(decoding: value, as: UTF8.self))
+      try take(String(decoding: line[..<equals], as: UTF8.self), line[(equals + 1)...])
+      rest = rest.dropFirst(line.count + 1)
     }
   }
 
-  private static let known: Set<String> = [
-    "protocol", "host", "path", "username", "password", "authtype", "credential", "password_expiry_utc",
-    "capability[]", "wwwauth[]", "state[]",
-  ]
-
-  private mutating func set(_ key: String, _ value: String) {
+  /// A `switch` and no table: a `Set` would take longer to build than the whole answer (docs/performance.md).
+  private mutating func take(_ key: String, _ value: ArraySlice<UInt8>) throws(HelperFormatError) {
     switch key {
-    case "protocol": self.protocol = value
-    case "host": host = value
-    case "path": path = value
-    case "username": username = value
-    case "password": password = value
-    case "authtype": authtype = value
-    case "credential": credential = value
-    case "password_expiry_utc": passwordExpiry = Int(value).flatMap { $0 > 0 ? $0 : nil }
-    case "capability[]": Self.append(value, to: &capabilities)
-    case "wwwauth[]": Self.append(value, to: &challenges)
-    case "state[]": Self.append(value, to: &states)
+    case "protocol": try Self.fill(&self.protocol, key, value)
+    case "host": try Self.fill(&host, key, value)
+    case "path": try Self.fill(&path, key, value)
+    case "username": try Self.fill(&username, key, value)
+    case "password": try Self.fill(&password, key, value)
+    case "authtype": try Self.fill(&authtype, key, value)
+    case "credential": try Self.fill(&credential, key, value)
+    case "password_expiry_utc": try Self.fill(&expiry, key, value)
+    case "capability[]": Self.add(try Self.text(value, of: key), to: &capabilities)
+    case "wwwauth[]": Self.add(try Self.text(value, of: key, tabAllowed: true), to: &challenges)
+    case "state[]": Self.add(try Self.text(value, of: key), to: &states)
     default: break
     }
   }
 
+  private static func fill(
+    _ field: inout String?, _ key: String, _ value: ArraySlice<UInt8>
+  ) throws(HelperFormatError) {
+    let text = try text(value, of: key)
+    guard field == nil else { throw .repeatedKey(key) }
+    field = text
+  }
+
   /// An empty value empties the list.
-  private static func append(_ value: String, to list: inout [String]) {
+  private static func add(_ value: String, to list: inout [String]) {
     if value.isEmpty { list.removeAll() } else { list.append(value) }
+  }
+
+  private static func text(
+    _ value: ArraySlice<UInt8>, of key: String, tabAllowed: Bool = false
+  ) throws(HelperFormatError) -> String {
+    guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || tabAllowed && $0 == 0x09 }) else {
+      throw .controlCharacter(key: key)
+    }
+    return String(decoding: value, as: UTF8.self)
   }
 }

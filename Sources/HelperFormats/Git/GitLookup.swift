@@ -60,7 +60,7 @@ package struct GitLookup: Sendable, Equatable {
   /// A user name that GitLab asks for and that most others do not look at.
   static let defaultUsername = "oauth2"
 
-  package let question: Question
+  private let url: String
   private let request: GitCredentialRequest
   private let offered: [Challenge]
   private let state: GitState?
@@ -68,19 +68,20 @@ package struct GitLookup: Sendable, Equatable {
   /// Nil: nothing to say, for instance about a protocol or host that no token may go to.
   package init?(_ request: GitCredentialRequest) {
     guard let url = GitRemote.url(protocol: request.protocol, host: request.host) else { return nil }
+    self.url = url
     self.request = request
     offered = request.challenges.flatMap(Challenge.parse)
-    state = request.states.compactMap { GitState($0) }.last
-    let wasWrongScheme = Self.wasWrongScheme(request, offered)
-    question = Question(url: url, rejected: wasWrongScheme ? nil : state?.fingerprint)
+    state = request.states.reduce(nil) { GitState($1) ?? $0 }
   }
+
+  package var question: Question { Question(url: url, rejected: wasWrongScheme ? nil : state?.fingerprint) }
+
+  private func offers(_ scheme: String) -> Bool { offered.contains { $0.scheme == scheme } }
 
   /// With `http.proactiveAuth` git asks before the server offered anything and is told Basic: a server that then offers
   /// Bearer alone has refused the scheme, and has not looked at the token.
-  private static func wasWrongScheme(_ request: GitCredentialRequest, _ offered: [Challenge]) -> Bool {
-    let schemes = offered.map(\.scheme)
-    return request.knowsAuthtype && request.authtype == nil && request.username != nil && schemes.contains("bearer")
-      && !schemes.contains("basic")
+  private var wasWrongScheme: Bool {
+    request.knowsAuthtype && request.authtype == nil && request.username != nil && offers("bearer") && !offers("basic")
   }
 
   /// After a token was stored, git forgets `state[]`; when the server refuses it later in the same process, only the
@@ -89,7 +90,7 @@ package struct GitLookup: Sendable, Equatable {
     guard state == nil, question.rejected == nil, let leftover = request.passwordExpiry, leftover == token.expiresAt,
       offered.contains(where: { $0.scheme == "bearer" && $0.parameter("error") == "invalid_token" })
     else { return nil }
-    return Question(url: question.url, rejected: token.fingerprint)
+    return Question(url: url, rejected: token.fingerprint)
   }
 
   /// The lines for git, or a note why it gets none.
@@ -104,13 +105,13 @@ package struct GitLookup: Sendable, Equatable {
     case .none: return Reply()
     case .some(.bearer) where !request.knowsAuthtype:
       return Reply(note: "this server takes Bearer tokens alone, which needs git 2.46 or newer")
-    case .some(.bearer): return Reply(output: lines(["authtype=Bearer", "credential=\(token.accessToken)"], token))
+    case .some(.bearer): return Reply(output: lines("authtype=Bearer\ncredential=", token))
     case .some:
       let username = token.username ?? Self.defaultUsername
       guard !username.isEmpty, username.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
         throw .unwritable("the user name for git")
       }
-      return Reply(output: lines(["username=\(username)", "password=\(token.accessToken)"], token))
+      return Reply(output: lines("username=\(username)\npassword=", token))
     }
   }
 
@@ -127,30 +128,30 @@ package struct GitLookup: Sendable, Equatable {
   /// Bearer where the server offers it and not Basic, else Basic; nil where it offers neither.
   private func chosen(_ scheme: Scheme) -> Scheme? {
     if scheme != .auto { return scheme }
-    let schemes = offered.map(\.scheme)
-    if schemes.contains("basic") || request.challenges.isEmpty { return .basic }
-    return schemes.contains("bearer") ? .bearer : nil
+    if offers("basic") || request.challenges.isEmpty { return .basic }
+    return offers("bearer") ? .bearer : nil
   }
 
-  private func lines(_ credential: [String], _ token: Token) -> String {
-    var lines: [String] = []
+  /// `credential`: what stands before the token.
+  private func lines(_ credential: String, _ token: Token) -> String {
+    var lines = ""
     // First: git passes over what depends on a capability that was not announced yet.
-    if request.knowsAuthtype { lines.append("capability[]=authtype") }
-    if request.knowsState { lines.append("capability[]=state") }
-    lines += credential
+    if request.knowsAuthtype { lines += "capability[]=authtype\n" }
+    if request.knowsState { lines += "capability[]=state\n" }
+    lines += credential + token.accessToken + "\n"
     if let expiry = token.expiresAt {
-      lines.append("password_expiry_utc=\(expiry)")
+      lines += "password_expiry_utc=\(expiry)\n"
     } else if request.passwordExpiry != nil {
       // git keeps the time of an earlier answer and would throw this one away by it; 0 is never.
-      lines.append("password_expiry_utc=0")
+      lines += "password_expiry_utc=0\n"
     }
-    if request.knowsAuthtype { lines.append("ephemeral=1") }
+    if request.knowsAuthtype { lines += "ephemeral=1\n" }
     if request.knowsState {
       // With our state the server has refused twice: a third try with another token would go on for ever.
-      if state == nil { lines.append("continue=1") }
-      if let state = GitState(fingerprint: token.fingerprint) { lines.append("state[]=\(state.text)") }
+      if state == nil { lines += "continue=1\n" }
+      if let state = GitState(fingerprint: token.fingerprint) { lines += "state[]=\(state.text)\n" }
     }
-    return lines.map { $0 + "\n" }.joined()
+    return lines
   }
 
   private static func plain(_ text: String) -> String {

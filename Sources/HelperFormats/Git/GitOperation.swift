@@ -1,6 +1,17 @@
 /// What git asks of a credential helper.
-package enum GitOperation: String, Sendable {
+package enum GitOperation: Sendable {
   case get, store, erase, capability
+
+  /// Nil for what a newer git may come up with.
+  package init?(_ word: String) {
+    switch word {
+    case "get": self = .get
+    case "store": self = .store
+    case "erase": self = .erase
+    case "capability": self = .capability
+    default: return nil
+    }
+  }
 
   /// The answer to `capability` (git 2.46): what this helper knows.
   package static let capabilities = "version 0\ncapability authtype\ncapability state\n"

@@ -6,42 +6,31 @@ package enum GitRemote {
   /// Host names are compared in lower case (RFC 9110 §4.2.3); the default port is left out.
   package static func url(protocol scheme: String?, host: String?) -> String? {
     guard let scheme, let host, scheme == "https" || scheme == "http" else { return nil }
-    guard let (name, port) = split(host) else { return nil }
-    if scheme == "http", !isLoopback(name) { return nil }
-    let isDefault = port == nil || port == (scheme == "https" ? 443 : 80)
-    return isDefault ? "\(scheme)://\(name)/" : "\(scheme)://\(name):\(port ?? 0)/"
+    guard (1...262).contains(host.utf8.count) else { return nil }
+    let bytes = host.utf8.map(lowercased)
+    // The colons of an IPv6 address stand inside its brackets.
+    let end = bytes.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? bytes.firstIndex(of: UInt8(ascii: ":"))
+    let name = bytes[..<(end ?? bytes.endIndex)]
+    guard isAddress(name) || isName(name), scheme == "https" || isLoopback(name) else { return nil }
+    let origin = "\(scheme)://\(String(decoding: name, as: UTF8.self))"
+    let rest = bytes[name.endIndex...]
+    if rest.isEmpty { return origin + "/" }
+    guard rest.first == UInt8(ascii: ":"), let port = number(rest.dropFirst(), in: 1...65_535) else { return nil }
+    return port == (scheme == "https" ? 443 : 80) ? origin + "/" : "\(origin):\(port)/"
   }
 
-  private static func split(_ host: String) -> (name: String, port: Int?)? {
-    let bytes = Array(host.utf8)
-    guard !bytes.isEmpty, bytes.count <= 262, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
-    let colon: Int?
-    if bytes[0] == UInt8(ascii: "[") {
-      guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-      guard close + 1 == bytes.count || bytes[close + 1] == UInt8(ascii: ":") else { return nil }
-      colon = close + 1 < bytes.count ? close + 1 : nil
-    } else {
-      colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-    }
-    let name = String(decoding: bytes[..<(colon ?? bytes.count)], as: UTF8.self).lowercased()
-    guard isAddress(name) || isName(name) else { return nil }
-    guard let colon else { return (name, nil) }
-    guard let port = port(bytes[(colon + 1)...]) else { return nil }
-    return (name, port)
-  }
-
-  private static func port(_ digits: ArraySlice<UInt8>) -> Int? {
-    guard (1...5).contains(digits.count), digits.first != UInt8(ascii: "0"), digits.allSatisfy(isDigit) else {
-      return nil
-    }
-    return Int(String(decoding: digits, as: UTF8.self)).flatMap { $0 <= 65_535 ? $0 : nil }
+  /// Without needless zeros.
+  private static func number(_ digits: ArraySlice<UInt8>, in range: ClosedRange<Int>) -> Int? {
+    guard (1...5).contains(digits.count), digits.allSatisfy(isDigit) else { return nil }
+    if digits.first == UInt8(ascii: "0"), digits.count > 1 { return nil }
+    let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    return range.contains(number) ? number : nil
   }
 
   /// An IPv6 address in brackets, without a zone.
-  private static func isAddress(_ name: String) -> Bool {
-    let bytes = Array(name.utf8)
-    guard bytes.count >= 4, bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else { return false }
-    let inner = bytes[1..<bytes.count - 1]
+  private static func isAddress(_ name: ArraySlice<UInt8>) -> Bool {
+    guard name.count >= 4, name.first == UInt8(ascii: "["), name.last == UInt8(ascii: "]") else { return false }
+    let inner = name.dropFirst().dropLast()
     return inner.contains(UInt8(ascii: ":"))
       && inner.allSatisfy {
         isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) || $0 == UInt8(ascii: ":")
@@ -50,26 +39,33 @@ package enum GitRemote {
   }
 
   /// Labels of letters, digits, `-` and `_`, none of them empty: no dot at the end, no user before an `@`.
-  private static func isName(_ name: String) -> Bool {
-    let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return labels.allSatisfy { label in
-      (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
-        && label.allSatisfy {
-          isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "-")
-            || $0 == UInt8(ascii: "_")
-        }
-    }
+  private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
+    let label = name.prefix { $0 != UInt8(ascii: ".") }
+    guard (1...63).contains(label.count), label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
+      label.allSatisfy({
+        isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "-")
+          || $0 == UInt8(ascii: "_")
+      })
+    else { return false }
+    return label.endIndex == name.endIndex || isName(name[(label.endIndex + 1)...])
   }
 
-  private static func isLoopback(_ name: String) -> Bool {
-    if name == "localhost" || name == "[::1]" { return true }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { part in
-        part.utf8.count <= 3 && part.utf8.allSatisfy(isDigit)
-          && Int(part).map { $0 <= 255 && String($0) == part } == true
-      }
+  private static func isLoopback(_ name: ArraySlice<UInt8>) -> Bool {
+    if name.elementsEqual("localhost".utf8) || name.elementsEqual("[::1]".utf8) { return true }
+    var rest = name
+    for place in 1...4 {
+      let octet = rest.prefix { $0 != UInt8(ascii: ".") }
+      guard number(octet, in: place == 1 ? 127...127 : 0...255) != nil else { return false }
+      rest = rest.dropFirst(octet.count)
+      guard rest.isEmpty == (place == 4) else { return false }
+      rest = rest.dropFirst()
+    }
+    return true
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HelperFormats
 
 struct GitCredentialCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,5 +10,5 @@ struct GitCredentialCommand: ParsableCommand {
 
   @Argument(help: "get, store or erase; git may come up with others, which are ignored.") var operation: String
 
-  func run() throws { try GitCredentialHelper(bench: .live()).run(operation) }
+  func run() throws { try GitCredentialHelper(bench: .live()).run(GitOperation(operation)) }
 }

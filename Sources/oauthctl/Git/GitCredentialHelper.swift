@@ -10,16 +10,16 @@ struct GitCredentialHelper {
   /// word, as git wants it.
   ///
   /// - Throws: `CommandError.silent` with what is left to say to git already said.
-  func run(_ operation: String) throws(CommandError) {
-    switch GitOperation(rawValue: operation) {
+  func run(_ operation: GitOperation?) throws(CommandError) {
+    switch operation {
     case .get:
-      guard let request = try readRequest(), let lookup = GitLookup(request) else { return }
+      guard let lookup = GitLookup(try readRequest()) else { return }
       let reply = reply(to: lookup)
       if let note = reply.note { bench.terminal.warn(note) }
       bench.terminal.write(reply.output)
     case .erase:
       // Only the access token is marked, and only if it is the one git tried.
-      guard let request = try readRequest(), let rejected = GitOperation.rejected(request) else { return }
+      guard let rejected = GitOperation.rejected(try readRequest()) else { return }
       _ = try? bench.agent.ask(TokenReject(url: rejected.url, rejected: RejectedToken(token: rejected.token)))
     case .store, nil: break
     case .capability: bench.terminal.write(GitOperation.capabilities)
@@ -43,7 +43,7 @@ struct GitCredentialHelper {
 
   private func ask(_ question: GitLookup.Question) throws(CommandError) -> GitLookup.Token {
     var request = TokenGet(url: question.url)
-    request.rejected = question.rejected.map { RejectedToken(fingerprint: $0) }
+    if let fingerprint = question.rejected { request.rejected = RejectedToken(fingerprint: fingerprint) }
     let answer = try bench.agent.token(request)
     return GitLookup.Token(
       accessToken: answer.accessToken, tokenType: answer.tokenType, expiresAt: answer.expiresAt,
@@ -62,7 +62,7 @@ struct GitCredentialHelper {
     }
   }
 
-  private func readRequest() throws(CommandError) -> GitCredentialRequest? {
+  private func readRequest() throws(CommandError) -> GitCredentialRequest {
     guard let input = FileBytes.readAll(from: STDIN_FILENO, limit: GitCredentialRequest.limit) else {
       throw .local("git's request is longer than \(GitCredentialRequest.limit) bytes", run: nil, status: 1)
     }
