@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from support.memory import may_attach, may_read
+from support.others import as_nobody, before_its_first_line
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server"}
 
@@ -60,6 +63,25 @@ def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, hom
         installation.prefix / "bin" / "git-credential-oauthctl", "capability", stdin="")
     assert helper.stdout.startswith("version 0")
     assert not installation.calls.exists(), "install enables and starts nothing"
+
+
+@pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch"])
+def test_a_program_with_secrets_may_be_traced_by_no_other_from_its_first_moment_on(installation, scratch, name):
+    """Installed by root, for others: a user who may not read the file."""
+    destination = scratch / "image"
+    installation.make("install", f"DESTDIR={destination}", "PREFIX=/usr/local")
+    program = destination / "usr/local/bin" / name
+    mode = scratch.stat().st_mode
+    scratch.chmod(0o711)
+    try:
+        for rights, is_open in ((None, False), (0o755, True)):
+            if rights:
+                program.chmod(rights)
+            with before_its_first_line(program, destination) as pid:
+                assert as_nobody(lambda: (may_read(pid), may_attach(pid))) == (is_open, is_open)
+    finally:
+        scratch.chmod(mode)
+        shutil.rmtree(destination)
 
 
 def test_a_folder_in_path_needs_no_line_about_path(installation):

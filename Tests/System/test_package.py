@@ -21,6 +21,8 @@ FILES = (
     "usr/share/bash-completion/completions/oauthctl", "usr/share/zsh/vendor-completions/_oauthctl",
     "usr/share/fish/vendor_completions.d/oauthctl.fish", "usr/share/man/man1/oauthctl.1.gz",
     "usr/share/man/man8/oauthd.8.gz")
+# Whoever may read them could trace them for a moment.
+SECRETIVE = ("usr/bin/oauthd", "usr/bin/oauthd-fetch")
 
 # One caller after the other, until they are told that it is enough.
 CALLER = """until [ -e enough ]; do oauthctl get-token work >>answers 2>>errors || echo $? >>failures; done"""
@@ -128,6 +130,8 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
 
     bare.install(old)
     assert all(bare.path(file).exists() for file in FILES)
+    for file in SECRETIVE:
+        assert (bare.path(file).stat().st_mode & 0o7777, bare.path(file).owner()) == (0o711, "root")
     for person in (user, idle):
         assert person.systemctl("is-enabled", "oauthd.socket").stdout.strip() == "enabled"
         assert person.show("SubState", "oauthd.socket") == "listening", "a session that was there has it at once"

@@ -1,12 +1,49 @@
 """Acting as another user of the machine."""
 
+import contextlib
+import errno
 import os
 import pickle
+import subprocess
 import traceback
 
 import pytest
 
+from support.login import wait_until
+
 NOBODY = 65534
+
+
+@contextlib.contextmanager
+def before_its_first_line(program, folder):
+    """PID of a `program` that nobody's process has just become; its loader waits for a library that never comes."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    fifo = folder / f"{program.name}.so"
+    os.mkfifo(fifo)
+    fifo.chmod(0o644)
+    process = subprocess.Popen(
+        [program], env={"LD_PRELOAD": str(fifo)}, user=NOBODY, group=NOBODY, extra_groups=[],
+        stdin=subprocess.DEVNULL)
+    end = None
+    try:
+        end = wait_until(lambda: open_if_read(fifo), 20, "it is loaded")
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+        if end:
+            os.close(end)
+        fifo.unlink()
+
+
+def open_if_read(fifo):
+    """A descriptor to write to it; None as long as nobody reads."""
+    try:
+        return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        assert error.errno == errno.ENXIO
+        return None
 
 
 def as_nobody(action):
