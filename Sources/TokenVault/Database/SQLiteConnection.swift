@@ -10,7 +10,7 @@ enum SQLiteValue {
 /// One connection of one thread. Every statement is prepared, bound, stepped to its end and finalised in one call, and
 /// every result code is judged.
 final class SQLiteConnection {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
 
   /// Opens the existing file at `path` (absolute) for reading and writing.
   init(path: String) throws(SQLiteFailure) {
@@ -23,7 +23,7 @@ final class SQLiteConnection {
       throw failure
     }
     self.handle = handle
-    // 48 KB that would be touched at once; the connection lives for months and is hardly ever used.
+    // 48 KB that would be touched at once, where SQLite is built with it (Debian's is not), and that no heap wipes.
     csqlite_without_lookaside(handle)
   }
 
