@@ -124,7 +124,7 @@ let package = Package(
 
     // Programs
     program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundAgent),
-    program("oauthd-fetch", ["FetchWire", "CCurl", "CLinux"], linkerSettings: boundHelper),
+    program("oauthd-fetch", ["FetchWire", "CCurl", "CHeap", "CLinux"], linkerSettings: boundHelper),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],
       linkerSettings: staticClient),

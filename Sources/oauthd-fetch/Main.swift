@@ -1,3 +1,4 @@
+import CHeap
 import CLinux
 import FetchWire
 import Glibc
