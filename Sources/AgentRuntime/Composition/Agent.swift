@@ -2,8 +2,6 @@ import AgentCore
 import AgentWire
 import Glibc
 import Logging
-import NIOCore
-import NIOPosix
 import OAuthProtocol
 import Sealing
 import ServiceLifecycle
@@ -15,7 +13,7 @@ struct Agent: Service, CustomStringConvertible {
   /// Seconds that a stop waits for token requests under way: an answer that nobody reads loses a login.
   private static let drainSeconds = 60.0
   /// How often the agent looks whether its socket is still where callers look for it.
-  private static let placeInterval: TimeAmount = .seconds(10)
+  private static let placeInterval = Duration.seconds(10)
   /// How long after its start the agent begins to listen for changes of the configuration.
   private static let watchDelay = Duration.milliseconds(500)
 
@@ -55,8 +53,7 @@ struct Agent: Service, CustomStringConvertible {
       socketPathForLock: location, random: random)
     let fetch = FetchProcess(
       helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)")
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let pages = IdlePages(on: loop)
+    let pages = IdlePages()
     let transport = SettlingTransport(
       inner: ProxiedTransport(inner: fetch, rules: { configuration.current.proxyRules }), pages: pages)
     let ready = ReadyTokens()
@@ -64,13 +61,17 @@ struct Agent: Service, CustomStringConvertible {
       store: vault, transport: transport, configuration: configuration, time: time, random: random, ready: ready,
       logger: logger)
     let logins = LoginCoordinator(
-      service: service, redirects: NIORedirectReceiver(on: loop), time: time, random: random, logger: logger)
+      service: service, redirects: NIORedirectReceiver(), time: time, random: random, logger: logger)
     let router = AgentRouter(
       service: service, logins: logins, vault: VaultDoor(vault), ready: ready, time: time,
       admission: Admission(uid: uid),
       identity: AgentIdentity(pid: getpid(), started: started, startedAt: time.now(), degraded: degraded),
       logger: logger)
+    let loop: ServingLoop
     let listener: SocketListener
+    do throws(UnixSocket.Errno) { loop = try ServingLoop.start() } catch {
+      throw AgentStartError("cannot start: \(String(cString: strerror(error.code)))", hint: nil)
+    }
     do {
       listener = try await SocketListener.start(
         socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger,
@@ -86,19 +87,18 @@ struct Agent: Service, CustomStringConvertible {
     let watchdog = supervision.ready(
       watchdogMicroseconds: Watchdog.intervalMicroseconds(environment, pid: getpid()))
 
-    let lookout = place.flatMap { leaveWhenUnreachable($0, on: loop) }
+    let lookout = place.flatMap(leaveWhenUnreachable)
     pages.giveBackSoon()
 
     // After the callers that made it start were answered: what changes until then waits in the descriptor.
-    let watching = Task { () -> (any Channel)? in
+    let watching = Task {
       try await Task.sleep(for: Self.watchDelay)
-      return await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
+      await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
     }
 
     try? await gracefulShutdown()
     lookout?.cancel()
     watching.cancel()
-    try? await watching.value?.close()
     reloading.cancel()
     let reminder = supervision.stopping()
     logger.info("stopping", metadata: ["event": "stopping"])
@@ -111,11 +111,10 @@ struct Agent: Service, CustomStringConvertible {
 
   /// An agent that no caller can reach any more would keep the vault from the next one: it ends as if told to. Under
   /// systemd the socket is systemd's business.
-  private func leaveWhenUnreachable(_ place: SocketPlace, on loop: any EventLoop) -> RepeatedTask? {
+  private func leaveWhenUnreachable(_ place: SocketPlace) -> Task<Void, any Error>? {
     guard started != "systemd" else { return nil }
-    return loop.scheduleRepeatedTask(initialDelay: Self.placeInterval, delay: Self.placeInterval) { task in
-      guard !place.isReachable else { return }
-      task.cancel()
+    return Task {
+      repeat { try await Task.sleep(for: Self.placeInterval) } while place.isReachable
       logger.notice("the socket was removed or replaced", metadata: ["socket": "\(place.path)"])
       kill(getpid(), SIGTERM)
     }

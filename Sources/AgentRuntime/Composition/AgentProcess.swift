@@ -18,7 +18,7 @@ package enum AgentProcess {
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
     do {
       for name in ServiceNotifier.variables { unsetenv(name) }
-      // One loop serves everything; by default there would be a thread for each core.
+      // One loop serves every browser; by default there would be a thread for each core.
       NIOSingletons.groupLoopCountSuggestion = 1
       let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), logger: logger)
       var quiet = logger

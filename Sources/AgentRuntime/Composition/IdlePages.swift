@@ -1,32 +1,29 @@
 import CLinux
-import NIOCore
 import OAuthProtocol
+import Synchronization
 
 /// Hands back the memory that a start, a request to a server or a crowd of callers needed, and that nothing needs since:
 /// free pages of the heap, and pages of the program.
 ///
 /// The program's are two thirds of what is resident then. The kernel would take them too, but only on a machine that is
 /// short of memory, and until then they count as the agent's.
-struct IdlePages: Sendable {
+final class IdlePages: Sendable {
   /// Long enough for what follows at once.
-  private static let delay: TimeAmount = .seconds(5)
+  private static let delay = Duration.seconds(5)
 
-  private let loop: any EventLoop
-  private let timer: NIOLoopBoundBox<Scheduled<Void>?>
-
-  init(on loop: any EventLoop) {
-    self.loop = loop
-    timer = .makeEmptyBox(valueType: Scheduled<Void>.self, eventLoop: loop)
-  }
+  private let isDue = Mutex(false)
 
   /// To be called after what is done seldom.
   func giveBackSoon() {
-    loop.execute {
-      guard timer.value == nil else { return }
-      timer.value = loop.scheduleTask(in: Self.delay) {
-        timer.value = nil
-        clinux_give_back_idle_pages()
-      }
+    let wasDue = isDue.withLock { isDue in
+      defer { isDue = true }
+      return isDue
+    }
+    guard !wasDue else { return }
+    Task {
+      try? await Task.sleep(for: Self.delay)
+      isDue.withLock { $0 = false }
+      clinux_give_back_idle_pages()
     }
   }
 }

@@ -1,13 +1,11 @@
 import Glibc
-package import NIOCore
-import NIOPosix
 
 /// Sees when somebody changed the configuration files (inotify(7)).
 ///
 /// The folders may come and go; each reading arms it anew, before it reads, so that no change falls between the two.
 package final class ConfigurationWatch: Sendable {
   /// Editors and programs write in several steps: so long nothing may happen before the files are read again.
-  package static let calm = TimeAmount.milliseconds(200)
+  package static let calm = LoopSpan.milliseconds(200)
 
   let descriptor: Int32
   private let paths: [String]
@@ -34,47 +32,37 @@ package final class ConfigurationWatch: Sendable {
     }
   }
 
-  /// Calls `changed` on `loop` whenever the files changed and are calm again, until the channel closes. Nil when it
-  /// cannot be listened to.
-  package func listen(
-    on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void
-  ) async -> (any Channel)? {
-    let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    guard own >= 0 else { return nil }
-    do {
-      return try await NIOPipeBootstrap(group: loop)
-        .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(Calming(watch: self, changed: changed))
-          }
-        }
-        .takingOwnershipOfDescriptor(input: own).get()
-    } catch {
-      close(own)
-      return nil
+  /// Calls `changed` on `loop` whenever the files changed and are calm again, from now on.
+  package func listen(on loop: ServingLoop, _ changed: @escaping @Sendable () -> Void) async {
+    await loop.run { [self] queue in
+      let calming = Calming(watch: self, queue: queue, changed: changed)
+      // What the kernel cannot wait for is read when somebody asks for a reload.
+      _ = queue.add(descriptor, .reading, calming)
     }
   }
 
   /// Waits until it is calm.
-  private final class Calming: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
+  private final class Calming: DescriptorHandler {
     private let watch: ConfigurationWatch
+    private unowned let queue: EventQueue
     private let changed: @Sendable () -> Void
-    private var timer: Scheduled<Void>?
+    private var timer: EventQueue.Timer?
 
-    init(watch: ConfigurationWatch, changed: @escaping @Sendable () -> Void) {
+    init(watch: ConfigurationWatch, queue: EventQueue, changed: @escaping @Sendable () -> Void) {
       self.watch = watch
+      self.queue = queue
       self.changed = changed
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func isReady(_ readiness: Interest) {
+      // Which file it was does not matter: all are read again.
+      withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { events in
+        while read(watch.descriptor, events.baseAddress, events.count) > 0 {}
+      }
       // A folder may be new: files that come into it have to be seen as well.
       watch.arm()
-      timer?.cancel()
-      timer = context.eventLoop.scheduleTask(in: ConfigurationWatch.calm, changed)
+      if let timer { queue.cancel(timer) }
+      timer = queue.schedule(at: queue.now + ConfigurationWatch.calm, changed)
     }
-
-    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
   }
 }

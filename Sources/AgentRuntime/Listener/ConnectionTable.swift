@@ -1,36 +1,43 @@
 import AgentCore
-import NIOCore
+import Glibc
 
-/// All connections of one listener, and the one timer that ends those whose deadline passed. Used on its event loop only.
+/// All connections of one listener, what they share, and the one timer that ends those whose deadline passed. Used on its
+/// loop only.
 ///
 /// One timer for all: most connections live for one request, and a timer each would cost more than the request.
 final class ConnectionTable {
-  let eventLoop: any EventLoop
+  let queue: EventQueue
+  /// Turns `queue`.
+  let loop: ServingLoop
   let limits: ListenerLimits
-  private var connections: [UInt64: ConnectionHandler] = [:]
-  private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
-  private var emptied: EventLoopPromise<Void>?
-  private(set) var isQuiescing = false
-  private var answeredThisRound: [ConnectionHandler] = []
   let roundAnswers = RoundAnswers()
-  private var isRoundEnding = false
+  private(set) var isQuiescing = false
+  private var connections: [UInt64: CallerConnection] = [:]
+  private var timer: (deadline: LoopTime, timer: EventQueue.Timer)?
+  private var onEmpty: (() -> Void)?
+  private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
   /// What that many connections took is worth giving back when half of them have left.
   private static let crowd = 32
+  /// Where so few ask in one turn, each is answered at once: it works on while the others are read.
+  private static let few = 8
   private var mostAtOnce = 0
   private let crowdLeft: () -> Void
 
   /// `crowdLeft` is called when many connections were open and half of them are not any more.
-  init(eventLoop: any EventLoop, limits: ListenerLimits, crowdLeft: @escaping () -> Void = {}) {
-    self.eventLoop = eventLoop
+  init(queue: EventQueue, loop: ServingLoop, limits: ListenerLimits, crowdLeft: @escaping () -> Void = {}) {
+    self.queue = queue
+    self.loop = loop
     self.limits = limits
     self.crowdLeft = crowdLeft
   }
+
+  deinit { input.deallocate() }
 
   var count: Int { connections.count }
 
   /// Makes room by dropping the connection that has been idle longest, or else the one that has been at its unfinished
   /// line longest. False when each of them waits for an answer: the newcomer is turned away.
-  func admit(_ connection: ConnectionHandler) -> Bool {
+  func admit(_ connection: CallerConnection) -> Bool {
     guard connections.count < limits.connections || makeRoom() else { return false }
     connections[connection.caller.connection] = connection
     mostAtOnce = max(mostAtOnce, connections.count)
@@ -44,76 +51,72 @@ final class ConnectionTable {
       (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
     }
     guard let oldest else { return false }
-    connections[oldest.caller.connection] = nil
     oldest.drop()
     return true
   }
 
-  func remove(_ connection: ConnectionHandler) {
+  func remove(_ connection: CallerConnection) {
     let number = connection.caller.connection
     guard connections[number] === connection else { return }
     connections[number] = nil
-    if connections.isEmpty { emptied?.succeed() }
+    tellIfEmpty()
     if mostAtOnce >= Self.crowd, connections.count <= mostAtOnce / 2 {
       mostAtOnce = connections.count
       crowdLeft()
     }
   }
 
-  /// Sends the connection's answers when the event loop has read what everybody asks in this round. One by one each
-  /// answer would wake its caller, and on a busy socket that costs as much as the answer.
-  func flushSoon(_ connection: ConnectionHandler) {
-    answeredThisRound.append(connection)
-    endRoundSoon()
+  /// Lends the buffer that all read into, one after the other. `body` returns how many bytes were read: they are wiped.
+  func withInput(_ body: (UnsafeMutableRawBufferPointer) -> Int) {
+    let count = body(input)
+    if let start = input.baseAddress { explicit_bzero(start, count) }
   }
 
-  /// Keeps a ready answer until then. False: the connection keeps it.
+  /// Keeps a ready answer until the end of this turn, at most. False: the connection keeps it.
   func keepReadyAnswer(
-    for connection: ConnectionHandler, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
+    for connection: CallerConnection, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
   ) -> Bool {
+    let isFirst = roundAnswers.isEmpty
     guard roundAnswers.add(for: connection, capacity, write) else { return false }
-    endRoundSoon()
+    if queue.readyInTurn <= Self.few {
+      roundAnswers.send()
+    } else if isFirst {
+      queue.atEndOfTurn { [roundAnswers] in roundAnswers.send() }
+    }
     return true
   }
 
-  func sendReadyAnswers() { roundAnswers.send(now: eventLoop.now) }
-
-  private func endRoundSoon() {
-    guard !isRoundEnding else { return }
-    isRoundEnding = true
-    eventLoop.assumeIsolated().execute {
-      self.isRoundEnding = false
-      self.sendReadyAnswers()
-      let answered = self.answeredThisRound
-      self.answeredThisRound.removeAll(keepingCapacity: true)
-      for connection in answered { connection.endRound() }
-    }
-  }
-
   /// Makes sure that somebody looks at the connections at `deadline`, or before.
-  func wake(at deadline: NIODeadline) {
-    if let timer, timer.deadline <= deadline { return }
-    timer?.task.cancel()
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.expire() }
-    timer = (deadline, task)
+  func wake(at deadline: LoopTime) {
+    if let timer {
+      if timer.deadline <= deadline { return }
+      queue.cancel(timer.timer)
+    }
+    timer = (deadline, queue.schedule(at: deadline) { [weak self] in self?.expire() })
   }
 
   private func expire() {
     timer = nil
-    let now = eventLoop.now
-    for connection in Array(connections.values) { connection.expire(now: now) }
+    for connection in Array(connections.values) { connection.expire() }
     if let next = connections.values.compactMap(\.nextDeadline).min() { wake(at: next) }
   }
 
-  /// Takes no further request, lets the answers that are owed go out, and closes what owes none. The future completes
-  /// when no connection is left.
-  func quiesce() -> EventLoopFuture<Void> {
+  /// Takes no further request, lets the answers that are owed go out, and closes what owes none. Calls `done` when no
+  /// connection is left.
+  func quiesce(_ done: @escaping () -> Void) {
     isQuiescing = true
-    let promise = emptied ?? eventLoop.makePromise(of: Void.self)
-    emptied = promise
-    for connection in Array(connections.values) { connection.finish() }
-    if connections.isEmpty { promise.succeed() }
-    return promise.futureResult
+    onEmpty = done
+    for connection in Array(connections.values) {
+      connection.finish()
+      connection.settle()
+    }
+    tellIfEmpty()
+  }
+
+  private func tellIfEmpty() {
+    guard connections.isEmpty, let done = onEmpty else { return }
+    onEmpty = nil
+    done()
   }
 
   /// Closes every connection at once.

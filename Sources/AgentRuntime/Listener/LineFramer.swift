@@ -1,12 +1,10 @@
 import Glibc
-import NIOCore
 
-/// Cuts a stream of bytes into lines. Only the line feed ends a line. It holds at most one read beyond the limit, and
-/// wipes what it drops: requests may carry secrets.
+/// Cuts a stream of bytes into lines. Only the line feed ends a line. It holds at most one read beyond the limit.
 struct LineFramer {
-  enum Step {
-    /// A line without its line feed. The receiver wipes it.
-    case line(ByteBuffer)
+  enum Step: Equatable {
+    /// A line without its line feed.
+    case line([UInt8])
     /// No whole line is there.
     case incomplete
     /// The line is longer than the limit. Nothing after it can be told apart.
@@ -14,60 +12,55 @@ struct LineFramer {
   }
 
   private let limitBytes: Int
-  private let allocator = ByteBufferAllocator()
-  private var buffer: ByteBuffer?
-  /// Leading bytes of `buffer` known to hold no line feed.
+  private var held: [UInt8] = []
+  /// Leading bytes of `held` that were cut off.
+  private var cutBytes = 0
+  /// Leading bytes of `held` known to hold no line feed, or one that was cut off.
   private var scannedBytes = 0
 
   /// `limitBytes` counts the line feed.
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
   /// Whether bytes wait: a part of a line, or lines not asked for yet.
-  var isEmpty: Bool { buffer == nil }
+  var isEmpty: Bool { held.isEmpty }
 
-  /// Takes over `incoming`.
-  mutating func append(_ incoming: ByteBuffer) {
-    guard incoming.readableBytes > 0 else { return }
-    guard var held = buffer else {
-      buffer = incoming
-      return
+  /// Takes a copy of `incoming`.
+  mutating func append(_ incoming: UnsafeRawBufferPointer) {
+    if cutBytes > 0 {
+      held.removeFirst(cutBytes)
+      scannedBytes -= cutBytes
+      cutBytes = 0
     }
-    if held.writableBytes < incoming.readableBytes {
-      // Grown by hand: a buffer that grows by itself frees its old bytes unwiped.
-      var larger = allocator.buffer(capacity: 2 * (held.readableBytes + incoming.readableBytes))
-      larger.writeImmutableBuffer(held)
-      WipedBuffers.wipeReadable(held)
-      held = larger
-    }
-    buffer = nil  // so that `held` is the only reference and is written in place
-    held.writeImmutableBuffer(incoming)
-    WipedBuffers.wipeReadable(incoming)
-    buffer = held
+    held.append(contentsOf: incoming)
   }
 
   mutating func next() -> Step {
-    guard var held = buffer else { return .incomplete }
-    let lineFeed = held.withUnsafeReadableBytes { bytes -> Int? in
-      guard let start = bytes.baseAddress, scannedBytes < bytes.count,
-        let found = memchr(start + scannedBytes, 0x0A, bytes.count - scannedBytes)
-      else { return nil }
-      return UnsafeRawPointer(found) - start
+    guard let lineFeed = held.withUnsafeBytes({ Self.lineFeed(in: $0, from: scannedBytes) }) else {
+      scannedBytes = held.count
+      return held.count - cutBytes < limitBytes ? .incomplete : .tooLong
     }
-    guard let lineFeed else {
-      scannedBytes = held.readableBytes
-      return held.readableBytes < limitBytes ? .incomplete : .tooLong
-    }
-    guard lineFeed < limitBytes, let line = held.readSlice(length: lineFeed) else { return .tooLong }
-    held.moveReaderIndex(forwardBy: 1)
-    scannedBytes = 0
-    buffer = held.readableBytes == 0 ? nil : held
+    guard lineFeed - cutBytes < limitBytes else { return .tooLong }
+    let line = Array(held[cutBytes..<lineFeed])
+    cutBytes = lineFeed + 1
+    scannedBytes = cutBytes
+    if cutBytes == held.count { wipe() }
     return .line(line)
   }
 
-  /// Drops everything.
-  mutating func wipe() {
-    if let buffer { WipedBuffers.wipeReadable(buffer) }
-    buffer = nil
-    scannedBytes = 0
+  /// Cuts the first line off `incoming`, where it lies; nil when that holds no whole line within the limit.
+  func cut(_ incoming: inout UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard let lineFeed = Self.lineFeed(in: incoming, from: 0), lineFeed < limitBytes else { return nil }
+    defer { incoming = UnsafeRawBufferPointer(rebasing: incoming[(lineFeed + 1)...]) }
+    return UnsafeRawBufferPointer(rebasing: incoming[..<lineFeed])
+  }
+
+  /// Drops everything. Requests may carry secrets: the heap wipes what it takes back, so nothing is kept for later use.
+  mutating func wipe() { self = LineFramer(limitBytes: limitBytes) }
+
+  private static func lineFeed(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    guard let base = bytes.baseAddress, start < bytes.count,
+      let found = memchr(base + start, 0x0A, bytes.count - start)
+    else { return nil }
+    return UnsafeRawPointer(found) - base
   }
 }

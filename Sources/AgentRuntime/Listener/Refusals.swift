@@ -1,5 +1,4 @@
 import AgentWire
-import NIOCore
 
 /// What a listener refuses by itself, before any responder is asked.
 enum Refusals {
@@ -7,7 +6,7 @@ enum Refusals {
     AgentFailure(.badRequest, "the request line is longer than \(limitBytes) bytes", hint: "the connection ends here")
   }
 
-  static func lineUnfinished(_ time: TimeAmount) -> AgentFailure {
+  static func lineUnfinished(_ time: LoopSpan) -> AgentFailure {
     AgentFailure(
       .badRequest, "the request line was not finished within \(time.nanoseconds / 1_000_000_000) s",
       hint: "end every request with a line feed")

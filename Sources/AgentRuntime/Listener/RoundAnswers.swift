@@ -1,18 +1,16 @@
 import Glibc
-import NIOCore
 
-/// The ready answers of one round of the event loop, one behind the other in a block, and sent from there when the round
-/// is over. Used on its event loop only.
+/// Ready answers on their way, one behind the other in a block, and sent from there some at a time. Used on its loop only.
 ///
-/// Nearly every answer is taken whole: a buffer, a promise and the way through the pipeline would cost as much as all
-/// else. What a caller does not take at once goes that way.
+/// Sent one by one, each would wake its caller, and the kernel's ways of reading and of sending would push each other out
+/// of the processor's caches: on a busy socket that costs as much as all else of an answer.
 final class RoundAnswers {
-  /// Answers of more than this in one round are sent in parts.
+  /// Answers of more than this together are sent in parts.
   static let blockBytes = 65_536
 
-  let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockBytes, alignment: 64)
+  private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockBytes, alignment: 64)
   private var usedBytes = 0
-  private var parts: [(connection: ConnectionHandler, range: Range<Int>)] = []
+  private var parts: [(connection: CallerConnection, range: Range<Int>)] = []
   private var isSending = false
 
   deinit {
@@ -20,30 +18,25 @@ final class RoundAnswers {
     block.deallocate()
   }
 
+  var isEmpty: Bool { parts.isEmpty }
+
   /// Keeps what `write` writes, `capacity` bytes at most, for `connection`. False when it cannot be kept.
   func add(
-    for connection: ConnectionHandler, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
+    for connection: CallerConnection, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
   ) -> Bool {
-    guard !isSending, capacity <= block.count else { return false }
-    if block.count - usedBytes < capacity { send(now: connection.now) }
-    guard connection.hasNothingInChannel else { return false }
+    if block.count - usedBytes < capacity { send() }
+    guard !isSending, capacity <= block.count, connection.hasTakenEverything else { return false }
     let start = usedBytes
     usedBytes += write(UnsafeMutableRawBufferPointer(rebasing: block[start..<start + capacity]))
-    if let last = parts.last, last.connection === connection {
-      parts[parts.count - 1].range = last.range.lowerBound..<usedBytes
-    } else {
-      parts.append((connection, start..<usedBytes))
-    }
+    parts.append((connection, start..<usedBytes))
     return true
   }
 
   /// Sends everything, in the order it came.
-  func send(now: NIODeadline) {
+  func send() {
     guard !isSending, !parts.isEmpty else { return }
     isSending = true
-    for (connection, range) in parts {
-      connection.sendFromRound(UnsafeRawBufferPointer(rebasing: block[range]), now: now)
-    }
+    for part in parts { part.connection.sendFromRound(UnsafeRawBufferPointer(rebasing: block[part.range])) }
     parts.removeAll(keepingCapacity: true)
     wipe()
     isSending = false

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The few socket calls that NIO does not make for us.
-enum UnixSocket {
+/// Calls around Unix sockets.
+package enum UnixSocket {
   /// A stream socket, closed on exec. Throws the errno.
   static func make() throws(Errno) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -29,8 +29,9 @@ enum UnixSocket {
     return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
   }
 
-  struct Errno: Error, Equatable {
-    var code: Int32
+  /// Why a call failed.
+  package struct Errno: Error, Equatable {
+    package var code: Int32
 
     init(_ code: Int32) { self.code = code }
   }

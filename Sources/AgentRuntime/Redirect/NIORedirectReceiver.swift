@@ -1,22 +1,18 @@
 package import AgentCore
 import Glibc
-package import NIOCore
+import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Opens loopback redirect listeners (RFC 8252 §7.3) on one event loop.
+/// Opens loopback redirect listeners (RFC 8252 §7.3), all on one event loop, which is started for the first.
 ///
 /// Only GET requests whose Host is this computer's loopback address and the bound port reach `onHit`; all others are
 /// answered here and end no login. After `loggedIn` or `refused` the browser is sent to a clean address, whose page
 /// tells how it went. Answers must be returned before ``RedirectListening/close()`` is awaited: it waits for them.
 package struct NIORedirectReceiver: RedirectReceiver {
-  private let eventLoop: any EventLoop
   private let limits: RedirectLimits
 
-  package init(on eventLoop: any EventLoop, limits: RedirectLimits = RedirectLimits()) {
-    self.eventLoop = eventLoop
-    self.limits = limits
-  }
+  package init(limits: RedirectLimits = RedirectLimits()) { self.limits = limits }
 
   package func listen(
     host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
@@ -24,7 +20,7 @@ package struct NIORedirectReceiver: RedirectReceiver {
     guard (0...65_535).contains(port), host == "::1" || host.hasPrefix("127."),
       let address = try? SocketAddress(ipAddress: host, port: port)
     else { throw RedirectListenerError("\(host) port \(port) is no loopback address to listen on") }
-    let (eventLoop, limits) = (eventLoop, limits)
+    let (eventLoop, limits) = (MultiThreadedEventLoopGroup.singleton.next(), limits)
     do {
       let session = try await eventLoop.submit {
         NIOLoopBound(RedirectSession(eventLoop: eventLoop, limits: limits, onHit: onHit), eventLoop: eventLoop)

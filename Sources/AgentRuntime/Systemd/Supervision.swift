@@ -2,21 +2,20 @@ import AgentCore
 import AgentWire
 import Glibc
 import Logging
-import NIOCore
 
 /// The agent's side of its supervision: tells the service manager what it does, feeds the watchdog, asks for time while
 /// it drains. Without a manager all of it is silence.
 struct Supervision: Sendable {
   /// How long a stop may stay without a word, and how often there is one.
-  private static let patience: TimeAmount = .seconds(15)
-  private static let reminder: TimeAmount = .seconds(5)
+  private static let patienceSeconds: Int64 = 15
+  private static let reminderSeconds: Int64 = 5
 
   private let notifier: ServiceNotifier
   private let service: CredentialService
-  private let loop: any EventLoop
+  private let loop: ServingLoop
   private let logger: Logger
 
-  init(notifier: ServiceNotifier, service: CredentialService, loop: any EventLoop, logger: Logger) {
+  init(notifier: ServiceNotifier, service: CredentialService, loop: ServingLoop, logger: Logger) {
     self.notifier = notifier
     self.service = service
     self.loop = loop
@@ -25,7 +24,7 @@ struct Supervision: Sendable {
 
   /// Requests are taken from now on; opens the vault, so that whoever comes first finds it open or waits for the same
   /// opening. `watchdogMicroseconds` is nil where nobody watches.
-  func ready(watchdogMicroseconds: Int64?) -> RepeatedTask? {
+  func ready(watchdogMicroseconds: Int64?) -> Task<Void, any Error>? {
     notifier.notify(.ready, .status("serving"))
     Task {
       do throws(AgentFailure) {
@@ -64,10 +63,15 @@ struct Supervision: Sendable {
 
   /// The end begins: from now on the manager is asked for more time, again and again, until the task is cancelled or the
   /// loop hangs.
-  func stopping() -> RepeatedTask {
-    let more = ServiceNotifier.State.extendTimeout(microseconds: Self.patience.nanoseconds / 1_000)
+  func stopping() -> Task<Void, any Error> {
+    let more = ServiceNotifier.State.extendTimeout(microseconds: Self.patienceSeconds * 1_000_000)
     notifier.notify(.stopping, .status("finishing what is under way"), more)
-    return loop.scheduleRepeatedTask(initialDelay: Self.reminder, delay: Self.reminder) { _ in notifier.notify(more) }
+    return Task {
+      while true {
+        try await Task.sleep(for: .seconds(Self.reminderSeconds))
+        await loop.run { _ in notifier.notify(more) }
+      }
+    }
   }
 
   /// The line of `systemctl status`. Names come from files, so they are escaped.

@@ -1,8 +1,6 @@
-package import NIOCore
-
 /// Feeds the service manager's watchdog (sd_watchdog_enabled(3)) with a proof of life.
 ///
-/// The word is sent by the event loop that serves requests, and only after what answers them has answered: a hang of
+/// The word is sent by the loop that serves requests, and only after what answers them has answered: a hang of
 /// either ends in silence, whatever other threads do.
 package enum Watchdog {
   /// Microseconds within which the manager wants to hear something; nil when it does not watch this process.
@@ -14,23 +12,18 @@ package enum Watchdog {
     return interval
   }
 
-  /// Begins to feed, twice in each interval, until the task is cancelled. `proof` returns when the service has answered;
-  /// while it has not, nothing is sent.
+  /// Feeds, twice in each interval, until the task is cancelled. `proof` returns when the service has answered; while it
+  /// has not, nothing is sent. `sleep` is that of the task, but for tests.
   package static func feed(
-    every intervalMicroseconds: Int64, on eventLoop: any EventLoop, notifier: ServiceNotifier,
+    every intervalMicroseconds: Int64, on loop: ServingLoop, notifier: ServiceNotifier,
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
     proof: @escaping @Sendable () async -> Void
-  ) -> RepeatedTask {
-    let isAsking = NIOLoopBoundBox.makeBoxSendingValue(false, eventLoop: eventLoop)
-    return eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .microseconds(max(1, intervalMicroseconds / 2))) {
-      _ in
-      guard !isAsking.value else { return }
-      isAsking.value = true
-      Task {
+  ) -> Task<Void, any Error> {
+    Task {
+      while true {
         await proof()
-        eventLoop.execute {
-          isAsking.value = false
-          notifier.notify(.watchdog)
-        }
+        await loop.run { _ in notifier.notify(.watchdog) }
+        try await sleep(.microseconds(max(1, intervalMicroseconds / 2)))
       }
     }
   }

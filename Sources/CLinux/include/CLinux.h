@@ -4,6 +4,9 @@
 #define CLINUX_H
 
 #include <stdint.h>
+// Whole: epoll(7) and eventfd(2) are needed as they are.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/types.h>
 
 #include "clinux_start.h"
@@ -22,6 +25,9 @@ int clinux_is_dumpable(void);
 
 /// PR_SET_PDEATHSIG: this process gets `signal` when the thread that started it ends.
 int clinux_die_with_parent(int signal);
+
+/// PR_SET_NAME: how the calling thread shows in top(1) and /proc, 15 bytes at most.
+int clinux_name_thread(const char *name);
 
 /// memfd_create with MFD_CLOEXEC when `close_on_exec` is not 0.
 int clinux_memfd_create(const char *name, int close_on_exec);

@@ -1,0 +1,107 @@
+import AgentCore
+import AgentWire
+import Glibc
+
+extension CallerConnection {
+  // MARK: Answers of the responder
+
+  /// False when the line is not the common spelling of a request for a token that is ready.
+  func sendReadyAnswer(to line: UnsafeRawBufferPointer) -> Bool {
+    guard let request = TokenLine.scanRequest(line), idsInUse.isEmpty || !idsInUse.contains(request.id) else {
+      return false
+    }
+    return responder.sendReadyAnswer(to: request, from: caller) { capacity, write in
+      answersInRound += 1
+      if !table.keepReadyAnswer(for: self, capacity, write) {
+        answersInRound -= 1
+        send([UInt8](unsafeUninitializedCapacity: capacity) { $1 = write(UnsafeMutableRawBufferPointer($0)) })
+      }
+    }
+  }
+
+  func ask(_ request: RequestLine) {
+    // Answered without the id: with it, the caller would take the refusal for the answer to the first request.
+    guard idsInUse.insert(request.id).inserted else { return refuse(nil, Refusals.idInUse) }
+    answersAwaited += 1
+    let bound = LoopBound(self, table.queue)
+    let (loop, responder, caller) = (table.loop, responder, caller)
+    Task {
+      let answer = await responder.answer(to: request, from: caller)
+      loop.execute { queue in bound.value(on: queue).deliver(answer, for: request) }
+    }
+  }
+
+  private func deliver(_ answer: [UInt8], for request: RequestLine) {
+    answersAwaited -= 1
+    idsInUse.remove(request.id)
+    lastActivity = now
+    // It may have asked for events just before it left.
+    guard isOpen else { return responder.events.remove(caller.connection) }
+    send(answer)
+    if request.method == .eventsSubscribe { isSubscribed = responder.events.contains(caller.connection) }
+    settle()
+  }
+
+  /// Only to a caller that has taken everything else: what it does not take is kept once for all, not here.
+  func tellEvents() {
+    guard !isTelling else { return }
+    isTelling = true
+    defer { isTelling = false }
+    while isSubscribed, !isFinishing, answersInRound == 0, untaken.isEmpty {
+      let bound = LoopBound(self, table.queue)
+      let loop = table.loop
+      let line = responder.events.next(for: caller.connection) {
+        loop.execute { queue in bound.value(on: queue).settle() }
+      }
+      guard let line else { return }
+      send(line)
+      flush()
+    }
+  }
+
+  func refuse(_ id: RequestID?, _ failure: AgentFailure) { send(AnswerLine.failure(id, failure)) }
+
+  // MARK: Sending
+
+  /// Puts an answer behind those that wait. ``flush()`` sends it.
+  private func send(_ answer: [UInt8]) {
+    guard isOpen else { return }
+    if answersInRound > 0 { table.roundAnswers.send() }
+    answer.withUnsafeBytes { untaken.append($0) }
+  }
+
+  /// Sends an answer from the table's block; what the caller does not take at once waits here.
+  func sendFromRound(_ answer: UnsafeRawBufferPointer) {
+    // Those that were kept before the one that is kept now.
+    if answersInRound > 0 { answersInRound -= 1 }
+    guard isOpen else { return }
+    guard let taken = untaken.isEmpty ? offer(answer) : 0 else { return drop() }
+    if taken == answer.count {
+      lastActivity = now
+    } else {
+      // Only a caller that reads too slowly is waited for.
+      untaken.append(UnsafeRawBufferPointer(rebasing: answer[taken...]))
+      if answerDeadline == nil { answerDeadline = now + limits.answerTime }
+    }
+    settle()
+  }
+
+  /// Sends what waits, as far as the caller takes it.
+  func flush() {
+    guard isOpen, !untaken.isEmpty else { return }
+    guard let taken = untaken.withBytes({ offer($0) }) else { return drop() }
+    if untaken.take(taken) {
+      lastActivity = now
+      answerDeadline = nil
+    }
+    if !untaken.isEmpty, answerDeadline == nil { answerDeadline = now + limits.answerTime }
+  }
+
+  /// How many of the bytes the caller took; nil when it is gone.
+  private func offer(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard isOpen else { return nil }
+    let taken = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+    if taken >= 0 { return taken }
+    return errno == EAGAIN || errno == EINTR ? 0 : nil
+  }
+}
