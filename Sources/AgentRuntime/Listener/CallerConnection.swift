@@ -149,7 +149,7 @@ final class CallerConnection: DescriptorHandler {
     defer { isServing = false }
     var rest = incoming
     // Mostly one whole line comes, and is served where it lies.
-    while framer.isEmpty, hasRoom, !isFinishing, let line = framer.cut(&rest) {
+    while framer.isEmpty, hasRoom, !isFinishing, let line = LineFramer.cut(&rest, limitBytes: limits.lineBytes) {
       lineDeadline = nil
       handle(line)
     }

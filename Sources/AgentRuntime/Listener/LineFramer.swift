@@ -48,7 +48,7 @@ struct LineFramer {
   }
 
   /// Cuts the first line off `incoming`, where it lies; nil when that holds no whole line within the limit.
-  func cut(_ incoming: inout UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+  static func cut(_ incoming: inout UnsafeRawBufferPointer, limitBytes: Int) -> UnsafeRawBufferPointer? {
     guard let lineFeed = Self.lineFeed(in: incoming, from: 0), lineFeed < limitBytes else { return nil }
     defer { incoming = UnsafeRawBufferPointer(rebasing: incoming[(lineFeed + 1)...]) }
     return UnsafeRawBufferPointer(rebasing: incoming[..<lineFeed])

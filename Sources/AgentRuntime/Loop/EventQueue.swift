@@ -141,7 +141,8 @@ package final class EventQueue {
 
   private var patienceMilliseconds: Int32 {
     guard let nextDue else { return -1 }
-    return (nextDue - time()).roundedUpMilliseconds
+    // What this turn has taken since comes on top.
+    return (nextDue - now).roundedUpMilliseconds
   }
 
   private func callDue() {
