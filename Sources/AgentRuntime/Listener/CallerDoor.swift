@@ -10,7 +10,7 @@ final class CallerDoor: DescriptorHandler {
   /// Taken in one turn, so that the connections that are there already are served in between.
   static let callersInTurn = 32
   /// How long nobody is taken in when nothing else helps: the kernel has no memory, or not even one descriptor is left.
-  private static let rest = LoopSpan.milliseconds(10)
+  static let rest = LoopSpan.milliseconds(10)
   /// Unique in this agent's life, over all listeners.
   private static let numbers = Atomic<UInt64>(0)
 
@@ -21,14 +21,19 @@ final class CallerDoor: DescriptorHandler {
   private let responder: any LineResponder
   private let state: SocketListener.State
   private let logger: Logger
+  private let accept: (Int32) -> Int32
   private let peer: (Int32) -> PeerIdentity?
+  /// Nobody is taken in until then.
+  private var resting: EventQueue.Timer?
   /// Given up to take in, tell and close a caller for whom there is no descriptor.
   private var reserve: Int32 = -1
 
-  /// `descriptor` is the listening socket, which never blocks. `peer` tells who connected.
+  /// `descriptor` is the listening socket, which never blocks. `peer` tells who connected. `accept` is the kernel's, but
+  /// for tests.
   init(
     listener: String, descriptor: Int32, uid: UInt32, responder: any LineResponder, table: ConnectionTable,
-    state: SocketListener.State, logger: Logger, peer: @escaping (Int32) -> PeerIdentity?
+    state: SocketListener.State, logger: Logger, accept: @escaping (Int32) -> Int32 = clinux_accept,
+    peer: @escaping (Int32) -> PeerIdentity?
   ) {
     self.listener = listener
     self.descriptor = descriptor
@@ -37,6 +42,7 @@ final class CallerDoor: DescriptorHandler {
     self.table = table
     self.state = state
     self.logger = logger
+    self.accept = accept
     self.peer = peer
     takeReserve()
   }
@@ -47,11 +53,15 @@ final class CallerDoor: DescriptorHandler {
   func open() -> Bool { table.queue.add(descriptor, .reading, self) }
 
   /// Takes nobody in any more.
-  func close() { table.queue.close(descriptor) }
+  func close() {
+    // Later the number may be somebody else's.
+    if let resting { table.queue.cancel(resting) }
+    table.queue.close(descriptor)
+  }
 
   func isReady(_ readiness: Interest) {
     for _ in 0..<Self.callersInTurn {
-      let caller = clinux_accept(descriptor)
+      let caller = accept(descriptor)
       guard caller >= 0 else {
         if errno != EAGAIN, errno != EINTR { acceptFailed(errno) }
         return
@@ -98,7 +108,7 @@ final class CallerDoor: DescriptorHandler {
     }
     if code == EMFILE || code == ENFILE, table.makeRoom() || turnAway() { return }
     table.queue.change(descriptor, to: [])
-    _ = table.queue.schedule(at: table.queue.now + Self.rest) { [weak self] in
+    resting = table.queue.schedule(at: table.queue.now + Self.rest) { [weak self] in
       guard let self else { return }
       table.queue.change(descriptor, to: .reading)
     }
@@ -108,7 +118,7 @@ final class CallerDoor: DescriptorHandler {
   private func turnAway() -> Bool {
     giveReserve()
     defer { takeReserve() }
-    let caller = clinux_accept(descriptor)
+    let caller = accept(descriptor)
     guard caller >= 0 else { return errno == EAGAIN }
     defer { Glibc.close(caller) }
     if peer(caller)?.uid == uid {

@@ -17,9 +17,9 @@ final class ConnectionTable {
   private var onEmpty: (() -> Void)?
   private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
   /// What that many connections took is worth giving back when half of them have left.
-  private static let crowd = 32
+  static let crowd = 32
   /// Where so few ask in one turn, each is answered at once: it works on while the others are read.
-  private static let few = 8
+  static let few = 8
   private var mostAtOnce = 0
   private let crowdLeft: () -> Void
 

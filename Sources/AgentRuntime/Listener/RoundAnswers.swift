@@ -8,7 +8,7 @@ final class RoundAnswers {
   /// Answers of more than this together are sent in parts.
   static let blockBytes = 65_536
 
-  private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockBytes, alignment: 64)
+  let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockBytes, alignment: 64)
   private var usedBytes = 0
   private var parts: [(connection: CallerConnection, range: Range<Int>)] = []
   private var isSending = false

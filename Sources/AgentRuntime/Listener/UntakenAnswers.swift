@@ -1,6 +1,6 @@
 /// Answers on their way to one caller that it has not taken yet, one behind the other.
 struct UntakenAnswers {
-  private var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
   /// Of these the leading ones that were taken.
   private var takenBytes = 0
   /// Where each answer ends in `bytes`; the first is not taken whole.
@@ -12,6 +12,12 @@ struct UntakenAnswers {
   var byteCount: Int { bytes.count - takenBytes }
 
   mutating func append(_ answer: UnsafeRawBufferPointer) {
+    // A caller that never takes all would keep everything it ever took in memory.
+    if takenBytes > byteCount {
+      bytes.removeFirst(takenBytes)
+      for index in ends.indices { ends[index] -= takenBytes }
+      takenBytes = 0
+    }
     bytes.append(contentsOf: answer)
     ends.append(bytes.count)
   }

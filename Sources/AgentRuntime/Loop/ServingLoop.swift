@@ -24,12 +24,15 @@ package final class ServingLoop: Sendable {
 
   private init(bell: Int32) { self.bell = bell }
 
-  /// Starts the thread. Throws the errno when the system has no descriptors or threads left.
-  package static func start() throws(UnixSocket.Errno) -> ServingLoop {
+  /// Starts the thread. Throws the errno when the system has no descriptors or threads left. `time` is the clock's, but for
+  /// tests.
+  package static func start(
+    time: @escaping @Sendable () -> LoopTime = LoopTime.now
+  ) throws(UnixSocket.Errno) -> ServingLoop {
     let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard bell >= 0 else { throw UnixSocket.Errno(errno) }
     let loop = ServingLoop(bell: bell)
-    guard let queue = EventQueue(), queue.add(bell, .reading, Postman(loop: loop, queue: queue)) else {
+    guard let queue = EventQueue(time: time), queue.add(bell, .reading, Postman(loop: loop, queue: queue)) else {
       let code = errno
       close(bell)
       throw UnixSocket.Errno(code)

@@ -1,7 +1,5 @@
 import AgentCore
 import Glibc
-import NIOCore
-import NIOPosix
 import Synchronization
 import Testing
 
@@ -49,8 +47,7 @@ struct ConfigurationWatchTests {
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
     let watch = try #require(ConfigurationWatch(folder: folder))
     let count = Count()
-    let channel = try #require(
-      await watch.listen(on: MultiThreadedEventLoopGroup.singleton.next()) { count.add() })
+    await watch.listen(on: try ServingLoop.start()) { count.add() }
     // The folder of accounts is not there yet.
     mkdir(folder.accountsFolder, 0o700)
     await count.reaches(1)
@@ -62,7 +59,6 @@ struct ConfigurationWatchTests {
     await count.reaches(4)
     unlink(folder.accountFile("work"))
     await count.reaches(5)
-    try await channel.close()
   }
 
   @Test("A folder that takes the place of another is looked at in its stead", .timeLimit(.minutes(1)))
@@ -72,8 +68,7 @@ struct ConfigurationWatchTests {
     mkdir(folder.accountsFolder, 0o700)
     let watch = try #require(ConfigurationWatch(folder: folder))
     let count = Count()
-    let channel = try #require(
-      await watch.listen(on: MultiThreadedEventLoopGroup.singleton.next()) { count.add() })
+    await watch.listen(on: try ServingLoop.start()) { count.add() }
     mkdir(scratch.path + "/other", 0o700)
     await count.reaches(1)
     rename(folder.accountsFolder, scratch.path + "/old")
@@ -81,7 +76,6 @@ struct ConfigurationWatchTests {
     await count.reaches(2)
     Self.write(folder.accountFile("work"), "x")
     await count.reaches(3)
-    try await channel.close()
   }
 
   @Test("Reading the files is no change, and a folder that is not there no mistake")

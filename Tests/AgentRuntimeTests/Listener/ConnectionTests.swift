@@ -1,6 +1,4 @@
 import AgentWire
-import NIOCore
-import NIOEmbedded
 import Testing
 
 @testable import AgentRuntime
@@ -12,25 +10,8 @@ struct ConnectionTests {
     let responder = ScriptedResponder()
     let connection = try await TestConnection.make(responder)
     try await connection.send(Lines.ready(1))
-    #expect(connection.recorder.lines == ["ready"])
+    #expect(connection.lines == ["ready"])
     #expect(responder.asked.isEmpty)
-  }
-
-  @Test("Answers of one round of the loop leave together, when all that was asked in it has been read")
-  func oneRound() async throws {
-    let loop = NIOAsyncTestingEventLoop()
-    let table = try await TestConnection.table(on: loop)
-    let responder = ScriptedResponder()
-    let first = try await TestConnection(responder, table: table, loop: loop, number: 1)
-    let second = try await TestConnection(responder, table: table, loop: loop, number: 2)
-    for connection in [first, second] {
-      try await connection.arrive(Array(Lines.ready(1).utf8))
-      #expect(connection.recorder.lines == ["ready"])
-    }
-    // Wiped is what was taken: nothing is, before the round ends.
-    #expect(!first.recorder.areAnswersWiped && !second.recorder.areAnswersWiped)
-    await loop.run()
-    #expect(first.recorder.areAnswersWiped && second.recorder.areAnswersWiped)
   }
 
   @Test("Answers come in the order they are ready")
@@ -40,29 +21,28 @@ struct ConnectionTests {
     try await connection.send(Lines.slow(1) + Lines.slow(2) + Lines.ready(3))
     await responder.waitForWaiting(2)
     responder.release(.number(2))
-    #expect(await connection.recorder.waitForLines(2) == ["ready", "2"])
+    #expect(await connection.far.waitForLines(2) == ["ready", "2"])
     responder.release(.number(1))
-    #expect(await connection.recorder.waitForLines(3) == ["ready", "2", "1"])
+    #expect(await connection.far.waitForLines(3) == ["ready", "2", "1"])
   }
 
-  @Test("An answer is wiped once it is taken, and only then")
+  @Test("What was read is wiped where it lay, once it is served")
   func wiped() async throws {
-    let connection = try await TestConnection.make(ScriptedResponder())
-    connection.recorder.setTakes(false)
-    try await connection.send(Lines.ready(1))
-    #expect(!connection.recorder.areAnswersWiped)
-    let recorder = connection.recorder
-    try await connection.onLoop { recorder.take() }
-    #expect(connection.recorder.areAnswersWiped)
-  }
-
-  @Test("An answer that is never taken is wiped when the connection ends")
-  func wipedOnFailure() async throws {
-    let connection = try await TestConnection.make(ScriptedResponder())
-    connection.recorder.setTakes(false)
-    try await connection.send(Lines.ready(1))
-    try await connection.channel.close().get()
-    #expect(connection.recorder.areAnswersWiped)
+    let loop = try TestLoop()
+    let table = await TestConnection.table(on: loop)
+    let connection = try await TestConnection(ScriptedResponder(), table: table, on: loop)
+    let request = Lines.ready(1)
+    try await connection.send(request)
+    #expect(connection.lines == ["ready"])
+    let isWiped = await loop.turn { queue in
+      var isWiped = false
+      table.value(on: queue).withInput { input in
+        isWiped = input.prefix(request.utf8.count).allSatisfy { $0 == 0 }
+        return 0
+      }
+      return isWiped
+    }
+    #expect(isWiped)
   }
 
   @Test(
@@ -76,11 +56,11 @@ struct ConnectionTests {
     let responder = ScriptedResponder()
     let connection = try await TestConnection.make(responder)
     try await connection.send(line + "\n" + Lines.ready(1))
-    let lines = connection.recorder.lines
+    let lines = connection.lines
     #expect(lines.count == 2)
     #expect(lines.first?.hasPrefix(#"{"jsonrpc":"2.0","id":null,"error""#) == true)
     #expect(lines.last == "ready")
-    #expect(connection.isOpen)
+    #expect(await connection.isOpen)
     #expect(responder.asked.isEmpty)
   }
 
@@ -88,8 +68,8 @@ struct ConnectionTests {
   func notUTF8() async throws {
     let connection = try await TestConnection.make(ScriptedResponder())
     try await connection.send([0x22, 0xFF, 0xFE, 0x22, 0x0A] + Array(Lines.ready(1).utf8))
-    #expect(connection.recorder.lines.last == "ready")
-    #expect(connection.recorder.lines.count == 2)
+    #expect(connection.lines.last == "ready")
+    #expect(connection.lines.count == 2)
   }
 
   @Test("A line that is too long is refused, and the connection ends", arguments: [false, true])
@@ -97,9 +77,9 @@ struct ConnectionTests {
     let connection = try await TestConnection.make(ScriptedResponder())
     let line = [UInt8](repeating: UInt8(ascii: "x"), count: WireLimits.requestBytes)
     try await connection.send(line + (withLineFeed ? [0x0A] : []) + Array(Lines.ready(1).utf8))
-    #expect(connection.recorder.lines.count == 1)
-    #expect(connection.recorder.text.contains("longer than 65536 bytes"))
-    #expect(!connection.isOpen)
+    #expect(connection.lines.count == 1)
+    #expect(connection.text.contains("longer than 65536 bytes"))
+    #expect(await !connection.isOpen)
   }
 
   @Test(
@@ -108,9 +88,9 @@ struct ConnectionTests {
   func http(_ request: String) async throws {
     let connection = try await TestConnection.make(ScriptedResponder())
     try await connection.send(request)
-    #expect(connection.recorder.lines.count == 1)
-    #expect(connection.recorder.text.contains("no HTTP server"))
-    #expect(!connection.isOpen)
+    #expect(connection.lines.count == 1)
+    #expect(connection.text.contains("no HTTP server"))
+    #expect(await !connection.isOpen)
   }
 
   @Test("An id that is in use is refused without the id, on the fast path too; it is free after the answer")
@@ -120,12 +100,12 @@ struct ConnectionTests {
     try await connection.send(Lines.slow(7))
     await responder.waitForWaiting(1)
     try await connection.send(Lines.slow(7) + Lines.ready(7))
-    #expect(connection.recorder.lines.count == 2)
-    #expect(connection.recorder.lines.allSatisfy { $0.contains(#""id":null"#) && $0.contains("in use") })
+    #expect(connection.lines.count == 2)
+    #expect(connection.lines.allSatisfy { $0.contains(#""id":null"#) && $0.contains("in use") })
     responder.release()
-    _ = await connection.recorder.waitForLines(3)
+    _ = await connection.far.waitForLines(3)
     try await connection.send(Lines.ready(7))
-    #expect(await connection.recorder.waitForLines(4).suffix(2) == ["7", "ready"])
+    #expect(await connection.far.waitForLines(4).suffix(2) == ["7", "ready"])
     #expect(responder.asked.count == 1)
   }
 
@@ -136,31 +116,40 @@ struct ConnectionTests {
     let all = (0..<200).map(Lines.slow).joined()
     try await connection.send(all)
     await responder.waitForWaiting(64)
-    let before = connection.recorder.reads
-    connection.channel.read()
-    try await connection.onLoop {}
-    #expect(connection.recorder.reads == before)
+    try await connection.send(Lines.slow(200))
+    #expect(unread(connection.near) == Lines.slow(200).utf8.count)
     #expect(responder.asked.count == 64)
     for released in 1...4 {
       responder.release()
-      _ = await connection.recorder.waitForLines(min(released * 64, 200))
-      await responder.waitForWaiting(min(64, 200 - min(released * 64, 200)))
+      _ = await connection.far.waitForLines(min(released * 64, 201))
+      await responder.waitForWaiting(min(64, 201 - min(released * 64, 201)))
     }
-    #expect(Set(connection.recorder.lines) == Set((0..<200).map(String.init)))
-    try await connection.onLoop {}
-    #expect(connection.recorder.reads > before)
+    #expect(Set(connection.lines) == Set((0..<201).map(String.init)))
+    #expect(unread(connection.near) == 0)
   }
 
   @Test("Answers that are not taken count: a caller that never reads gets no more than 64 made")
   func untakenAnswers() async throws {
-    let connection = try await TestConnection.make(ScriptedResponder())
-    connection.recorder.setTakes(false)
-    try await connection.send((0..<1_000).map(Lines.ready).joined())
-    #expect(connection.recorder.lines.count == 64)
-    connection.recorder.setTakes(true)
-    let recorder = connection.recorder
-    try await connection.onLoop { recorder.take() }
-    #expect(await connection.recorder.waitForLines(1_000).count == 1_000)
+    let responder = ScriptedResponder()
+    let line = String(repeating: "x", count: 899) + "\n"
+    responder.setReady(line)
+    let connection = try await TestConnection.make(responder, isNarrow: true)
+    try await connection.send((0..<500).map(Lines.ready).joined())
+    #expect(responder.readyCount == 64 + connection.far.unreadBytes / line.utf8.count)
+    #expect(await connection.far.received(500 * line.utf8.count) == String(repeating: line, count: 500))
+    #expect(await connection.isOpen)
+  }
+
+  @Test("Few large answers that are not taken count by their bytes")
+  func untakenBytes() async throws {
+    let responder = ScriptedResponder()
+    let line = String(repeating: "x", count: 19_999) + "\n"
+    responder.setReady(line)
+    let connection = try await TestConnection.make(responder, isNarrow: true)
+    try await connection.send((0..<60).map(Lines.ready).joined())
+    // The fourth was begun when less than 64 KiB waited.
+    #expect(responder.readyCount == 4)
+    #expect(await connection.far.received(60 * line.utf8.count) == String(repeating: line, count: 60))
   }
 
   @Test("After a half-close the answers still come, then the connection ends")
@@ -169,19 +158,40 @@ struct ConnectionTests {
     let connection = try await TestConnection.make(responder)
     try await connection.send(Lines.slow(1) + Lines.ready(2) + "{\"unfinished")
     await responder.waitForWaiting(1)
-    try await connection.endInput()
-    #expect(connection.isOpen)
+    await connection.endInput()
+    #expect(await connection.isOpen)
     responder.release()
-    #expect(await connection.recorder.waitForLines(2) == ["ready", "1"])
-    try await connection.channel.closeFuture.get()
+    #expect(await connection.far.waitForLines(2) == ["ready", "1"])
+    #expect(await connection.far.received() == "ready\n1\n")
   }
 
   @Test("A half-close with nothing owed ends the connection at once")
   func halfCloseIdle() async throws {
     let connection = try await TestConnection.make(ScriptedResponder())
     try await connection.send(Lines.ready(2))
-    try await connection.endInput()
-    #expect(!connection.isOpen)
+    await connection.endInput()
+    #expect(await !connection.isOpen)
+  }
+
+  @Test("A caller that leaves while nothing of it is read, or that cannot be answered, is let go", arguments: [false, true])
+  func gone(_ onlyStopsReading: Bool) async throws {
+    var limits = ListenerLimits()
+    limits.requestsInFlight = 1
+    let responder = ScriptedResponder()
+    let connection = try await TestConnection.make(responder, limits: limits)
+    if onlyStopsReading {
+      let far = connection.far
+      await connection.loop.turn { _ in far.stopReading() }
+      #expect(await connection.isOpen)
+      try await connection.send(Lines.ready(1))
+    } else {
+      try await connection.send(Lines.slow(1))
+      await responder.waitForWaiting(1)
+      #expect(await connection.isOpen)
+      await connection.leave()
+      responder.release()
+    }
+    #expect(await !connection.isOpen)
   }
 
   @Test("A caller that leaves cancels nothing")
@@ -190,21 +200,23 @@ struct ConnectionTests {
     let connection = try await TestConnection.make(responder)
     try await connection.send(Lines.slow(1))
     await responder.waitForWaiting(1)
-    try await connection.channel.close().get()
+    await connection.leave()
     responder.release()
-    try await connection.onLoop {}
-    #expect(connection.recorder.lines.isEmpty)
+    await connection.loop.turn()
+    #expect(connection.lines.isEmpty)
     #expect(responder.asked == [.number(1)])
   }
 
   @Test("Any split of a request into two reads gives the same answer")
   func splitRequests() async throws {
     let bytes = Array((Lines.ready(1) + "nonsense\n" + Lines.ready(2)).utf8)
+    let loop = try TestLoop()
+    let table = await TestConnection.table(on: loop)
     for cut in 0...bytes.count {
-      let connection = try await TestConnection.make(ScriptedResponder())
+      let connection = try await TestConnection(ScriptedResponder(), table: table, on: loop, number: UInt64(cut))
       try await connection.send(Array(bytes[..<cut]))
       try await connection.send(Array(bytes[cut...]))
-      let lines = connection.recorder.lines
+      let lines = connection.lines
       #expect(lines.count == 3 && lines[0] == "ready" && lines[2] == "ready", "cut at \(cut)")
     }
   }

@@ -1,7 +1,5 @@
 import AgentCore
 import AgentWire
-import NIOCore
-import NIOEmbedded
 import Testing
 
 @testable import AgentRuntime
@@ -10,56 +8,54 @@ import Testing
 struct EventTests {
   private static let subscribe = #"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"# + "\n"
 
-  private static func subscribed(_ responder: ScriptedResponder) async throws -> TestConnection {
-    let connection = try await TestConnection.make(responder)
+  private static func subscribed(_ responder: ScriptedResponder, isNarrow: Bool = false) async throws -> TestConnection {
+    let connection = try await TestConnection.make(responder, isNarrow: isNarrow)
     try await connection.send(subscribe)
-    _ = await connection.recorder.waitForLines(1)
-    try await connection.onLoop {}
+    _ = await connection.far.waitForLines(1)
+    await connection.loop.turn()
     return connection
   }
 
-  @Test("Events come after the answer, beside other answers, and are wiped like them; a subscriber is never idle")
+  @Test("Events come after the answer, beside other answers; a subscriber is never idle")
   func order() async throws {
     let responder = ScriptedResponder(answersAll: true)
     let connection = try await TestConnection.make(responder)
     try await connection.send(Self.subscribe)
-    let lines = await connection.recorder.waitForLines(1)
+    let lines = await connection.far.waitForLines(1)
     #expect(lines == ["1"])
-    try await connection.onLoop {}
-    await connection.advance(.hours(1))
+    await connection.loop.turn()
+    await connection.advance(.seconds(3_600))
     for count in 1...3 { responder.events.tell(.problems(count)) }
-    #expect(await connection.recorder.waitForLines(4).dropFirst().allSatisfy { $0.contains("events.problems") })
+    #expect(await connection.far.waitForLines(4).dropFirst().allSatisfy { $0.contains("events.problems") })
     try await connection.send(Lines.ready(2))
-    #expect(await connection.recorder.waitForLines(5).last == "ready")
-    try await connection.onLoop {}
-    #expect(connection.isOpen && connection.recorder.areAnswersWiped)
+    #expect(await connection.far.waitForLines(5).last == "ready")
+    await connection.loop.turn()
+    #expect(await connection.isOpen)
   }
 
   @Test("One that takes nothing has one event waiting in its connection, and is dropped after 10 s")
   func slow() async throws {
     let responder = ScriptedResponder(answersAll: true)
-    let connection = try await Self.subscribed(responder)
-    connection.recorder.setTakes(false)
+    let connection = try await Self.subscribed(responder, isNarrow: true)
     for count in 1...1_000 { responder.events.tell(.problems(count)) }
-    #expect(await connection.recorder.waitForLines(2).count == 2)
-    try await connection.onLoop {}
-    #expect(connection.recorder.lines.count == 2)
+    await connection.loop.turn()
+    // The rest is there for whoever would fetch it.
+    #expect(responder.events.next(for: 1, orWake: {}) != nil)
     await connection.advance(.seconds(10))
-    #expect(!connection.isOpen)
+    #expect(await !connection.isOpen)
     #expect(!responder.events.isFollowed)
+    #expect(connection.lines.count < 20)
   }
 
   @Test("One that pauses for less is told what it lost, and then the rest")
   func pausing() async throws {
     let responder = ScriptedResponder(answersAll: true)
-    let connection = try await Self.subscribed(responder)
-    connection.recorder.setTakes(false)
-    responder.events.tell(.problems(0))
-    _ = await connection.recorder.waitForLines(2)
+    let connection = try await Self.subscribed(responder, isNarrow: true)
+    responder.setReady(String(repeating: "x", count: 20_000) + "\n")
+    try await connection.send(Lines.ready(2))
     for count in 1...1_000 { responder.events.tell(.problems(count)) }
-    connection.recorder.setTakes(true)
-    try await connection.onLoop { connection.recorder.take() }
-    let lines = await connection.recorder.waitForLines(3 + WireLimits.eventsKept)
+    await connection.loop.turn()
+    let lines = await connection.far.waitForLines(3 + WireLimits.eventsKept)
     #expect(lines[2].contains(#""events.lost","params":{"count":\#(1_000 - WireLimits.eventsKept)}"#))
     #expect(lines.last?.contains(#""count":1000"#) == true)
   }
@@ -70,33 +66,32 @@ struct EventTests {
     let connection = try await TestConnection.make(responder)
     try await connection.send(Self.subscribe)
     await responder.waitForWaiting(1)
-    try await connection.channel.close().get()
+    await connection.leave()
     // As if the answer's side had subscribed it only now.
     _ = responder.events.add(1)
     responder.release()
-    let loop = connection.channel.testingEventLoop
-    while responder.events.isFollowed { try await loop.executeInContext {} }
-    #expect(connection.recorder.lines.isEmpty)
+    while responder.events.isFollowed { await connection.loop.turn() }
+    #expect(connection.lines.isEmpty)
 
     let other = try await Self.subscribed(ScriptedResponder(answersAll: true))
-    try await other.endInput()
-    #expect(!other.isOpen)
+    await other.endInput()
+    #expect(await !other.isOpen)
   }
 
   @Test("Room is made by dropping others first")
   func room() async throws {
     let responder = ScriptedResponder(answersAll: true)
-    let loop = NIOAsyncTestingEventLoop()
+    let loop = try TestLoop()
     var limits = ListenerLimits()
     limits.connections = 2
-    let table = try await TestConnection.table(on: loop, limits: limits)
-    let told = try await TestConnection(responder, table: table, loop: loop, number: 1)
+    let table = await TestConnection.table(on: loop, limits: limits)
+    let told = try await TestConnection(responder, table: table, on: loop, number: 1)
     try await told.send(Self.subscribe)
-    _ = await told.recorder.waitForLines(1)
-    try await told.onLoop {}
+    _ = await told.far.waitForLines(1)
+    await told.loop.turn()
     await told.advance(.seconds(1))
-    let idle = try await TestConnection(responder, table: table, loop: loop, number: 2)
-    let newcomer = try await TestConnection(responder, table: table, loop: loop, number: 3)
-    #expect(told.isOpen && !idle.isOpen && newcomer.isOpen)
+    let idle = try await TestConnection(responder, table: table, on: loop, number: 2)
+    let newcomer = try await TestConnection(responder, table: table, on: loop, number: 3)
+    #expect(await [told, idle, newcomer].areOpen == [true, false, true])
   }
 }

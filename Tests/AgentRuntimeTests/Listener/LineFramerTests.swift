@@ -1,4 +1,3 @@
-import NIOCore
 import Testing
 
 @testable import AgentRuntime
@@ -10,10 +9,10 @@ struct LineFramerTests {
     var framer = LineFramer(limitBytes: limit)
     var lines: [String] = []
     for piece in pieces {
-      framer.append(ByteBuffer(bytes: piece))
+      piece.withUnsafeBytes { framer.append($0) }
       loop: while true {
         switch framer.next() {
-        case .line(let line): lines.append(String(buffer: line))
+        case .line(let line): lines.append(String(decoding: line, as: UTF8.self))
         case .incomplete: break loop
         case .tooLong: return lines + ["!"]
         }
@@ -50,14 +49,32 @@ struct LineFramerTests {
     #expect(read([line]) == (length <= 64 ? [] : ["!"]))
   }
 
-  @Test("What was read into a larger buffer is wiped where it was")
-  func wipesOldBytes() {
-    var framer = LineFramer(limitBytes: 1_024)
-    let first = ByteBuffer(string: "secret-")
-    let second = ByteBuffer(string: "continued")
-    framer.append(first)
-    framer.append(second)
-    #expect(first.readableBytesView.allSatisfy { $0 == 0 })
-    #expect(second.readableBytesView.allSatisfy { $0 == 0 })
+  @Test("A line within the limit is cut where it lies, and what is no whole line stays")
+  func cut() {
+    let framer = LineFramer(limitBytes: 4)
+    Array("abc\n\nabcd\n".utf8).withUnsafeBytes { bytes in
+      var rest = bytes
+      #expect(framer.cut(&rest).map { String(decoding: $0, as: UTF8.self) } == "abc")
+      #expect(framer.cut(&rest)?.count == 0)
+      #expect(framer.cut(&rest) == nil)
+      #expect(rest.count == 5)
+      rest = UnsafeRawBufferPointer(rebasing: bytes[..<2])
+      #expect(framer.cut(&rest) == nil)
+      #expect(rest.count == 2)
+    }
+  }
+
+  @Test("It is empty when every line was asked for, and when it was wiped")
+  func empty() {
+    var framer = LineFramer(limitBytes: 64)
+    Array("a\nb".utf8).withUnsafeBytes { framer.append($0) }
+    #expect(framer.next() == .line([0x61]))
+    #expect(!framer.isEmpty)
+    Array("\n".utf8).withUnsafeBytes { framer.append($0) }
+    #expect(framer.next() == .line([0x62]))
+    #expect(framer.isEmpty)
+    Array("c\n".utf8).withUnsafeBytes { framer.append($0) }
+    framer.wipe()
+    #expect(framer.isEmpty && framer.next() == .incomplete)
   }
 }

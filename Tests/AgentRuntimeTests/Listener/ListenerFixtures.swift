@@ -1,8 +1,8 @@
 import AgentCore
 import AgentWire
-import NIOCore
-import NIOEmbedded
+import Glibc
 import Synchronization
+import Testing
 
 @testable import AgentRuntime
 
@@ -15,12 +15,18 @@ final class ScriptedResponder: LineResponder {
     var asked: [RequestID] = []
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var answersAll = false
+    var readyCount = 0
   }
   private let state = Mutex(State())
   let events = EventFeed()
 
-  /// With `answersAll` nothing waits for the test.
-  init(answersAll: Bool = false) { state.withLock { $0.answersAll = answersAll } }
+  private let onReady: @Sendable () -> Void
+
+  /// With `answersAll` nothing waits for the test. `onReady` is called before each ready answer is made.
+  init(answersAll: Bool = false, onReady: @escaping @Sendable () -> Void = {}) {
+    self.onReady = onReady
+    state.withLock { $0.answersAll = answersAll }
+  }
 
   /// What a request for a ready token is answered with.
   func setReady(_ line: String) { state.withLock { $0.ready = Array(line.utf8) } }
@@ -30,7 +36,11 @@ final class ScriptedResponder: LineResponder {
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
   ) -> Bool {
     guard request.account == "ready" else { return false }
-    let ready = state.withLock { $0.ready }
+    onReady()
+    let ready = state.withLock { state in
+      state.readyCount += 1
+      return state.ready
+    }
     send(ready.count + 7) { buffer in
       buffer.copyBytes(from: ready)
       return ready.count
@@ -57,6 +67,8 @@ final class ScriptedResponder: LineResponder {
     }
   }
 
+  /// Ready answers made so far.
+  var readyCount: Int { state.withLock { $0.readyCount } }
   var asked: [RequestID] { state.withLock { $0.asked } }
 
   /// Returns when `count` requests wait for an answer.
@@ -91,142 +103,85 @@ extension RequestID {
   }
 }
 
-/// Stands for the socket: keeps what is written, takes it or not, counts reads.
-final class OutboundRecorder: ChannelOutboundHandler, Sendable {
-  typealias OutboundIn = ByteBuffer
+/// One connection over a real socket, in a loop whose time the test moves.
+struct TestConnection: Sendable {
+  let loop: TestLoop
+  /// The caller.
+  let far: FarEnd
+  let near: Int32
+  private let connection: LoopBound<CallerConnection>
 
-  private struct State {
-    var bytes: [UInt8] = []
-    var buffers: [ByteBuffer] = []
-    var promises: [EventLoopPromise<Void>] = []
-    var takes = true
-    var reads = 0
-    var watchers: [(lines: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    var lines: Int { bytes.count { $0 == 0x0A } }
-  }
-  private let state = Mutex(State())
-
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    let buffer = unwrapOutboundIn(data)
-    let woken = state.withLock { state in
-      state.bytes += Array(buffer.readableBytesView)
-      state.buffers.append(buffer)
-      if let promise { state.promises.append(promise) }
-      let lines = state.lines
-      let woken = state.watchers.filter { $0.lines <= lines }
-      state.watchers.removeAll { $0.lines <= lines }
-      return woken
-    }
-    for watcher in woken { watcher.continuation.resume() }
-  }
-
-  func flush(context: ChannelHandlerContext) { if state.withLock({ $0.takes }) { take() } }
-
-  func read(context: ChannelHandlerContext) {
-    state.withLock { $0.reads += 1 }
-    context.read()
-  }
-
-  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    let promises = state.withLock { state in
-      defer { state.promises = [] }
-      return state.promises
-    }
-    for promise in promises { promise.fail(ChannelError.ioOnClosedChannel) }
-    context.close(mode: mode, promise: promise)
-  }
-
-  /// The caller takes everything that was written.
-  func take() {
-    let promises = state.withLock { state in
-      defer { state.promises = [] }
-      return state.promises
-    }
-    for promise in promises { promise.succeed() }
-  }
-
-  func setTakes(_ takes: Bool) { state.withLock { $0.takes = takes } }
-  var reads: Int { state.withLock { $0.reads } }
-  /// Whether every byte of every answer written so far is zero where it lies.
-  var areAnswersWiped: Bool {
-    state.withLock { state in state.buffers.allSatisfy { $0.readableBytesView.allSatisfy { $0 == 0 } } }
-  }
-  var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
-  var lines: [String] { text.split(separator: "\n").map(String.init) }
-
-  /// The lines once there are `count` of them.
-  func waitForLines(_ count: Int) async -> [String] {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.lines >= count { return true }
-        state.watchers.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
-    return lines
-  }
-}
-
-/// One connection in a loop whose time the test moves.
-struct TestConnection {
-  let channel: NIOAsyncTestingChannel
-  let recorder = OutboundRecorder()
-
+  /// Through a narrow one hardly anything is taken that the caller does not read.
   init(
-    _ responder: any LineResponder, table: NIOLoopBound<ConnectionTable>, loop: NIOAsyncTestingEventLoop,
-    number: UInt64 = 1, descriptor: Int32? = nil
+    _ responder: any LineResponder, table: LoopBound<ConnectionTable>, on loop: TestLoop, number: UInt64 = 1,
+    isNarrow: Bool = false
   ) async throws {
-    channel = NIOAsyncTestingChannel(loop: loop)
-    let (channel, recorder) = (channel, recorder)
-    try await loop.executeInContext {
-      let handler = ConnectionHandler(
-        caller: Caller(listener: "agent", uid: 1, pid: 2, connection: number), responder: responder, table: table.value,
-        descriptor: descriptor)
-      try channel.pipeline.syncOperations.addHandlers(recorder, handler)
+    self.loop = loop
+    let (near, far) = try FarEnd.pair(isNarrow: isNarrow)
+    (self.near, self.far) = (near, far)
+    connection = await loop.turn { queue in
+      let connection = CallerConnection(
+        caller: Caller(listener: "agent", uid: 1, pid: 2, connection: number), descriptor: near, responder: responder,
+        table: table.value(on: queue))
+      connection.begin()
+      return LoopBound(connection, queue)
     }
-    // Makes it active.
-    try await channel.connect(to: try SocketAddress(unixDomainSocketPath: "/test")).get()
   }
 
   static func table(
-    on loop: NIOAsyncTestingEventLoop, limits: ListenerLimits = ListenerLimits()
-  ) async throws -> NIOLoopBound<ConnectionTable> {
-    try await loop.executeInContext { NIOLoopBound(ConnectionTable(eventLoop: loop, limits: limits), eventLoop: loop) }
+    on loop: TestLoop, limits: ListenerLimits = ListenerLimits(), crowdLeft: @escaping @Sendable () -> Void = {}
+  ) async -> LoopBound<ConnectionTable> {
+    await loop.turn { [serving = loop.loop] queue in
+      LoopBound(ConnectionTable(queue: queue, loop: serving, limits: limits, crowdLeft: crowdLeft), queue)
+    }
   }
 
   static func make(
-    _ responder: any LineResponder, limits: ListenerLimits = ListenerLimits()
+    _ responder: any LineResponder, limits: ListenerLimits = ListenerLimits(), isNarrow: Bool = false
   ) async throws -> TestConnection {
-    let loop = NIOAsyncTestingEventLoop()
-    return try await TestConnection(responder, table: table(on: loop, limits: limits), loop: loop)
+    let loop = try TestLoop()
+    return try await TestConnection(
+      responder, table: table(on: loop, limits: limits), on: loop, isNarrow: isNarrow)
   }
 
   func send(_ text: String) async throws { try await send(Array(text.utf8)) }
 
+  /// Returns when the bytes have been read and what they ask for at once has been answered.
   func send(_ bytes: [UInt8]) async throws {
-    try await arrive(bytes)
-    await channel.testingEventLoop.run()
+    let far = far
+    try #require(await loop.turn { _ in bytes.isEmpty || far.send(bytes) })
+    // A read a turn.
+    for _ in 0..<(bytes.count / 65_536) { await loop.turn() }
   }
 
-  /// The bytes are read in a round of the loop that is not over yet.
-  func arrive(_ bytes: [UInt8]) async throws { try await channel.writeInbound(ByteBuffer(bytes: bytes)) }
+  func endInput() async {
+    let far = far
+    await loop.turn { _ in far.endSending() }
+  }
 
-  func endInput() async throws {
-    let channel = channel
-    try await channel.testingEventLoop.executeInContext {
-      channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+  func leave() async {
+    let far = far
+    await loop.turn { _ in far.leave() }
+  }
+
+  func advance(_ span: LoopSpan) async { await loop.advance(span) }
+
+  var isOpen: Bool {
+    get async { await loop.loop.run { [connection] in connection.value(on: $0).isOpen } }
+  }
+
+  var lines: [String] { far.lines }
+  var text: String { far.text }
+}
+
+extension [TestConnection] {
+  var areOpen: [Bool] {
+    get async {
+      var open: [Bool] = []
+      for connection in self { open.append(await connection.isOpen) }
+      return open
     }
   }
-
-  func advance(_ time: TimeAmount) async { await channel.testingEventLoop.advanceTime(by: time) }
-
-  /// Runs `body` on the loop, after everything that is queued there.
-  func onLoop<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    try await channel.testingEventLoop.executeInContext(body)
-  }
-
-  var isOpen: Bool { channel.isActive }
 }
 
 /// Request lines.

@@ -1,100 +1,133 @@
-import Glibc
-import NIOCore
-import NIOEmbedded
+import Synchronization
 import Testing
 
 @testable import AgentRuntime
 
-/// Two ends of a socket: one for the connection, one that the test reads.
-private final class Ends: Sendable {
-  let near: Int32
-  private let far: Int32
-
-  init() throws {
-    var pair: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else { throw UnixSocket.Errno(errno) }
-    (near, far) = (pair[0], pair[1])
-  }
-
-  deinit {
-    close(near)
-    close(far)
-  }
-
-  /// What has arrived.
-  func received() -> String {
-    var (all, part) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
-    while case let count = recv(far, &part, part.count, Int32(MSG_DONTWAIT)), count > 0 { all += part[..<count] }
-    return String(decoding: all, as: UTF8.self)
-  }
-
-  func stopReading() { shutdown(far, Int32(SHUT_RD)) }
-}
-
 @Suite("The answers of a round")
 struct RoundAnswersTests {
-  private let ends: Ends
-  private let responder = ScriptedResponder()
-  private let loop = NIOAsyncTestingEventLoop()
+  /// What had arrived at all callers together whenever an answer was about to be made.
+  private final class Arrivals: Sendable {
+    private let state = Mutex((callers: [FarEnd](), seen: [Int]()))
+    var seen: [Int] { state.withLock { $0.seen } }
 
-  init() throws { ends = try Ends() }
-
-  private func connect() async throws -> (TestConnection, NIOLoopBound<ConnectionTable>) {
-    let table = try await TestConnection.table(on: loop)
-    return (try await TestConnection(responder, table: table, loop: loop, descriptor: ends.near), table)
+    func watch(_ callers: [FarEnd]) { state.withLock { $0.callers = callers } }
+    @Sendable func note() {
+      state.withLock { state in state.seen.append(state.callers.map(\.unreadBytes).reduce(0, +)) }
+    }
   }
 
-  @Test("They leave together at its end, not through the pipeline, and are wiped where they lay")
-  func together() async throws {
-    let (connection, table) = try await connect()
-    try await connection.arrive(Array((Lines.ready(1) + Lines.ready(2)).utf8))
-    #expect(ends.received().isEmpty)
-    #expect(try await connection.onLoop { table.value.roundAnswers.block.starts(with: "ready".utf8) })
-    await loop.run()
-    #expect(ends.received() == "ready\nready\n")
-    #expect(connection.recorder.text.isEmpty)
-    #expect(try await connection.onLoop { table.value.roundAnswers.block.prefix(12).allSatisfy { $0 == 0 } })
+  private let arrivals = Arrivals()
+  private let responder: ScriptedResponder
+  private let listener: HandTurnedListener
+  private static let many = ConnectionTable.few + 1
+
+  init() throws {
+    responder = ScriptedResponder(onReady: arrivals.note)
+    listener = try HandTurnedListener(responder)
+  }
+
+  private var block: UnsafeMutableRawBufferPointer { listener.table.roundAnswers.block }
+
+  private func ask(_ callers: [FarEnd], _ text: String = Lines.ready(1)) {
+    arrivals.watch(callers)
+    for caller in callers { #expect(caller.send(text)) }
+  }
+
+  @Test("Those of many callers leave together when all have been read, and are wiped where they lay")
+  func together() throws {
+    let callers = try listener.connect(Self.many)
+    ask(callers)
+    let (queue, table) = (listener.queue, listener.table)
+    var wereKept = false
+    // Before that of the answers, which is asked for later in the turn.
+    queue.atEndOfTurn { wereKept = table.roundAnswers.block.starts(with: "ready\nready\n".utf8) }
+    listener.turn()
+    #expect(wereKept)
+    #expect(arrivals.seen == Array(repeating: 0, count: Self.many))
+    for caller in callers { #expect(caller.text == "ready\n") }
+    #expect(block.prefix(6 * Self.many).allSatisfy { $0 == 0 })
+    #expect(listener.table.roundAnswers.isEmpty)
+  }
+
+  @Test("Where few ask, each is answered before the next is read")
+  func few() throws {
+    let callers = try listener.connect(Self.many - 1)
+    ask(callers)
+    listener.turn()
+    #expect(arrivals.seen == (0..<callers.count).map { $0 * 6 })
+    for caller in callers { #expect(caller.text == "ready\n") }
+    #expect(block.prefix(6).allSatisfy { $0 == 0 })
   }
 
   @Test("What is answered in between goes in between")
-  func mixed() async throws {
-    let (connection, _) = try await connect()
-    try await connection.send(Lines.ready(1) + "nonsense\n" + Lines.ready(2))
-    // The first had left before the refusal was written; the second waits behind it.
-    #expect(ends.received() == "ready\n")
-    #expect(connection.recorder.lines.map { $0.contains("error") } == [true, false])
+  func mixed() throws {
+    let callers = try listener.connect(Self.many)
+    ask(callers, Lines.ready(1) + "nonsense\n" + Lines.ready(2))
+    listener.turn()
+    for caller in callers { #expect(caller.lines.map { $0.contains("error") } == [false, true, false]) }
   }
 
-  @Test("More than the block holds leaves in parts")
-  func many() async throws {
-    let line = String(repeating: "x", count: 5_000) + "\n"
+  @Test("More than the block holds leaves in parts, whole and in order")
+  func parts() throws {
+    let line = String(repeating: "0123456789", count: 1_000) + "\n"
     responder.setReady(line)
-    let (connection, _) = try await connect()
-    try await connection.send((0..<20).map(Lines.ready).joined())
-    #expect(ends.received() == String(repeating: line, count: 20))
-    #expect(connection.recorder.text.isEmpty)
+    let callers = try listener.connect(Self.many)
+    ask(callers, Lines.ready(1) + Lines.ready(2))
+    listener.turn()
+    // Six fit.
+    #expect(arrivals.seen == (0..<2 * Self.many).map { max(0, $0 - 1) / 6 * 6 * line.utf8.count })
+    for caller in callers { #expect(caller.text == line + line) }
+    #expect(block.prefix(60_000).allSatisfy { $0 == 0 })
   }
 
-  @Test("What the caller does not take at once follows through the channel, whole and in order")
-  func untaken() async throws {
-    let line = String(repeating: "0123456789", count: 2_000) + "\n"
+  @Test("An answer that could be longer than the block goes by itself")
+  func long() throws {
+    let line = String(repeating: "x", count: RoundAnswers.blockBytes) + "\n"
     responder.setReady(line)
-    let (connection, _) = try await connect()
-    try await connection.send((0..<60).map(Lines.ready).joined())
-    let direct = ends.received()
-    #expect(direct.count > line.count && !connection.recorder.text.isEmpty)
-    #expect(direct + connection.recorder.text == String(repeating: line, count: 60))
-    #expect(connection.recorder.areAnswersWiped)
+    let callers = try listener.connect(Self.many)
+    ask(callers)
+    listener.turn()
+    for caller in callers { #expect(caller.text == line) }
+  }
+
+  @Test("A caller that does not read gets the rest later, in order, and holds up nobody")
+  func untaken() throws {
+    responder.setReady(String(repeating: "x", count: 3_000) + "\n")
+    let slow = try listener.connect(isNarrow: true)
+    let others = try listener.connect(Self.many)
+    ask([slow] + others, (1...5).map(Lines.ready).joined())
+    listener.turn()
+    for other in others { #expect(other.lines.count == 5) }
+    #expect((1..<15_000).contains(slow.unreadBytes))
+    let expected = String(repeating: String(repeating: "x", count: 3_000) + "\n", count: 5)
+    // A turn for each time that it makes room.
+    for _ in 0..<20 where slow.text.utf8.count < expected.utf8.count { listener.turn() }
+    #expect(slow.text == expected)
     // From here on it takes answers again.
-    try await connection.send(Lines.ready(61))
-    #expect(ends.received() == line)
+    ask([slow] + others)
+    listener.turn()
+    for other in others { #expect(other.lines.count == 6) }
+    for _ in 0..<4 where slow.lines.count < 6 { listener.turn() }
+    #expect(slow.lines.count == 6)
   }
 
-  @Test("A caller that cannot be answered any more is dropped")
-  func gone() async throws {
-    let (connection, _) = try await connect()
-    ends.stopReading()
-    try await connection.send(Lines.ready(1))
-    #expect(!connection.isOpen)
+  @Test("A caller that cannot be answered any more is dropped, and no other", arguments: [1, Self.many])
+  func gone(_ count: Int) throws {
+    let callers = try listener.connect(count)
+    ask(callers)
+    callers[0].stopReading()
+    listener.turn()
+    #expect(listener.table.count == count - 1)
+    for caller in callers.dropFirst() { #expect(caller.text == "ready\n") }
+  }
+
+  @Test("A caller that makes room while others are answered is answered on the way, or at its own end")
+  func goesOnWithinRound() throws {
+    // More than may be in flight, so that some wait in the framer while the round is sent.
+    let callers = try listener.connect(Self.many)
+    ask(callers, (1...200).map(Lines.ready).joined())
+    listener.turn()
+    for caller in callers { #expect(caller.lines.count == 200) }
+    #expect(listener.table.roundAnswers.isEmpty)
   }
 }

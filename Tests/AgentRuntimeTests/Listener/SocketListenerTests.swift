@@ -1,7 +1,5 @@
 import AgentWire
 import Glibc
-import NIOCore
-import NIOPosix
 import Testing
 
 @testable import AgentRuntime
@@ -18,12 +16,12 @@ struct SocketListenerTests {
 
   private func start(
     _ responder: ScriptedResponder = ScriptedResponder(), limits: ListenerLimits = ListenerLimits(),
-    peer: @escaping @Sendable (NIOBSDSocket.Handle) -> PeerIdentity? = PeerIdentity.of
+    peer: @escaping @Sendable (Int32) -> PeerIdentity? = PeerIdentity.of
   ) async throws -> SocketListener {
     let socket = try ListeningSocket.open(at: SocketLocation(path: path, source: .runtimeDirectory), uid: getuid())
     return try await SocketListener.start(
       socket, name: "agent", uid: getuid(), responder: responder,
-      on: MultiThreadedEventLoopGroup.singleton.next(), limits: limits, logger: .silent, peer: peer)
+      on: try ServingLoop.start(), limits: limits, logger: .silent, peer: peer)
   }
 
   @Test("A request is answered, and the connection ends after a half-close")
@@ -127,7 +125,7 @@ struct SocketListenerTests {
     let client = try await RawClient(path: path)
     try await client.send(Lines.slow(1))
     await responder.waitForWaiting(1)
-    async let closed: Void = listener.close(grace: .minutes(1))
+    async let closed: Void = listener.close(grace: .seconds(60))
     responder.release()
     #expect(try await client.received() == "1\n")
     await closed
@@ -141,7 +139,7 @@ struct SocketListenerTests {
     func start() async throws -> SocketListener {
       try await SocketListener.start(
         try ListeningSocket.adopt(dup(kept)), name: "agent", uid: getuid(), responder: ScriptedResponder(),
-        on: MultiThreadedEventLoopGroup.singleton.next(), logger: .silent)
+        on: try ServingLoop.start(), logger: .silent)
     }
     Glibc.close(made.descriptor)
     await (try await start()).close()

@@ -1,7 +1,6 @@
 import AgentCore
 import NIOCore
 import NIOEmbedded
-import NIOPosix
 import Synchronization
 import Testing
 
@@ -38,8 +37,7 @@ struct RedirectReceiverTests {
   private func listen(
     _ login: Login, limits: RedirectLimits? = nil, host: String = "127.0.0.1", port: Int = 0
   ) async throws -> any RedirectListening {
-    let receiver = NIORedirectReceiver(
-      on: MultiThreadedEventLoopGroup.singleton.next(), limits: limits ?? self.limits())
+    let receiver = NIORedirectReceiver(limits: limits ?? self.limits())
     return try await receiver.listen(host: host, port: port, onHit: login.judge)
   }
 
@@ -243,7 +241,7 @@ struct RedirectReceiverTests {
   func oneAtATime() async throws {
     let login = Login()
     let running = Atomic<Int>(0)
-    let receiver = NIORedirectReceiver(on: MultiThreadedEventLoopGroup.singleton.next(), limits: limits())
+    let receiver = NIORedirectReceiver(limits: limits())
     let listener = try await receiver.listen(host: "127.0.0.1", port: 0) { hit in
       #expect(running.add(1, ordering: .relaxed).newValue == 1)
       await Task.yield()

@@ -1,6 +1,5 @@
 import AgentWire
-import NIOCore
-import NIOEmbedded
+import Glibc
 import Synchronization
 import Testing
 
@@ -21,52 +20,92 @@ struct WatchdogTests {
     #expect(Watchdog.intervalMicroseconds(environment, pid: 42) == expected)
   }
 
-  @Test("It is fed twice in each interval, by the loop, as long as the service answers")
-  func fed() async throws {
-    let receiver = try NotifyReceiver()
-    let loop = NIOAsyncTestingEventLoop()
-    let asked = Mutex(0)
-    let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier) { asked.withLock { $0 += 1 } }
-    for round in 1...3 {
-      // The word comes back to the loop from the service: what the loop does not run is not said.
-      await loop.run()
-      while asked.withLock({ $0 }) < round || receiver.isEmpty {
-        await loop.run()
-        await Task.yield()
-      }
-      #expect(receiver.next() == "WATCHDOG=1")
-      #expect(receiver.next() == nil)
-      await loop.advanceTime(by: .seconds(1))
+  /// Sleeps that end when the test says so.
+  private final class Sleeps: Sendable {
+    private let (begun, begin) = AsyncStream.makeStream(of: Duration.self)
+    private let (ended, end) = AsyncStream.makeStream(of: Void.self)
+
+    @Sendable func sleep(_ duration: Duration) async throws {
+      begin.yield(duration)
+      for await _ in ended { break }
+      try Task.checkCancellation()
     }
-    task.cancel()
-    await loop.shutdownGracefully()
+
+    /// How long the next sleep is, once it has begun.
+    func next() async -> Duration? {
+      for await duration in begun { return duration }
+      return nil
+    }
+
+    func wake() { end.yield() }
   }
 
-  @Test("A service that does not answer is silence, however often the loop comes round")
+  @Test("It is fed twice in each interval, as long as the service answers, until it is cancelled")
+  func fed() async throws {
+    let receiver = try NotifyReceiver()
+    let asked = Mutex(0)
+    let sleeps = Sleeps()
+    let task = Watchdog.feed(
+      every: 2_000_000, on: try ServingLoop.start(), notifier: receiver.notifier, sleep: sleeps.sleep
+    ) { asked.withLock { $0 += 1 } }
+    for round in 1...3 {
+      #expect(await sleeps.next() == .seconds(1))
+      #expect(asked.withLock { $0 } == round)
+      #expect(receiver.next() == "WATCHDOG=1")
+      #expect(receiver.next() == nil)
+      if round < 3 { sleeps.wake() }
+    }
+    task.cancel()
+    #expect(await task.result.isFailure)
+    #expect(receiver.isEmpty)
+  }
+
+  @Test("A service that does not answer is silence")
   func silence() async throws {
     let receiver = try NotifyReceiver()
-    let loop = NIOAsyncTestingEventLoop()
-    let asked = Mutex(0)
+    let loop = try ServingLoop.start()
     let (answers, answer) = AsyncStream.makeStream(of: Void.self)
-    let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier) {
-      asked.withLock { $0 += 1 }
+    let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+    let sleeps = Sleeps()
+    let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier, sleep: sleeps.sleep) {
+      ask.yield()
       for await _ in answers { break }
     }
-    await loop.run()
-    while asked.withLock({ $0 }) == 0 { await Task.yield() }
-    for _ in 0..<5 { await loop.advanceTime(by: .seconds(1)) }
-    #expect(asked.withLock { $0 } == 1)
-    #expect(receiver.next() == nil)
+    for await _ in asked { break }
+    for _ in 0..<5 { await loop.run { _ in } }
+    #expect(receiver.isEmpty)
     answer.yield()
-    while receiver.isEmpty {
-      await loop.run()
-      await Task.yield()
-    }
+    _ = await sleeps.next()
     #expect(receiver.next() == "WATCHDOG=1")
     task.cancel()
-    answer.finish()
-    await loop.shutdownGracefully()
   }
+
+  @Test("A loop that hangs is silence, though the service answers")
+  func hangingLoop() async throws {
+    let receiver = try NotifyReceiver()
+    let loop = try ServingLoop.start()
+    let (near, far) = try FarEnd.pair()
+    defer { close(near) }
+    // Holds the loop's own thread until a byte comes.
+    loop.execute { _ in
+      var wanted = pollfd(fd: near, events: Int16(POLLIN), revents: 0)
+      poll(&wanted, 1, -1)
+    }
+    let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+    let sleeps = Sleeps()
+    let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier, sleep: sleeps.sleep) { ask.yield() }
+    for await _ in asked { break }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(receiver.isEmpty)
+    far.send("x")
+    _ = await sleeps.next()
+    #expect(receiver.next() == "WATCHDOG=1")
+    task.cancel()
+  }
+}
+
+extension Result {
+  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
 }
 
 @Suite("What the service manager is told")

@@ -1,0 +1,141 @@
+import Glibc
+import Synchronization
+
+@testable import AgentRuntime
+
+/// A clock that only the test moves.
+final class HandClock: Sendable {
+  private let time = Mutex(LoopTime(nanoseconds: 1_000_000_000_000))
+
+  var now: LoopTime { time.withLock { $0 } }
+  func advance(_ span: LoopSpan) { time.withLock { $0 = $0 + span } }
+}
+
+/// A loop on a thread of its own, whose time the test moves.
+struct TestLoop: Sendable {
+  let loop: ServingLoop
+  private let clock: HandClock
+
+  init() throws {
+    let clock = HandClock()
+    self.clock = clock
+    loop = try ServingLoop.start { clock.now }
+  }
+
+  /// Does `body` on the loop, then lets it serve everything that is ready.
+  @discardableResult
+  func turn<Value: Sendable>(_ body: @escaping @Sendable (EventQueue) -> Value = { _ in }) async -> Value {
+    let value = await loop.run(body)
+    await withCheckedContinuation { continuation in
+      loop.execute { queue in queue.atEndOfTurn { continuation.resume() } }
+    }
+    return value
+  }
+
+  func advance(_ span: LoopSpan) async {
+    clock.advance(span)
+    await turn()
+  }
+}
+
+/// The caller's end of a connection. Reads only when it is asked what has come.
+final class FarEnd: Sendable {
+  let descriptor: Int32
+  private let state = Mutex((bytes: [UInt8](), isEnded: false))
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Connects to a listening socket that has room in its backlog.
+  convenience init(path: String) throws {
+    self.init(try UnixSocket.make())
+    guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else { throw UnixSocket.Errno(errno) }
+    try UnixSocket.withAddress(path) { connect(descriptor, $0, $1) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Both ends of a connection, which never block. Through a narrow one at most 5,000 bytes are on their way.
+  static func pair(isNarrow: Bool = false) throws -> (near: Int32, far: FarEnd) {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw UnixSocket.Errno(errno) }
+    var bytes: Int32 = 1
+    if isNarrow { setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size)) }
+    return (ends[0], FarEnd(ends[1]))
+  }
+
+  /// False unless the kernel takes everything.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+  }
+
+  @discardableResult
+  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  func stopReading() { shutdown(descriptor, Int32(SHUT_RD)) }
+  /// To the other end the same as a close.
+  func leave() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// What waits to be read.
+  var unreadBytes: Int { unread(descriptor) }
+
+  /// Everything that has come, read from the socket now.
+  var text: String {
+    state.withLock { state in
+      var part = [UInt8](repeating: 0, count: 65_536)
+      while !state.isEnded {
+        let count = recv(descriptor, &part, part.count, Int32(MSG_DONTWAIT))
+        if count > 0 {
+          state.bytes += part[..<count]
+        } else if count < 0, errno == EAGAIN {
+          break
+        } else {
+          state.isEnded = true
+        }
+      }
+      return String(decoding: state.bytes, as: UTF8.self)
+    }
+  }
+
+  var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+  /// Whether all has come that ever will.
+  var isEnded: Bool {
+    _ = text
+    return state.withLock { $0.isEnded }
+  }
+
+  /// The lines once there are `count` of them, or no more can come.
+  func waitForLines(_ count: Int) async -> [String] {
+    while text.utf8.count(where: { $0 == 0x0A }) < count, !isEnded { await waitForMore() }
+    return lines
+  }
+
+  /// Everything once it is `count` bytes, or no more can come.
+  func received(_ count: Int) async -> String {
+    while text.utf8.count < count, !isEnded { await waitForMore() }
+    return text
+  }
+
+  /// Everything, once the connection has ended.
+  func received() async -> String {
+    while !isEnded { await waitForMore() }
+    return text
+  }
+
+  private func waitForMore() async {
+    let descriptor = descriptor
+    _ = await onOwnThread {
+      var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = poll(&wanted, 1, -1)
+    }
+  }
+}
+
+/// Bytes that wait to be read from a socket.
+func unread(_ descriptor: Int32) -> Int {
+  var count: Int32 = 0
+  return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+}
