@@ -107,7 +107,8 @@ final class CallerConnection: DescriptorHandler {
   private func goOn() {
     flush()
     serve(UnsafeRawBufferPointer(start: nil, count: 0))
-    flush()
+    // What holds lines back is not sent behind its back: with nothing left to be taken nobody would go on with them.
+    if hasRoom { flush() }
   }
 
   private func wait() {
