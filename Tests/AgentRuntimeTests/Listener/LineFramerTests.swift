@@ -51,15 +51,14 @@ struct LineFramerTests {
 
   @Test("A line within the limit is cut where it lies, and what is no whole line stays")
   func cut() {
-    let framer = LineFramer(limitBytes: 4)
     Array("abc\n\nabcd\n".utf8).withUnsafeBytes { bytes in
       var rest = bytes
-      #expect(framer.cut(&rest).map { String(decoding: $0, as: UTF8.self) } == "abc")
-      #expect(framer.cut(&rest)?.count == 0)
-      #expect(framer.cut(&rest) == nil)
+      #expect(LineFramer.cut(&rest, limitBytes: 4).map { String(decoding: $0, as: UTF8.self) } == "abc")
+      #expect(LineFramer.cut(&rest, limitBytes: 4)?.count == 0)
+      #expect(LineFramer.cut(&rest, limitBytes: 4) == nil)
       #expect(rest.count == 5)
       rest = UnsafeRawBufferPointer(rebasing: bytes[..<2])
-      #expect(framer.cut(&rest) == nil)
+      #expect(LineFramer.cut(&rest, limitBytes: 4) == nil)
       #expect(rest.count == 2)
     }
   }

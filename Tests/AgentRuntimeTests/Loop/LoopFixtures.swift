@@ -109,20 +109,23 @@ final class FarEnd: Sendable {
 
   /// The lines once there are `count` of them, or no more can come.
   func waitForLines(_ count: Int) async -> [String] {
-    while text.utf8.count(where: { $0 == 0x0A }) < count, !isEnded { await waitForMore() }
+    _ = await text { $0.utf8.count { $0 == 0x0A } >= count }
     return lines
   }
 
   /// Everything once it is `count` bytes, or no more can come.
-  func received(_ count: Int) async -> String {
-    while text.utf8.count < count, !isEnded { await waitForMore() }
-    return text
-  }
+  func received(_ count: Int) async -> String { await text { $0.utf8.count >= count } }
 
   /// Everything, once the connection has ended.
-  func received() async -> String {
-    while !isEnded { await waitForMore() }
-    return text
+  func received() async -> String { await text { _ in false } }
+
+  private func text(once isEnough: (String) -> Bool) async -> String {
+    while true {
+      let now = text
+      // Asked without reading: what came since would be waited for again.
+      if isEnough(now) || state.withLock({ $0.isEnded }) { return now }
+      await waitForMore()
+    }
   }
 
   private func waitForMore() async {
