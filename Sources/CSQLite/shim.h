@@ -13,4 +13,9 @@ static inline int csqlite_without_lookaside(sqlite3 *connection) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, 0, 0);
 }
 
+/// sqlite3_config's SQLITE_CONFIG_PAGECACHE: no memory set aside for pages. Before the first connection, or it does nothing.
+static inline int csqlite_without_page_reserve(void) {
+  return sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
+}
+
 #endif

@@ -12,9 +12,13 @@ enum SQLiteValue {
 final class SQLiteConnection {
   let handle: OpaquePointer
 
+  /// SQLite would take 20 pages at once, and never give one back.
+  private static let isSparing = csqlite_without_page_reserve() == SQLITE_OK
+
   /// Opens the existing file at `path` (absolute) for reading and writing.
   init(path: String) throws(SQLiteFailure) {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
+    _ = Self.isSparing
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(path, &handle, flags, nil)
     guard code == SQLITE_OK, let handle else {

@@ -24,7 +24,8 @@ final class VaultDatabase {
   /// Sealed values are bounded by what one record or the catalogue can reach.
   private static let maximumValueCount: Int32 = 16 * 1_048_576
 
-  private static let cacheKiB: Int64 = 256
+  /// Eight pages: what a commit touches. The system's cache holds the rest.
+  private static let cacheKiB: Int64 = 32
 
   /// Opens the vault in `directory`, whose lock the caller holds; nil when there is none. Changes nothing in it.
   /// Throws `damaged`, `wrongFormat`, `unsafePermissions`, `storageFailed`.
