@@ -52,11 +52,11 @@ final class CallerDoor: DescriptorHandler {
   /// Begins to take callers in. False, with errno set, when the kernel cannot wait for them.
   func open() -> Bool { table.queue.add(descriptor, .reading, self) }
 
-  /// Takes nobody in any more.
+  /// Takes nobody in any more. The service manager keeps a socket that it handed over.
   func close() {
     // Later the number may be somebody else's.
     if let resting { table.queue.cancel(resting) }
-    table.queue.close(descriptor)
+    table.queue.close(descriptor, isShared: true)
   }
 
   func isReady(_ readiness: Interest) {

@@ -83,12 +83,12 @@ package final class EventQueue {
   /// Waits for something else.
   func change(_ descriptor: Int32, to interest: Interest) { _ = control(EPOLL_CTL_MOD, descriptor, interest) }
 
-  /// Forgets the descriptor and closes it.
-  func close(_ descriptor: Int32) {
+  /// Forgets the descriptor and closes it. `isShared`: another process has the open file too, which would keep its place in
+  /// epoll.
+  func close(_ descriptor: Int32, isShared: Bool = false) {
     if entries.indices.contains(Int(descriptor)) { entries[Int(descriptor)].handler = nil }
-    // The last reference to an open file takes its place in epoll with it; an inherited socket has others.
     var event = epoll_event()
-    if UnixSocket.option(SO_ACCEPTCONN, of: descriptor) == 1 { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) }
+    if isShared { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event) }
     _ = Glibc.close(descriptor)
   }
 
