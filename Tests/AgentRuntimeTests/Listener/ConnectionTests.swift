@@ -152,21 +152,6 @@ struct ConnectionTests {
     #expect(await connection.far.received(60 * line.utf8.count) == String(repeating: line, count: 60))
   }
 
-  @Test("Held back lines are gone on with whenever the caller makes room, also while it is being answered")
-  func readsMeanwhile() async throws {
-    let responder = ScriptedResponder()
-    let line = String(repeating: "x", count: 899) + "\n"
-    responder.setReady(line)
-    let loop = try TestLoop()
-    let table = await TestConnection.table(on: loop)
-    for number in 1...20 {
-      let connection = try await TestConnection(responder, table: table, on: loop, number: UInt64(number), isNarrow: true)
-      async let received = connection.far.received(700 * line.utf8.count)
-      try await connection.send((0..<700).map(Lines.ready).joined())
-      #expect(await received.utf8.count == 700 * line.utf8.count)
-    }
-  }
-
   @Test("After a half-close the answers still come, then the connection ends")
   func halfClose() async throws {
     let responder = ScriptedResponder()

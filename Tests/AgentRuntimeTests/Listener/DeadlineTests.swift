@@ -119,6 +119,24 @@ struct DeadlineTests {
     #expect(await connection.far.waitForLines(2) == ["1", "ready"])
   }
 
+  @Test("Nor is one that was begun before, whose rest we do not read")
+  func lineNotRead() async throws {
+    var limits = ListenerLimits()
+    limits.answerTime = .seconds(60)
+    let responder = ScriptedResponder()
+    let connection = try await TestConnection.make(responder, limits: limits, isNarrow: true)
+    let answer = String(repeating: "x", count: 100_000) + "\n"
+    try await connection.send(Lines.slow(1) + Lines.ready(2).prefix(9))
+    await responder.waitForWaiting(1)
+    responder.release(with: answer)
+    while connection.far.unreadBytes == 0 { await connection.loop.turn() }
+    try await connection.send(String(Lines.ready(2).dropFirst(9)))
+    #expect(unread(connection.near) > 0)
+    await connection.advance(.seconds(10))
+    #expect(await connection.isOpen)
+    #expect(await connection.far.received(answer.utf8.count + 6) == answer + "ready\n")
+  }
+
   @Test("The deadlines of one connection do not touch another")
   func independent() async throws {
     let loop = try TestLoop()

@@ -83,14 +83,14 @@ final class ScriptedResponder: LineResponder {
     }
   }
 
-  /// Answers one waiting request, or all of them.
-  func release(_ id: RequestID? = nil) {
+  /// Answers one waiting request, or all of them, with `line` or else with their ids.
+  func release(_ id: RequestID? = nil, with line: String? = nil) {
     let released = state.withLock { state in
       let released = state.waiting.filter { id == nil || $0.id == id }
       state.waiting.removeAll { id == nil || $0.id == id }
       return released
     }
-    for one in released { one.continuation.resume(returning: Array("\(one.id.text)\n".utf8)) }
+    for one in released { one.continuation.resume(returning: Array((line ?? "\(one.id.text)\n").utf8)) }
   }
 }
 
