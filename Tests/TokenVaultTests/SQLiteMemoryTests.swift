@@ -24,12 +24,12 @@ struct SQLiteMemoryTests {
 
   @Test(
     "Deleted rows are overwritten, sorting takes no file, the file is not mapped, pages in memory are few",
-    arguments: [("secure_delete", 1), ("temp_store", 2), ("mmap_size", 0), ("cache_size", -256)])
+    arguments: [("secure_delete", 1), ("temp_store", 2), ("mmap_size", 0), ("cache_size", -32)])
   func settings(pragma: String, value: Int64) async throws {
     #expect(try await connection().pragmaInteger(pragma) == value)
   }
 
-  @Test("A vault that is read whole leaves no more than 256 KiB of pages")
+  @Test("A vault that is read whole leaves no more than a few pages")
   func cache() async throws {
     let connection = try await connection(records: 50, size: 16_000)
     _ = try connection.pragmaText("integrity_check")
@@ -38,6 +38,6 @@ struct SQLiteMemoryTests {
     var used: Int32 = 0
     var peak: Int32 = 0
     #expect(sqlite3_db_status(connection.handle, SQLITE_DBSTATUS_CACHE_USED, &used, &peak, 0) == SQLITE_OK)
-    #expect(used < 320 * 1_024)
+    #expect(used < 128 * 1_024)
   }
 }
