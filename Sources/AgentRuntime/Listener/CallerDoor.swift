@@ -28,8 +28,8 @@ final class CallerDoor: DescriptorHandler {
   /// Given up to take in, tell and close a caller for whom there is no descriptor.
   private var reserve: Int32 = -1
 
-  /// `descriptor` is the listening socket, which never blocks. `peer` tells who connected. `accept` is the kernel's, but
-  /// for tests.
+  /// `descriptor` is the listening socket, which never blocks. `peer` tells who connected. `accept` is the kernel's,
+  /// but for tests.
   init(
     listener: String, descriptor: Int32, uid: UInt32, responder: any LineResponder, table: ConnectionTable,
     state: SocketListener.State, logger: Logger, accept: @escaping (Int32) -> Int32 = clinux_accept,

@@ -24,8 +24,8 @@ package final class ServingLoop: Sendable {
 
   private init(bell: Int32) { self.bell = bell }
 
-  /// Starts the thread. Throws the errno when the system has no descriptors or threads left. `time` is the clock's, but for
-  /// tests.
+  /// Starts the thread. Throws the errno when the system has no descriptors or threads left. `time` is the clock's, but
+  /// for tests.
   package static func start(
     time: @escaping @Sendable () -> LoopTime = LoopTime.now
   ) throws(UnixSocket.Errno) -> ServingLoop {

@@ -173,7 +173,7 @@ struct ConnectionTests {
     #expect(await !connection.isOpen)
   }
 
-  @Test("A caller that leaves while nothing of it is read, or that cannot be answered, is let go", arguments: [false, true])
+  @Test("A caller that leaves while we read nothing, or that cannot be answered, is let go", arguments: [false, true])
   func gone(_ onlyStopsReading: Bool) async throws {
     var limits = ListenerLimits()
     limits.requestsInFlight = 1

@@ -8,7 +8,9 @@ import Testing
 struct EventTests {
   private static let subscribe = #"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"# + "\n"
 
-  private static func subscribed(_ responder: ScriptedResponder, isNarrow: Bool = false) async throws -> TestConnection {
+  private static func subscribed(
+    _ responder: ScriptedResponder, isNarrow: Bool = false
+  ) async throws -> TestConnection {
     let connection = try await TestConnection.make(responder, isNarrow: isNarrow)
     try await connection.send(subscribe)
     _ = await connection.far.waitForLines(1)

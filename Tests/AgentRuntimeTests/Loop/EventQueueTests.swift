@@ -146,7 +146,7 @@ struct EventQueueTests {
     let caller = try FarEnd(path: path)
     queue.turn(waits: false)
     #expect(queue.readyInTurn == 1)
-    queue.close(socket.descriptor)
+    queue.close(socket.descriptor, isShared: true)
     queue.turn(waits: false)
     #expect(queue.readyInTurn == 0 && recorder.told.count == 1)
     #expect(!caller.isEnded)

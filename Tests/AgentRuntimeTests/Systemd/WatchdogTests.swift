@@ -93,7 +93,9 @@ struct WatchdogTests {
     }
     let (asked, ask) = AsyncStream.makeStream(of: Void.self)
     let sleeps = Sleeps()
-    let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier, sleep: sleeps.sleep) { ask.yield() }
+    let task = Watchdog.feed(every: 2_000_000, on: loop, notifier: receiver.notifier, sleep: sleeps.sleep) {
+      ask.yield()
+    }
     for await _ in asked { break }
     for _ in 0..<100 { await Task.yield() }
     #expect(receiver.isEmpty)
