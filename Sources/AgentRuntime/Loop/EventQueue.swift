@@ -63,7 +63,7 @@ package final class EventQueue {
   }
 
   deinit {
-    if epoll >= 0 { close(epoll) }
+    if epoll >= 0 { _ = Glibc.close(epoll) }
     ready.deallocate()
   }
 
