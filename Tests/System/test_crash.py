@@ -28,7 +28,7 @@ ROTATIONS = ("strict", "grace=600")[:2 if FULL else 1]
 CAUSES = {"ENOSPC": ("disk is full", "disk I/O error", os.strerror(errno.ENOSPC)),
           "EIO": ("disk I/O error", os.strerror(errno.EIO))}
 # With the caller, and with the HTTP process; that one with the agent, and with the server.
-CHANNELS = {"read UNIX", "write UNIX", "write pipe", "read pipe",
+CHANNELS = {"recvfrom UNIX", "sendto UNIX", "write pipe", "read pipe",
             "read stdin", "write stdout", "connect TCP", "sendto TCP", "recvfrom TCP"}
 
 

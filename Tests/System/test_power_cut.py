@@ -64,7 +64,7 @@ class Endpoint:
 
 def is_socket(arguments):
     """Whether a call's first argument is one: what goes through a pipe is between the agent and its HTTP process."""
-    return plain(PLACE.match(arguments)[1]).startswith((b"socket:", b"UNIX"))
+    return re.match(r"\d+<(UNIX|TCP)", arguments) is not None
 
 
 class Grants:

@@ -25,6 +25,8 @@ CHANNEL_CALLS = (
 ON_CHANNEL = re.compile(r"(\w+)\((\d+)<(pipe|UNIX|TCP)")
 ENDS = {"0": "stdin", "1": "stdout"}
 LINE = re.compile(r"(\d+) +(\d+\.\d+) (\w+)\((.*)")
+# What the HTTP process hears of a server; the agent hears its callers by the same call.
+FROM_SERVER = re.compile(r"\d+ +(\d+\.\d+) recvfrom\(\d+<TCP")
 
 
 def server_of(home, rotation):
@@ -61,7 +63,7 @@ def strace(home, *options):
 
 def start_traced(home, *options):
     """Start the home's agent as strace's tracee and our child; returns when its socket accepts, or it is dead."""
-    trace, command = strace(home, "-D", "-I", "2", "-y", *options)
+    trace, command = strace(home, "-D", "-I", "2", "-yy", *options)
     with open(home.agent.log, "a") as log:
         home.agent.process = home.start(*command, home.programs / "oauthd", stdout=log, stderr=log)
     processes.keep(home.agent.process.pid)
@@ -105,8 +107,8 @@ def calls_of_one_refresh(home):
         mark = time.time()
         refresh(home, check=True)
         until = time.time()
-        answered = [float(m.group(2)) for m in map(LINE.match, trace.read_text(errors="replace").splitlines())
-                    if m and m.group(3) == "recvfrom" and float(m.group(2)) > mark]
+        answered = [float(m.group(1)) for m in map(FROM_SERVER.match, trace.read_text(errors="replace").splitlines())
+                    if m and float(m.group(1)) > mark]
         home.agent.stop()
         every = calls_of(trace, home)
         # strace counts by thread, and the queue that writes the vault may be served by another one after a pause.
@@ -120,8 +122,7 @@ def is_answer_on_disk(trace):
     """Whether the trace of a killed agent shows a completed sync of the vault after the server's answer came."""
     received = False
     for line in trace.read_text(errors="replace").splitlines():
-        match = LINE.match(line)
-        if match and match.group(3) == "recvfrom":
+        if FROM_SERVER.match(line):
             received = True
         elif received and "fdatasync" in line and line.endswith("= 0") and (
                 "vault.db-wal" in line or "resumed" in line):
