@@ -145,38 +145,6 @@ extension CredentialService {
         defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)),
       for: name)
   }
-
-  // MARK: Time
-
-  /// Sets the one timer of an account to its next wake.
-  func reschedule(_ name: String) {
-    // Its state may depend on what others found out about its server.
-    defer { tell(name) }
-    takeHolds(name)
-    guard let account = accounts[name] else { return }
-    account.timer?.cancel()
-    let now = now(name)
-    guard !isDraining, !isLocked,
-      let wake = [account.machine.wake(at: now), toldEnd(name, at: now)].compactMap(\.self).min()
-    else {
-      accounts[name]?.timer = nil
-      return
-    }
-    let wait = max(0, wake - now.bootSeconds)
-    accounts[name]?.timer = Task {
-      do { try await self.time.sleep(seconds: wait) } catch { return }
-      self.wake(name)
-    }
-  }
-
-  func wake(_ name: String) {
-    guard !isDraining, !isLocked else { return }
-    // What is due is decided when the clocks are, and everybody is woken then.
-    if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
-    // A sleep may end a hair before its time: rounding must not become a loop.
-    let now = now(name).advanced(by: 0.001)
-    event(name) { $0.woke(at: now, asked: ready.asked(name), random: random.fraction()) }
-  }
 }
 
 extension RandomSource {

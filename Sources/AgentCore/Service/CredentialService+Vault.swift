@@ -57,7 +57,8 @@ extension CredentialService {
   }
 
   private func forgetAll() {
-    for account in accounts.values { account.timer?.cancel() }
+    sleep?.task?.cancel()
+    sleep = nil
     accounts = [:]
     servers = [:]
     let changes = changeWaiters.values

@@ -15,7 +15,8 @@ package actor CredentialService {
     let id: RecordID
     /// Version of the last put.
     var version: UInt64
-    var timer: Task<Void, Never>?
+    /// When it is to be looked at by plan, in boot seconds.
+    var wake: Double?
     /// The last revocation that ended, by when it was decided.
     var revoked: (since: Moment, end: RevocationEnd)?
     /// A password that is used once and never kept.
@@ -64,6 +65,8 @@ package actor CredentialService {
   private(set) var isOpen = false
   /// What is known of servers; only of those that there is something to know of.
   var servers: [ServerRoute: ServerState] = [:]
+  /// Nil while nobody has anything to do by plan.
+  var sleep: Sleep?
   /// Under way while it is open what a wall clock that moved means.
   var askingForTheTime: Task<Void, Never>?
   /// From the first step of a lock to an unlock.
@@ -185,8 +188,8 @@ package actor CredentialService {
       let isUnread = broken.contains(definition.file) || broken.contains { definition.file.hasPrefix($0 + "/") }
       if isUnread { continue }
       define(name, nil)
-      if accounts[name]?.machine.isEmpty == true {
-        accounts[name]?.timer?.cancel()
+      if account.machine.isEmpty {
+        setWake(account, at: nil)
         accounts[name] = nil
         ready.remove(name)
       }

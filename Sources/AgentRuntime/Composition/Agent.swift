@@ -36,7 +36,12 @@ struct Agent: Service, CustomStringConvertible {
     let degraded = ProcessGuard.harden()
     let paths: AgentPaths
     do { paths = try AgentPaths(environment: environment) } catch { throw AgentStartError("\(error)", hint: nil) }
-    let time = SystemTime()
+    let loop: ServingLoop
+    let time: SystemTime
+    do throws(UnixSocket.Errno) {
+      loop = try ServingLoop.start()
+      time = try await SystemTime.start(on: loop)
+    } catch { throw AgentStartError("cannot start: \(String(cString: strerror(error.code)))", hint: nil) }
     let random = SystemRandom()
     let uid = getuid()
     let (socket, location) = try listeningSocket(uid: uid)
@@ -67,11 +72,7 @@ struct Agent: Service, CustomStringConvertible {
       admission: Admission(uid: uid),
       identity: AgentIdentity(pid: getpid(), started: started, startedAt: time.now(), degraded: degraded),
       logger: logger)
-    let loop: ServingLoop
     let listener: SocketListener
-    do throws(UnixSocket.Errno) { loop = try ServingLoop.start() } catch {
-      throw AgentStartError("cannot start: \(String(cString: strerror(error.code)))", hint: nil)
-    }
     do {
       listener = try await SocketListener.start(
         socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger,

@@ -1,20 +1,49 @@
 package import AgentCore
 import Glibc
 
-/// The machine's clocks. Sleeping counts suspend, as ContinuousClock does on Linux (CLOCK_BOOTTIME).
+/// The machine's clocks. Sleeping counts suspend (CLOCK_BOOTTIME).
+///
+/// Who sleeps is woken by the loop. `Task.sleep` would do, but keeps 600 bytes of a cancelled sleep until its time has
+/// come: an agent cancels several for each refresh, most of them hours ahead.
 package struct SystemTime: TimeKeeper {
   private let bootID: String
+  private let loop: ServingLoop
+  private let alarm: LoopBound<BootAlarm>
 
-  package init() { bootID = Self.readBootID() }
+  /// Throws the errno when the process has no descriptor left.
+  package static func start(on loop: ServingLoop) async throws(UnixSocket.Errno) -> SystemTime {
+    let alarm: Result<LoopBound<BootAlarm>, UnixSocket.Errno> = await loop.run { queue in
+      BootAlarm(queue: queue).map { .success(LoopBound($0, queue)) } ?? .failure(UnixSocket.Errno(errno))
+    }
+    return SystemTime(bootID: readBootID(), loop: loop, alarm: try alarm.get())
+  }
 
   package func now() -> Moment {
-    Moment(bootID: bootID, bootSeconds: Self.seconds(CLOCK_BOOTTIME), wallSeconds: Self.seconds(CLOCK_REALTIME))
+    Moment(bootID: bootID, bootSeconds: Self.bootSeconds(), wallSeconds: Self.seconds(CLOCK_REALTIME))
   }
 
   package func sleep(seconds: Double) async throws {
+    guard seconds > 0 else { return try Task.checkCancellation() }
     // A day at most, so that no arithmetic overflows; whoever wakes early looks at the clock and sleeps again.
-    try await Task.sleep(for: .milliseconds(Int64(min(max(seconds, 0), 86_400) * 1_000) + 1), clock: .continuous)
+    let due = Self.bootSeconds() + min(seconds, 86_400)
+    let sleeper = Sleeper()
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        guard sleeper.begin(continuation) else { return }
+        loop.execute { queue in
+          if !sleeper.isOver { alarm.value(on: queue).set(sleeper.id, due: due) { sleeper.end(.success(())) } }
+        }
+      }
+    } onCancel: {
+      sleeper.end(.failure(CancellationError()))
+      loop.execute { queue in alarm.value(on: queue).cancel(sleeper.id) }
+    }
   }
+
+  /// How many sleep.
+  func sleeperCount() async -> Int { await loop.run { alarm.value(on: $0).count } }
+
+  static func bootSeconds() -> Double { seconds(CLOCK_BOOTTIME) }
 
   private static func seconds(_ clock: clockid_t) -> Double {
     var time = timespec()

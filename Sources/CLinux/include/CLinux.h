@@ -4,9 +4,10 @@
 #define CLINUX_H
 
 #include <stdint.h>
-// Whole: epoll(7) and eventfd(2) are needed as they are.
+// Whole: epoll(7), eventfd(2) and timerfd_create(2) are needed as they are.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
 
 #include "clinux_start.h"

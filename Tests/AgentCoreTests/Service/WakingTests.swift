@@ -1,0 +1,68 @@
+import AgentTestSupport
+import AgentWire
+import DevAuthorizationServer
+import Testing
+
+@testable import AgentCore
+
+extension CredentialService {
+  /// When each account wakes that does, in boot seconds, soonest first.
+  var wakes: [Double] { accounts.values.compactMap(\.wake).sorted() }
+}
+
+@Suite("Waking by plan")
+struct WakingTests {
+  private static let names = (0..<20).map { "a\($0)" }
+
+  private static func definitions(but left: String? = nil) -> [AccountDefinition] {
+    names.filter { $0 != left }.map { name in
+      .browser.changed {
+        $0.name = name
+        $0.file = "/etc/accounts.d/\(name).toml"
+        $0.keep = .always
+      }
+    }
+  }
+
+  private func bench() async throws -> Bench {
+    let bench = Bench(Self.definitions())
+    for name in Self.names { try await bench.logIn(name) }
+    return bench
+  }
+
+  /// Waits until somebody sleeps until the first account wakes, and nobody else.
+  private func sleepsUntilTheFirst(_ bench: Bench) async throws {
+    try await eventually("one sleep serves all") {
+      let first = await bench.service.wakes.first
+      return bench.clock.wakes.count == 1 && first.map { abs($0 - bench.clock.wakes[0]) < 0.01 } == true
+    }
+  }
+
+  @Test("One sleep serves all accounts: it ends when the first is due, and the next begins")
+  func oneSleep() async throws {
+    let bench = try await bench()
+    #expect(await bench.service.wakes.count == Self.names.count)
+    for round in 1...Self.names.count {
+      try await sleepsUntilTheFirst(bench)
+      bench.clock.advance(by: bench.clock.wakes[0] - bench.clock.now().bootSeconds)
+      try await eventually("the account that is due is refreshed") { bench.refreshes >= round }
+    }
+    try await eventually("each once") { bench.refreshes == Self.names.count }
+  }
+
+  @Test("Whoever gets an earlier moment is waited for, and who was first and leaves is not")
+  func firstChanges() async throws {
+    let bench = try await bench()
+    try await sleepsUntilTheFirst(bench)
+    let first = try #require(await bench.service.wakes.first)
+    bench.transport.withServer { $0.options.accessTokenLifeSeconds = 600 }
+    _ = try await bench.call(TokenGet(account: "a7", force: true))
+    try await sleepsUntilTheFirst(bench)
+    #expect(bench.clock.wakes[0] < first, "a7's new token has a shorter life")
+    bench.configuration.set(Self.definitions(but: "a7"))
+    _ = try await bench.call(ConfigReload())
+    _ = try? await bench.call(Logout(account: "a7"))
+    try await sleepsUntilTheFirst(bench)
+    #expect(bench.clock.wakes[0] == first)
+  }
+}
