@@ -117,13 +117,17 @@ private struct FilledLine {
 
   mutating func decimal(_ number: Int64) {
     if number < 0 { copy("-") }
-    var rest = number.magnitude
     let start = count
+    var rest = number.magnitude
     repeat {
       buffer[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
       count += 1
       rest /= 10
     } while rest > 0
-    buffer[start..<count].reverse()
+    var (first, last) = (start, count - 1)
+    while first < last {
+      buffer.swapAt(first, last)
+      (first, last) = (first + 1, last - 1)
+    }
   }
 }

@@ -45,15 +45,14 @@ package enum TokenLine {
     guard reader.take(#"{"jsonrpc":"2.0","id":"#), let id = reader.identifier(),
       reader.take(#","method":"token.get","params":{"#)
     else { return nil }
-    var request = Request(id: .number(id))
-    if let account = reader.stringMember(#""account":""#) { request.account = reader.text(account) }
-    if let seconds = reader.integerMember(#""min_validity_s":"#) {
-      guard (0...greatestValiditySeconds).contains(seconds) else { return nil }
-      request.minValiditySeconds = seconds
-    }
-    if let url = reader.stringMember(#""url":""#) { request.url = reader.text(url) }
-    guard reader.endsObject(), reader.take("}"), reader.isAtEnd else { return nil }
-    return request
+    let account = reader.stringMember(#""account":""#)
+    let seconds = reader.integerMember(#""min_validity_s":"#)
+    let url = reader.stringMember(#""url":""#)
+    guard reader.endsObject(), reader.take("}"), reader.isAtEnd,
+      seconds.map((0...greatestValiditySeconds).contains) != false
+    else { return nil }
+    return Request(
+      id: .number(id), account: account.map(reader.text), url: url.map(reader.text), minValiditySeconds: seconds)
   }
 
   /// Reads a line without its line feed. A failure is never canonical.

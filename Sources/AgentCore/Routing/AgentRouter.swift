@@ -49,24 +49,17 @@ package struct AgentRouter: LineResponder {
 
   // MARK: The ready path
 
+  package func now() -> Moment { time.now() }
+
   package func sendReadyAnswer(
-    to request: TokenLine.Request, from caller: Caller,
+    to request: TokenLine.Request, from caller: Caller, at now: Moment,
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
   ) -> Bool {
     guard let account = request.account, request.url == nil, case .number(let id) = request.id,
-      admission.admit(caller) == .allow
-    else { return false }
-    let now = time.now()
-    guard
+      admission.admit(caller) == .allow,
       let ready = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now)
     else { return false }
-    let remaining = ready.endBootSeconds.map { $0 - now.bootSeconds }
-    let times = TokenAnswerFrame.Times(
-      expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })
-    let (token, frame) = (ready.accessToken, ready.frame)
-    send(frame.capacity(tokenCount: token.count)) { buffer in
-      frame.write(id, times, tokenCount: token.count, into: buffer, token: token.write)
-    }
+    send(ready.capacity) { ready.write(id, at: now, into: $0) }
     return true
   }
 

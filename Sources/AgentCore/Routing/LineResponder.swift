@@ -19,10 +19,12 @@ package struct Caller: Sendable, Hashable {
 
 /// Answers requests; the listener owns framing, ids in use and deadlines.
 package protocol LineResponder: Sendable {
-  /// Answers with a token that is there and valid, without leaving the event loop: `send` is called once, with the
-  /// greatest length of the answer line and what writes it and returns its length. False: ask `answer`. Never says no.
+  /// What time it is. A loop asks once for all ready answers of a turn: reading the clocks costs as much as an answer.
+  func now() -> Moment
+  /// Answers with a token that is there and valid at `now`, without leaving the event loop: `send` is called once, with
+  /// the greatest length of the answer line and what writes it and returns its length. False: ask `answer`. Never says no.
   func sendReadyAnswer(
-    to request: TokenLine.Request, from caller: Caller,
+    to request: TokenLine.Request, from caller: Caller, at now: Moment,
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
   ) -> Bool
   /// The whole answer line, line feed included.

@@ -2,8 +2,8 @@ package import AgentWire
 package import Sealing
 import Synchronization
 
-/// A token that may be handed out at once.
-package struct ReadyToken: Sendable {
+/// A token that may be handed out at once. A class: to lend it out counts one reference, not those of all its parts.
+package final class ReadyToken: Sendable {
   package let accessToken: Secret
   /// Its answers, but for the token itself.
   package let frame: TokenAnswerFrame
@@ -11,6 +11,24 @@ package struct ReadyToken: Sendable {
   package let endBootSeconds: Double?
   /// Seconds it must still be valid when a request names none.
   package let defaultMinimumValidity: Double
+
+  package init(accessToken: Secret, frame: TokenAnswerFrame, endBootSeconds: Double?, defaultMinimumValidity: Double) {
+    self.accessToken = accessToken
+    self.frame = frame
+    self.endBootSeconds = endBootSeconds
+    self.defaultMinimumValidity = defaultMinimumValidity
+  }
+
+  /// Bytes that `write` wants.
+  var capacity: Int { frame.capacity(tokenCount: accessToken.count) }
+
+  /// Writes the line that answers the request `id` at `now`, and returns its length.
+  func write(_ id: Int64, at now: Moment, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let remaining = endBootSeconds.map { $0 - now.bootSeconds }
+    let times = TokenAnswerFrame.Times(
+      expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })
+    return frame.write(id, times, tokenCount: accessToken.count, into: buffer) { accessToken.write(to: $0) }
+  }
 
   /// Whether it is valid for `seconds` more, or for its default.
   package func suffices(_ seconds: Int?, at bootSeconds: Double) -> Bool {

@@ -5,15 +5,16 @@ import Glibc
 extension CallerConnection {
   // MARK: Answers of the responder
 
-  /// False when the line is not the common spelling of a request for a token that is ready.
+  /// False when the line is not the common spelling of a request for a token that is ready. A caller that is quiet stays
+  /// so when it takes the whole answer.
   func sendReadyAnswer(to line: UnsafeRawBufferPointer) -> Bool {
-    guard let request = TokenLine.scanRequest(line), idsInUse.isEmpty || !idsInUse.contains(request.id) else {
-      return false
-    }
-    return responder.sendReadyAnswer(to: request, from: caller) { capacity, write in
+    guard let request = TokenLine.scanRequest(line), isQuiet || !idsInUse.contains(request.id) else { return false }
+    return responder.sendReadyAnswer(to: request, from: caller, at: table.now(of: responder)) { capacity, write in
+      if isQuiet, table.sendsAtOnce, table.roundAnswers.lend(capacity, write, { take($0) }) { return }
       answersInRound += 1
       if !table.keepReadyAnswer(for: self, capacity, write) {
         answersInRound -= 1
+        isQuiet = false
         send([UInt8](unsafeUninitializedCapacity: capacity) { $1 = write(UnsafeMutableRawBufferPointer($0)) })
       }
     }
@@ -75,15 +76,22 @@ extension CallerConnection {
     // Those that were kept before the one that is kept now.
     if answersInRound > 0 { answersInRound -= 1 }
     guard isOpen else { return }
-    guard let taken = untaken.isEmpty ? offer(answer) : 0 else { return drop() }
-    if taken == answer.count {
-      lastActivity = now
-    } else {
-      // Only a caller that reads too slowly is waited for.
-      untaken.append(UnsafeRawBufferPointer(rebasing: answer[taken...]))
-      if answerDeadline == nil { answerDeadline = now + limits.answerTime }
-    }
-    settle()
+    if isQuiet || untaken.isEmpty { take(answer) } else { keep(answer) }
+    if !isQuiet { settle() }
+  }
+
+  /// Sends an answer; what the caller does not take at once waits.
+  private func take(_ answer: UnsafeRawBufferPointer) {
+    guard let taken = offer(answer) else { return drop() }
+    if taken == answer.count { return lastActivity = now }
+    keep(UnsafeRawBufferPointer(rebasing: answer[taken...]))
+  }
+
+  /// Only a caller that reads too slowly is waited for.
+  private func keep(_ rest: UnsafeRawBufferPointer) {
+    isQuiet = false
+    untaken.append(rest)
+    if answerDeadline == nil { answerDeadline = now + limits.answerTime }
   }
 
   /// Sends what waits, as far as the caller takes it.

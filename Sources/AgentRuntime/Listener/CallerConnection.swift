@@ -29,6 +29,9 @@ final class CallerConnection: DescriptorHandler {
   private(set) var descriptor: Int32
   private var framer: LineFramer
   private var interest = Interest.reading
+  /// Nothing was owed, begun or told when the caller was last looked after: a ready answer that it takes whole leaves
+  /// everything as it is.
+  var isQuiet = false
   private var isServing = false
   private var inputEnded = false
   private var isFirstLine = true
@@ -67,6 +70,8 @@ final class CallerConnection: DescriptorHandler {
   func isReady(_ readiness: Interest) {
     if interest.contains(.reading) {
       if !readiness.isDisjoint(with: [.reading, .ended]) { readOnce() }
+      // Mostly all is as it was.
+      if isQuiet { return }
     } else if !readiness.isDisjoint(with: .ended) {
       // Nothing can be sent any more, and nothing is to be read.
       return drop()
@@ -119,6 +124,7 @@ final class CallerConnection: DescriptorHandler {
       interest = wanted
       table.queue.change(descriptor, to: wanted)
     }
+    isQuiet = !isOwedAnAnswer && framer.isEmpty && !isSubscribed
     keepTime()
   }
 
@@ -129,14 +135,26 @@ final class CallerConnection: DescriptorHandler {
     table.withInput { input in
       let count = recv(descriptor, input.baseAddress, input.count, Int32(MSG_DONTWAIT))
       if count > 0 {
-        serve(UnsafeRawBufferPointer(rebasing: input[..<count]))
+        let incoming = UnsafeRawBufferPointer(rebasing: input[..<count])
+        if isQuiet, answersAtOnce(incoming) { return count }
+        isQuiet = false
+        serve(incoming)
       } else if count == 0 {
+        isQuiet = false
         inputEnded = true
       } else if errno != EAGAIN, errno != EINTR {
         drop()
       }
       return max(0, count)
     }
+  }
+
+  /// Whether it is what comes mostly: one request for a token that is ready.
+  private func answersAtOnce(_ incoming: UnsafeRawBufferPointer) -> Bool {
+    let end = incoming.count - 1
+    guard end < limits.lineBytes, incoming[end] == UInt8(ascii: "\n") else { return false }
+    // The spelling that is answered so holds no other line feed.
+    return sendReadyAnswer(to: UnsafeRawBufferPointer(rebasing: incoming[..<end]))
   }
 
   private var hasRoom: Bool {

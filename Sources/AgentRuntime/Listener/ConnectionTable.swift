@@ -21,6 +21,8 @@ final class ConnectionTable {
   /// Where so few ask in one turn, each is answered at once: it works on while the others are read.
   static let few = 8
   private var mostAtOnce = 0
+  /// What the responder's clocks said in a turn.
+  private var moment: (turn: UInt64, value: Moment)?
   private let crowdLeft: () -> Void
 
   /// `crowdLeft` is called when many connections were open and half of them are not any more.
@@ -72,18 +74,29 @@ final class ConnectionTable {
     if let start = input.baseAddress { explicit_bzero(start, count) }
   }
 
+  /// Where few ask, each is answered before the next is read.
+  var sendsAtOnce: Bool { queue.readyInTurn <= Self.few }
+
   /// Keeps a ready answer until the end of this turn, at most. False: the connection keeps it.
   func keepReadyAnswer(
     for connection: CallerConnection, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
   ) -> Bool {
     let isFirst = roundAnswers.isEmpty
     guard roundAnswers.add(for: connection, capacity, write) else { return false }
-    if queue.readyInTurn <= Self.few {
+    if sendsAtOnce {
       roundAnswers.send()
     } else if isFirst {
       queue.atEndOfTurn { [roundAnswers] in roundAnswers.send() }
     }
     return true
+  }
+
+  /// The time as `responder` has it, read once a turn.
+  func now(of responder: any LineResponder) -> Moment {
+    if let moment, moment.turn == queue.turnNumber { return moment.value }
+    let now = responder.now()
+    moment = (queue.turnNumber, now)
+    return now
   }
 
   /// Makes sure that somebody looks at the connections at `deadline`, or before.

@@ -32,6 +32,18 @@ final class RoundAnswers {
     return true
   }
 
+  /// Lends the block to one answer that leaves at once: what `write` writes, `capacity` bytes at most, is given to `body`.
+  /// False while it is in use, or too small.
+  func lend(
+    _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int, _ body: (UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
+    guard usedBytes == 0, capacity <= block.count else { return false }
+    usedBytes = write(UnsafeMutableRawBufferPointer(rebasing: block[..<capacity]))
+    body(UnsafeRawBufferPointer(rebasing: block[..<usedBytes]))
+    wipe()
+    return true
+  }
+
   /// Sends everything, in the order it came.
   func send() {
     guard !isSending, !parts.isEmpty else { return }

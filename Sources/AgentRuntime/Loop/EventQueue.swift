@@ -38,6 +38,7 @@ package final class EventQueue {
   package private(set) var now: LoopTime
 
   private(set) var readyInTurn = 0
+  private(set) var turnNumber: UInt64 = 0
 
   private struct Entry {
     var handler: (any DescriptorHandler)?
@@ -123,6 +124,7 @@ package final class EventQueue {
   package func turn(waits: Bool) {
     let count = epoll_wait(epoll, ready.baseAddress, Int32(ready.count), waits ? patienceMilliseconds : 0)
     now = time()
+    turnNumber &+= 1
     readyInTurn = max(0, Int(count))
     // A signal that came in between is somebody else's.
     for index in 0..<readyInTurn {

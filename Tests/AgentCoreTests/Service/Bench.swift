@@ -222,7 +222,7 @@ extension LineResponder {
   /// The line that is sent without leaving the event loop, or nil.
   func readyAnswer(to request: TokenLine.Request, from caller: Caller) -> [UInt8]? {
     var line: [UInt8] = []
-    let isReady = sendReadyAnswer(to: request, from: caller) { capacity, write in
+    let isReady = sendReadyAnswer(to: request, from: caller, at: now()) { capacity, write in
       line = [UInt8](unsafeUninitializedCapacity: capacity) { $1 = write(UnsafeMutableRawBufferPointer($0)) }
     }
     return isReady ? line : nil

@@ -31,8 +31,10 @@ final class ScriptedResponder: LineResponder {
   /// What a request for a ready token is answered with.
   func setReady(_ line: String) { state.withLock { $0.ready = Array(line.utf8) } }
 
+  func now() -> Moment { Moment(bootID: "boot", bootSeconds: 1, wallSeconds: 1) }
+
   func sendReadyAnswer(
-    to request: TokenLine.Request, from caller: Caller,
+    to request: TokenLine.Request, from caller: Caller, at now: Moment,
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
   ) -> Bool {
     guard request.account == "ready" else { return false }

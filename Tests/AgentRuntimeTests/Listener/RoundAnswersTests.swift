@@ -111,14 +111,48 @@ struct RoundAnswersTests {
     #expect(slow.lines.count == 6)
   }
 
+  @Test("So does one whose answers leave at once: it gets the rest of one that it did not take, then the next")
+  func untakenOfOne() throws {
+    let slow = try listener.connect(isNarrow: true)
+    // It is quiet from its first answer on.
+    ask([slow])
+    listener.turn()
+    #expect(slow.text == "ready\n")
+    let line = String(repeating: "0123456789", count: 1_500) + "\n"
+    responder.setReady(line)
+    for number in 1...3 {
+      ask([slow], Lines.ready(number))
+      listener.turn()
+      #expect((1..<line.utf8.count).contains(slow.unreadBytes))
+      #expect(block.prefix(line.utf8.count).allSatisfy { $0 == 0 })
+      let expected = "ready\n" + String(repeating: line, count: number)
+      for _ in 0..<20 where slow.text.utf8.count < expected.utf8.count { listener.turn() }
+      #expect(slow.text == expected)
+    }
+  }
+
   @Test("A caller that cannot be answered any more is dropped, and no other", arguments: [1, Self.many])
   func gone(_ count: Int) throws {
     let callers = try listener.connect(count)
+    gone(callers)
+  }
+
+  @Test("Nor one that was answered before", arguments: [1, Self.many])
+  func goneLater(_ count: Int) throws {
+    let callers = try listener.connect(count)
+    ask(callers)
+    listener.turn()
+    for caller in callers { #expect(caller.lines == ["ready"]) }
+    gone(callers)
+  }
+
+  private func gone(_ callers: [FarEnd]) {
+    let before = callers[0].lines.count
     ask(callers)
     callers[0].stopReading()
     listener.turn()
-    #expect(listener.table.count == count - 1)
-    for caller in callers.dropFirst() { #expect(caller.text == "ready\n") }
+    #expect(listener.table.count == callers.count - 1)
+    for caller in callers.dropFirst() { #expect(caller.lines.count == before + 1) }
   }
 
   @Test("A caller that makes room while others are answered is answered on the way, or at its own end")
