@@ -19,6 +19,7 @@ import servers
 import starts
 from world import World, build_floors, hurry
 
+PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server")
 PARTS = {"clients": clients.compare, "servers": servers.compare, "starts": starts.compare, "accounts": accounts.measure}
 
 
@@ -27,12 +28,12 @@ def main():
     parser.add_argument("programs", type=Path)
     parser.add_argument("--only", choices=PARTS, action="append")
     parser.add_argument("--rounds", type=int, default=300, help="starts of each client")
-    parser.add_argument("--milliseconds", type=int, default=300, help="of each load")
+    parser.add_argument("--milliseconds", type=int, default=150, help="of each load")
     parser.add_argument("--accounts", type=int, nargs="*", default=[1_000, 10_000])
     parser.add_argument("--logged-in", type=int, default=1_000, help="of these accounts, at most")
     options = parser.parse_args()
-    programs = options.programs.resolve()
     folder = Path(tempfile.mkdtemp(prefix="ob-", dir="/tmp"))
+    programs = installed(options.programs, folder)
     worlds = []
 
     def world(accounts=0):
@@ -50,6 +51,14 @@ def main():
         for one in worlds:
             one.stop()
         shutil.rmtree(folder)
+
+
+def installed(built, folder):
+    """Copies of the programs, as an installation makes them: what the linker wrote lies in the page cache in pieces."""
+    (folder / "programs").mkdir()
+    for name in PROGRAMS:
+        shutil.copy(built / name, folder / "programs")
+    return folder / "programs"
 
 
 if __name__ == "__main__":

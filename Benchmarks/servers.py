@@ -8,7 +8,7 @@ import time
 from starts import build_nio_floor
 from world import REQUEST, ask, hurry
 
-ROUNDS = 5
+ROUNDS = 15
 
 
 def load(program, path, count, milliseconds, kind):

@@ -97,6 +97,7 @@ package struct TokenAnswerFrame: Sendable, Equatable {
 
 /// Memory that is filled from its start. Its owner has seen to it that all fits.
 private struct FilledLine {
+  private static let greatestDigits = 20
   private var buffer: UnsafeMutableRawBufferPointer
   private(set) var count = 0
 
@@ -117,17 +118,14 @@ private struct FilledLine {
 
   mutating func decimal(_ number: Int64) {
     if number < 0 { copy("-") }
-    let start = count
-    var rest = number.magnitude
+    // From its last digit on, behind the longest that could be, then moved to its place.
+    let end = count + Self.greatestDigits
+    var (first, rest) = (end, number.magnitude)
     repeat {
-      buffer[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-      count += 1
+      first -= 1
+      buffer[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
     } while rest > 0
-    var (first, last) = (start, count - 1)
-    while first < last {
-      buffer.swapAt(first, last)
-      (first, last) = (first + 1, last - 1)
-    }
+    copy(UnsafeRawBufferPointer(rebasing: buffer[first..<end]))
   }
 }

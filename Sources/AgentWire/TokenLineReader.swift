@@ -13,7 +13,9 @@ struct TokenLineReader {
 
   mutating func take(_ literal: StaticString) -> Bool {
     let count = literal.utf8CodeUnitCount
-    guard bytes.count - at >= count, let start = bytes.baseAddress, memcmp(start + at, literal.utf8Start, count) == 0
+    // What is not there mostly begins otherwise.
+    guard bytes.count - at >= count, let start = bytes.baseAddress, bytes[at] == literal.utf8Start.pointee,
+      memcmp(start + at, literal.utf8Start, count) == 0
     else { return false }
     at += count
     return true

@@ -27,7 +27,13 @@ def owner(folder):
 
 def living(pids):
     """Those of our children that are no zombies."""
-    return {pid for pid in pids if (stat := Path(f"/proc/{pid}/stat")).exists() and ") Z " not in stat.read_text()}
+    return {pid for pid in pids if (stat := status(pid)) and ") Z " not in stat}
+
+
+def status(pid):
+    """None of one that has ended, also while it is read."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text()
 
 
 @pytest.fixture

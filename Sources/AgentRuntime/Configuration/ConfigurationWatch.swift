@@ -6,6 +6,8 @@ import Glibc
 package final class ConfigurationWatch: Sendable {
   /// Editors and programs write in several steps: so long nothing may happen before the files are read again.
   package static let calm = LoopSpan.milliseconds(200)
+  /// Where it never gets calm they are read after so long.
+  static let patience = LoopSpan.seconds(2)
 
   let descriptor: Int32
   private let paths: [String]
@@ -47,6 +49,8 @@ package final class ConfigurationWatch: Sendable {
     private unowned let queue: EventQueue
     private let changed: @Sendable () -> Void
     private var timer: EventQueue.Timer?
+    /// When what was not told yet began to change.
+    private var since: LoopTime?
 
     init(watch: ConfigurationWatch, queue: EventQueue, changed: @escaping @Sendable () -> Void) {
       self.watch = watch
@@ -62,7 +66,13 @@ package final class ConfigurationWatch: Sendable {
       // A folder may be new: files that come into it have to be seen as well.
       watch.arm()
       if let timer { queue.cancel(timer) }
-      timer = queue.schedule(at: queue.now + ConfigurationWatch.calm, changed)
+      let began = since ?? queue.now
+      since = began
+      let due = min(queue.now + ConfigurationWatch.calm, began + ConfigurationWatch.patience)
+      timer = queue.schedule(at: due) { [unowned self] in
+        since = nil
+        changed()
+      }
     }
   }
 }

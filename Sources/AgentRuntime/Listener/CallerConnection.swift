@@ -15,7 +15,7 @@ final class CallerConnection: DescriptorHandler {
   /// Told of events: never idle.
   var isSubscribed = false
   var answersAwaited = 0
-  /// Those that wait in the table's block; then no other is untaken.
+  /// Those that wait in the table's block, behind the untaken ones.
   var answersInRound = 0
   var untaken = UntakenAnswers()
   var idsInUse: Set<RequestID> = []
@@ -50,7 +50,6 @@ final class CallerConnection: DescriptorHandler {
   var now: LoopTime { table.queue.now }
   var isOpen: Bool { descriptor >= 0 }
   var isOwedAnAnswer: Bool { answersAwaited + answersInRound + untaken.count > 0 }
-  var hasTakenEverything: Bool { untaken.isEmpty }
   var hasUnfinishedLine: Bool { lineDeadline != nil }
 
   // MARK: Life

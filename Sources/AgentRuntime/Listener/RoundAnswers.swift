@@ -25,7 +25,7 @@ final class RoundAnswers {
     for connection: CallerConnection, _ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
   ) -> Bool {
     if block.count - usedBytes < capacity { send() }
-    guard !isSending, capacity <= block.count, connection.hasTakenEverything else { return false }
+    guard !isSending, capacity <= block.count else { return false }
     let start = usedBytes
     usedBytes += write(UnsafeMutableRawBufferPointer(rebasing: block[start..<start + capacity]))
     parts.append((connection, start..<usedBytes))

@@ -11,6 +11,8 @@ struct ConfigurationWatchTests {
   private final class Count: Sendable {
     private let state = Mutex((count: 0, waiting: [(Int, CheckedContinuation<Void, Never>)]()))
 
+    var count: Int { state.withLock { $0.count } }
+
     func add() {
       let woken = state.withLock { state in
         state.count += 1
@@ -76,6 +78,34 @@ struct ConfigurationWatchTests {
     await count.reaches(2)
     Self.write(folder.accountFile("work"), "x")
     await count.reaches(3)
+  }
+
+  @Test("A change is told when it has been calm for a while, and at the latest when patience ends")
+  func calm() async throws {
+    let scratch = try ScratchFolder()
+    let watch = try #require(ConfigurationWatch(folder: ConfigurationFolder(path: scratch.path, home: nil)))
+    let (loop, count) = (try TestLoop(), Count())
+    await watch.listen(on: loop.loop) { count.add() }
+    func change(then span: LoopSpan) async {
+      Self.write(scratch.path + "/config.toml", "x")
+      await loop.turn()
+      await loop.advance(span)
+    }
+    let most = ConfigurationWatch.patience.nanoseconds / ConfigurationWatch.calm.nanoseconds
+    // Each just before it would have been calm.
+    let almost = LoopSpan(nanoseconds: ConfigurationWatch.calm.nanoseconds - 1)
+    for number in 1...most {
+      await change(then: almost)
+      #expect(count.count == 0, "change \(number)")
+    }
+    await change(then: almost)
+    #expect(count.count == 1, "patience has ended")
+    await change(then: almost)
+    #expect(count.count == 1, "it begins anew")
+    await loop.advance(ConfigurationWatch.calm)
+    #expect(count.count == 2)
+    await loop.advance(.seconds(100))
+    #expect(count.count == 2, "once for all")
   }
 
   @Test("Reading the files is no change, and a folder that is not there no mistake")

@@ -35,8 +35,9 @@ final class HostileServer: Sendable {
 
   fileprivate func record(_ request: String) { counters.withLock { $0.requests.append(request) } }
 
-  /// A listening socket on a port of the kernel's choice.
-  static func listen(backlog: Int32) throws -> (socket: Int32, port: Int) {
+  /// A listening socket on a port of the kernel's choice; without a backlog it refuses every connection, and nobody else
+  /// gets its port.
+  static func listen(backlog: Int32?) throws -> (socket: Int32, port: Int) {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -44,7 +45,7 @@ final class HostileServer: Sendable {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        bind(listener, pointer, length) == 0 && Glibc.listen(listener, backlog) == 0
+        bind(listener, pointer, length) == 0 && backlog.map { Glibc.listen(listener, $0) } ?? 0 == 0
           && getsockname(listener, pointer, &length) == 0
       }
     }

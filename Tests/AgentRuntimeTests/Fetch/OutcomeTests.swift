@@ -121,8 +121,8 @@ struct OutcomeTests {
 
   @Test("A refused connection was not sent")
   func refused() async throws {
-    let (socket, port) = try HostileServer.listen(backlog: 1)
-    close(socket)
+    let (socket, port) = try HostileServer.listen(backlog: nil)
+    defer { close(socket) }
     let outcome = await fetch.perform(post("http://127.0.0.1:\(port)/"), route: HTTPRoute())
     #expect(Verdict(outcome) == .notSent(.connection), "\(outcome)")
   }

@@ -100,8 +100,8 @@ struct TLSAndProxyTests {
 
   @Test("A proxy that is not there was sent nothing", arguments: ["http://127.0.0.1:", "http://nonexistent.invalid:"])
   func missingProxy(prefix: String) async throws {
-    let (socket, port) = try HostileServer.listen(backlog: 1)
-    close(socket)
+    let (socket, port) = try HostileServer.listen(backlog: nil)
+    defer { close(socket) }
     let outcome = await fetch.perform(post("https://as.example/token"), route: HTTPRoute(proxy: prefix + "\(port)"))
     #expect(Verdict(outcome) == .notSent(.proxy), "\(outcome)")
   }
