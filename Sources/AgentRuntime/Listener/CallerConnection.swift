@@ -28,7 +28,7 @@ final class CallerConnection: DescriptorHandler {
   /// The connected socket; -1 once it is closed.
   private(set) var descriptor: Int32
   private var framer: LineFramer
-  private var interest = Interest.reading
+  private var interest: Interest = [.changes, .reading, .inputEnd]
   /// Nothing was owed, begun or told when the caller was last looked after: a ready answer that it takes whole leaves
   /// everything as it is.
   var isQuiet = false
@@ -68,7 +68,13 @@ final class CallerConnection: DescriptorHandler {
 
   func isReady(_ readiness: Interest) {
     if interest.contains(.reading) {
-      if !readiness.isDisjoint(with: [.reading, .ended]) { readOnce() }
+      if !readiness.isDisjoint(with: [.reading, .inputEnd, .ended]) {
+        let isFull = readOnce()
+        // The end, or what one read did not take, is not told of by itself.
+        if isFull || !readiness.isDisjoint(with: [.inputEnd, .ended]), isOpen, !inputEnded {
+          table.queue.change(descriptor, to: interest)
+        }
+      }
       // Mostly all is as it was.
       if isQuiet { return }
     } else if !readiness.isDisjoint(with: .ended) {
@@ -116,9 +122,9 @@ final class CallerConnection: DescriptorHandler {
   }
 
   private func wait() {
-    var wanted: Interest = untaken.isEmpty ? [] : .writing
+    var wanted: Interest = untaken.isEmpty ? .changes : [.changes, .writing]
     // While too many answers are owed the kernel holds the caller back.
-    if hasRoom, !isFinishing, !inputEnded { wanted.insert(.reading) }
+    if hasRoom, !isFinishing, !inputEnded { wanted.formUnion([.reading, .inputEnd]) }
     if wanted != interest {
       interest = wanted
       table.queue.change(descriptor, to: wanted)
@@ -129,10 +135,14 @@ final class CallerConnection: DescriptorHandler {
 
   // MARK: Reading
 
-  /// One read a turn: what is held in memory beyond the limits stays small, and nobody is served twice in a row.
-  private func readOnce() {
+  /// One read a turn: what is held in memory beyond the limits stays small, and nobody is served twice in a row. True when
+  /// there may be more.
+  @discardableResult
+  private func readOnce() -> Bool {
+    var isFull = false
     table.withInput { input in
       let count = recv(descriptor, input.baseAddress, input.count, Int32(MSG_DONTWAIT))
+      isFull = count == input.count
       if count > 0 {
         let incoming = UnsafeRawBufferPointer(rebasing: input[..<count])
         if isQuiet, answersAtOnce(incoming) { return count }
@@ -141,11 +151,14 @@ final class CallerConnection: DescriptorHandler {
       } else if count == 0 {
         isQuiet = false
         inputEnded = true
-      } else if errno != EAGAIN, errno != EINTR {
+      } else if errno == EINTR {
+        isFull = true
+      } else if errno != EAGAIN {
         drop()
       }
       return max(0, count)
     }
+    return isFull
   }
 
   /// Whether it is what comes mostly: one request for a token that is ready.

@@ -131,6 +131,34 @@ struct RoundAnswersTests {
     }
   }
 
+  @Test("Who ends its sending together with its request is answered, then its connection closed", arguments: [1, many])
+  func ended(_ count: Int) throws {
+    let callers = try listener.connect(count)
+    for text in ["", "{", Lines.ready(1), Lines.ready(1) + Lines.ready(2), Lines.ready(1) + "{"] {
+      let caller = try listener.connect()
+      ask(callers + [caller], Lines.ready(0))
+      listener.turn()
+      caller.send(text)
+      caller.endSending()
+      for _ in 1...2 { listener.turn() }
+      #expect(caller.lines.count == text.count { $0 == "\n" } + 1 && caller.isEnded, "\(text)")
+      let leaver = try listener.connect()
+      leaver.send(text)
+      leaver.leave()
+      for _ in 1...2 { listener.turn() }
+      #expect(listener.table.count == count)
+    }
+  }
+
+  @Test("What one read does not take is read in the next turn, though nothing more comes", arguments: 1...4)
+  func manyReads(_ reads: Int) throws {
+    let caller = try listener.connect()
+    let line = String(repeating: "x", count: 40_000) + "\n"
+    #expect(caller.send(String(repeating: line, count: reads) + Lines.ready(1)))
+    for _ in 1...reads { listener.turn() }
+    #expect(caller.lines.count == reads + 1 && caller.lines.last == "ready")
+  }
+
   @Test("A caller that cannot be answered any more is dropped, and no other", arguments: [1, Self.many])
   func gone(_ count: Int) throws {
     let callers = try listener.connect(count)

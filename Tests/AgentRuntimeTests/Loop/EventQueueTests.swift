@@ -47,6 +47,25 @@ struct EventQueueTests {
     #expect(far.isEnded)
   }
 
+  @Test("One that waits for changes is told once of each, and again when that is asked for")
+  func changes() throws {
+    let (near, far) = try FarEnd.pair()
+    let interest: Interest = [.changes, .reading, .inputEnd]
+    #expect(queue.add(near, interest, recorder))
+    for change in 1...2 {
+      far.send("x")
+      for _ in 1...2 { queue.turn(waits: false) }
+      #expect(recorder.told.count == change)
+    }
+    queue.change(near, to: interest)
+    for _ in 1...2 { queue.turn(waits: false) }
+    #expect(recorder.told == [.reading, .reading, .reading])
+    far.endSending()
+    for _ in 1...2 { queue.turn(waits: false) }
+    #expect(recorder.told.last == [.reading, .inputEnd] && recorder.told.count == 4)
+    queue.close(near)
+  }
+
   @Test("It is told what it is waited for and nothing else, but an end always")
   func interest() throws {
     let (near, far) = try FarEnd.pair()
