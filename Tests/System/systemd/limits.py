@@ -6,6 +6,8 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from support.login import wait_until
+
 # The limit, and the most that there was, in each version.
 FILES = {
     "pids": {2: ("pids.max", None), 1: ("pids.max", None)},
@@ -66,8 +68,14 @@ class Limit:
         return self
 
     def __exit__(self, *_):
+        wait_until(self.is_removed, 30, "nobody is left in the cgroup")
+
+    def is_removed(self):
         for process in (self.folder / "cgroup.procs").read_text().split():
             # A helper may have ended since.
             with suppress(ProcessLookupError):
                 (self.folder.parent / "cgroup.procs").write_text(process)
-        self.folder.rmdir()
+        # One that is about to end is not listed any more.
+        with suppress(OSError):
+            self.folder.rmdir()
+            return True
