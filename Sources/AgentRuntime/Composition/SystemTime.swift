@@ -4,7 +4,7 @@ import Glibc
 /// The machine's clocks. Sleeping counts suspend (CLOCK_BOOTTIME).
 ///
 /// Who sleeps is woken by the loop. `Task.sleep` would do, but keeps 600 bytes of a cancelled sleep until its time has
-/// come: an agent cancels several for each refresh, most of them hours ahead.
+/// come: an agent cancels some for each refresh, the plan's hours ahead.
 package struct SystemTime: TimeKeeper {
   private let bootID: String
   private let loop: ServingLoop

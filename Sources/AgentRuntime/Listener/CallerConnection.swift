@@ -34,6 +34,7 @@ final class CallerConnection: DescriptorHandler {
   var isQuiet = false
   private var isServing = false
   private var inputEnded = false
+  /// Of those that are not answered at once; HTTP's are not.
   private var isFirstLine = true
 
   /// Owns `descriptor`, a connected socket that never blocks.
