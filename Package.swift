@@ -120,7 +120,7 @@ let package = Package(
     module("DevAuthorizationServer", ["OAuthProtocol", "Sealing"]),
     module(
       "AgentTestSupport",
-      ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "DevAuthorizationServer"]),
+      ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
 
     // Programs
     program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundAgent),

@@ -1,3 +1,4 @@
+package import Sealing
 import Synchronization
 package import TokenVault
 
@@ -15,6 +16,10 @@ package final class MemoryStore: RecordStore {
     var mostLoading = 0
     var beforePut: (@Sendable () -> Void)?
     var isRolledBack = false
+    var letters: [(record: RecordID, payload: Secret)] = []
+    var handedOut: Set<RecordID> = []
+    var letterFailures: [VaultError] = []
+    var isShut = false
   }
 
   private let state = Mutex(State())
@@ -85,6 +90,46 @@ package final class MemoryStore: RecordStore {
 
   package func spill(_ record: VaultRecord) async throws(VaultError) {
     state.withLock { $0.spilled[record.id] = record }
+  }
+
+  // MARK: Letters
+
+  private struct Box: Letterbox {
+    let store: MemoryStore
+
+    func put(_ payload: Secret, for record: RecordID) async throws(VaultError) {
+      let failure: VaultError? = store.state.withLock { state in
+        guard state.letterFailures.isEmpty else { return state.letterFailures.removeFirst() }
+        state.letters.append((record, payload))
+        return nil
+      }
+      if let failure { throw failure }
+    }
+  }
+
+  /// What waits in the letterbox, oldest first.
+  package var waitingLetters: [(record: RecordID, payload: Secret)] { state.withLock { $0.letters } }
+
+  /// The next letters are not taken, one with each of `errors`.
+  package func failLetters(_ errors: [VaultError]) { state.withLock { $0.letterFailures += errors } }
+
+  /// Whether the store is locked, and gives no letterbox.
+  package func setShut(_ isShut: Bool) { state.withLock { $0.isShut = isShut } }
+
+  package var letterbox: (any Letterbox)? { state.withLock { $0.isShut } ? nil : Box(store: self) }
+
+  package func letters() async throws(VaultError) -> [(record: RecordID, payload: Secret)] {
+    state.withLock { state in
+      state.handedOut = Set(state.letters.map(\.record))
+      return state.letters
+    }
+  }
+
+  package func removeLetters(of record: RecordID) async throws(VaultError) {
+    state.withLock { state in
+      guard state.handedOut.remove(record) != nil else { return }
+      state.letters.removeAll { $0.record == record }
+    }
   }
 
   package func delete(_ id: RecordID) async throws(VaultError) {

@@ -65,6 +65,16 @@ package protocol RecordStore: Sendable {
   /// a later `put` takes its place.
   func spill(_ record: VaultRecord) async throws(VaultError)
 
+  /// Where to leave what comes for a record after the store is locked; nil while it is not open. It holds no secret key,
+  /// so it is asked for before the lock and kept over it.
+  var letterbox: (any Letterbox)? { get async }
+
+  /// What was left there, oldest first. Opens the store. A letter that does not open is no error; it is left out.
+  func letters() async throws(VaultError) -> [(record: RecordID, payload: Secret)]
+
+  /// Removes those letters of a record that `letters` has given, durably. To be called when what they say is durable.
+  func removeLetters(of record: RecordID) async throws(VaultError)
+
   /// Whether what `loadAll` gave is older than what this machine has stored before. Its refresh tokens may have been
   /// rotated since: using one could make the server revoke the whole grant.
   var isRolledBack: Bool { get async }

@@ -10,6 +10,7 @@ extension Vault {
       status.isMemoryLocked = keys.areLocked
       status.rollback = rollback
       status.counterProblem = session.counterProblem
+      status.letterProblem = letterProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       return status
     }

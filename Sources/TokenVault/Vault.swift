@@ -23,6 +23,9 @@ package actor Vault: RecordStore {
   var vaultID: [UInt8]?
   /// Records that are kept aside.
   var spilled: Set<RecordID> = []
+  /// The letters that were given to who asked for them.
+  var handedOut: [RecordID: Set<LetterFolders.File>] = [:]
+  var letterProblem: String?
   /// Set by `lock` in this process; the file that says so may have failed to be written.
   var isHeld = false
   /// There is one place for the copy of a backup.
@@ -116,6 +119,7 @@ package actor Vault: RecordStore {
     let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
     try commit(.delete(rowName: name), catalogue)
     unspill(id)
+    try? await removeLetters(of: id)
   }
 
   package var isRolledBack: Bool { rollback != nil }
@@ -215,13 +219,7 @@ package actor Vault: RecordStore {
   }
 
   private func counterText(_ error: VaultError) -> String {
-    let why =
-      switch error {
-      case .storageFailed(let why): why
-      case .unsafePermissions(let path, let fix): "\(path): \(fix)"
-      default: "\(location.counterFile): \(error)"
-      }
-    return "the commit counter cannot be used, so an older vault would go unnoticed: \(why)"
+    "the commit counter cannot be used, so an older vault would go unnoticed: \(error.reason(location.counterFile))"
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is

@@ -45,6 +45,17 @@ package enum VaultError: Error, Equatable, Sendable {
   case tooManyTries(retryAfterMilliseconds: Int)
 }
 
+extension VaultError {
+  /// What is wrong with the file or folder at `path`, for a text that goes on.
+  func reason(_ path: String) -> String {
+    switch self {
+    case .storageFailed(let why): why
+    case .unsafePermissions(let path, let fix): "\(path): \(fix)"
+    default: "\(path): \(self)"
+    }
+  }
+}
+
 /// How far back a vault is, in commits.
 package struct Rollback: Equatable, Sendable {
   /// The vault's own last commit.

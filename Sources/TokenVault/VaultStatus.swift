@@ -22,6 +22,15 @@ package struct VaultLocation: Equatable, Sendable {
     self.allowsNetworkFileSystem = allowsNetworkFileSystem
   }
 
+  /// Where answers wait that came for a locked vault: the first folder lasts over a reboot, the second is there for a disk
+  /// that takes nothing.
+  var letterDirectories: [String] {
+    let state = PrivateDirectory.parent(of: counterFile) + "/letters"
+    guard let spillDirectory else { return [state] }
+    let other = PrivateDirectory.parent(of: spillDirectory) + "/letters"
+    return other == state ? [state] : [state, other]
+  }
+
   /// The database itself.
   package var databaseFile: String { directory + "/" + VaultLocation.databaseName }
 
@@ -90,6 +99,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var rollback: Rollback?
   /// What is wrong with the commit counter outside of the vault; rollbacks may go unseen.
   package var counterProblem: String?
+  /// Why answers that came while the vault was locked could not be read.
+  package var letterProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False
   /// until opened.
   package var isCodeUntold = false

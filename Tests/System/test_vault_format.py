@@ -98,6 +98,12 @@ def test_the_reader_reads_the_counter():
     assert reader.read_counter(file, VAULT_ID, key("slots")) is None
 
 
+def test_the_reader_opens_a_letter():
+    vector = VECTORS["letter"]
+    found = reader.read_letter(bytes.fromhex(vector["file"]), vector["name"], VAULT_ID, DATA_KEY)
+    assert found == (bytes.fromhex(vector["record_id"]), vector["number"], bytes.fromhex(vector["payload"]))
+
+
 # What our programs wrote
 
 def accounts(records):

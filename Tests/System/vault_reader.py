@@ -16,7 +16,7 @@ import tempfile
 from collections import namedtuple
 from pathlib import Path
 
-from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt
+from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt, crypto_box_seal_open, crypto_box_seed_keypair
 from nacl.pwhash import argon2id
 
 KEY_FILE, RECOVERY_CODE, PASSPHRASE = 1, 2, 3
@@ -109,6 +109,19 @@ def read_counter(file, vault_id, key):
     places = [place for place in (file[:64], file[64:]) if place[:16] == vault_id]
     return max((struct.unpack_from("<Q", place, 16)[0] for place in places if place[32:] == mac(key, place[:32], 32)),
                default=None)
+
+
+def read_letter(file, name, vault_id, data_key):
+    """(record id, number, payload) of a file of `letters/`."""
+    require(file[:20] == struct.pack("<I", 1) + vault_id, "whose letter")
+    public, secret = crypto_box_seed_keypair(kdf(data_key, 6, b"oauthctl"))
+    plain = crypto_box_seal_open(file[20:], public, secret)
+    format_number, vault, record, number, count = struct.unpack_from("<I16s16sQI", plain)
+    require((format_number, vault) == (1, vault_id), "head of the letter")
+    unpadded(plain, 48 + count)
+    tag = hashlib.sha256(b"oauthctl.letter.1" + vault_id + record).hexdigest()[:32]
+    require(name == f"{tag}-{number:016x}", "name of the letter")
+    return record, number, plain[48:48 + count]
 
 
 def read(database, kind, secret):

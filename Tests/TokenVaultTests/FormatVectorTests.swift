@@ -115,6 +115,26 @@ struct FormatVectorTests {
     #expect(try scratch.read(counter.path) == vectors.counterFile.all)
   }
 
+  @Test("A letter for a locked vault opens, has its name, and is sealed to the key pair that the data key gives")
+  func letter() throws {
+    let (vector, vaultID) = (vectors.letter, vectors.vaultId.all)
+    let seed = try vectors.dataKey.key.derived(6, for: "oauthctl")
+    #expect(seed.withBytes { Array($0) } == vector.seed.all)
+    let keyPair = try vectors.vaultKeys.keyPairOfLetters()
+    #expect(keyPair.publicKey.bytes == vector.publicKey.all)
+    let opened = Letter.open(vector.file.all, number: vector.number, vaultID: vaultID, by: keyPair)
+    let (record, payload) = try #require(opened)
+    #expect(record.bytes == vector.recordId.all && payload == Secret(vector.payload.all))
+    let folders = LetterFolders(paths: [], vaultID: vaultID)
+    #expect(LetterFolders.File(folder: "", tag: folders.tag(of: record), number: vector.number).name == vector.name)
+    // The sender's key is random: no two are alike, and each is as long.
+    let again = try Letter.seal(
+      payload, for: record, number: vector.number, vaultID: vaultID, to: keyPair.publicKey)
+    #expect(again.count == vector.file.all.count && again != vector.file.all)
+    let reopened = Letter.open(again, number: vector.number, vaultID: vaultID, by: keyPair)
+    #expect(reopened?.payload == payload)
+  }
+
   @Test("The whole vault opens by its key file, its recovery code and its passphrase", arguments: SlotKind.all)
   func wholeVault(kind: SlotKind) async throws {
     let scratch = try Scratch()

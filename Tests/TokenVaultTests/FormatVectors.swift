@@ -56,6 +56,15 @@ struct FormatVectors: Decodable {
     let commit: UInt64
     let place: Bytes
   }
+  struct LetterFile: Decodable {
+    let seed: Bytes
+    let publicKey: Bytes
+    let recordId: Bytes
+    let number: UInt64
+    let payload: Bytes
+    let name: String
+    let file: Bytes
+  }
   /// Hex digits in the file.
   struct Bytes: Decodable {
     let all: [UInt8]
@@ -90,6 +99,7 @@ struct FormatVectors: Decodable {
   let rolledBackCatalogue: SealedCatalogue
   let counter: [CounterPlace]
   let counterFile: Bytes
+  let letter: LetterFile
 
   static func load(from file: String = #filePath) throws -> FormatVectors {
     let folder = file.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")

@@ -39,10 +39,12 @@ final class Scratch: Sendable {
     return found
   }
 
-  /// The bytes of every file in `folder`, by its whole path.
+  /// The bytes of every file in `folder`, not in folders in it, by its whole path.
   func contents(of folder: String) throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      var status = stat()
+      guard stat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       found["\(folder)/\(name)"] = try read("\(folder)/\(name)")
     }
     return found

@@ -17,7 +17,7 @@ package struct VaultDoor: VaultControl {
     }
     var (state, reason) = Self.words(status.state)
     if let rollback = status.rollback { reason = AgentFailure(.rolledBack(rollback)).message }
-    if reason == nil { reason = status.counterProblem }
+    if reason == nil { reason = status.counterProblem ?? status.letterProblem }
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
       recoveryCodeUntold: status.isCodeUntold ? true : nil)

@@ -49,6 +49,32 @@ enum PrivateDirectory {
     guard fsync(descriptor.number) == 0 else { throw .system("fsync", parent) }
   }
 
+  /// The names in an open folder, in no order.
+  static func names(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) -> [String] {
+    // A description of its own, so that its place in the folder is nobody else's.
+    let number = openat(directory.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw .system("open", path) }
+    guard let stream = fdopendir(number) else {
+      close(number)
+      throw .system("read", path)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw .system("read", path) }
+        return names
+      }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { start in
+        start.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: start.pointee)) {
+          String(cString: $0)
+        }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+  }
+
   /// The folder that holds `path`.
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
