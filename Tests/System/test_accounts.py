@@ -7,8 +7,10 @@ import shutil
 import pytest
 
 from support.accounts import account_file, define, edit
+from support.listener import Listener
 from support.login import get_token, log_in, wait_until
 from support.watch import files_with
+from support.wire import WireError
 from world.guard import mark_of
 
 
@@ -136,6 +138,41 @@ def test_a_host_that_was_added_gets_no_token_before_it_is_accepted(home, agent, 
     home.oauthctl("account", "accept", "work", "--yes")
     assert home.oauthctl("curl", "work", elsewhere.url).stdout == "elsewhere\n"
     assert elsewhere.seen[0]["Authorization"] == f"Bearer {get_token(home)}"
+
+
+def test_a_host_that_was_taken_out_gets_no_token_any_more(home, agent, dot, elsewhere):
+    """By no way that names a URL, while the same token goes on to be given for the hosts that are left."""
+    log_in(home, dot, arguments=["--host", dot.issuer, "--host", elsewhere.url])
+    token = get_token(home)
+    assert home.oauthctl("curl", "work", elsewhere.url).stdout == "elsewhere\n"
+    assert [headers["Authorization"] for headers in elsewhere.seen] == [f"Bearer {token}"]
+    before = edit(home, "work", hosts=f'["{dot.issuer}"]')
+    assert elsewhere.url[:-1] in before
+    for account in (["work"], []):
+        result = home.oauthctl("curl", *account, elsewhere.url, check=False)
+        assert result.status == 125 and token not in result.stdout + result.stderr
+    with agent.connect() as wire:
+        for names in ({"account": "work"}, {}):
+            with pytest.raises(WireError) as refused:
+                wire.call("token.get", url=elsewhere.url, **names)
+            assert refused.value.failure == ("not_permitted" if names else "account_unknown")
+        assert wire.call("token.get", url=dot.resource)["access_token"] == token
+    assert len(elsewhere.seen) == 1
+    assert home.oauthctl("curl", "work", dot.resource).stdout == '{"hello": "alice"}'
+    define(home, "work", *before.splitlines())
+    assert home.oauthctl("curl", "work", elsewhere.url).stdout == "elsewhere\n"
+
+
+def test_curl_s_second_try_asks_for_its_host_again(home, agent, dot):
+    """The host is taken out while the first answer, a 401, is on its way: the newer token does not go there."""
+    def refresh_and_take_out():
+        home.oauthctl("get-token", "work", "--force")
+        edit(home, "work", hosts=f'["{dot.issuer}"]')
+
+    with Listener(before_answer=refresh_and_take_out, status=401) as other:
+        log_in(home, dot, arguments=["--host", dot.issuer, "--host", other.url])
+        result = home.oauthctl("curl", "work", other.url, check=False)
+        assert len(other.seen) == 1 and "may not go to" in result.stderr, result
 
 
 def test_nothing_is_refreshed_by_plan_either(home, agent, world, elsewhere):

@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from support.accounts import edit
 from support.login import get_token, log_in, wait_until
 from support.terminal import run_at_terminal
 from world.guard import digest
@@ -376,6 +377,17 @@ def test_a_server_that_is_not_surely_ours_gets_silence(home, agent, dot, helper,
     result = helper("get", *remote(dot, **asked), BASIC, check=False)
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
     assert helper("get", *remote(dot)).stdout != ""
+
+
+def test_a_host_that_was_taken_out_of_the_account_gets_nothing(home, agent, dot, elsewhere, helper):
+    log_in(home, dot, arguments=["--host", dot.issuer, "--host", elsewhere.url])
+    host = elsewhere.url.removeprefix("http://").removesuffix("/")
+    asked = remote(dot, host=host)
+    assert f"password={get_token(home)}" in helper("get", *asked).lines
+    edit(home, "work", hosts=f'["{dot.issuer}"]')
+    result = helper("get", *asked)
+    assert (result.stdout, result.stderr) == ("", "")
+    assert f"password={get_token(home)}" in helper("get", *remote(dot)).lines
 
 
 def test_the_host_s_case_does_not_matter(home, agent, dot, helper):

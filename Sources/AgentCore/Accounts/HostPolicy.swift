@@ -2,7 +2,7 @@ package import AgentWire
 import OAuthProtocol
 
 extension AccountDefinition {
-  /// The canonical origins its tokens may go to: `hosts`, or the issuer's own. Entries that do not parse are refused
+  /// The canonical origins that the file names: `hosts`, or the issuer's own. Entries that do not parse are refused
   /// when the definition is read; here they match nothing.
   package var origins: [String] {
     guard hosts.isEmpty else { return hosts.compactMap { try? Origin(hostEntry: $0).description } }
@@ -10,14 +10,31 @@ extension AccountDefinition {
   }
 }
 
+/// Where an account's tokens may go, as canonical origins.
+package struct HostPolicy: Sendable, Equatable {
+  /// Named by the file as it is now, and by what the login is bound to: adding a host needs a person's word, taking one
+  /// out needs none.
+  package let served: [String]
+  /// Named by the file alone.
+  package let unaccepted: [String]
+
+  /// `bound` is what the login is bound to; without a login the next one will be bound to what the file names.
+  package init(_ definition: AccountDefinition, boundTo bound: DefinitionBinding?) {
+    let named = definition.origins
+    let hosts = bound?.hosts ?? named
+    served = named.filter(hosts.contains)
+    unaccepted = named.filter { !hosts.contains($0) }
+  }
+}
+
 /// Which account a request means.
 package enum AccountSelection {
-  /// Picks among `accounts` (name and the origins its tokens may go to).
+  /// Picks among `accounts`.
   ///
   /// Throws `account_unknown`, `account_ambiguous`, `not_permitted` (the host is not one of the account's) or
   /// `bad_request` (`url` is none).
   package static func select(
-    account: String?, url: String?, among accounts: [(name: String, origins: [String])]
+    account: String?, url: String?, among accounts: [(name: String, hosts: HostPolicy)]
   ) throws(AgentFailure) -> (name: String, matchedHost: String?) {
     var origin: String?
     if let url {
@@ -29,15 +46,14 @@ package enum AccountSelection {
       guard let found = accounts.first(where: { $0.name == account }) else {
         throw unknown(account, accounts.map(\.name))
       }
-      if let origin, !found.origins.contains(origin) {
-        throw AgentFailure(
-          .notPermitted, "\(account): its tokens may not go to \(origin)",
-          hint: "they may go to: \(found.origins.joined(separator: ", ")); add the host to `hosts` of the account")
-      }
+      if let origin, !found.hosts.served.contains(origin) { throw notServed(origin, account, found.hosts) }
       return (found.name, origin)
     }
-    let fitting = origin.map { origin in accounts.filter { $0.origins.contains(origin) } } ?? accounts
+    let fitting = origin.map { origin in accounts.filter { $0.hosts.served.contains(origin) } } ?? accounts
     guard let first = fitting.first else {
+      if let origin, let waiting = accounts.first(where: { $0.hosts.unaccepted.contains(origin) }) {
+        throw notServed(origin, waiting.name, waiting.hosts)
+      }
       throw AgentFailure(
         .accountUnknown, origin.map { "no account for \($0)" } ?? "no account is set up",
         hint: "set one up: oauthctl login NAME ISSUER --client-id ID")
@@ -49,6 +65,18 @@ package enum AccountSelection {
         hint: "oauthctl get-token NAME, NAME being one of: \(names)")
     }
     return (first.name, origin)
+  }
+
+  private static func notServed(_ origin: String, _ account: String, _ hosts: HostPolicy) -> AgentFailure {
+    if hosts.unaccepted.contains(origin) {
+      return AgentFailure(
+        .notPermitted, "\(account): its tokens may not go to \(origin) yet: the login is not bound to that host",
+        hint: "oauthctl account accept \(account)")
+    }
+    let others = hosts.served.isEmpty ? "" : "they may go to: \(hosts.served.joined(separator: ", ")); "
+    return AgentFailure(
+      .notPermitted, "\(account): its tokens may not go to \(origin)",
+      hint: others + "add the host to `hosts` of the account")
   }
 
   private static func unknown(_ name: String, _ known: [String]) -> AgentFailure {

@@ -20,7 +20,10 @@ extension CredentialService {
       deadline: time.now().bootSeconds + left)
     switch await wait(name, waiter, timeoutSeconds: left) {
     case .failure(let failure): throw failure
-    case .success(let token): return answer(token, name, matchedHost)
+    case .success(let token):
+      // The host may have been taken out of the file while this waited.
+      if let url = request.url { _ = try select(account: name, url: url) }
+      return answer(token, name, matchedHost)
     }
   }
 
@@ -38,16 +41,15 @@ extension CredentialService {
     return TokenRejectAnswer(verdict)
   }
 
-  /// Which account a request means. An account whose definition changed keeps the hosts it was bound to.
+  /// Which account a request means.
   func select(account: String?, url: String?) throws(AgentFailure) -> (name: String, matchedHost: String?) {
     // One that is named is looked up: with thousands of accounts, listing them all takes longer than a refresh.
     let named = account.flatMap { name in
       accounts[name].flatMap { $0.machine.definition == nil ? nil : [name: $0] }
     }
-    let known = (named ?? accounts).compactMap { name, account -> (name: String, origins: [String])? in
+    let known = (named ?? accounts).compactMap { name, account -> (name: String, hosts: HostPolicy)? in
       guard let definition = account.machine.definition else { return nil }
-      let bound = account.machine.isDefinitionChanged ? account.machine.record?.grant?.binding.hosts : nil
-      return (name, bound ?? definition.origins)
+      return (name, HostPolicy(definition, boundTo: account.machine.record?.grant?.binding))
     }
     do { return try AccountSelection.select(account: account, url: url, among: known) } catch {
       guard error.kind == .accountUnknown, let account, let problem = problems.first(where: { $0.isAbout(account) })

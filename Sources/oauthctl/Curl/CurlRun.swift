@@ -70,7 +70,8 @@ struct CurlRun {
 
     let next: TokenAnswer
     do throws(CommandError) {
-      var request = TokenGet(account: answer.account)
+      // By its URL again: the host may have been taken out of the account meanwhile.
+      var request = TokenGet(account: answer.account, url: invocation.anyHost ? nil : settings.urls.first?.origin)
       request.rejected = RejectedToken(fingerprint: answer.fingerprint)
       next = try bench.agent.token(request)
     } catch {

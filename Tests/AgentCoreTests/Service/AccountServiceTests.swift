@@ -130,6 +130,31 @@ struct AccountServiceTests {
     #expect(bench.refreshes == 1)
   }
 
+  @Test("a host that is taken out of the file gets no token from the next reading on, nor what it waits for")
+  func hostTakenOut() async throws {
+    let hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"]
+    let both = AccountDefinition.browser.changed { $0.hosts = hosts }
+    let bench = try await loggedIn(both)
+    let other = TokenGet(account: "work", url: hosts[1])
+    #expect(try await bench.call(other).matchedHost == hosts[1])
+    // A request that waits for a refresh meanwhile.
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    bench.clock.advance(by: 3_601)
+    async let waiting = bench.failure(other)
+    try await bench.clock.sleepers(until: 5)
+    bench.configuration.set([both.changed { $0.hosts = [hosts[0]] }])
+    _ = try await bench.call(ConfigReload())
+    bench.clock.advance(by: 5)
+    #expect(await waiting?.kind == .notPermitted)
+    #expect(await bench.failure(other)?.kind == .notPermitted)
+    #expect(await bench.failure(TokenGet(url: hosts[1]))?.kind == .accountUnknown)
+    #expect(try await bench.call(TokenGet(url: hosts[0])).matchedHost == hosts[0])
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    bench.configuration.set([both])
+    _ = try await bench.call(ConfigReload())
+    #expect(try await bench.call(other).matchedHost == hosts[1])
+  }
+
   @Test("secrets are validated, kept, told by kind and never read back")
   func secrets() async throws {
     let bench = try await loggedIn()
