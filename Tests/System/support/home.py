@@ -118,11 +118,11 @@ class Agent:
     def is_running(self):
         return self.process is not None and self.process.poll() is None
 
-    def start(self, *arguments, environment=None):
-        """Start the agent and wait until its socket accepts."""
+    def start(self, *arguments, environment=None, before=()):
+        """Start the agent, by the program `before` if there is one, and wait until its socket accepts."""
         with open(self.log, "a") as log:
             self.process = self.home.start(
-                self.home.programs / "oauthd", *arguments, environment=environment, stdout=log, stderr=log)
+                *before, self.home.programs / "oauthd", *arguments, environment=environment, stdout=log, stderr=log)
         processes.keep(self.process.pid)
         end = time.monotonic() + START_LIMIT_SECONDS
         while time.monotonic() < end and self.is_running:
