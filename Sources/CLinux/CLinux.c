@@ -41,6 +41,11 @@ int clinux_memfd_create(const char *name, int close_on_exec) {
   return memfd_create(name, close_on_exec ? MFD_CLOEXEC : 0);
 }
 
+int clinux_open_unnamed(const char *folder) {
+  if (access("/proc/self/fd", X_OK) != 0) return -1;
+  return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+}
+
 int clinux_try_lock_exclusive(int fd) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_OFD_SETLK, &whole);

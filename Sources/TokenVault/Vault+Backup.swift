@@ -5,7 +5,7 @@ package import Sealing
 extension Vault {
   /// A copy of the vault as one file.
   package struct Backup: Equatable, Sendable {
-    /// In the vault's folder; whoever asked takes it away from there.
+    /// In the vault's folder; whoever asked takes it away from there, within ten minutes.
     package let path: String
     package let byteCount: Int
     package let recordCount: Int
@@ -22,7 +22,7 @@ extension Vault {
   }
 
   /// Writes the whole vault, sealed as it is, into one file of the vault's folder, opens it and compares it. It replaces
-  /// the backup before.
+  /// the backup before, and does not outlive a change of the slots or a lock.
   package func backup() async throws(VaultError) -> Backup {
     guard let session = try openedSession(), let keys, let directory = try vaultDirectory() else { throw .absent }
     let path = location.directory + "/" + VaultLocation.backupName
@@ -44,13 +44,23 @@ extension Vault {
       let copy = try CheckedDatabase(in: directory, VaultLocation.backupName, path: path, keys: keys)
       for id in ids { _ = try copy.record(id) }
       try copy.close()
+      guard directory.flush() else { throw .system("fsync", location.directory) }
+      let count = Int(try PrivateFile.status(in: directory, VaultLocation.backupName, path)?.st_size ?? 0)
+      removeBackupInTime()
+      return Backup(path: path, byteCount: count, recordCount: ids.count, commit: session.catalogue.commit)
     } catch {
       try? VaultDatabase.remove(in: directory, VaultLocation.backupName, path: path)
       throw error
     }
-    guard directory.flush() else { throw .system("fsync", location.directory) }
-    let count = Int(try PrivateFile.status(in: directory, VaultLocation.backupName, path)?.st_size ?? 0)
-    return Backup(path: path, byteCount: count, recordCount: ids.count, commit: session.catalogue.commit)
+  }
+
+  /// Who asked for it may have died.
+  private func removeBackupInTime() {
+    backupNumber += 1
+    Task { [weak self, number = backupNumber, backupLife] in
+      try? await Task.sleep(for: backupLife)
+      await self?.removeBackup(number)
+    }
   }
 
   /// Reads every page, seal and slot of the vault. Throws what is wrong with it.

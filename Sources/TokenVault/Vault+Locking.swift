@@ -20,6 +20,8 @@ extension Vault {
     guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return false }
     try takeLock(in: directory)
     try Mark.hold.set(in: directory, location)
+    // Whoever waits for a copy is late; it is no reason to leave the vault open.
+    try? removeStrays(in: directory)
     return true
   }
 
@@ -136,6 +138,7 @@ extension Vault {
 
   /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
   package func close() async {
+    removeBackup(backupNumber)
     forget()
     keys = nil
     lock = nil

@@ -58,6 +58,7 @@ extension Vault {
   private func replaceDatabase(_ newData: SealingKey, _ wraps: [StretchedWrap]) throws(VaultError) {
     guard let directory = try vaultDirectory() else { throw .locked }
     if let rollback { throw .rolledBack(rollback) }
+    try removeStrays(in: directory)
     try takeInSpilled()
     guard let commit = session?.catalogue.commit else { throw .locked }
     let newKeys = try sealing { () throws(SealingError) in try VaultKeys(data: newData) }

@@ -30,9 +30,12 @@ package actor Vault: RecordStore {
   var isHeld = false
   /// There is one place for the copy of a backup.
   var isChecking = false
+  /// Counts the backups, and the times that they were removed.
+  var backupNumber: UInt64 = 0
+  let backupLife: Duration
   var lastFailure: VaultError?
   /// Stays known while a failed write has closed the database.
-  private(set) var rollback: Rollback?
+  var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
   private var logIsSuspect = false
 
@@ -48,14 +51,17 @@ package actor Vault: RecordStore {
   }
 
   /// Touches nothing yet. `socketPathForLock` is told to an agent that finds the vault in use. `recoveryCost` is what
-  /// hashing a new recovery code costs. `now` gives boot seconds; only waits after wrong passphrases depend on it.
+  /// hashing a new recovery code costs. `now` gives boot seconds; only waits after wrong passphrases depend on it. A
+  /// backup that nobody has taken away after `backupLife` is removed.
   package init(
     location: VaultLocation, socketPathForLock: String, random: any RandomSource = SystemRandom(),
-    recoveryCost: PasswordHash.Cost = .interactive, now: @escaping @Sendable () -> Double = BootClock.seconds
+    recoveryCost: PasswordHash.Cost = .interactive, now: @escaping @Sendable () -> Double = BootClock.seconds,
+    backupLife: Duration = .seconds(600)
   ) {
     self.location = location
     self.recoveryCost = recoveryCost
     self.random = random
+    self.backupLife = backupLife
     socketPath = socketPathForLock
     stretcher = Stretcher(now: now)
   }
@@ -122,19 +128,6 @@ package actor Vault: RecordStore {
     try? await removeLetters(of: id)
   }
 
-  package var isRolledBack: Bool { rollback != nil }
-
-  /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback.
-  package func acceptRollback() async throws(VaultError) {
-    guard var catalogue = try openedSession()?.catalogue, let accepted = rollback else { return }
-    catalogue.commit = max(catalogue.commit, accepted.expected) + 1
-    rollback = nil
-    do throws(VaultError) { try commit(.none, catalogue) } catch {
-      rollback = accepted
-      throw error
-    }
-  }
-
   // MARK: Steps
 
   /// The session, opened if need be; nil when there is no vault.
@@ -175,7 +168,8 @@ package actor Vault: RecordStore {
     if logIsSuspect { try database.foldLog() }
     logIsSuspect = false
     try database.allowCheckpoints(true)
-    judgeCounter(&session)
+    removeNextKeyFile(vaultID: database.vaultID, slots)
+    rollback = judgeCounter(&session)
     self.keys = keys
     vaultID = database.vaultID
     self.session = session
@@ -191,35 +185,6 @@ package actor Vault: RecordStore {
       guard surplus.remove(name) != nil else { throw .damaged(what: "record \(id): its row is missing") }
     }
     guard surplus.isEmpty else { throw .damaged(what: "\(surplus.count) rows that the catalogue does not know") }
-  }
-
-  private func judgeCounter(_ session: inout Session) {
-    let catalogue = session.catalogue
-    rollback = nil
-    if catalogue.rollbackExpected > 0 {
-      rollback = Rollback(found: catalogue.commit, expected: catalogue.rollbackExpected)
-    }
-    do throws(VaultError) {
-      switch try session.counter.read() {
-      case .commit(let outside) where outside > catalogue.commit:
-        rollback = Rollback(found: catalogue.commit, expected: max(outside, catalogue.rollbackExpected))
-        return
-      case .otherKey:
-        // What it says cannot be judged with this vault's key; that it is another's is enough.
-        rollback = Rollback(
-          found: catalogue.commit, expected: max(catalogue.commit + 1, catalogue.rollbackExpected))
-        return
-      case .commit(catalogue.commit): return
-      case .commit: break
-      case .missing: session.counterProblem = "\(location.counterFile) was missing and has been made anew"
-      case .foreign: session.counterProblem = "\(location.counterFile) was not this vault's and has been made anew"
-      }
-      try session.counter.write(catalogue.commit)
-    } catch { session.counterProblem = counterText(error) }
-  }
-
-  private func counterText(_ error: VaultError) -> String {
-    "the commit counter cannot be used, so an older vault would go unnoticed: \(error.reason(location.counterFile))"
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
@@ -272,5 +237,7 @@ package actor Vault: RecordStore {
     guard lock == nil else { return }
     lock = try VaultLock(
       in: directory, path: location.directory + "/" + VaultLocation.lockName, socketPath: socketPath)
+    // From an agent that was killed. Where they cannot be removed, that is said by the change that needs them gone.
+    try? removeStrays(in: directory)
   }
 }

@@ -60,6 +60,14 @@ extension VaultError {
 package struct Rollback: Equatable, Sendable {
   /// The vault's own last commit.
   package let found: UInt64
-  /// The last commit this machine remembers.
+  /// The last commit this machine remembers; where it does not, one that is greater than `found`.
   package let expected: UInt64
+  package var cause = Cause.older
+
+  package enum Cause: Equatable, Sendable {
+    /// The commit counter says so, or a rekey since does.
+    case older
+    /// The counter is not there to say that it is not. The text tells what became of it.
+    case counterLost(String)
+  }
 }

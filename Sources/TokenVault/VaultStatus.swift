@@ -41,6 +41,8 @@ package struct VaultLocation: Equatable, Sendable {
   static let backupName = "vault.backup"
   /// A copy of a backup, while it is checked.
   static let checkName = "vault.check"
+  /// The one that `oauthctl` gives for it, followed by its process id.
+  static let givenPrefix = "vault.given."
   static let lockName = "vault.lock"
   /// There while the user has locked the vault.
   static let holdName = "vault.held"

@@ -143,6 +143,9 @@ struct DamageTests {
         count.intact += 1
       } else if place.hasLog && isRolledBack && specimen.earlier.contains(held) {
         count.rolledBack += 1
+      } else if place == .counter && isRolledBack && held == specimen.held {
+        // Nothing is left that fits: whether the vault is older cannot be told.
+        count.rolledBack += 1
       } else {
         count.wrong.append("\(what): \(held.count) records, rolled back: \(isRolledBack)")
       }

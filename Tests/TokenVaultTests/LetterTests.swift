@@ -206,8 +206,10 @@ struct LetterTests {
       for (path, bytes) in oldLetters.merging(newLetters, uniquingKeysWith: { $1 }) {
         try scratch.write(bytes, to: path)
       }
-      // The counter that is further on belongs to both.
-      try scratch.write(#require(new["state/oauthctl/commits"]), to: scratch.location.counterFile)
+      // Each has its commit there: 3 stands in the odd place, 4 in the even one.
+      let commits = "state/oauthctl/commits"
+      let both = try #require(new[commits]).prefix(64) + #require(old[commits]).suffix(64)
+      try scratch.write(Array(both), to: scratch.location.counterFile)
       let found = self.vault()
       #expect(try await texts(found) == ["one", "two"])
       #expect(try waiting().count == 2)

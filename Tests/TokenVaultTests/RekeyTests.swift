@@ -73,8 +73,27 @@ struct RekeyTests {
     #expect(await vault.status().counterProblem == nil)
   }
 
+  @Test("The vault from just before, put back with its key file and no later commit, is known to be old")
+  func putBackAtOnce() async throws {
+    let (vault, _) = try await protectedVault()
+    await vault.close()
+    let before = try scratch.files()
+    _ = try await vault.rekey(passphrase: passphrase)
+    #expect(await vault.status().rollback == nil)
+    await vault.close()
+    for name in ["data/oauthctl/vault.db", "state/oauthctl/key"] {
+      try scratch.write(#require(before[name]), to: "\(scratch.path)/\(name)")
+    }
+    #expect(try await vault.held() == records)
+    #expect(await vault.isRolledBack)
+    await vault.close()
+    #expect(unlink(scratch.location.counterFile) == 0)
+    _ = try await vault.loadAll()
+    #expect(await vault.isRolledBack)
+  }
+
   /// The steps of a rekey, in order: what a kill after each leaves.
-  enum Step: CaseIterable { case nextKey, halfDraft, draft, counter, renamed, promoted }
+  enum Step: CaseIterable { case nextKey, halfDraft, draft, counter, renamed, promoted, settled }
 
   @Test(
     "Killed after any step, one vault is there: the old or the new, whole, and no rollback", arguments: Step.allCases)
@@ -87,10 +106,13 @@ struct RekeyTests {
     let new = try scratch.files()
     let (db, key, commits) = ("data/oauthctl/vault.db", "state/oauthctl/key", "state/oauthctl/commits")
     var files = old
-    files[key + ".next"] = new[key]
+    if step != .settled { files[key + ".next"] = new[key] }
     if step == .halfDraft { files[db + ".new"] = Array(try #require(new[db]).prefix(5_000)) }
     if step == .draft { files[db + ".new"] = new[db] }
-    if [.counter, .renamed, .promoted].contains(step) { files[commits] = new[commits] }
+    // Each vault has its commit in it, until the new one is open: 32 in the even place, 33 in the odd one.
+    let both = try #require(old[commits]).prefix(64) + #require(new[commits]).suffix(64)
+    if [.counter, .renamed, .promoted].contains(step) { files[commits] = Array(both) }
+    if step == .settled { files = new }
     if step == .renamed || step == .promoted { files[db] = new[db] }
     if step == .promoted {
       files[key] = new[key]

@@ -61,28 +61,104 @@ struct RollbackTests {
     #expect(await vault.status().commit == 2)
   }
 
-  @Test(
-    "A counter that is missing, cut or foreign is made anew and reported", arguments: ["missing", "cut", "foreign"])
-  func counterProblems(what: String) async throws {
-    let vault = scratch.vault()
-    try await vault.put(.sample(1))
-    await vault.close()
+  /// What can become of the counter's file.
+  enum Loss: CaseIterable { case missing, cut, foreign, readable, folder }
+
+  private func lose(_ loss: Loss) async throws {
     let path = scratch.location.counterFile
-    switch what {
-    case "missing": #expect(unlink(path) == 0)
-    case "cut": try scratch.write([1, 2, 3], to: path)
-    default:
+    switch loss {
+    case .missing: #expect(unlink(path) == 0)
+    case .cut: try scratch.write([1, 2, 3], to: path)
+    case .foreign:
       let other = try Scratch()
       try await other.vault().put(.sample(1))
       try scratch.write(other.read(other.location.counterFile), to: path)
+    case .readable: #expect(chmod(path, 0o644) == 0)
+    case .folder: #expect(unlink(path) == 0 && mkdir(path, 0o700) == 0)
     }
-    #expect(try await vault.held().count == 1)
-    let status = await vault.status()
-    #expect(status.rollback == nil)
-    #expect(status.counterProblem?.contains(path) == true)
+  }
+
+  @Test("A counter that is lost is a rollback until accepted, and is not made anew before", arguments: Loss.allCases)
+  func lostCounter(loss: Loss) async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
     await vault.close()
+    try await lose(loss)
+    for _ in 0..<2 {
+      #expect(try await vault.held().count == 1)
+      let rollback = try #require(await vault.status().rollback)
+      guard case .counterLost(let why) = rollback.cause else {
+        Issue.record("\(rollback)")
+        return
+      }
+      #expect(rollback.found == 2 && rollback.expected > 2 && why.contains(scratch.location.counterFile))
+      await vault.close()
+    }
     _ = try await vault.loadAll()
+    if loss == .readable || loss == .folder {
+      // What could not be remembered is not accepted.
+      await #expect(throws: VaultError.self) { try await vault.acceptRollback() }
+      #expect(await vault.isRolledBack)
+      #expect(rmdir(scratch.location.counterFile) == 0 || chmod(scratch.location.counterFile, 0o600) == 0)
+    }
+    try await vault.acceptRollback()
+    await vault.close()
+    for _ in 0..<2 {
+      #expect(try await vault.held().count == 1)
+      #expect(await vault.status().rollback == nil)
+      #expect(await vault.status().counterProblem == nil)
+      await vault.close()
+    }
+  }
+
+  @Test("An old vault whose commits go on while the counter is lost is not hidden by the counter that comes back")
+  func counterComesBack() async throws {
+    let vault = try await rolledBack()
+    let counter = try scratch.read(scratch.location.counterFile)
+    try await lose(.missing)
+    _ = try await vault.loadAll()
+    for version in UInt64(10)...20 { try await vault.put(.sample(2, version: version)) }
+    #expect(access(scratch.location.counterFile, F_OK) != 0)
+    await vault.close()
+    try scratch.write(counter, to: scratch.location.counterFile)
+    _ = try await vault.loadAll()
+    #expect(await vault.isRolledBack)
+  }
+
+  @Test(
+    "A vault in which nothing was kept yet is not rolled back, whatever becomes of the counter",
+    arguments: Loss.allCases)
+  func fresh(loss: Loss) async throws {
+    let vault = scratch.vault()
+    _ = try await vault.create()
     #expect(await vault.status().counterProblem == nil)
+    await vault.close()
+    try await lose(loss)
+    #expect(try await vault.held().isEmpty)
+    #expect(await vault.status().rollback == nil)
+    #expect(await vault.status().counterProblem?.contains(scratch.location.counterFile) == true)
+    if loss == .readable || loss == .folder { return }
+    try await vault.put(.sample(1))
+    await vault.close()
+    #expect(try await vault.held().count == 1)
+    #expect(await vault.status().rollback == nil)
+    #expect(await vault.status().counterProblem == nil)
+  }
+
+  @Test("A kill between a commit and its counter is no rollback")
+  func killedBeforeCounter() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    for version in UInt64(2)...5 {
+      let before = try scratch.read(scratch.location.counterFile)
+      try await vault.put(.sample(1, version: version))
+      await vault.close()
+      try scratch.write(before, to: scratch.location.counterFile)
+      #expect(try await vault.held().count == 1)
+      #expect(await vault.status().rollback == nil)
+      #expect(await vault.status().counterProblem == nil)
+      #expect(try await vault.counterOutside() == .commit(version + 1))
+    }
   }
 
   @Test("A torn counter write leaves the one before, which is no rollback")
@@ -111,6 +187,7 @@ struct RollbackTests {
     #expect(await vault.status().counterProblem != nil)
     await vault.close()
     #expect(try await vault.held().count == 2)
+    #expect(await vault.isRolledBack)
   }
 }
 

@@ -38,10 +38,15 @@ extension AgentFailure {
       self.init(
         .vaultDamaged, "the vault has format \(found), and this agent knows \(supported)", hint: "update oauthctl")
     case .rolledBack(let rollback):
+      let message =
+        switch rollback.cause {
+        case .older:
+          "the vault is older (commit \(rollback.found)) than this machine remembers (commit \(rollback.expected))"
+        case .counterLost(let why): "the vault may be older than it was, nothing here can tell: \(why)"
+        }
       self.init(
-        .vaultDamaged,
-        "the vault is older (commit \(rollback.found)) than this machine remembers (commit \(rollback.expected))",
-        hint: "if you put a backup back, say so: oauthctl vault accept-rollback")
+        .vaultDamaged, message,
+        hint: "if you put a backup back or moved the vault here, say so: oauthctl vault accept-rollback")
     case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
     case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
     case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .slotDamaged, .unusablePassphrase, .noSuchSlot,

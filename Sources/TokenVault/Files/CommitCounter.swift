@@ -18,7 +18,8 @@ struct CommitCounter {
 
   /// What the file says.
   enum Reading: Equatable {
-    case commit(UInt64)
+    /// With `besideOther` one place holds what does not fit this key: torn, or from before a rekey.
+    case commit(UInt64, besideOther: Bool = false)
     /// No file: never written, or cleaned away with other state.
     case missing
     /// There is a file, but nothing in it is this vault's.
@@ -28,15 +29,12 @@ struct CommitCounter {
   }
 
   func read() throws(VaultError) -> Reading {
-    guard
-      let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false),
-      let bytes = try PrivateFile.read(
-        in: directory, PrivateDirectory.name(of: path), path, limit: CommitCounter.placeCount * 2)
-    else { return .missing }
-    let commits = try [0, CommitCounter.placeCount].map { (start) throws(VaultError) in
-      try commit(in: bytes.dropFirst(start).prefix(CommitCounter.placeCount))
+    guard let bytes = try bytes() else { return .missing }
+    let commits = try commits(in: bytes)
+    if let last = commits.compactMap({ $0 }).max() {
+      let other = commits.firstIndex { $0 == nil }
+      return .commit(last, besideOther: other.map { place(number: $0, of: bytes).contains { $0 != 0 } } ?? false)
     }
-    if let last = commits.compactMap({ $0 }).max() { return .commit(last) }
     let isOurs =
       bytes.count == CommitCounter.placeCount * 2
       && [0, CommitCounter.placeCount].allSatisfy { bytes[$0...].starts(with: vaultID) }
@@ -44,19 +42,45 @@ struct CommitCounter {
   }
 
   /// Durable when it returns.
-  func write(_ commit: UInt64) throws(VaultError) {
+  func write(_ commit: UInt64) throws(VaultError) { try write(commit, place: Int(commit % 2)) }
+
+  /// Writes into the place that does not fit this key, and so leaves the one that does. Durable when it returns.
+  func replaceOther(by commit: UInt64) throws(VaultError) {
+    guard let bytes = try bytes(), let other = try commits(in: bytes).firstIndex(of: nil) else { return }
+    try write(commit, place: other)
+  }
+
+  private func write(_ commit: UInt64, place number: Int) throws(VaultError) {
     let directory = try PrivateDirectory.make(PrivateDirectory.parent(of: path), isSecret: false)
     let name = PrivateDirectory.name(of: path)
     let place = try place(for: commit)
     if let descriptor = try PrivateFile.open(in: directory, name, path, flags: O_WRONLY) {
-      guard descriptor.write(place, at: Int(commit % 2) * CommitCounter.placeCount) else {
+      guard descriptor.write(place, at: number * CommitCounter.placeCount) else {
         throw .system("write", path)
       }
       guard fdatasync(descriptor.number) == 0 else { throw .system("fsync", path) }
     } else {
       let empty = [UInt8](repeating: 0, count: CommitCounter.placeCount)
-      try PrivateFile.create(in: directory, name, path, commit % 2 == 0 ? place + empty : empty + place)
+      try PrivateFile.create(in: directory, name, path, number == 0 ? place + empty : empty + place)
     }
+  }
+
+  /// The whole file; nil where there is none.
+  private func bytes() throws(VaultError) -> [UInt8]? {
+    guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else {
+      return nil
+    }
+    return try PrivateFile.read(
+      in: directory, PrivateDirectory.name(of: path), path, limit: CommitCounter.placeCount * 2)
+  }
+
+  /// Of each of the two places; nil where it does not fit.
+  private func commits(in bytes: [UInt8]) throws(VaultError) -> [UInt64?] {
+    [try commit(in: place(number: 0, of: bytes)), try commit(in: place(number: 1, of: bytes))]
+  }
+
+  private func place(number: Int, of bytes: [UInt8]) -> ArraySlice<UInt8> {
+    bytes.dropFirst(number * CommitCounter.placeCount).prefix(CommitCounter.placeCount)
   }
 
   private func place(for commit: UInt64) throws(VaultError) -> [UInt8] {

@@ -50,7 +50,8 @@ struct Spill {
 
   func remove(_ id: RecordID) throws(VaultError) {
     guard let folder = try PrivateDirectory.open(directory, isSecret: true) else { return }
-    _ = unlinkat(folder.number, try name(of: id), 0)
+    let name = try name(of: id)
+    for name in [name, name + ".new"] { _ = unlinkat(folder.number, name, 0) }
   }
 
   /// Whether anything was ever kept here: the folder is made by the first write.

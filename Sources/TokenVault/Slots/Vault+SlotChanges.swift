@@ -110,12 +110,16 @@ extension Vault {
     } catch { return false }
   }
 
-  /// Removes what a changed slot left in free pages and in the log. The change is durable already.
+  /// Removes what a changed slot left in free pages, in the log and in copies. The change is durable already.
   func purge() throws(VaultError) {
-    guard let database = session?.database else { throw .locked }
+    guard let database = session?.database, let directory = try vaultDirectory() else { throw .locked }
     do throws(VaultError) { try database.purge() } catch {
       throw forget(
         after: .storageFailed("the change is made, but the old key may still be in the file; do it again (\(error))"))
+    }
+    do throws(VaultError) { try removeStrays(in: directory) } catch {
+      let why = error.reason(location.directory)
+      throw .storageFailed("the change is made, but a copy that the old key opens is still there; do it again (\(why))")
     }
   }
 }

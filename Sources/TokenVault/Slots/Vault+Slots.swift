@@ -74,6 +74,17 @@ extension Vault {
     return try sealing { () throws(SealingError) in try VaultKeys(data: data) }
   }
 
+  /// Removes the key file that a rekey had made and did not come to need: the one that is there opens the vault, or none
+  /// does any more.
+  func removeNextKeyFile(vaultID: [UInt8], _ slots: [Slot]) {
+    if let slot = slots.slot(.keyFile) {
+      guard let fileKey = try? KeyFile.read(location.keyFile),
+        (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
+      else { return }
+    }
+    try? KeyFile.removeNext(location.keyFile)
+  }
+
   /// Lets the key file open the vault again: the one that is there, or a new one. Opening by code needs no other
   /// repair, and the user expects not to need the code every time. A vault whose key file was removed stays without.
   func restoreKeyFileSlot() throws(VaultError) {

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import CLinux
 import Glibc
 
 extension VaultCommand {
@@ -19,13 +20,24 @@ extension VaultCommand {
       guard access(file, F_OK) != 0 else {
         throw .usage("\(file) is there already", run: "oauthctl vault backup another-name")
       }
-      _ = try VaultSecrets(bench: bench).openVault()
+      let status = try VaultSecrets(bench: bench).openVault()
+      guard !Self.isReserved(file, folder: FileBytes.folder(of: status.path)) else {
+        throw .usage(
+          "files called vault.… in the vault's own folder come and go; choose another place",
+          run: "oauthctl vault backup ~/logins.vault")
+      }
       let answer = try bench.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
-      try FileBytes.copy(answer.path, to: file)
-      unlink(answer.path)
+      try FileBytes.move(answer.path, to: file)
       let shown = bench.surroundings.abbreviated(file)
       bench.terminal.say(
         "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check \(shown)")
+    }
+
+    /// Whether the agent would take the file for one of its own.
+    private static func isReserved(_ file: String, folder: String) -> Bool {
+      var (target, own) = (stat(), stat())
+      return FileBytes.name(of: file).hasPrefix("vault.") && stat(FileBytes.folder(of: file), &target) == 0
+        && stat(folder, &own) == 0 && target.st_ino == own.st_ino && target.st_dev == own.st_dev
     }
   }
 
@@ -85,29 +97,80 @@ private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)
 extension FileBytes {
   /// Copies a file under a new name, whole or not at all, mode 0600, durably.
   static func copy(_ source: String, to target: String) throws(CommandError) {
+    try copy(source, to: target, takingAway: false)
+  }
+
+  /// The same, and the source is gone whatever comes of it.
+  static func move(_ source: String, to target: String) throws(CommandError) {
+    try copy(source, to: target, takingAway: true)
+  }
+
+  private static func copy(_ source: String, to target: String, takingAway: Bool) throws(CommandError) {
     func failure(_ step: String) -> CommandError { .local("cannot \(step): \(errorText())", run: nil, status: 3) }
     let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw failure("open \(source)") }
     defer { close(input) }
+    // Now, so that nothing stays when this process is killed.
+    if takingAway { unlink(source) }
     var found = stat()
     guard fstat(input, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
       throw .local("\(source) is not a file", run: nil, status: 3)
     }
-    let temporary = "\(target).\(getpid()).tmp"
-    let output = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard output >= 0 else { throw failure("create \(temporary)") }
-    defer {
-      close(output)
-      unlink(temporary)
-    }
+    let draft = try Draft(for: target)
     while let some = readSome(from: input, limit: 256 << 10) {
       if some.isEmpty {
-        // A link fails where the name is taken meanwhile; a rename would replace it.
-        guard fsync(output) == 0, link(temporary, target) == 0 else { throw failure("write \(target)") }
+        guard draft.publish() else { throw failure("write \(target)") }
         return
       }
-      guard writeAll(some, to: output) else { throw failure("write \(temporary)") }
+      guard writeAll(some, to: draft.descriptor) else { throw failure("write \(target)") }
     }
     throw failure("read \(source)")
+  }
+
+  /// A file that gets its name when it is whole. Until then it has none, where the file system can do that: a kill leaves
+  /// nothing.
+  private struct Draft: ~Copyable {
+    let descriptor: Int32
+    private let target: String
+    /// Nil: it has none.
+    private let name: String?
+
+    init(for target: String) throws(CommandError) {
+      self.target = target
+      let folder = FileBytes.folder(of: target)
+      let unnamed = clinux_open_unnamed(folder)
+      if unnamed >= 0 {
+        descriptor = unnamed
+        name = nil
+        return
+      }
+      let name = "\(target).\(getpid()).tmp"
+      descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      self.name = name
+      guard descriptor >= 0 else {
+        throw .local("cannot create \(name): \(errorText())", run: nil, status: 3)
+      }
+    }
+
+    deinit {
+      guard descriptor >= 0 else { return }
+      close(descriptor)
+      if let name { unlink(name) }
+    }
+
+    /// Durably. False, with errno, where the name is taken meanwhile: a rename would replace it.
+    borrowing func publish() -> Bool {
+      guard fsync(descriptor) == 0 else { return false }
+      if let name {
+        guard link(name, target) == 0 else { return false }
+      } else {
+        let source = "/proc/self/fd/\(descriptor)"
+        guard linkat(AT_FDCWD, source, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0 else { return false }
+      }
+      let folder = open(FileBytes.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard folder >= 0 else { return true }
+      defer { close(folder) }
+      return fsync(folder) == 0
+    }
   }
 }

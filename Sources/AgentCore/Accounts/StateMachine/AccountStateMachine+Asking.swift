@@ -145,7 +145,7 @@ extension AccountStateMachine {
   var obstacle: AgentFailure? {
     if isRolledBack {
       return AgentFailure(
-        .vaultDamaged, "\(name): the vault is older than this machine remembers, so its refresh token may be used up",
+        .vaultDamaged, "\(name): the vault is, or may be, older than it was, so its refresh token may be used up",
         hint: "oauthctl login \(name)   (or, if you put a backup back: oauthctl vault accept-rollback)")
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }

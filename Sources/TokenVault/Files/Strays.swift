@@ -1,0 +1,71 @@
+import Glibc
+
+/// What a step that failed or was killed can leave: sealed copies that open by what opened the vault then, and files that
+/// were half-written. Every name is reserved (docs/vault-format.md); what is no plain file of ours is left alone.
+enum Strays {
+  /// In the vault's folder. `isChecking`: a copy of a backup is being checked just now.
+  static func removeCopies(
+    in directory: borrowing FileDescriptor, _ path: String, isChecking: Bool
+  ) throws(VaultError) {
+    var databases = [VaultLocation.backupName, VaultLocation.draftName]
+    if !isChecking { databases.append(VaultLocation.checkName) }
+    let names = databases.flatMap { name in ["", "-wal", "-journal", "-shm"].map { name + $0 } }
+    let marks = [VaultLocation.holdName, VaultLocation.untoldCodeName].map { $0 + ".new" }
+    try remove(Set(names + marks), in: directory, path)
+    try remove(PrivateDirectory.names(in: directory, path).filter(isGivenByTheDead), in: directory, path)
+  }
+
+  /// Beside the key file and the counter: drafts of them that got no name.
+  static func removeDrafts(of files: [String]) throws(VaultError) {
+    for file in files {
+      let folder = PrivateDirectory.parent(of: file)
+      guard let directory = try PrivateDirectory.open(folder, isSecret: false) else { continue }
+      try remove([PrivateDirectory.name(of: file) + ".new"], in: directory, folder)
+    }
+  }
+
+  /// `vault.given.PID` of a process that is no more: what `oauthctl` gave the agent to check.
+  static func isGivenByTheDead(_ name: String) -> Bool {
+    guard name.hasPrefix(VaultLocation.givenPrefix),
+      let process = pid_t(name.dropFirst(VaultLocation.givenPrefix.count).prefix { $0 != "." }), process > 0
+    else { return false }
+    return kill(process, 0) != 0 && errno == ESRCH
+  }
+
+  private static func remove(
+    _ names: some Sequence<String>, in directory: borrowing FileDescriptor, _ path: String
+  ) throws(VaultError) {
+    var isChanged = false
+    for name in names {
+      var status = stat()
+      guard fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        if errno == ENOENT { continue }
+        throw .system("stat", path + "/" + name)
+      }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { continue }
+      guard unlinkat(directory.number, name, 0) == 0 || errno == ENOENT else {
+        throw .system("unlink", path + "/" + name)
+      }
+      isChanged = true
+    }
+    guard !isChanged || directory.flush() else { throw .system("fsync", path) }
+  }
+}
+
+extension Vault {
+  /// The caller holds the lock.
+  func removeStrays(in directory: borrowing FileDescriptor) throws(VaultError) {
+    backupNumber += 1
+    try Strays.removeCopies(in: directory, location.directory, isChecking: isChecking)
+    try Strays.removeDrafts(of: [location.keyFile, location.keyFile + ".next", location.counterFile])
+  }
+
+  /// A copy that nobody took away in time.
+  func removeBackup(_ number: UInt64) {
+    guard number == backupNumber, lock != nil else { return }
+    do throws(VaultError) {
+      guard let directory = try vaultDirectory() else { return }
+      try removeStrays(in: directory)
+    } catch {}  // The next step that removes them says why it cannot.
+  }
+}

@@ -1,0 +1,72 @@
+/// Whether the vault is the one that this machine wrote last.
+extension Vault {
+  package var isRolledBack: Bool { rollback != nil }
+
+  /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback.
+  package func acceptRollback() async throws(VaultError) {
+    guard let session = try openedSession(), let accepted = rollback else { return }
+    var catalogue = session.catalogue
+    catalogue.commit = max(catalogue.commit, accepted.expected) + 1
+    // First, unlike any other commit: nothing is accepted that the counter would not remember, and a kill in between
+    // leaves a vault that has to be accepted still.
+    try session.counter.write(catalogue.commit)
+    rollback = nil
+    do throws(VaultError) { try commit(.none, catalogue) } catch {
+      rollback = accepted
+      throw error
+    }
+  }
+
+  /// Compares the catalogue with the counter outside, which is mended where that hides nothing. Returns what has to be
+  /// accepted.
+  func judgeCounter(_ session: inout Session) -> Rollback? {
+    let catalogue = session.catalogue
+    var known: Rollback?
+    if catalogue.rollbackExpected > 0 {
+      known = Rollback(found: catalogue.commit, expected: catalogue.rollbackExpected)
+    }
+    func rollback(_ expected: UInt64, _ cause: Rollback.Cause = .older) -> Rollback {
+      Rollback(found: catalogue.commit, expected: max(expected, catalogue.rollbackExpected), cause: cause)
+    }
+    let path = location.counterFile
+    let lost: String
+    do throws(VaultError) {
+      switch try session.counter.read() {
+      case .commit(let outside, _) where outside > catalogue.commit: return rollback(outside)
+      // What it says cannot be judged with this vault's key; that it is another's is enough.
+      case .otherKey: return rollback(catalogue.commit + 1)
+      case .commit(let outside, let besideOther):
+        do throws(VaultError) {
+          // The vault from before a rekey must not find its own commit there.
+          if besideOther {
+            try session.counter.replaceOther(by: catalogue.commit)
+          } else if outside < catalogue.commit {
+            try session.counter.write(catalogue.commit)
+          }
+        } catch { session.counterProblem = counterText(error) }
+        return known
+      case .missing: lost = "\(path) is missing"
+      case .foreign: lost = "\(path) is not this vault's"
+      }
+    } catch {
+      lost = error.reason(path)
+      if isFresh(catalogue) { session.counterProblem = counterText(error) }
+    }
+    guard isFresh(catalogue) else { return rollback(catalogue.commit + 1, .counterLost(lost)) }
+    if session.counterProblem == nil {
+      do throws(VaultError) {
+        try session.counter.write(catalogue.commit)
+        session.counterProblem = "\(lost); it has been made anew"
+      } catch { session.counterProblem = counterText(error) }
+    }
+    return known
+  }
+
+  /// Whether no commit follows the first, which is made with the vault and before the counter: nothing is in it that
+  /// could be old.
+  private func isFresh(_ catalogue: Catalogue) -> Bool { catalogue.commit == 1 }
+
+  func counterText(_ error: VaultError) -> String {
+    "the commit counter cannot be written, so an older vault may go unnoticed: \(error.reason(location.counterFile))"
+  }
+}
