@@ -54,6 +54,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var gitUsername: String
   package var refreshRevokesAccessToken: Bool
   package var ambiguousRetry: AmbiguousRetry
+  /// Seconds, 1 to 86,400, in which the server takes a refresh token once more after it gave a new one; nil: not known.
+  package var reuseGraceSeconds: Double?
 
   package init(
     name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .authorizationCode,
@@ -64,7 +66,7 @@ package struct AccountDefinition: Sendable, Equatable {
     tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil,
     certificateAuthorityDigest: String? = nil, proxy: String? = nil, keep: KeepPolicy = .inUse,
     gitUsername: String = "oauth2", refreshRevokesAccessToken: Bool = false,
-    ambiguousRetry: AmbiguousRetry = .once
+    ambiguousRetry: AmbiguousRetry = .once, reuseGraceSeconds: Double? = nil
   ) {
     self.name = name
     self.file = file
@@ -92,6 +94,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.gitUsername = gitUsername
     self.refreshRevokesAccessToken = refreshRevokesAccessToken
     self.ambiguousRetry = ambiguousRetry
+    self.reuseGraceSeconds = reuseGraceSeconds
   }
 }
 

@@ -46,6 +46,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 package struct GrantRecord: Sendable, Equatable, Codable {
   package var kind: GrantKind
   package var refreshToken: StoredSecret?
+  /// What a second request with the refresh token before was answered with: used when the server refuses the one above,
+  /// and forgotten with the next refresh.
+  package var otherRefreshToken: StoredSecret?
   /// When the refresh token was received, and the seconds it lives if the server told.
   package var refreshTokenReceived: Moment?
   package var refreshTokenLifeSeconds: Double?
@@ -70,9 +73,18 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     self.binding = binding
   }
 
+  /// The server gave a new refresh token. `lifeSeconds` is its life; nil: the server did not tell.
+  mutating func take(_ token: Secret, received: Moment, lifeSeconds: Double?) {
+    refreshToken = StoredSecret(token)
+    otherRefreshToken = nil
+    refreshTokenReceived = received
+    refreshTokenLifeSeconds = lifeSeconds
+  }
+
   private enum CodingKeys: String, CodingKey {
     case kind, scope, refreshed, binding, verdict
     case refreshToken = "refresh_token"
+    case otherRefreshToken = "other_refresh_token"
     case refreshTokenReceived = "refresh_token_received"
     case refreshTokenLifeSeconds = "refresh_token_life_s"
     case loggedIn = "logged_in"
@@ -157,9 +169,12 @@ package struct TokenRecord: Sendable, Equatable, Codable {
 package struct RefreshIntent: Sendable, Equatable, Codable {
   /// Of the refresh token.
   package var fingerprint: String
-  /// 1 for the first sending, 2 for the one retry after an answer that was lost.
+  /// Counts the sendings of this refresh token, from 1.
   package var attempt: Int
+  /// When the last of them was about to begin.
   package var at: Moment
+  /// When the first was; nil: there was one alone.
+  package var first: Moment?
   package var endpoint: String
 
   package init(fingerprint: String, attempt: Int, at: Moment, endpoint: String) {

@@ -21,6 +21,9 @@ package struct ServerCircuit: Sendable, Equatable {
 
   package var isOpen: Bool { failed.count >= Self.accounts }
 
+  /// Boot time at which one account may try by plan; nil while it is closed.
+  package var plannedAt: Double? { isOpen ? backoff.plannedAt : nil }
+
   /// One line for people while it is open.
   package var reason: String? { isOpen ? backoff.reason : nil }
 

@@ -4,20 +4,25 @@ import OAuthProtocol
 /// Clocks: what servers say of the time, and what is done when the wall clock moves beside the boot clock.
 extension CredentialService {
   /// The time as the account's server has it, as far as known.
-  func now(_ name: String) -> Moment {
+  func now(_ account: Account?) -> Moment {
     var now = time.now()
-    now.behindSeconds = route(name).flatMap { servers[$0]?.clock?.behindSeconds(at: now) }
+    now.behindSeconds = account?.server?.clock?.behindSeconds(at: now)
     return now
   }
+
+  func now(_ name: String) -> Moment { now(accounts[name]) }
 
   /// An answer of a server said what time it is there.
   func heard(_ dateSeconds: Int64?, from route: ServerRoute, sent: Moment) {
     guard let dateSeconds else { return }
-    let known = servers[route]?.clock
-    servers[route, default: ServerState()].clock = ServerClock(
-      dateSeconds: dateSeconds, sent: sent, received: time.now())
+    let server = server(route)
+    let isFirst = server.clock == nil
+    server.clock = ServerClock(dateSeconds: dateSeconds, sent: sent, received: time.now())
+    guard isFirst else { return }
     // Tokens of an earlier boot are dated by it.
-    if known == nil { for name in accounts.keys where self.route(name) == route { publish(name) } }
+    for (name, account) in accounts where account.server === server && account.machine.hasTokenOfAnotherBoot(sent) {
+      publish(name)
+    }
   }
 
   /// Waits until the servers have been asked for the time, `seconds` at most.
@@ -49,24 +54,23 @@ extension CredentialService {
       }
       bindings[ServerRoute(binding)] = binding
     }
-    let clocks = await ServerResolver(transport: transport).clocks(bindings, time: time)
+    let clocks = await ServerResolver(transport: HeardTransport(service: self, account: nil))
+      .clocks(bindings, time: time)
     for (route, clock) in clocks {
-      let pause = servers[route]?.clock.map { clock.pauseSeconds(since: $0) } ?? 0
-      servers[route, default: ServerState()].clock = clock
+      let server = server(route)
+      let pause = server.clock.map { clock.pauseSeconds(since: $0) } ?? 0
+      server.clock = clock
       guard pause > WallWatch.stepSeconds else { continue }
       logger.notice("the machine stood still", metadata: ["seconds": "\(Int(pause))", "server": "\(route.origin)"])
-      for (name, account) in accounts {
-        guard let grant = account.machine.record?.grant, ServerRoute(grant.binding) == route else { continue }
-        event(name) { $0.age(by: pause, before: noticed, id: nextID()) }
+      for account in accounts.values where account.server === server {
+        event(account) { machine, _ in machine.age(by: pause, before: noticed, id: nextID()) }
       }
     }
     askingForTheTime = nil
     ready.trustWall(at: time.now())
     // Tokens of an earlier boot are dated by the wall clock; and what was due meanwhile is due now.
-    for name in accounts.keys {
-      publish(name)
-      wake(name)
-    }
+    for name in accounts.keys { publish(name) }
+    wakeSoon(accounts.keys)
     let waiting = clockWaiters.values
     clockWaiters = [:]
     for waiter in waiting { waiter.resume(()) }

@@ -5,48 +5,55 @@ import Sealing
 import TokenVault
 
 extension CredentialService {
+  typealias Actions = [AccountStateMachine.Action]
+
   /// Feeds one event to the state machine of `name`, and performs what it wants done.
-  func event(_ name: String, _ body: (inout AccountStateMachine) -> [AccountStateMachine.Action]) {
-    takeHolds(name)
-    guard let actions = accounts[name]?.drive(body) else { return }
-    let left = noteProbes(name)
-    perform(actions, name)
-    for route in left { serverChanged(route, but: name) }
+  func event(_ name: String, _ body: (inout AccountStateMachine, Moment) -> Actions) {
+    if let account = accounts[name] { event(account, body) }
   }
 
-  /// Performs actions in order, and sets the account's next wake.
-  private func perform(_ actions: [AccountStateMachine.Action], _ name: String) {
-    for action in actions {
-      switch action {
-      case .save(let record): save(record, name)
-      case .erase: erase(name)
-      case .send(let call): send(call, name)
-      case .revoke(let revocation, let secret): revoke(revocation, secret, name)
-      case .publish: publish(name)
-      case .deliver(let id, let token): tokenWaiters.removeValue(forKey: id)?.resume(.success(token))
-      case .refuse(let id, let failure): tokenWaiters.removeValue(forKey: id)?.resume(.failure(failure))
-      case .changed(let id, let failure): changeWaiters.removeValue(forKey: id)?.resume(returning: failure)
-      }
-    }
-    reschedule(name)
+  /// The same. `afterwards` comes before what it wants is performed.
+  func event(
+    _ account: Account, _ body: (inout AccountStateMachine, Moment) -> Actions, afterwards: () -> Void = {}
+  ) {
+    takeHolds(account)
+    let now = now(account)
+    let actions = account.drive { body(&$0, now) }
+    afterwards()
+    noteProbes(account)
+    for action in actions { perform(action, account) }
+    sweepPlaces(account)
+    applyWish(account)
+    reschedule(account)
     resumeIfIdle()
+  }
+
+  private func perform(_ action: AccountStateMachine.Action, _ account: Account) {
+    switch action {
+    case .save(let record): save(record, account)
+    case .erase: erase(account)
+    case .send(let call): send(call, account)
+    case .revoke(let revocation, let secret): revoke(revocation, secret, account)
+    case .publish: publish(account.name)
+    case .deliver(let id, let token): tokenWaiters.removeValue(forKey: id)?.resume(.success(token))
+    case .refuse(let id, let failure): tokenWaiters.removeValue(forKey: id)?.resume(.failure(failure))
+    case .changed(let id, let failure): changeWaiters.removeValue(forKey: id)?.resume(returning: failure)
+    }
   }
 
   // MARK: Actions
 
-  private func save(_ record: AccountRecord, _ name: String) {
-    guard let id = accounts[name]?.id else { return }
-    let version = (accounts[name]?.version ?? 0) + 1
-    accounts[name]?.version = version
+  private func save(_ record: AccountRecord, _ account: Account) {
+    account.version += 1
     let payload: Secret
     do { payload = Secret(try JSONEncoder().encode(record)) } catch {
-      let failure = AgentFailure(.internal, "\(name): its record cannot be written down")
-      Task { self.saveEnded(name, failure) }
+      let failure = AgentFailure(.internal, "\(account.name): its record cannot be written down")
+      Task { self.saveEnded(account, failure) }
       return
     }
-    let stored = VaultRecord(id: id, version: version, payload: payload)
-    let isOnlyCopy = accounts[name]?.machine.isSavingRotation ?? false
-    Task { self.saveEnded(name, await self.put(stored, isOnlyCopy: isOnlyCopy)) }
+    let stored = VaultRecord(id: account.id, version: account.version, payload: payload)
+    let isOnlyCopy = account.machine.isSavingRotation
+    Task { self.saveEnded(account, await self.put(stored, isOnlyCopy: isOnlyCopy)) }
   }
 
   private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> AgentFailure? {
@@ -63,9 +70,8 @@ extension CredentialService {
     }
   }
 
-  private func erase(_ name: String) {
-    guard let id = accounts[name]?.id else { return }
-    Task { self.saveEnded(name, await self.delete(id)) }
+  private func erase(_ account: Account) {
+    Task { self.saveEnded(account, await self.delete(account.id)) }
   }
 
   private nonisolated func delete(_ id: RecordID) async -> AgentFailure? {
@@ -75,38 +81,44 @@ extension CredentialService {
     } catch { return AgentFailure(error) }
   }
 
-  private func saveEnded(_ name: String, _ failure: AgentFailure?) {
+  private func saveEnded(_ account: Account, _ failure: AgentFailure?) {
     // The first to know that a disk is full, or has room again.
     tellVault()
-    let now = now(name)
     if let failure {
       logger.error(
         "a record could not be saved",
-        metadata: ["event": "storage_failed", "account": "\(name)", "reason": "\(failure.message)"])
-      event(name) { $0.saveFailed(failure, at: now, random: random.fraction()) }
-    } else {
-      event(name) { $0.saved(at: now, random: random.fraction()) }
+        metadata: ["event": "storage_failed", "account": "\(account.name)", "reason": "\(failure.message)"])
+    }
+    // What was saved for an account before a lock is no news to the one after it.
+    guard accounts[account.name] === account else { return }
+    if failure == nil, account.hasLetters { removeLetters(of: account) }
+    event(account) { machine, now in
+      if let failure { return machine.saveFailed(failure, at: now, random: random.fraction()) }
+      return machine.saved(at: now, random: random.fraction())
     }
   }
 
-  private func send(_ call: TokenCall, _ name: String) {
-    if case .until(_, _, let reason) = servers[ServerRoute(call.binding)]?.circuit.hold(for: name) {
-      // Found dead while the intent was being saved.
-      Task { self.callEnded(name, call, .notTried(reason)) }
-      return
-    }
+  private func send(_ call: TokenCall, _ account: Account) {
+    let name = account.name
     logger.info(
       "asking for a token",
       metadata: ["event": "token_asked", "account": "\(name)", "issuer": "\(call.binding.issuer)"])
+    underWay[call.number] = UnderWay(account: name, id: account.id, call: call)
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
     Task { self.callEnded(name, call, await self.tokenEndpoint.perform(call, now: call.started)) }
   }
 
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
+    let sent = underWay.removeValue(forKey: call.number)
     heard(end, to: call, for: name)
-    let now = now(name)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
-    event(name) { $0.callEnded(end, at: now, random: random.fraction()) }
+    if let account = accounts[name], account.machine.awaits(call.number) {
+      event(account) { machine, now in
+        machine.callEnded(call.number, end, at: now, random: random.fraction())
+      }
+    } else if let sent {
+      strayed(sent, end)
+    }
     logger.info(
       "\(end.logLine)",
       metadata: [
@@ -115,19 +127,24 @@ extension CredentialService {
       ])
   }
 
-  private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ name: String) {
+  private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ account: Account) {
+    let name = account.name
+    let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
+    account.revocationServer?.circuit.began(name)
     Task {
-      let end = await TokenEndpoint(transport: self.heardTransport(for: name))
+      let end = await TokenEndpoint(transport: HeardTransport(service: self, account: name, priority: priority))
         .revoke(revocation, clientSecret: secret, now: self.time.now())
-      self.revocationEnded(name, revocation, end)
+      self.revocationEnded(account, revocation, end)
     }
   }
 
-  private func revocationEnded(_ name: String, _ revocation: RevocationRecord, _ end: RevocationEnd) {
-    accounts[name]?.revoked = (revocation.since, end)
-    let now = now(name)
-    event(name) { $0.revocationEnded(revocation, end, id: nextID(), at: now, random: random.fraction()) }
-    for waiting in (revocationWaiters.removeValue(forKey: name) ?? [:]).values { waiting.resume(()) }
+  private func revocationEnded(_ account: Account, _ revocation: RevocationRecord, _ end: RevocationEnd) {
+    account.revoked = (revocation.since, end)
+    guard accounts[account.name] === account else { return }
+    event(account) { machine, now in
+      machine.revocationEnded(revocation, end, id: nextID(), at: now, random: random.fraction())
+    }
+    for waiting in (revocationWaiters.removeValue(forKey: account.name) ?? [:]).values { waiting.resume(()) }
   }
 
   func publish(_ name: String) {

@@ -16,7 +16,7 @@ extension CredentialService {
     for name in accounts.keys {
       if told[name] == nil { told[name] = telling(name) }
       // The end of its token is an event too.
-      reschedule(name)
+      if let account = accounts[name] { reschedule(account) }
     }
     followedVault = vault
     let status = await vault.status()

@@ -33,7 +33,7 @@ extension CredentialService {
     let (name, _) = try select(account: request.account, url: request.url)
     let fingerprint = try Self.fingerprint(request.rejected)
     var verdict = TokenRejectAnswer.Verdict.unknown
-    event(name) { machine in
+    event(name) { machine, _ in
       let (result, actions) = machine.reject(fingerprint)
       verdict = result
       return actions

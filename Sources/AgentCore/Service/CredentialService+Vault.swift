@@ -2,14 +2,15 @@ package import AgentWire
 import Logging
 import TokenVault
 
-/// Locking: nothing secret is left in memory, nobody is given anything, and nothing that a server has given is lost.
+/// Locking: nothing secret is left in memory, nobody is given anything, nothing is sent any more, and nothing that a
+/// server has given is lost.
 extension CredentialService {
   /// Seconds that a lock waits for token requests under way.
   package static let lockDrainSeconds = 60.0
 
-  /// Locks the agent and then `vault`. From its first step on every caller is answered `vault_locked`; what has been sent
-  /// to a server is waited for and made durable, a minute at most. Returns false when that was not enough: an answer
-  /// that comes later is lost.
+  /// Locks the agent and then `vault`. From its first step on every caller is answered `vault_locked`, and nothing that
+  /// was not sent is sent any more; what has been sent to a server is waited for and made durable, a minute at most.
+  /// Returns false when that was not enough.
   ///
   /// Callers that come together share one lock. Throws what kept the vault from remembering it; everything is
   /// forgotten all the same, except where another agent holds the vault.
@@ -23,19 +24,22 @@ extension CredentialService {
     defer { locking = nil }
     isLocked = true
     ready.removeAll()
-    for name in accounts.keys { dismiss(name) }
-    let waiting = tokenWaiters.values
-    tokenWaiters = [:]
-    for waiter in waiting { waiter.resume(.failure(.vaultLocked)) }
+    closeAll(.vaultLocked)
     var failure: AgentFailure?
     do throws(AgentFailure) { try await vault.hold() } catch {
       guard error.kind != .vaultInUse else {
         isLocked = false
+        for account in accounts.values {
+          account.machine.reopen()
+          publish(account.name)
+        }
+        wakeSoon(accounts.keys)
         return .failure(error)
       }
       failure = error
     }
     await idle(seconds: Self.lockDrainSeconds)
+    letterbox = await store.letterbox
     let isDrained = accounts.values.allSatisfy { $0.machine.isIdle && $0.machine.unsaved == nil }
     forgetAll()
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
@@ -46,19 +50,13 @@ extension CredentialService {
     return .success(isDrained)
   }
 
-  /// Sends its waiters away and stops its plan; a record that could not be saved is tried once more.
-  private func dismiss(_ name: String) {
-    event(name) { machine in
-      machine.waiters = []
-      guard machine.isIdle, let unsaved = machine.unsaved else { return [] }
-      return machine.save(unsaved, for: .retrySave)
-    }
-    reschedule(name)
-  }
-
   private func forgetAll() {
     sleep?.task?.cancel()
     sleep = nil
+    alarms = Alarms()
+    waking = []
+    emptyQueue()
+    for ticket in accounts.values.flatMap(\.places.values) { requests.release(ticket) }
     accounts = [:]
     servers = [:]
     let changes = changeWaiters.values

@@ -9,12 +9,11 @@ extension CredentialService {
     let id = waiter.id
     return await withCheckedContinuation { continuation in
       tokenWaiters[id] = Waiting(continuation: continuation)
-      let now = now(name)
-      event(name) { $0.ask(waiter, at: now) }
+      event(name) { machine, now in machine.ask(waiter, at: now) }
       guard tokenWaiters[id] != nil else { return }
       tokenWaiters[id]?.timer = Task {
         do { try await self.time.sleep(seconds: timeoutSeconds) } catch { return }
-        self.event(name) { $0.timedOut(id) }
+        self.event(name) { machine, _ in machine.timedOut(id) }
       }
     }
   }
@@ -25,8 +24,7 @@ extension CredentialService {
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
       changeWaiters[id] = continuation
-      let now = now(name)
-      event(name) { $0.change(change, id: id, at: now) }
+      event(name) { machine, now in machine.change(change, id: id, at: now) }
     }
     if let failure { throw failure }
   }
@@ -63,11 +61,21 @@ extension CredentialService {
 
   // MARK: Draining
 
-  /// Starts nothing more by plan, and returns when what is under way has ended and is durable, or after `seconds`.
+  /// Sends nothing more, tells whoever waits, and returns when what is under way has ended and is durable, or after
+  /// `seconds`. Tokens that are ready are served all the while.
   package func drain(seconds: Double) async {
     isDraining = true
-    for name in accounts.keys { reschedule(name) }
+    closeAll(nil)
     await idle(seconds: seconds)
+  }
+
+  /// Neither sends anything any more: it is locked, or stops.
+  var isClosed: Bool { isDraining || isLocked }
+
+  /// Takes back every wish to send, and tells whoever waits `failure`; without one, that the agent stops.
+  func closeAll(_ failure: AgentFailure?) {
+    emptyQueue()
+    for account in accounts.values { event(account) { machine, now in machine.close(failure, at: now) } }
   }
 
   /// Returns when no account saves or sends, or after `seconds`.

@@ -1,7 +1,16 @@
-/// When accounts are looked at by plan. Each has its moment, and one sleep serves them all: a sleeping task each would take
-/// more memory than the rest of an account.
+/// When accounts and servers are looked at by plan. Each has its moment, and one sleep serves them all: a sleeping task
+/// each would take more memory than the rest of an account.
 extension CredentialService {
-  /// The sleep until the first account wakes.
+  /// What is to be done at a moment.
+  enum Alarm: Hashable {
+    case account(String)
+    /// A server that could not be reached may be tried.
+    case server(ServerRoute)
+    /// A request has waited for its server for a while.
+    case patience(Ticket)
+  }
+
+  /// The sleep until the first alarm.
   struct Sleep {
     /// Boot seconds.
     let until: Double
@@ -13,61 +22,89 @@ extension CredentialService {
 
   /// A sleep may end so many seconds before its time: rounding must not become a loop.
   private static let hair = 0.001
+  /// Accounts that are woken in one turn of the actor, so that callers are served in between: some milliseconds.
+  static let wakesInTurn = 64
 
   /// Sets an account's next wake.
-  func reschedule(_ name: String) {
+  func reschedule(_ account: Account) {
     // Its state may depend on what others found out about its server.
-    defer { tell(name) }
-    takeHolds(name)
-    guard let account = accounts[name] else { return }
-    let now = now(name)
-    let wakes = isDraining || isLocked ? [] : [account.machine.wake(at: now), toldEnd(name, at: now)]
-    setWake(account, at: wakes.compactMap(\.self).min())
+    defer { tell(account.name) }
+    takeHolds(account)
+    let now = now(account)
+    let wakes = isClosed ? [] : [account.machine.wake(at: now), toldEnd(account.name, at: now)]
+    setAlarm(.account(account.name), at: wakes.compactMap(\.self).min())
+    park(account)
   }
 
-  /// `wake` in boot seconds; nil for an account with nothing to do by plan.
-  func setWake(_ account: Account, at wake: Double?) {
-    let previous = account.wake
-    account.wake = wake
-    if let wake, wake < sleep?.until ?? .infinity {
-      sleep(until: wake)
-    } else if let previous, previous == sleep?.until, previous != wake {
-      sleepUntilTheFirst()
+  /// `moment` in boot seconds; nil: there is nothing to do.
+  func setAlarm(_ alarm: Alarm, at moment: Double?) {
+    let previous = alarms[alarm]
+    alarms[alarm] = moment
+    if let moment, moment < sleep?.until ?? .infinity {
+      sleep(until: moment)
+    } else if let previous, previous == sleep?.until, previous != moment {
+      sleep(until: alarms.first())
     }
   }
 
-  private func sleepUntilTheFirst() { sleep(until: accounts.values.lazy.compactMap(\.wake).min()) }
-
-  private func sleep(until wake: Double?) {
+  private func sleep(until moment: Double?) {
     sleep?.task?.cancel()
-    sleep = wake.map { wake in
-      let seconds = max(0, wake - time.now().bootSeconds)
+    sleep = moment.map { moment in
+      let seconds = max(0, moment - time.now().bootSeconds)
       let task = Task {
         do { try await self.time.sleep(seconds: seconds) } catch { return }
         // Cancelled after its end: another one has been set.
-        if !Task.isCancelled { self.wakeWhoIsDue() }
+        if !Task.isCancelled { self.callWhoIsDue() }
       }
-      return Sleep(until: wake, task: task)
+      return Sleep(until: moment, task: task)
     }
   }
 
-  private func wakeWhoIsDue() {
+  private func callWhoIsDue() {
     // Whatever they set: the next sleep begins when all are done.
     sleep = .over
-    let now = time.now().bootSeconds + Self.hair
-    let due = accounts.compactMap { name, account in account.wake.flatMap { $0 <= now ? (wake: $0, name: name) : nil } }
-    for (_, name) in due.sorted(by: <) {
-      accounts[name]?.wake = nil
-      wake(name)
+    var accounts: [String] = []
+    for alarm in alarms.takeDue(at: time.now().bootSeconds + Self.hair) {
+      switch alarm {
+      case .account(let name): accounts.append(name)
+      case .server(let route): tryServer(route)
+      case .patience(let ticket): giveWay(ticket)
+      }
     }
-    sleepUntilTheFirst()
+    wakeSoon(accounts)
+    sleep(until: alarms.first())
+  }
+
+  /// Wakes accounts, some in each turn of the actor.
+  func wakeSoon(_ names: some Sequence<String>) {
+    waking.append(contentsOf: names)
+    guard !isWaking, !waking.isEmpty else { return }
+    isWaking = true
+    // The first are woken at once: mostly there is one.
+    wakeSome()
+    guard isWaking else { return }
+    Task {
+      while self.isWaking {
+        await Task.yield()
+        self.wakeSome()
+      }
+    }
+  }
+
+  private func wakeSome() {
+    let turn = waking.prefix(Self.wakesInTurn)
+    waking.removeFirst(turn.count)
+    for name in turn { wake(name) }
+    if waking.isEmpty { isWaking = false }
   }
 
   func wake(_ name: String) {
-    guard !isDraining, !isLocked else { return }
+    guard !isClosed, let account = accounts[name] else { return }
     // What is due is decided when the clocks are, and everybody is woken then.
     if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
-    let now = now(name).advanced(by: Self.hair)
-    event(name) { $0.woke(at: now, asked: ready.asked(name), random: random.fraction()) }
+    let asked = ready.asked(name)
+    event(account) { machine, now in
+      machine.woke(at: now.advanced(by: Self.hair), asked: asked, random: self.random.fraction())
+    }
   }
 }

@@ -12,17 +12,33 @@ package actor CredentialService {
   /// One account, defined or still kept. A class: changing one while going through all copies none.
   final class Account {
     var machine: AccountStateMachine
+    let name: String
     let id: RecordID
     /// Version of the last put.
     var version: UInt64
-    /// When it is to be looked at by plan, in boot seconds.
-    var wake: Double?
+    /// Where its tokens come from, with what that was found by; nil: nothing is kept.
+    var server: Server?
+    var tokenEndpoint: String?
+    var route: HTTPRoute?
+    /// Where its next revocation goes.
+    var revocationServer: Server?
+    /// Its place in the queue of requests, where that is, and since which boot second.
+    var ticket: Ticket?
+    var ticketRoute: ServerRoute?
+    var applied: Double?
+    /// It asks its server, with nothing secret, whether it answers again.
+    var isChecking = false
+    /// Letters of it are taken in with the next save.
+    var hasLetters = false
+    /// The places of its calls under way, by the number of the call.
+    var places: [UInt64: Ticket] = [:]
     /// The last revocation that ended, by when it was decided.
     var revoked: (since: Moment, end: RevocationEnd)?
     /// A password that is used once and never kept.
     var passwordOnce: Secret?
 
-    init(machine: AccountStateMachine, id: RecordID, version: UInt64) {
+    init(_ name: String, machine: AccountStateMachine, id: RecordID, version: UInt64) {
+      self.name = name
       self.machine = machine
       self.id = id
       self.version = version
@@ -63,10 +79,25 @@ package actor CredentialService {
   }
   private var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
-  /// What is known of servers; only of those that there is something to know of.
-  var servers: [ServerRoute: ServerState] = [:]
+  var servers: [ServerRoute: Server] = [:]
+  /// Requests that run, and those that wait for their turn.
+  var requests = RequestQueue<ServerRoute>()
+  var applicants: [Ticket: Applicant] = [:]
+  var isAdmitting = false
+  /// Token calls that were sent and have not ended, by their number. They outlive a lock.
+  var underWay: [UInt64: UnderWay] = [:]
+  /// Where their answers are left when they end after a lock; it holds no key that opens anything.
+  var letterbox: (any Letterbox)?
+  /// What came while the vault was being opened.
+  var strays: [(id: RecordID, late: LateToken)] = []
+  var alarms = Alarms<Alarm>()
   /// Nil while nobody has anything to do by plan.
   var sleep: Sleep?
+  /// Accounts that are woken one after the other.
+  var waking: [String] = []
+  var isWaking = false
+  /// Counts the machines of this agent's life, so that no call has the number of another.
+  private var generation: UInt32 = 0
   /// Under way while it is open what a wall clock that moved means.
   var askingForTheTime: Task<Void, Never>?
   /// From the first step of a lock to an unlock.
@@ -127,11 +158,15 @@ package actor CredentialService {
     do {
       let records = try await store.loadAll()
       let isRolledBack = await store.isRolledBack
+      let letters = records.isEmpty ? [:] : await letters()
+      let read = await decode(records)
       if isLocked { return .vaultLocked }
-      for stored in records { adopt(stored, isRolledBack: isRolledBack) }
+      for case (let stored, let record?) in read { adopt(stored, record, letters, isRolledBack: isRolledBack) }
+      strays = []
       apply(configuration.load())
       // Accounts without a definition, too: a revocation may be left to do.
-      for name in accounts.keys { reschedule(name) }
+      for account in accounts.values { reschedule(account) }
+      wakeSoon(accounts.keys)
       isOpen = true
       if events.isFollowed { for name in accounts.keys { told[name] = telling(name) } }
       tellVault()
@@ -147,25 +182,41 @@ package actor CredentialService {
 
   /// The user takes the vault as it is for the truth: refreshes go on.
   package func acceptRollback() {
-    for name in accounts.keys {
-      accounts[name]?.machine.isRolledBack = false
-      reschedule(name)
-    }
+    for account in accounts.values { account.machine.isRolledBack = false }
+    wakeSoon(accounts.keys)
   }
 
-  private func adopt(_ stored: VaultRecord, isRolledBack: Bool) {
+  /// Away from the actor: ten thousand records take a while.
+  private nonisolated func decode(_ records: [VaultRecord]) async -> [(VaultRecord, AccountRecord?)] {
+    records.map { ($0, decode($0)) }
+  }
+
+  private nonisolated func decode(_ stored: VaultRecord) -> AccountRecord? {
     do {
       let record = try stored.payload.withBytes { bytes in
         try JSONDecoder().decode(AccountRecord.self, from: Data(bytes))
       }
       guard record.format <= AccountRecord.format else { throw RecordFormat.newer }
-      var machine = AccountStateMachine(record: record, definition: nil)
-      machine.isRolledBack = isRolledBack
-      accounts[record.name] = Account(machine: machine, id: stored.id, version: stored.version)
+      return record
     } catch {
       // Sealed by us and still not readable: a later version wrote it. It is left alone.
       logger.error("a record of the vault is of a later version", metadata: ["record": "\(stored.id)"])
+      return nil
     }
+  }
+
+  private func adopt(
+    _ stored: VaultRecord, _ record: AccountRecord, _ letters: [RecordID: [LateToken]], isRolledBack: Bool
+  ) {
+    var machine = newMachine(record)
+    machine.isRolledBack = isRolledBack
+    let late = (letters[stored.id] ?? []) + strays.filter { $0.id == stored.id }.map(\.late)
+    let isNews = machine.take(late)
+    if !isNews { machine.adopt(callsUnderWay(stored.id, record)) }
+    let account = Account(record.name, machine: machine, id: stored.id, version: stored.version)
+    accounts[record.name] = account
+    account.hasLetters = isNews
+    if !isNews, letters[stored.id] != nil { removeLetters(of: account) }
   }
 
   private enum RecordFormat: Error { case newer }
@@ -178,8 +229,7 @@ package actor CredentialService {
     let defined = Dictionary(read.definitions.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     for (name, definition) in defined where accounts[name]?.machine.definition != definition {
       if accounts[name] == nil {
-        accounts[name] = Account(
-          machine: AccountStateMachine(record: nil, definition: nil), id: RecordID(random: random), version: 0)
+        accounts[name] = Account(name, machine: newMachine(nil), id: RecordID(random: random), version: 0)
       }
       define(name, definition)
     }
@@ -189,7 +239,7 @@ package actor CredentialService {
       if isUnread { continue }
       define(name, nil)
       if account.machine.isEmpty {
-        setWake(account, at: nil)
+        setAlarm(.account(name), at: nil)
         accounts[name] = nil
         ready.remove(name)
       }
@@ -198,8 +248,14 @@ package actor CredentialService {
   }
 
   private func define(_ name: String, _ definition: AccountDefinition?) {
-    accounts[name]?.machine.define(definition)
+    guard let account = accounts[name] else { return }
+    account.machine.define(definition)
     publish(name)
-    reschedule(name)
+    event(account) { _, _ in [] }
+  }
+
+  private func newMachine(_ record: AccountRecord?) -> AccountStateMachine {
+    generation += 1
+    return AccountStateMachine(record: record, definition: nil, generation: generation)
   }
 }

@@ -1,15 +1,22 @@
 import OAuthProtocol
 
 /// Sends what an account wants beside its token calls: discovery, logins, revocations. Whatever is known of the server,
-/// it is sent at once; and what that says of the server is heard by all accounts there.
+/// it is sent as soon as it has a place; and what that says of the server is heard by all accounts there.
 struct HeardTransport: HTTPTransport {
   let service: CredentialService
-  let account: String
+  /// Nil: what comes of it is heard by whoever asks alone.
+  let account: String?
+  var priority = RequestPriority.person
 
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
+    let server = ServerRoute(request.url, route)
+    guard let place = await service.place(server, priority) else {
+      return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
+    }
     let sent = service.time.now()
     let outcome = await service.transport.perform(request, route: route)
-    await service.heard(outcome, from: ServerRoute(request.url, route), sent: sent, for: account)
+    await service.giveBack(place)
+    if let account { await service.heard(outcome, from: server, sent: sent, for: account) }
     return outcome
   }
 }

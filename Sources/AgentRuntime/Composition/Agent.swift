@@ -103,9 +103,18 @@ struct Agent: Service, CustomStringConvertible {
     reloading.cancel()
     let reminder = supervision.stopping()
     logger.info("stopping", metadata: ["event": "stopping"])
-    await listener.close()
-    await service.drain(seconds: Self.drainSeconds)
-    await vault.close()
+    if started == "systemd" {
+      // The socket is the service manager's: whoever comes now waits in it for the next agent.
+      await listener.close()
+      await service.drain(seconds: Self.drainSeconds)
+      await vault.close()
+    } else {
+      // The next agent starts when the socket is gone, and finds the vault free. Until then callers are served what is
+      // ready, and told to ask again for the rest.
+      await service.drain(seconds: Self.drainSeconds)
+      await vault.close()
+      await listener.close()
+    }
     reminder.cancel()
     watchdog?.cancel()
   }

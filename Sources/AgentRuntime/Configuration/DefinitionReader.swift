@@ -10,7 +10,7 @@ struct DefinitionReader {
     "issuer", "client_id", "grant", "client_authentication", "scope", "allowed_scope", "resource", "audience",
     "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
     "revocation_endpoint", "username", "authorize_parameters", "token_parameters", "ca_file", "proxy", "keep",
-    "git_username", "refresh_revokes_access_token", "ambiguous_retry",
+    "git_username", "refresh_revokes_access_token", "ambiguous_retry", "reuse_grace_s",
   ]
 
   /// Reads `document`; `name` is the account's. Every problem is found, not only the first.
@@ -53,6 +53,7 @@ struct DefinitionReader {
     if let username = checked("git_username", ValueRules.basicUsername) { definition.gitUsername = username }
     if let answer = keys.bool("refresh_revokes_access_token") { definition.refreshRevokesAccessToken = answer }
     if let retry = keys.choice("ambiguous_retry", AmbiguousRetry.self) { definition.ambiguousRetry = retry }
+    definition.reuseGraceSeconds = keys.seconds("reuse_grace_s", 1...86_400).map(Double.init)
     return issuer == nil || clientID == nil ? nil : definition
   }
 

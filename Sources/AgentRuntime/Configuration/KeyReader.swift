@@ -64,6 +64,17 @@ struct KeyReader {
     return answer
   }
 
+  /// A whole number of seconds.
+  mutating func seconds(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+    guard let value = document.values[key] else { return nil }
+    guard case .integer(let seconds) = value, range.contains(seconds) else {
+      let found = if case .integer(let seconds) = value { "\(seconds)" } else { value.kind }
+      refuse(key, "it is \(found), but must be whole seconds from \(range.lowerBound) to \(range.upperBound)")
+      return nil
+    }
+    return seconds
+  }
+
   /// A string of words, or an array of strings.
   mutating func words(_ key: String, limit: Int) -> [String] {
     guard let value = document.values[key] else { return [] }

@@ -5,6 +5,7 @@ struct TOMLDocument: Sendable {
   indirect enum Value: Sendable, Equatable {
     case string(String)
     case bool(Bool)
+    case integer(Int)
     case array([Value])
     case table([String: Value])
     /// A kind that no key takes, by its name in TOML.
@@ -15,6 +16,7 @@ struct TOMLDocument: Sendable {
       switch self {
       case .string: "a string"
       case .bool: "a boolean"
+      case .integer: "an integer"
       case .array: "an array"
       case .table: "a table"
       case .other(let name): name
@@ -80,7 +82,7 @@ struct TOMLDocument: Sendable {
     case .table:
       guard let found = value.table else { return .other("a table") }
       return .table(table(found, depth: depth))
-    case .int: return .other("an integer")
+    case .int: return value.int.map(Value.integer) ?? .other("an integer")
     case .double: return .other("a floating-point number")
     case .date, .time, .dateTime: return .other("a date or time")
     }

@@ -3,35 +3,27 @@ import FetchWire
 import Glibc
 package import OAuthProtocol
 import Sealing
+import Synchronization
 
 /// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key lives.
 ///
 /// The process gets the request over a pipe, no environment, no other descriptor, and is ended when it has answered.
 /// The thread that talks to it also starts and reaps it, for which it needs no descriptor beside the pipes.
-package actor FetchProcess: HTTPTransport {
+/// How many run at once is decided before a request comes here (`RequestQueue`): each is started at once.
+package final class FetchProcess: HTTPTransport {
   private let helper: String
   private let userAgent: String
-  private var slots: FetchSlots
-  private var waiting: [FetchSlots.Ticket: CheckedContinuation<Bool, Never>] = [:]
+  private let count = Atomic<Int>(0)
 
   /// Time the helper has to report its own time-out before it is killed, in milliseconds.
   private static let graceMilliseconds = 1_000
-  /// How long a request keeps others waiting for its place, in milliseconds: an answer usually takes less.
-  private static let promptMilliseconds = 1_000
-
-  /// Requests that run and have their place, by number.
-  private var prompt: Set<UInt64> = []
-  private var lastNumber: UInt64 = 0
 
   /// - Parameters:
   ///   - helper: absolute path of `oauthd-fetch`.
   ///   - userAgent: `User-Agent` of requests that bring none, as `oauthd/1.0`.
-  ///   - concurrency: processes at once, at least 1, and three times as many that only wait for a slow server; further
-  ///     requests wait, and that wait is not part of their time-out.
-  package init(helper: String, userAgent: String, concurrency: Int = 8) {
+  package init(helper: String, userAgent: String) {
     self.helper = helper
     self.userAgent = userAgent
-    self.slots = FetchSlots(limit: concurrency)
   }
 
   /// The helper that was installed with `executable`: `oauthd-fetch` in the same folder.
@@ -40,11 +32,10 @@ package actor FetchProcess: HTTPTransport {
     return executable[...slash] + "oauthd-fetch"
   }
 
-  /// Requests whose helper runs, and those that wait for a place.
-  package var load: (running: Int, waiting: Int) { (slots.running.values.reduce(0, +), slots.waiting.count) }
+  /// Requests whose helper runs.
+  package var runningCount: Int { count.load(ordering: .relaxed) }
 
-  /// Sends `request` once. A cancelled task leaves the queue (`notSent`, `cancelled`); once the helper was started,
-  /// cancellation changes nothing: the answer may carry a rotated refresh token.
+  /// Sends `request` once. Cancelling changes nothing: the answer may carry a rotated refresh token.
   package func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let head: FetchHead
     do {
@@ -52,65 +43,19 @@ package actor FetchProcess: HTTPTransport {
     } catch {
       return .notSent(HTTPFailure(.malformed, Self.explanation(error)))
     }
-    let origin = FetchSlots.origin(of: request.url)
-    guard await place(for: origin) else {
-      return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
-    }
-    lastNumber += 1
-    let number = lastNumber
-    prompt.insert(number)
-    let patience = Task {
-      try await Task.sleep(for: .milliseconds(Self.promptMilliseconds))
-      giveWay(number)
-    }
+    count.add(1, ordering: .relaxed)
     return await withCheckedContinuation { caller in
       // Without a parent: the caller's cancellation must not reach the process.
-      Task.detached { [helper] in
+      Task.detached { [self] in
         let tell: @Sendable (HTTPOutcome) -> Void = { caller.resume(returning: $0) }
         let limit = route.timeoutMilliseconds + Self.graceMilliseconds
-        let isTold: Void? = await onOwnThread {
+        let isTold: Void? = await onOwnThread { [helper] in
           Self.exchange(helper: helper, head: head, body: request.body, limit: limit, tell: tell)
         }
         if isTold == nil { tell(.notSent(HTTPFailure(.helper, "no thread left for a request"))) }
-        patience.cancel()
-        await self.ended(number, origin)
+        count.subtract(1, ordering: .relaxed)
       }
     }
-  }
-
-  private func ended(_ number: UInt64, _ origin: String) {
-    slots.release(origin, gaveWay: prompt.remove(number) == nil)
-    startWaiting()
-  }
-
-  // MARK: Places
-
-  private func place(for origin: String) async -> Bool {
-    let ticket = slots.enqueue(origin)
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        waiting[ticket] = continuation
-        if Task.isCancelled { return withdraw(ticket) }
-        startWaiting()
-      }
-    } onCancel: {
-      Task { await self.withdraw(ticket) }
-    }
-  }
-
-  private func startWaiting() {
-    for ticket in slots.admitted() { waiting.removeValue(forKey: ticket)?.resume(returning: true) }
-  }
-
-  private func giveWay(_ number: UInt64) {
-    guard prompt.contains(number), slots.giveWay() else { return }
-    prompt.remove(number)
-    startWaiting()
-  }
-
-  private func withdraw(_ ticket: FetchSlots.Ticket) {
-    guard slots.withdraw(ticket) else { return }
-    waiting.removeValue(forKey: ticket)?.resume(returning: false)
   }
 
   // MARK: One exchange

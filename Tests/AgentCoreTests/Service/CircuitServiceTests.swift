@@ -98,7 +98,7 @@ struct CircuitServiceTests {
     #expect(left() == 180, "a person asked for each")
     func pass() async throws {
       try await eventually("all wait") {
-        await bench.service.wakes.count == Self.names.count && !bench.clock.wakes.isEmpty
+        await bench.service.awaitedCount == Self.names.count && !bench.clock.wakes.isEmpty
       }
       bench.clock.advance(by: 400)
     }

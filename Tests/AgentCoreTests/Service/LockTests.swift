@@ -75,6 +75,81 @@ struct LockTests {
     #expect(bench.refreshes == refreshes, "the answer that was on its way was kept")
   }
 
+  @Test("What came after the lock waits sealed, and is taken in before anything is sent; it is sent twice in no case")
+  func late() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    bench.clock.advance(by: 3_601)
+    let asking = Task { await bench.failure(TokenGet(account: "work")) }
+    try await bench.clock.sleepers(until: 500)
+    let locking = Task { try await bench.call(VaultLock()) }
+    try await bench.clock.sleepers(until: 60)
+    bench.clock.advance(by: 60)
+    #expect(try await !locking.value.drained)
+    #expect(await asking.value?.kind == .vaultLocked)
+    bench.clock.advance(by: 500)
+    try await eventually("the answer is laid aside") { bench.store.waitingLetters.count == 1 }
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
+    _ = try await bench.call(VaultUnlock(passphrase: "x"))
+    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    try await eventually("and removed") { bench.store.waitingLetters.isEmpty }
+    #expect(bench.refreshes == 2, "the one whose answer came late, and one with what it brought")
+  }
+
+  @Test("An unlock while a request of before the lock is open sends nothing beside it, and takes its answer")
+  func adopted() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    bench.clock.advance(by: 3_601)
+    let asking = Task { await bench.failure(TokenGet(account: "work")) }
+    try await bench.clock.sleepers(until: 500)
+    let locking = Task { try await bench.call(VaultLock()) }
+    try await bench.clock.sleepers(until: 60)
+    bench.clock.advance(by: 60)
+    _ = try await locking.value
+    _ = await asking.value
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
+    _ = try await bench.call(VaultUnlock(passphrase: "x"))
+    let second = Task { try await bench.call(TokenGet(account: "work", timeoutMilliseconds: 600_000)).accessToken }
+    try await bench.clock.sleepers(until: 600)
+    #expect(bench.refreshes == 1)
+    bench.clock.advance(by: 440)
+    #expect(try await bench.isGood(second.value))
+    #expect(bench.refreshes == 1, "one refresh, before the lock and after it")
+  }
+
+  @Test("Of a crowd that waits for its turn nothing is sent after the lock, and nothing was written")
+  func crowd() async throws {
+    let names = (0..<40).map { "a\($0)" }
+    let bench = Bench(
+      names.map { name in
+        .browser.changed {
+          $0.name = name
+          $0.file = "/etc/accounts.d/\(name).toml"
+        }
+      })
+    for name in names { try await bench.logIn(name) }
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 25_000 }
+    bench.clock.advance(by: 3_601)
+    let (before, puts) = (bench.refreshes, bench.store.puts)
+    let asking = names.map { name in Task { await bench.failure(TokenGet(account: name)) } }
+    try await eventually("the first are sent") { bench.refreshes - before >= 8 }
+    let sent = bench.refreshes - before
+    let intents = bench.store.puts - puts
+    #expect(sent < 40 && intents == sent, "as many intents as requests")
+    let locking = Task { try await bench.call(VaultLock()) }
+    for task in asking { #expect(await task.value?.kind == .vaultLocked) }
+    bench.clock.advance(by: 25)
+    #expect(try await locking.value.drained)
+    #expect(bench.refreshes - before == sent)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
+    _ = try await bench.call(VaultUnlock(passphrase: "x"))
+    for name in names { #expect(try await bench.isGood(bench.call(TokenGet(account: name)).accessToken)) }
+    #expect(bench.refreshes - before == 40)
+  }
+
   @Test("A server that does not answer within a minute does not keep the vault open, and that is said")
   func drainEnds() async throws {
     let bench = Bench()

@@ -8,8 +8,14 @@ import Testing
 extension CredentialService {
   /// When each account wakes that does, in boot seconds, soonest first.
   var wakes: [Double] { wakes() }
+  /// Accounts that have a moment of their own, or that their server wakes.
+  var awaitedCount: Int {
+    accounts.values.count { account in
+      alarms[.account(account.name)] != nil || servers.values.contains { $0.parked.contains(account.name) }
+    }
+  }
   func wakes(but left: String? = nil) -> [Double] {
-    accounts.filter { $0.key != left }.values.compactMap(\.wake).sorted()
+    accounts.keys.filter { $0 != left }.compactMap { alarms[.account($0)] }.sorted()
   }
 }
 

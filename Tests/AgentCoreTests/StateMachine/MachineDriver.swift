@@ -15,7 +15,10 @@ final class MachineDriver {
   private(set) var durable: AccountRecord?
   /// A save under way; `.some(nil)`: an erase.
   private(set) var saving: AccountRecord??
-  private(set) var sending: TokenCall?
+  /// Calls that have not ended, the oldest first.
+  private(set) var open: [TokenCall] = []
+  /// Whether whoever wishes to send is given a place at once.
+  var givesPlaces = true
   private(set) var revoking: RevocationRecord?
   private(set) var revocationSecret: Secret?
   private(set) var sent: [TokenCall] = []
@@ -34,7 +37,13 @@ final class MachineDriver {
     published = Set(machine.ready.map(\.fingerprint))
   }
 
+  /// The oldest call that has not ended.
+  var sending: TokenCall? { open.first }
+
   // MARK: Events
+
+  /// It gets the place that it wishes for.
+  func placed() { perform(machine.placed(at: now)) }
 
   /// Somebody asks; returns the waiter's id.
   @discardableResult
@@ -68,6 +77,18 @@ final class MachineDriver {
   func define(_ definition: AccountDefinition?) {
     machine.define(definition)
     published = Set(machine.ready.map(\.fingerprint))
+    perform([])
+  }
+
+  /// It takes over a call that was sent before a lock.
+  func adopt(_ call: TokenCall) {
+    machine.adopt([call])
+    open = [call]
+  }
+
+  /// The vault is locked, or the agent stops.
+  func closes(_ failure: AgentFailure? = AgentFailure(.vaultLocked, "the vault is locked")) {
+    perform(machine.close(failure, at: now))
   }
 
   /// The save under way is durable.
@@ -84,10 +105,11 @@ final class MachineDriver {
     perform(machine.saveFailed(AgentFailure(.storageFailed, "no space left"), at: now, random: random))
   }
 
-  func ends(_ end: TokenCallEnd) {
-    guard sending != nil else { return note("nothing was sent") }
-    sending = nil
-    perform(machine.callEnded(end, at: now, random: random))
+  /// The oldest call that is open ends, or the one at `index`.
+  func ends(_ end: TokenCallEnd, at index: Int = 0) {
+    guard open.indices.contains(index) else { return note("nothing was sent") }
+    let call = open.remove(at: index)
+    perform(machine.callEnded(call.number, end, at: now, random: random))
   }
 
   /// The call ends, and what it led to is durable.
@@ -116,7 +138,8 @@ final class MachineDriver {
 
   /// Waits for the next wake, and wakes.
   func sleepAndWake() {
-    guard let wake = machine.wake(at: now) else { return note("nothing to wake for") }
+    let wish = machine.wish(at: now).map { _ in now.bootSeconds }
+    guard let wake = [machine.wake(at: now), wish].compactMap(\.self).min() else { return note("nothing to wake for") }
     pass(max(0, wake - now.bootSeconds) + 0.001)
     wakes()
   }
@@ -125,7 +148,7 @@ final class MachineDriver {
   func crash(definition: AccountDefinition? = .plain) {
     machine = AccountStateMachine(record: durable, definition: definition)
     saving = nil
-    sending = nil
+    open = []
     revoking = nil
     published = Set(machine.ready.map(\.fingerprint))
     asked = []
@@ -174,9 +197,9 @@ final class MachineDriver {
           #expect(
             durable?.intent?.fingerprint == Fingerprint(of: token).description,
             "a refresh token is sent only after its intent is durable")
-          #expect((durable?.intent?.attempt ?? 9) <= 2)
+          checkAttempt(durable?.intent?.attempt ?? 0)
         }
-        sending = call
+        open.append(call)
         sent.append(call)
       case .revoke(let revocation, let secret):
         log.append("revoke")
@@ -202,28 +225,40 @@ final class MachineDriver {
         changes[id] = .some(failure)
       }
     }
+    if givesPlaces, machine.wish(at: now) != nil { return placed() }
     check()
   }
 
   private func begin() {
-    #expect(saving == nil && sending == nil, "one thing at a time")
+    #expect(saving == nil, "one thing at a time")
+    let isSecond = machine.definition?.reuseGraceSeconds != nil && open.count == 1
+    #expect(isSecond || open.allSatisfy { machine.overtaken[$0.number] != nil }, "one thing at a time")
+  }
+
+  /// A third sending comes only when nothing can be lost by it: no access token lives.
+  private func checkAttempt(_ attempt: Int) {
+    #expect(attempt >= 1)
+    guard attempt > 2 else { return }
+    #expect(durable?.grant?.verdict?.isUnconfirmed == true, "it was told that a login seems to be needed")
+    #expect(durable?.tokens.allSatisfy { ($0.remaining(at: now) ?? 0) <= 0 } == true)
   }
 
   /// A wake that is due makes progress, and an idle machine holds nothing back.
   private func check() {
-    #expect(machine.isIdle == (saving == nil && sending == nil))
+    #expect(machine.isIdle == (saving == nil && open.allSatisfy { machine.overtaken[$0.number] != nil }))
     if machine.isIdle {
       #expect(machine.changes.isEmpty, "a change never waits for nothing")
     }
     guard let wake = machine.wake(at: now) else {
-      let isStuck = machine.isIdle && !machine.waiters.isEmpty && machine.hold != .probing
+      let isStuck =
+        machine.isIdle && !machine.waiters.isEmpty && machine.hold != .probing && machine.wish(at: now) == nil
       #expect(!isStuck, "waiters are never forgotten")
       return
     }
     guard wake <= now.bootSeconds else { return }
     var copy = machine
     let actions = copy.woke(at: now, asked: nil, random: random)
-    #expect(!actions.isEmpty, "a wake that is due makes progress")
+    #expect(!actions.isEmpty || copy.wish(at: now) != nil, "a wake that is due makes progress")
   }
 
   private func note(_ text: String) { Issue.record("\(text); so far: \(log.joined(separator: " "))") }

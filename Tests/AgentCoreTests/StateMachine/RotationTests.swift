@@ -90,7 +90,7 @@ struct RotationTests {
     #expect(driver.token(id) == "a2")
   }
 
-  @Test("a lost answer gets exactly one retry; a second loss ends in login_required, and nothing is sent a third time")
+  @Test("a lost answer gets one retry at once; a second loss is told as login_required, unconfirmed, and ends nothing")
   func ambiguous() {
     let driver = MachineDriver(.expired())
     let id = driver.ask()
@@ -106,11 +106,76 @@ struct RotationTests {
     driver.endsDurably(.sentNoAnswer("closed"))
     #expect(driver.failure(id) == .loginRequired)
     #expect(driver.failure(joined) == .loginRequired)
-    driver.pass(100_000)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    driver.pass(30)
     #expect(driver.failure(driver.ask()) == .loginRequired)
     driver.wakes()
     #expect(driver.sent.count == 2)
     #expect(driver.durable?.refreshToken == "r1", "no verdict deletes a refresh token")
+  }
+
+  @Test("ambiguity never ends a login: it is tried again with a growing wait, hourly at most, until the server's word")
+  func neverGivesUp() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.ends(.sentNoAnswer("closed"))
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.sentNoAnswer("closed"))
+    var waits: [Double] = []
+    for _ in 0..<9 {
+      let before = driver.now.bootSeconds
+      if waits.count == 4 { driver.crash() }
+      driver.sleepAndWake()
+      waits.append((driver.now.bootSeconds - before).rounded())
+      driver.saved()
+      driver.endsDurably(.sentNoAnswer("closed"))
+      #expect(driver.failure(driver.ask()) == .loginRequired)
+    }
+    #expect(waits == [60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600])
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(driver.ask()) == "a2")
+    #expect(driver.durable?.grant?.verdict == nil && driver.durable?.intent == nil)
+  }
+
+  @Test("while the access token lives it is served, and nothing is sent until its end; then a refusal is believed")
+  func waitsForTheEnd() {
+    let driver = MachineDriver(.loggedIn(life: 3_600).withIntent(attempt: 2), .plain.with { $0.keep = .always })
+    driver.sleepAndWake()
+    driver.saved()
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    #expect(driver.token(driver.ask()) == "a1")
+    #expect(driver.machine.wake(at: driver.now) == 13_600)
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.invalidGrant)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == nil)
+    driver.pass(100_000)
+    driver.wakes()
+    #expect(driver.sent.count == 1, "the server's word ends it")
+  }
+
+  @Test("a refusal while the access token lives is told, and believed when the server repeats it after the token's end")
+  func earlyRefusal() {
+    let driver = MachineDriver(.loggedIn(life: 3_600, age: 3_000, asked: true))
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.invalidGrant)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    #expect(driver.token(driver.ask()) == "a1")
+    #expect(driver.failure(driver.ask(rejected: "a1")) == .loginRequired)
+    driver.sleepAndWake()
+    #expect(driver.now.bootSeconds >= 10_600)
+    driver.saved()
+    driver.endsDurably(.invalidGrant)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == nil)
+    driver.pass(100_000)
+    driver.wakes()
+    #expect(driver.sent.count == 2)
+    #expect(driver.durable?.refreshToken == "r1")
   }
 
   @Test("the retry that is answered serves everybody who waited")

@@ -10,7 +10,7 @@ struct ValidityTests {
     "the default is a third of the life, sixty seconds at most",
     arguments: [(3_600.0, 3_539.0, true), (3_600, 3_541, false), (90, 59, true), (90, 61, false), (3, 1, true)])
   func byDefault(life: Double, age: Double, isServed: Bool) {
-    let driver = MachineDriver(.loggedIn(life: life, age: age))
+    let driver = MachineDriver(.loggedIn(life: life, age: age), .plain.with { $0.keep = .onDemand })
     let id = driver.ask()
     #expect((driver.token(id) == "a1") == isServed)
     #expect((driver.saving != nil) == !isServed)
@@ -67,13 +67,16 @@ struct ValidityTests {
     #expect(driver.token(id) == "a2")
   }
 
-  @Test("a life counts from before the request was sent")
+  @Test("a life counts from the moment the request is sent, not from the wait for a place or for the disk")
   func countsFromSending() {
     let driver = MachineDriver(.expired())
+    driver.givesPlaces = false
     driver.ask()
+    driver.pass(20)
+    driver.placed()
     driver.pass(2)
     driver.saved()
-    driver.pass(8)
+    driver.pass(10)
     driver.endsDurably(.granted("a2", life: 100))
     #expect(driver.durable?.token(.standard)?.remaining(at: driver.now) == 90)
   }

@@ -23,7 +23,7 @@ func post(_ url: String, _ body: String = "grant_type=refresh_token&refresh_toke
 
 /// Returns when no process of `transport` is left: an answer is told before.
 func untilGone(_ transport: FetchProcess) async {
-  while await transport.load != (0, 0) { await Task.yield() }
+  while transport.runningCount > 0 { await Task.yield() }
 }
 
 /// An outcome without its texts, as tables name it.

@@ -11,6 +11,8 @@ package enum AccountChange: Sendable {
   case forgetSecret(SecretKind)
   /// Binds the grant to the definition as it is now.
   case accept(DefinitionBinding)
+  /// A refresh token came when another answer had been taken already, or after a lock.
+  case lateToken(LateToken)
   /// The server was told, or will never hear it.
   case dropRevocation(RevocationRecord)
   /// Deletes the record.
@@ -60,9 +62,7 @@ extension AccountStateMachine {
       if next.grant?.kind == .password { next.grant?.verdict = nil }
     case .setSecret(.refreshToken, let secret):
       // What was decided, and what was sent, was about the old one.
-      next.grant?.refreshToken = StoredSecret(secret)
-      next.grant?.refreshTokenReceived = now
-      next.grant?.refreshTokenLifeSeconds = nil
+      next.grant?.take(secret, received: now, lifeSeconds: nil)
       next.grant?.verdict = nil
       next.intent = nil
       isRolledBack = false
@@ -70,8 +70,10 @@ extension AccountStateMachine {
     case .forgetSecret(.password): next.password = nil
     case .forgetSecret(.refreshToken):
       next.grant?.refreshToken = nil
+      next.grant?.otherRefreshToken = nil
       next.intent = nil
     case .accept(let binding): next.grant?.binding = binding
+    case .lateToken(let late): next.take(late)
     case .dropRevocation(let revocation): next.revocations.removeAll { $0 == revocation }
     case .forget:
       guard record != nil else { return [.changed(id, nil)] + proceed(at: now) }
@@ -79,16 +81,22 @@ extension AccountStateMachine {
       return [.erase]
     }
     if next == record { return [.changed(id, nil)] + proceed(at: now) }
-    var eases = true
-    if case .dropRevocation = change { eases = false }
+    let eases =
+      switch change {
+      case .dropRevocation, .lateToken: false
+      default: true
+      }
     return save(next, for: .change(id, eases: eases))
   }
 
   private func revocations(of grant: GrantRecord, _ tokens: [TokenRecord], at now: Moment) -> [RevocationRecord] {
     guard grant.binding.revocationEndpoint != nil else { return [] }
     // The refresh token takes the access tokens of its grant along (RFC 7009 §2.1); without one each is told alone.
-    if let refreshToken = grant.refreshToken {
-      return [RevocationRecord(token: refreshToken, hint: "refresh_token", binding: grant.binding, since: now)]
+    let refreshTokens = [grant.refreshToken, grant.otherRefreshToken].compactMap(\.self)
+    if !refreshTokens.isEmpty {
+      return refreshTokens.map {
+        RevocationRecord(token: $0, hint: "refresh_token", binding: grant.binding, since: now)
+      }
     }
     return tokens.map {
       RevocationRecord(token: $0.accessToken, hint: "access_token", binding: grant.binding, since: now)
@@ -104,11 +112,12 @@ extension AccountStateMachine {
 
   /// Boot time of the next revocation; nil: there is none, or how another account's request ends is waited for.
   func nextRevocationTime(at now: Moment) -> Double? {
-    guard !isRevoking, record?.revocations.isEmpty == false else { return nil }
+    guard !isRevoking, !isClosed, record?.revocations.isEmpty == false else { return nil }
     let planned = revocationBackoff.plannedAt ?? now.bootSeconds
     switch revocationHold {
     case .probing where !isRevocationAsked: return nil
-    case .until(let serverPlanned, _, _) where !isRevocationAsked: return max(planned, serverPlanned)
+    // Until then its server's own deadline is waited for.
+    case .until(let serverPlanned, _, _) where !isRevocationAsked && serverPlanned > now.bootSeconds: return nil
     case nil, .probing, .until: return planned
     }
   }
@@ -119,6 +128,7 @@ extension AccountStateMachine {
       return nil
     }
     isRevoking = true
+    isRevocationAskedFor = isRevocationAsked
     isRevocationAsked = false
     revokingSecret = record?.clientSecret
     return .revoke(next, clientSecret: record?.clientSecret?.secret)

@@ -1,18 +1,36 @@
 package import AgentWire
 
 extension AccountStateMachine {
-  /// Boot time at which `woke` has something to do; nil: never.
+  /// Boot time at which `woke` has something to do, or its wish changes; nil: never. While its server cannot be reached
+  /// and nobody waits, the server's own deadline wakes the account.
   package func wake(at now: Moment) -> Double? {
-    // What is under way ends with an event of its own. What `proceed` would put off must not wake it either.
-    guard isIdle else { return nil }
+    // What is under way ends with an event of its own.
+    guard isIdle else { return secondWake(at: now) }
     if unsaved != nil { return backoff.askedAt ?? now.bootSeconds }
+    if isClosed { return nil }
+    if let record, isAmbiguous(record, at: now) { return now.bootSeconds }
     var times: [Double] = []
     if let time = nextRevocationTime(at: now) { times.append(time) }
-    // How the other account's request ends is told.
-    if hold == .probing { return times.min() }
-    if !waiters.isEmpty { times.append(backoff.askedAt ?? now.bootSeconds) }
-    if let due = nextRefresh(at: now) { times.append(max(due.at, plannedFrom)) }
+    // A wish that is there waits for a place, and the plan comes after it.
+    if wish(at: now) != nil { return times.min() }
+    if !waiters.isEmpty, hold != .probing { times.append(backoff.askedAt ?? now.bootSeconds) }
+    if hold == nil, let due = nextRefresh(at: now) { times.append(max(due.at, backoff.plannedAt ?? due.at)) }
     return times.min()
+  }
+
+  /// What it wants to send, as soon as it is given a place; nil: nothing.
+  package func wish(at now: Moment) -> RequestWish? {
+    if isClosed || !changes.isEmpty || unsaved != nil { return nil }
+    if case .sending(let flight) = phase { return secondWish(flight, at: now) }
+    guard isIdle, let record, cannotSend(at: now) == nil, hold != .probing, !isAmbiguous(record, at: now) else {
+      return nil
+    }
+    if let next = waiters.min(by: { $0.deadline < $1.deadline }) {
+      guard backoff.askWaitMilliseconds(at: now.bootSeconds) == nil else { return nil }
+      return RequestWish(key: next.key, priority: .caller(deadline: next.deadline))
+    }
+    guard let due = nextRefresh(at: now), max(due.at, plannedFrom) <= now.bootSeconds else { return nil }
+    return RequestWish(key: due.key, priority: .plan(due: due.at))
   }
 
   /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. `id` names
@@ -29,24 +47,17 @@ extension AccountStateMachine {
     return [.publish] + save(record, for: .change(id, eases: false))
   }
 
-  /// Starts the refresh that is due, if one is.
-  mutating func planned(at now: Moment) -> [Action] {
-    guard unsaved == nil, let due = nextRefresh(at: now), max(due.at, plannedFrom) <= now.bootSeconds else {
-      return []
-    }
-    return begin(due.key, at: now)
-  }
-
   /// Which token the plan refreshes next, and at which boot time.
   private func nextRefresh(at now: Moment) -> (key: TokenKey, at: Double)? {
     guard let record, let grant = record.grant, let definition, obstacle == nil, credential(record, grant) != nil
     else { return nil }
-    if record.intent != nil { return (.standard, now.bootSeconds) }
     switch grant.verdict?.kind {
     case .loginRequired where grant.verdict?.isUnconfirmed != true: return nil
-    case .loginRequired, .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds)
+    case .loginRequired: return unconfirmedTry(record, at: now).map { (.standard, $0) }
+    case .clientRejected: return (.standard, backoff.plannedAt ?? now.bootSeconds)
     case nil: break
     }
+    if record.intent != nil { return (.standard, now.bootSeconds) }
     // Where a refresh kills the token that callers still hold, only they know when it may go.
     guard definition.keep != .onDemand, !definition.refreshRevokesAccessToken else { return nil }
     var due: [(key: TokenKey, at: Double)] = []
@@ -69,12 +80,17 @@ extension AccountStateMachine {
   }
 
   /// The boot time `seconds` after `moment`.
-  private func boot(_ seconds: Double, after moment: Moment, _ now: Moment) -> Double {
+  func boot(_ seconds: Double, after moment: Moment, _ now: Moment) -> Double {
     now.bootSeconds + seconds - now.elapsed(since: moment)
   }
 
   private func sinceAsked(_ grant: GrantRecord, _ now: Moment) -> Double? {
     asked.map { now.bootSeconds - $0 } ?? grant.lastAskedWallSeconds.map { now.wallSeconds - $0 }
+  }
+
+  /// Whether the life of a token is counted by the wall clock: it was received in another boot than that of `now`.
+  func hasTokenOfAnotherBoot(_ now: Moment) -> Bool {
+    record?.tokens.contains { $0.received.bootID != now.bootID } ?? false
   }
 
   // MARK: Status
@@ -91,7 +107,8 @@ extension AccountStateMachine {
     if unsaved != nil { return (.retrying, unsavedReason) }
     // From the wish to ask until the answer is on disk.
     switch phase {
-    case .sending, .saving(_, .intent), .saving(_, .answer): return (.refreshing, nil)
+    case .sending, .saving(_, .intent), .saving(_, .secondIntent), .saving(_, .answer): return (.refreshing, nil)
+    case .idle where hold == nil && wish(at: now) != nil: return (.refreshing, nil)
     case .idle, .saving(_, .change), .saving(_, .retrySave): break
     }
     if backoff.failures > 0 { return (.retrying, backoff.reason) }

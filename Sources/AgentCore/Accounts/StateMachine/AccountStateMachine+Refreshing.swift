@@ -2,8 +2,6 @@ import AgentWire
 import Sealing
 
 extension AccountStateMachine {
-  /// Attempts a refresh token gets when answers are lost: the first, and one more.
-  static let attempts = 2
   /// Refusals without a reason, and the seconds they must span, that count as a login needed.
   static let unconfirmedRefusals = 3
   static let unconfirmedSeconds = 600.0
@@ -28,39 +26,46 @@ extension AccountStateMachine {
     return .password(username: username, password.secret)
   }
 
-  /// Starts a call for `key`: the intent first when it uses a refresh token up.
-  mutating func begin(_ key: TokenKey, at now: Moment) -> [Action] {
-    guard isIdle, unsaved == nil, let record, let grant = record.grant, let credential = credential(record, grant)
-    else { return refuseAll(loginRequired("not logged in"), at: now) }
-    if let obstacle { return refuseAll(obstacle, at: now) }
-    if hold == .probing { return [] }
-    if let heldBack = heldBack(at: now) { return refuseAll(heldBack, at: now) }
-    return begin(credential, key, record, grant, at: now)
+  /// Why nothing can be sent for whoever waits; nil: something can.
+  func cannotSend(at now: Moment) -> AgentFailure? {
+    guard let record, let grant = record.grant, credential(record, grant) != nil else {
+      return loginRequired("not logged in")
+    }
+    return obstacle ?? closing ?? heldBack(at: now)
   }
 
-  private mutating func begin(
-    _ credential: TokenCall.Credential, _ key: TokenKey, _ record: AccountRecord, _ grant: GrantRecord, at now: Moment
-  ) -> [Action] {
-    var attempt = 1
-    if case .refreshToken(let token) = credential, let intent = record.intent,
-      intent.fingerprint == Fingerprint(of: token).description
-    {
-      attempt = intent.attempt + 1
-      if attempt > Self.attempts || definition?.ambiguousRetry == .never { return giveUpAmbiguous(record) }
-    }
-    let call = makeCall(credential, key, record, grant, at: now)
-    guard case .refreshToken(let token) = credential else {
-      phase = .sending(call)
-      return [.send(call)]
-    }
+  /// Why nothing is sent any more.
+  var closing: AgentFailure? {
+    isClosed
+      ? AgentFailure(
+        .unavailable, "\(name): the agent is stopping", hint: "ask again", retryAfterMilliseconds: 1_000) : nil
+  }
+
+  /// It has a place among the requests: starts the call that it wished for, the intent first when it uses a refresh token
+  /// up. The place is its own until the call has ended; without a call under way it is free again.
+  package mutating func placed(at now: Moment) -> [Action] {
+    guard let wish = wish(at: now), let record, let grant = record.grant, let credential = credential(record, grant)
+    else { return isIdle ? proceed(at: now) : [] }
+    if case .sending(let flight) = phase { return beginSecond(flight, record, at: now) }
+    let call = makeCall(credential, wish.key, record, grant, at: now)
+    guard case .refreshToken(let token) = credential else { return send(call, at: now) }
     var next = record
-    next.intent = RefreshIntent(
-      fingerprint: Fingerprint(of: token).description, attempt: attempt, at: now,
-      endpoint: grant.binding.tokenEndpoint)
+    next.intent =
+      record.intent.flatMap { $0.isAbout(token) ? $0 : nil }?.again(at: now)
+      ?? RefreshIntent(
+        fingerprint: Fingerprint(of: token).description, attempt: 1, at: now, endpoint: grant.binding.tokenEndpoint)
     return save(next, for: .intent(call))
   }
 
-  private mutating func makeCall(
+  /// Lives count from here: a wait for a place, or for the disk, is none of the token's.
+  mutating func send(_ call: TokenCall, at now: Moment) -> [Action] {
+    var call = call
+    call.started = now
+    phase = .sending(Flight(call))
+    return [.send(call)]
+  }
+
+  mutating func makeCall(
     _ credential: TokenCall.Credential, _ key: TokenKey, _ record: AccountRecord, _ grant: GrantRecord, at now: Moment
   ) -> TokenCall {
     calls += 1
@@ -73,21 +78,37 @@ extension AccountStateMachine {
       clientSecret: record.clientSecret?.secret, number: calls, started: now)
   }
 
-  /// The answers to a refresh and to its one retry are lost: a third sending could only do harm.
-  private mutating func giveUpAmbiguous(_ record: AccountRecord) -> [Action] {
-    var next = record
-    let verdict = GrantVerdict(
-      .loginRequired, "the answer to a refresh was lost, so its refresh token may be used up")
-    next.grant?.verdict = verdict
-    next.intent = nil
-    return save(next, for: .answer(nil, .failed(failure(verdict))))
+  /// Call `number` ended. Nothing happens for a call that nobody here waits for.
+  package mutating func callEnded(
+    _ number: UInt64, _ end: TokenCallEnd, at now: Moment, random: Double
+  ) -> [Action] {
+    if let sent = overtaken.removeValue(forKey: number) { return overtook(sent, end, at: now) }
+    switch phase {
+    case .sending(var flight):
+      guard let call = flight.end(number) else { return [] }
+      guard let (call, end) = flight.decision(call, end) else {
+        phase = .sending(flight)
+        return []
+      }
+      return decide(call, end, flight, at: now, random: random)
+    case .saving(let candidate, .secondIntent(let second, var flight)):
+      // It waits until the intent beside it is durable.
+      guard flight.calls.contains(where: { $0.number == number }) else { return [] }
+      flight.early.append((number, end))
+      phase = .saving(candidate, .secondIntent(second, beside: flight))
+      return []
+    case .idle, .saving: return []
+    }
   }
 
-  /// The call sent last ended.
-  package mutating func callEnded(_ end: TokenCallEnd, at now: Moment, random: Double) -> [Action] {
-    guard case .sending(var call) = phase, let record else { return [] }
+  private mutating func decide(
+    _ call: TokenCall, _ end: TokenCallEnd, _ flight: Flight, at now: Moment, random: Double
+  ) -> [Action] {
+    guard let record else { return [] }
     phase = .idle
-    var next = record
+    for open in flight.calls {
+      if case .refreshToken(let token) = open.credential { overtaken[open.number] = Fingerprint(of: token) }
+    }
     switch end {
     case .notTried(let reason), .notSent(let reason):
       backoff.fail(reason, at: now.bootSeconds, spread: random)
@@ -96,35 +117,32 @@ extension AccountStateMachine {
     case .sentNoAnswer(let reason):
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
-      guard let intent = record.intent, intent.attempt < Self.attempts, definition?.ambiguousRetry != .never
-      else { return giveUpAmbiguous(record) }
+      if record.grant?.verdict != nil || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
       return settle(call, .lost, at: now) + proceed(at: now)
     case .answered(let answer):
+      var call = call
+      var next = record
       next.intent = nil
       if let clock = answer.dateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
       if let refreshToken = answer.refreshToken, next.grant?.kind != .clientCredentials {
-        next.grant?.refreshToken = StoredSecret(refreshToken)
-        next.grant?.refreshTokenReceived = call.started
-        next.grant?.refreshTokenLifeSeconds = answer.refreshTokenLifeSeconds
+        next.grant?.take(refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds)
       } else if case (.password, .granted) = (call.credential, answer.verdict) {
         // A new login without a refresh token: the old one is of a grant that is over.
         next.grant?.refreshToken = nil
+        next.grant?.otherRefreshToken = nil
       }
       return judge(answer.verdict, call, next, at: now, random: random)
     }
   }
 
-  /// Nothing of `call` left, so its attempt does not count: the intent is as before it.
-  mutating func withdraw(_ call: TokenCall, _ failure: AgentFailure) -> [Action] {
+  /// Nothing of `call` left, so its attempt does not count: the intent is as before it. Without a failure the waiters go
+  /// on waiting.
+  mutating func withdraw(_ call: TokenCall, _ failure: AgentFailure?) -> [Action] {
     guard var next = record else { return [] }
-    if let intent = next.intent, intent.attempt > 1 {
-      next.intent?.attempt = intent.attempt - 1
-    } else {
-      next.intent = nil
-    }
-    return save(next, for: .answer(call, .failed(failure)))
+    next.intent = next.intent?.withdrawn
+    return save(next, for: .answer(call, failure.map { .failed($0) } ?? .lost))
   }
 
   private mutating func judge(
@@ -148,13 +166,21 @@ extension AccountStateMachine {
       firstRefusalWithoutReason = nil
       outcome = .token
     case .grantRefused(let error, let description):
-      if call.rotates, let password = storedPassword(next), let grant = next.grant {
+      if call.rotates, let other = next.grant?.otherRefreshToken {
+        // Two requests were answered, and the server has dropped the refresh token of the one that was kept first.
+        next.grant?.refreshToken = other
+        next.grant?.otherRefreshToken = nil
+        outcome = .lost
+      } else if call.rotates, let password = storedPassword(next), let grant = next.grant {
         // The refresh token is dead, and the user chose that the agent may log in again with the stored password.
         outcome = .again(makeCall(password, call.key, next, grant, at: now))
       } else {
         let host = host(of: call.binding)
         let what = call.rotates ? "refused the refresh token" : "refused the login"
+        // While an access token lives nothing is lost by asking once more, after its end, before it is believed.
+        let isFirst = call.rotates && next.grant?.verdict?.oauthError != error
         outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error))", error, description)
+        if isFirst, lastEnd(of: next, at: now) > now.bootSeconds { next.grant?.verdict?.isUnconfirmed = true }
       }
     case .clientRefused(let error, let description):
       backoff.fail(error, at: now.bootSeconds, spread: random, least: Self.probeSeconds)

@@ -7,8 +7,8 @@ extension AccountStateMachine {
     case .lost:
       return []
     case .again(let call):
-      phase = .sending(call)
-      return [.send(call)]
+      if let closing { return refuseAll(closing, at: now) }
+      return send(call, at: now)
     case .failed(let failure):
       return refuseAll(failure, at: now)
     case .keyRefused(let failure):

@@ -5,8 +5,14 @@ package import Sealing
 ///
 /// One thing happens at a time: the machine is idle, or saving a record, or waiting for a token endpoint. So there is one
 /// refresh per generation whatever the number of callers, a refresh token is sent only after its intent is durable, and
-/// nobody gets a token before its record is. Whoever drives it performs the actions in order and reports how `save`,
-/// `send` and `revoke` ended.
+/// nobody gets a token before its record is.
+///
+/// The order is place, intent, request: a machine that wants to send says so (``wish(at:)``) and stays idle, with nothing
+/// written, until it is given a place among the requests (``placed(at:)``). So whatever ends the wait, a lock, a stop, a
+/// logout or a kill, has nothing to take back.
+///
+/// Whoever drives it performs the actions in order, reports how `save`, `send` and `revoke` ended, and asks for its wish
+/// after each event.
 package struct AccountStateMachine: Sendable {
   package typealias WaiterID = UInt64
   package typealias ChangeID = UInt64
@@ -45,7 +51,7 @@ package struct AccountStateMachine: Sendable {
     case save(AccountRecord)
     /// Delete the record durably, then call `saved` or `saveFailed`.
     case erase
-    /// Send it once, then call `callEnded`.
+    /// Send it once, at once, then call `callEnded`.
     case send(TokenCall)
     /// Tell the server, then call `revocationEnded`.
     case revoke(RevocationRecord, clientSecret: Secret?)
@@ -59,6 +65,8 @@ package struct AccountStateMachine: Sendable {
 
   enum Purpose: Sendable {
     case intent(TokenCall)
+    /// The same refresh token once more, while the first request is still open.
+    case secondIntent(TokenCall, beside: Flight)
     /// After an answer: what to tell the waiters once it is durable.
     case answer(TokenCall?, Outcome)
     /// `eases`: what held refreshes back may be mended by it.
@@ -77,10 +85,12 @@ package struct AccountStateMachine: Sendable {
     case lost
   }
 
+  /// What the machine is at. `idle` becomes any other; `saving` becomes `sending` after an intent, else `idle`; `sending`
+  /// becomes `saving` with the answer, or when the request is sent a second time, or `idle` when there is nothing to save.
   indirect enum Phase: Sendable {
     case idle
     case saving(AccountRecord?, Purpose)
-    case sending(TokenCall)
+    case sending(Flight)
   }
 
   /// The last durable state; nil: nothing is kept for the account.
@@ -92,6 +102,10 @@ package struct AccountStateMachine: Sendable {
   /// The record is of a vault older than what this machine has seen: its refresh token may have been rotated since, and
   /// using it could have the server revoke the grant. Valid tokens are served; a login ends it.
   package var isRolledBack = false
+  /// Nothing is sent any more: the vault is being locked, or the agent stops. What is under way is made durable.
+  package private(set) var isClosed = false
+  /// Since then the record that could not be saved was tried again.
+  private var hasRetriedSave = false
   /// What keeps it from sending, as the account's server was seen last. Set before every event.
   package var hold: ServerHold?
   /// The same for the server of the next revocation.
@@ -115,19 +129,26 @@ package struct AccountStateMachine: Sendable {
   var refreshAges: [TokenKey: Double] = [:]
   /// Boot time of the last request for a token.
   var asked: Double?
-  var calls: UInt64 = 0
+  /// The number of the last call.
+  var calls: UInt64
+  /// Requests still open that another answer has overtaken: the refresh token each of them sent.
+  var overtaken: [UInt64: Fingerprint] = [:]
   var refusalsWithoutReason = 0
   var firstRefusalWithoutReason: Double?
   var isRevoking = false
   /// Somebody has asked for the next revocation: it is sent whatever is known of its server.
   var isRevocationAsked = false
+  /// The same of the revocation under way.
+  package internal(set) var isRevocationAskedFor = false
   /// What the revocation under way was sent with.
   var revokingSecret: StoredSecret?
   var revocationBackoff = Backoff()
 
-  package init(record: AccountRecord?, definition: AccountDefinition?) {
+  /// `generation` tells this machine's calls from those of every other one of this agent's life.
+  package init(record: AccountRecord?, definition: AccountDefinition?, generation: UInt32 = 0) {
     self.record = record
     self.definition = definition
+    calls = UInt64(generation) << 32
   }
 
   // MARK: Events
@@ -152,10 +173,12 @@ package struct AccountStateMachine: Sendable {
     forgetOldTokens(before: tokensBefore, random: random)
     switch purpose {
     case .intent(let call):
-      // The definition may have changed while the intent was being saved.
-      if let obstacle { return withdraw(call, obstacle) }
-      phase = .sending(call)
-      return [.send(call)]
+      // The definition may have changed while the intent was being saved, and somebody may wait to log out.
+      if let obstacle = obstacle ?? closing { return withdraw(call, obstacle) }
+      guard changes.isEmpty else { return withdraw(call, nil) }
+      return send(call, at: now)
+    case .secondIntent(let call, let flight):
+      return sendSecond(call, beside: flight, at: now, random: random)
     case .answer(let call, let outcome):
       return [.publish] + settle(call, outcome, at: now) + proceed(at: now)
     case .change(let id, let eases):
@@ -182,6 +205,9 @@ package struct AccountStateMachine: Sendable {
       unsaved = candidate
     case .intent:
       break
+    case .secondIntent(_, let flight):
+      // The first request goes on alone.
+      return resume(flight, at: now, random: random)
     }
     return refuseAll(failure, at: now) + proceed(at: now)
   }
@@ -197,8 +223,42 @@ package struct AccountStateMachine: Sendable {
   /// `wake(at:)`'s time has come. `asked`: boot time of the last request that was answered without the machine.
   package mutating func woke(at now: Moment, asked: Double?, random: Double) -> [Action] {
     noteAsked(asked)
-    guard case .idle = phase else { return [] }
-    return proceed(at: now) + (isIdle ? planned(at: now) : [])
+    return isIdle ? proceed(at: now) : []
+  }
+
+  /// What `close` stopped goes on: the vault was not locked after all.
+  package mutating func reopen() {
+    isClosed = false
+    hasRetriedSave = false
+  }
+
+  /// Calls of this account that were sent before a lock, with the refresh token that it still has: their answers are
+  /// waited for, and nothing is sent beside them.
+  package mutating func adopt(_ calls: [TokenCall]) {
+    guard isIdle, let first = calls.first else { return }
+    var flight = Flight(first)
+    flight.calls = calls
+    flight.hasSecond = true
+    phase = .sending(flight)
+  }
+
+  /// What came late for this account is saved before anything is sent. False: it says nothing new.
+  package mutating func take(_ late: [LateToken]) -> Bool {
+    guard var next = record, isIdle else { return false }
+    for token in late where token.binding == next.grant?.binding { next.take(token) }
+    guard next != record else { return false }
+    unsaved = next
+    return true
+  }
+
+  /// Sends nothing more. Waiters are told `failure`; without one they are told that the agent stops, but for those of a
+  /// request under way, who wait for its answer. A rotated refresh token that could not be saved is tried once more.
+  package mutating func close(_ failure: AgentFailure?, at now: Moment) -> [Action] {
+    isClosed = true
+    guard let failure else { return proceed(at: now) }
+    let answers = waiters.map { Action.refuse($0.id, failure) }
+    waiters = []
+    return answers + proceed(at: now)
   }
 
   // MARK: Parts shared by the rules
@@ -215,8 +275,22 @@ package struct AccountStateMachine: Sendable {
   /// Whether a request to the token endpoint is under way, or about to be.
   package var isCalling: Bool {
     switch phase {
-    case .sending, .saving(_, .intent): true
+    case .sending, .saving(_, .intent), .saving(_, .secondIntent), .saving(_, .answer(_, .again)): true
     case .idle, .saving: false
+    }
+  }
+
+  package var hasWaiters: Bool { !waiters.isEmpty }
+
+  /// The number of the last call that was begun.
+  package var lastCall: UInt64 { calls }
+
+  /// Whether the answer to call `number` is waited for here.
+  package func awaits(_ number: UInt64) -> Bool {
+    switch phase {
+    case .sending(let flight), .saving(_, .secondIntent(_, let flight)):
+      flight.calls.contains { $0.number == number } || overtaken[number] != nil
+    case .idle, .saving: overtaken[number] != nil
     }
   }
 
@@ -247,7 +321,7 @@ package struct AccountStateMachine: Sendable {
     return [.save(candidate)]
   }
 
-  /// Starts what is next: a save that failed, a change, a refresh somebody waits for.
+  /// Starts what is next: a save that failed, a change, a revocation. What it has to send waits for a place.
   mutating func proceed(at now: Moment) -> [Action] {
     guard isIdle else { return [] }
     if !changes.isEmpty {
@@ -256,10 +330,16 @@ package struct AccountStateMachine: Sendable {
       return apply(change, id: id, at: now)
     }
     let mayTry = backoff.askWaitMilliseconds(at: now.bootSeconds) == nil
-    if let unsaved { return mayTry ? save(unsaved, for: .retrySave) : [] }
+    if let unsaved, mayTry || isClosed && !hasRetriedSave {
+      hasRetriedSave = isClosed
+      return save(unsaved, for: .retrySave)
+    }
+    if unsaved != nil { return [] }
+    if let closing { return waiters.isEmpty ? [] : refuseAll(closing, at: now) }
+    if let record, isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
     let revocation = nextRevocation(at: now).map { [$0] } ?? []
-    guard mayTry, let next = waiters.min(by: { $0.deadline < $1.deadline }) else { return revocation }
-    return revocation + begin(next.key, at: now)
+    guard mayTry, !waiters.isEmpty, let failure = cannotSend(at: now) else { return revocation }
+    return revocation + refuseAll(failure, at: now)
   }
 
   /// Forgets what held refreshes back: something that may have been the cause was mended.
@@ -283,7 +363,7 @@ package struct AccountStateMachine: Sendable {
     return .deliver(waiter.id, token)
   }
 
-  private mutating func forgetOldTokens(before: [TokenRecord]?, random: Double) {
+  mutating func forgetOldTokens(before: [TokenRecord]?, random: Double) {
     let tokens = record?.tokens ?? []
     guard before != tokens else { return }
     let current = Set(tokens.map(\.fingerprint))

@@ -1,0 +1,85 @@
+import AgentWire
+import Sealing
+
+/// What follows when a refresh token was sent and no answer came: the server may have used it up, and nobody can know.
+///
+/// It is sent once more at once, within the server's reuse window where one is known. When that brings no answer either,
+/// callers are told `login_required`, unconfirmed, and the refresh token stays: a third sending loses nothing that is not
+/// lost already, for if one of the two was acted on the successor is gone, and if none was the token still works. So it is
+/// tried again when the last access token has ended, and then with a growing wait. Only the server's word ends a login.
+extension AccountStateMachine {
+  /// Sendings of one refresh token before its account counts as ambiguous.
+  static let attempts = 2
+  /// Seconds to the first try after that, doubled with each, and the most: hourly.
+  static let firstUnconfirmedSeconds = 60.0
+  static let lastUnconfirmedSeconds = 3_600.0
+
+  /// Seconds in which the server takes a refresh token a second time; nil: not known.
+  var reuseGraceSeconds: Double? { definition?.reuseGraceSeconds }
+
+  /// Whether the answers to what was sent are lost, it may not simply be sent again, and that was not decided yet.
+  func isAmbiguous(_ record: AccountRecord, at now: Moment) -> Bool {
+    guard let intent = record.intent, let grant = record.grant, grant.verdict == nil,
+      case .refreshToken(let token) = credential(record, grant), intent.isAbout(token)
+    else { return false }
+    return !maySendAgain(intent, at: now)
+  }
+
+  func maySendAgain(_ intent: RefreshIntent, at now: Moment) -> Bool {
+    guard intent.attempt < Self.attempts, definition?.ambiguousRetry != .never else { return false }
+    return reuseGraceSeconds.map { now.elapsed(since: intent.first ?? intent.at) < $0 } ?? true
+  }
+
+  /// Decides that the account needs a login, as far as anybody can know. What is decided already stays.
+  mutating func giveUpAmbiguous(_ record: AccountRecord, at now: Moment) -> [Action] {
+    var next = record
+    var verdict =
+      record.grant?.verdict
+      ?? GrantVerdict(
+        .loginRequired, "the answer to a refresh was lost, so its refresh token may be used up (unconfirmed)")
+    if verdict.kind == .loginRequired { verdict.isUnconfirmed = true }
+    next.grant?.verdict = verdict
+    let outcome = Outcome.failed(failure(verdict))
+    if next == record { return settle(nil, outcome, at: now) + proceed(at: now) }
+    return save(next, for: .answer(nil, outcome))
+  }
+
+  /// The boot time of the next try while a login seems to be needed and the server has not said so; nil: none is made.
+  func unconfirmedTry(_ record: AccountRecord, at now: Moment) -> Double? {
+    let end = lastEnd(of: record, at: now)
+    if let intent = record.intent {
+      guard definition?.ambiguousRetry != .never else { return nil }
+      let doubled = Self.firstUnconfirmedSeconds * Double(1 << min(max(intent.attempt - Self.attempts, 0), 6))
+      return max(end, boot(min(doubled, Self.lastUnconfirmedSeconds), after: intent.at, now))
+    }
+    // A refusal that came while an access token lived.
+    if record.grant?.verdict?.oauthError != nil { return max(end, now.bootSeconds) }
+    return backoff.plannedAt ?? now.bootSeconds
+  }
+
+  /// Boot time at which the last access token of known life ends; long ago where there is none.
+  func lastEnd(of record: AccountRecord, at now: Moment) -> Double {
+    record.tokens.compactMap { $0.endBootSeconds(at: now) }.max() ?? -.infinity
+  }
+}
+
+extension RefreshIntent {
+  func isAbout(_ token: Secret) -> Bool { fingerprint == Fingerprint(of: token).description }
+
+  /// The same refresh token is sent once more.
+  func again(at now: Moment) -> RefreshIntent {
+    var next = self
+    next.first = first ?? at
+    next.attempt += 1
+    next.at = now
+    return next
+  }
+
+  /// As before the last sending, of which nothing left; nil: as before the first.
+  var withdrawn: RefreshIntent? {
+    guard attempt > 1 else { return nil }
+    var before = self
+    before.attempt -= 1
+    return before
+  }
+}

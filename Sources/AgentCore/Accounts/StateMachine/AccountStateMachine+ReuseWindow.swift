@@ -1,0 +1,133 @@
+/// The second request within a server's reuse window (`reuse_grace_s`): when the first brought nothing for a while, the
+/// same refresh token is sent once more on another connection, and the first stays open. An answer that was swallowed on
+/// its way then costs nothing, where a repetition after the window would be taken for theft.
+///
+/// The first answer with a token is made durable and served. Where the server answers both with different refresh tokens,
+/// nobody can tell which of them it will keep: the second is kept beside the first (`otherRefreshToken`) and is used when
+/// the server refuses the first.
+extension AccountStateMachine {
+  /// The most that the second request waits, in seconds: half the window where that is less.
+  static let secondSeconds = 15.0
+
+  /// Boot time at which the request under way is sent once more; nil: never, or the time has come.
+  func secondTime(_ flight: Flight) -> Double? {
+    guard let grace = reuseGraceSeconds, definition?.ambiguousRetry != .never, let first = flight.first,
+      first.rotates, !flight.hasSecond, (record?.intent?.attempt ?? Self.attempts) < Self.attempts
+    else { return nil }
+    return first.started.bootSeconds + min(Self.secondSeconds, grace / 2)
+  }
+
+  /// When ``wish(at:)`` changes while a request is under way.
+  func secondWake(at now: Moment) -> Double? {
+    guard case .sending(let flight) = phase, let time = secondTime(flight), time > now.bootSeconds else { return nil }
+    return time
+  }
+
+  func secondWish(_ flight: Flight, at now: Moment) -> RequestWish? {
+    guard hold == nil, let first = flight.first, let time = secondTime(flight), time <= now.bootSeconds,
+      isInWindow(flight, at: now)
+    else { return nil }
+    return RequestWish(
+      key: first.key, priority: .caller(deadline: first.started.bootSeconds + (reuseGraceSeconds ?? 0)))
+  }
+
+  private func isInWindow(_ flight: Flight, at now: Moment) -> Bool {
+    guard let grace = reuseGraceSeconds, let first = flight.first else { return false }
+    return now.elapsed(since: first.started) < grace
+  }
+
+  /// The intent of the second sending first, as of every other.
+  mutating func beginSecond(_ flight: Flight, _ record: AccountRecord, at now: Moment) -> [Action] {
+    guard let first = flight.first, let grant = record.grant, let intent = record.intent else { return [] }
+    let call = makeCall(first.credential, first.key, record, grant, at: now)
+    var next = record
+    next.intent = intent.again(at: now)
+    return save(next, for: .secondIntent(call, beside: flight))
+  }
+
+  /// The intent of the second sending is durable.
+  mutating func sendSecond(
+    _ call: TokenCall, beside flight: Flight, at now: Moment, random: Double
+  ) -> [Action] {
+    guard !isClosed, changes.isEmpty, obstacle == nil, flight.early.isEmpty, isInWindow(flight, at: now) else {
+      return resume(flight, at: now, random: random)
+    }
+    var call = call
+    var flight = flight
+    call.started = now
+    flight.calls.append(call)
+    flight.hasSecond = true
+    phase = .sending(flight)
+    return [.send(call)]
+  }
+
+  /// The first request goes on alone, or has ended meanwhile.
+  mutating func resume(_ flight: Flight, at now: Moment, random: Double) -> [Action] {
+    var alone = flight
+    alone.hasSecond = true
+    alone.early = []
+    phase = .sending(alone)
+    return flight.early.flatMap { callEnded($0.number, $0.end, at: now, random: random) }
+  }
+
+  /// A request ended after another answer was taken: its refresh token is not thrown away.
+  mutating func overtook(_ sent: Fingerprint, _ end: TokenCallEnd, at now: Moment) -> [Action] {
+    guard case .answered(let answer) = end, let token = answer.refreshToken, let binding = record?.grant?.binding
+    else { return [] }
+    let late = LateToken(
+      refreshToken: StoredSecret(token), sent: sent.description, received: now,
+      lifeSeconds: answer.refreshTokenLifeSeconds, binding: binding)
+    // Nobody waits for the change.
+    return change(.lateToken(late), id: 0, at: now)
+  }
+}
+
+/// The requests with one refresh token that are open at once: one, or two within the server's reuse window.
+struct Flight: Sendable {
+  /// Those that have not ended, the oldest first.
+  var calls: [TokenCall]
+  /// The best end so far, while another is open.
+  private var heard: (call: TokenCall, end: TokenCallEnd)?
+  /// Ends that came while the intent of the second was being saved.
+  var early: [(number: UInt64, end: TokenCallEnd)] = []
+  /// There was a second one, or there will be none.
+  var hasSecond = false
+
+  init(_ call: TokenCall) { calls = [call] }
+
+  var first: TokenCall? { calls.first }
+
+  /// Takes out a call that has ended; nil: it is not one of these.
+  mutating func end(_ number: UInt64) -> TokenCall? {
+    calls.firstIndex { $0.number == number }.map { calls.remove(at: $0) }
+  }
+
+  /// Which end decides; nil: a call that may still bring a token is waited for.
+  mutating func decision(_ call: TokenCall, _ end: TokenCallEnd) -> (TokenCall, TokenCallEnd)? {
+    if end.isGranted { return (call, end) }
+    let best = heard.flatMap { $0.end.weight >= end.weight ? $0 : nil } ?? (call, end)
+    guard calls.isEmpty else {
+      heard = best
+      return nil
+    }
+    return best
+  }
+}
+
+extension TokenCallEnd {
+  /// What says more outweighs what says less.
+  fileprivate var weight: Int {
+    switch self {
+    case .notTried: 0
+    case .notSent: 1
+    case .sentNoAnswer: 2
+    case .answered: 3
+    }
+  }
+}
+
+/// What an account wants to send, and its place in the order of those who wait.
+package struct RequestWish: Sendable, Equatable {
+  package var key: TokenKey
+  package var priority: RequestPriority
+}

@@ -1,0 +1,204 @@
+import AgentWire
+import OAuthProtocol
+
+/// Every request to a server has a place here before anything of it is written or sent, and keeps it until it has ended:
+/// token calls of accounts, and what people and revocations send.
+///
+/// What can be left in the queue when the agent locks or stops is a wish, so nothing has to be taken back.
+extension CredentialService {
+  typealias Ticket = RequestQueue<ServerRoute>.Ticket
+
+  /// Who waits for a place.
+  enum Applicant {
+    case account(String)
+    /// Resumed with whether it got one.
+    case request(CheckedContinuation<Bool, Never>)
+  }
+
+  /// How long a request keeps others waiting for its place, in seconds: an answer usually takes less.
+  private static let promptSeconds = 1.0
+  /// Accounts that are given places in one turn of the actor, so that callers are served in between.
+  private static let admittedInTurn = 32
+  /// Milliseconds for the question whether a server answers again.
+  private static let checkMilliseconds = 10_000
+
+  // MARK: Accounts
+
+  /// Brings what `account` wants to send and its place in the queue together.
+  func applyWish(_ account: Account) {
+    let wish = account.isChecking || isClosed ? nil : account.machine.wish(at: now(account))
+    if let ticket = account.ticket, wish == nil || account.ticketRoute != account.server?.route {
+      account.ticket = nil
+      applicants[ticket] = nil
+      requests.withdraw(ticket)
+    }
+    guard let wish, let server = account.server else { return }
+    if let ticket = account.ticket { return requests.change(ticket, to: wish.priority) }
+    let ticket = requests.enqueue(server.route, wish.priority)
+    account.ticket = ticket
+    account.ticketRoute = server.route
+    account.applied = time.now().bootSeconds
+    applicants[ticket] = .account(account.name)
+    admitSoon()
+  }
+
+  private func admitSoon() {
+    guard !isAdmitting else { return }
+    isAdmitting = true
+    Task { self.admit() }
+  }
+
+  private func admit() {
+    isAdmitting = false
+    let tickets = requests.admitted(most: Self.admittedInTurn)
+    let now = time.now().bootSeconds
+    for ticket in tickets {
+      setAlarm(.patience(ticket), at: now + Self.promptSeconds)
+      switch applicants.removeValue(forKey: ticket) {
+      case .request(let continuation)?: continuation.resume(returning: true)
+      case .account(let name)?: placed(name, ticket)
+      case nil: release(ticket)
+      }
+    }
+    if tickets.count == Self.admittedInTurn { admitSoon() }
+  }
+
+  /// The account has left the queue: its server's circuit is asked again before anything is written.
+  private func placed(_ name: String, _ ticket: Ticket) {
+    guard let account = accounts[name], account.ticket == ticket else { return release(ticket) }
+    account.ticket = nil
+    guard let server = account.server, !isClosed else { return release(ticket) }
+    noteLag(account, server)
+    guard server.circuit.isOpen, server.circuit.probe == nil, let binding = account.machine.record?.grant?.binding
+    else { return begin(account, ticket) }
+    // It has been dead: nothing secret is sent before it answers a question that holds none.
+    server.circuit.began(name)
+    account.isChecking = true
+    Task { self.checked(account, ticket, await self.check(binding), ServerRoute(binding)) }
+  }
+
+  private func begin(_ account: Account, _ ticket: Ticket) {
+    let before = account.machine.lastCall
+    event(account) { machine, now in
+      machine.placed(at: now)
+    } afterwards: {
+      if account.machine.isCalling, account.machine.lastCall > before {
+        account.places[account.machine.lastCall] = ticket
+      } else {
+        self.release(ticket)
+      }
+    }
+  }
+
+  /// Gives back the places of calls that have ended, or were not sent after all.
+  func sweepPlaces(_ account: Account) {
+    guard !account.places.isEmpty else { return }
+    let (machine, last) = (account.machine, account.machine.lastCall)
+    for (number, ticket) in account.places where !machine.awaits(number) && (number != last || !machine.isCalling) {
+      account.places[number] = nil
+      if machine.isCalling, account.places[last] == nil {
+        // Another call of it follows at once.
+        account.places[last] = ticket
+      } else {
+        release(ticket)
+      }
+    }
+  }
+
+  private func release(_ ticket: Ticket) {
+    requests.release(ticket)
+    setAlarm(.patience(ticket), at: nil)
+    if requests.waitingCount > 0 { admitSoon() }
+  }
+
+  /// A request still waits for its server: others may go on.
+  func giveWay(_ ticket: Ticket) {
+    if requests.giveWay(ticket), requests.waitingCount > 0 { admitSoon() }
+  }
+
+  /// A plan whose turn comes later than its token lives cannot keep up, and says so.
+  private func noteLag(_ account: Account, _ server: Server) {
+    guard let life = account.machine.record?.token(.standard)?.lifeSeconds, let applied = account.applied else {
+      return
+    }
+    let waited = time.now().bootSeconds - applied
+    if waited > life { server.lag = waited } else if waited < life / 2 { server.lag = nil }
+  }
+
+  // MARK: A server that did not answer
+
+  /// Asks for what is public: any answer will do. Nil: it answered; else why not.
+  private nonisolated func check(_ binding: DefinitionBinding) async -> (failure: String?, dateSeconds: Int64?) {
+    var route = binding.route
+    route.timeoutMilliseconds = Self.checkMilliseconds
+    switch await transport.perform(HTTPRequest(.get, Self.publicURL(binding)), route: route) {
+    case .answered(let answer): return (nil, answer.dateSeconds)
+    case .notSent(let failure), .sentNoAnswer(let failure): return ("\(binding.issuerHost): \(failure.message)", nil)
+    }
+  }
+
+  /// The metadata, where the server that gives the tokens has it; else that server's front page.
+  static func publicURL(_ binding: DefinitionBinding) -> String {
+    let origin = (try? WebURL(binding.tokenEndpoint))?.origin
+    if let issuer = try? Issuer(binding.issuer), let origin, (try? WebURL(binding.issuer))?.origin == origin {
+      return issuer.metadataURL(.openID)
+    }
+    return (origin?.description ?? binding.tokenEndpoint) + "/"
+  }
+
+  private func checked(
+    _ account: Account, _ ticket: Ticket, _ result: (failure: String?, dateSeconds: Int64?), _ route: ServerRoute
+  ) {
+    account.isChecking = false
+    if let failure = result.failure {
+      release(ticket)
+      note(.failure(failure), of: route, for: account.name)
+      // Whoever waits for it is told, too.
+      if accounts[account.name] === account { wake(account.name) }
+    } else if accounts[account.name] === account {
+      begin(account, ticket)
+    } else {
+      release(ticket)
+      servers[route]?.circuit.gaveUp(account.name)
+    }
+  }
+
+  // MARK: Other requests
+
+  /// A place for a request to `route`; nil when the agent locks or stops, or the task is cancelled, before there is one.
+  /// Give it back with ``giveBack(_:)``.
+  func place(_ route: ServerRoute, _ priority: RequestPriority) async -> Ticket? {
+    guard !isClosed, !Task.isCancelled else { return nil }
+    let ticket = requests.enqueue(route, priority)
+    let isAdmitted = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        applicants[ticket] = .request(continuation)
+        admitSoon()
+      }
+    } onCancel: {
+      Task { await self.leave(ticket) }
+    }
+    return isAdmitted ? ticket : nil
+  }
+
+  func giveBack(_ ticket: Ticket) { release(ticket) }
+
+  private func leave(_ ticket: Ticket) {
+    guard requests.withdraw(ticket), case .request(let continuation)? = applicants.removeValue(forKey: ticket) else {
+      return
+    }
+    continuation.resume(returning: false)
+  }
+
+  /// Nobody in the queue is sent any more. What had its place goes on.
+  func emptyQueue() {
+    for (ticket, applicant) in applicants {
+      requests.withdraw(ticket)
+      switch applicant {
+      case .account(let name): accounts[name]?.ticket = nil
+      case .request(let continuation): continuation.resume(returning: false)
+      }
+    }
+    applicants = [:]
+  }
+}

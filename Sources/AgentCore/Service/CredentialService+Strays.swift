@@ -1,0 +1,87 @@
+import AgentWire
+import FoundationEssentials
+import Logging
+import OAuthProtocol
+import Sealing
+import TokenVault
+
+/// Answers that find another life of the agent than the one that asked: the vault was locked meanwhile, or the account
+/// was logged in anew. They change nothing, but a rotated refresh token in them is never thrown away: while the vault is
+/// locked it is sealed to a public key of the vault, and taken in when that is open again.
+extension CredentialService {
+  /// A token call that was sent and has not ended.
+  struct UnderWay {
+    let account: String
+    let id: RecordID
+    let call: TokenCall
+  }
+
+  /// Calls with the refresh token of `record` that were sent before a lock, the oldest first.
+  func callsUnderWay(_ id: RecordID, _ record: AccountRecord) -> [TokenCall] {
+    guard let token = record.grant?.refreshToken?.secret, record.intent?.isAbout(token) == true else { return [] }
+    return underWay.values.filter { sent in
+      guard sent.id == id, case .refreshToken(let used) = sent.call.credential else { return false }
+      return used == token
+    }
+    .map(\.call).sorted { $0.number < $1.number }
+  }
+
+  /// A call has ended that no machine waits for.
+  func strayed(_ sent: UnderWay, _ end: TokenCallEnd) {
+    guard case .answered(let answer) = end, let token = answer.refreshToken,
+      case .refreshToken(let used) = sent.call.credential
+    else { return }
+    let late = LateToken(
+      refreshToken: StoredSecret(token), sent: Fingerprint(of: used).description, received: sent.call.started,
+      lifeSeconds: answer.refreshTokenLifeSeconds, binding: sent.call.binding)
+    logger.notice("an answer came late: its refresh token is kept", metadata: ["account": "\(sent.account)"])
+    if isOpen, !isLocked {
+      if let account = accounts[sent.account], account.id == sent.id { take(late, account) }
+      return
+    }
+    // While it is being opened the letters may have been read.
+    if !isLocked { strays.append((sent.id, late)) }
+    if let letterbox { leave(late, sent, in: letterbox) }
+  }
+
+  private func take(_ late: LateToken, _ account: Account) {
+    guard account.machine.record?.grant?.binding == late.binding else { return }
+    event(account) { machine, now in machine.change(.lateToken(late), id: 0, at: now) }
+  }
+
+  private func leave(_ late: LateToken, _ sent: UnderWay, in letterbox: any Letterbox) {
+    Task {
+      do {
+        try await letterbox.put(Secret(try JSONEncoder().encode(late)), for: sent.id)
+      } catch {
+        logger.error("it could not be kept aside", metadata: ["account": "\(sent.account)", "reason": "\(error)"])
+      }
+    }
+  }
+
+  // MARK: Opening
+
+  /// What came for each record while the vault was locked, the oldest first.
+  nonisolated func letters() async -> [RecordID: [LateToken]] {
+    do throws(VaultError) {
+      return try await store.letters().reduce(into: [:]) { found, letter in
+        let late = letter.payload.withBytes { try? JSONDecoder().decode(LateToken.self, from: Data($0)) }
+        if let late { found[letter.record, default: []].append(late) }
+      }
+    } catch {
+      logger.error(
+        "what came while the vault was locked cannot be read", metadata: ["reason": "\(AgentFailure(error).message)"])
+      return [:]
+    }
+  }
+
+  /// The record of `account` was saved with what its letters said.
+  func removeLetters(of account: Account) {
+    account.hasLetters = false
+    Task {
+      do throws(VaultError) { try await store.removeLetters(of: account.id) } catch {
+        logger.error("a letter could not be removed", metadata: ["reason": "\(AgentFailure(error).message)"])
+      }
+    }
+  }
+}

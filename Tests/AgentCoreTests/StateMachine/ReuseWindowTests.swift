@@ -1,0 +1,158 @@
+import AgentWire
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("The second request within the server's reuse window")
+struct ReuseWindowTests {
+  private func sending(_ grace: Double = 30) -> (MachineDriver, UInt64) {
+    let driver = MachineDriver(.expired(), .plain.with { $0.reuseGraceSeconds = grace })
+    let id = driver.ask(seconds: 100)
+    driver.saved()
+    return (driver, id)
+  }
+
+  private func second(_ driver: MachineDriver) {
+    driver.sleepAndWake()
+    driver.saved()
+  }
+
+  @Test(
+    "without an answer it is sent once more after half the window, fifteen seconds at most, while the first stays open",
+    arguments: [(30.0, 15.0), (600, 15), (10, 5)])
+  func when(grace: Double, expected: Double) {
+    let (driver, id) = sending(grace)
+    driver.sleepAndWake()
+    #expect((driver.now.bootSeconds - 10_000).rounded() == expected)
+    #expect(driver.sent.count == 1, "its intent comes first")
+    driver.saved()
+    #expect(driver.open.count == 2 && driver.durable?.intent?.attempt == 2)
+    driver.ends(.granted("a2"), at: 1)
+    driver.saved()
+    #expect(driver.token(id) == "a2")
+    driver.ends(.sentNoAnswer("closed"))
+    #expect(driver.saving == nil && driver.durable?.refreshToken == "r2" && driver.durable?.intent == nil)
+  }
+
+  @Test("without a known window there is no second request beside the first")
+  func unknown() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    #expect(driver.machine.wake(at: driver.now) == nil)
+    driver.pass(50)
+    #expect(driver.machine.wish(at: driver.now) == nil)
+  }
+
+  @Test("nothing is sent after the window: not beside the first, not after its loss, not after a start")
+  func window() {
+    let (driver, id) = sending()
+    driver.givesPlaces = false
+    driver.pass(31)
+    driver.placed()
+    #expect(driver.saving == nil)
+    driver.endsDurably(.sentNoAnswer("closed"))
+    #expect(driver.failure(id) == .loginRequired && driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    let late = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    late.pass(31)
+    late.wakes()
+    late.saved()
+    #expect(late.sent.isEmpty && late.durable?.grant?.verdict?.isUnconfirmed == true)
+    let early = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    early.pass(20)
+    early.wakes()
+    early.saved()
+    #expect(early.sent.count == 1)
+  }
+
+  @Test("a place that comes too late, or an intent that takes too long, sends nothing")
+  func slowIntent() {
+    let (driver, _) = sending()
+    driver.sleepAndWake()
+    driver.pass(20)
+    driver.saved()
+    #expect(driver.sent.count == 1)
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.durable?.accessToken == "a2")
+  }
+
+  @Test("the first answer that comes while the second intent is being saved is taken, and nothing more is sent")
+  func answeredMeanwhile() {
+    let (driver, id) = sending()
+    driver.sleepAndWake()
+    driver.ends(.granted("a2"))
+    #expect(driver.isWaiting(id))
+    driver.saved()
+    driver.saved()
+    #expect(driver.token(id) == "a2" && driver.sent.count == 1)
+  }
+
+  @Test("a second intent that cannot be saved leaves the first request alone")
+  func diskFails() {
+    let (driver, id) = sending()
+    driver.sleepAndWake()
+    driver.saveFails()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(id) == "a2" && driver.sent.count == 1)
+  }
+
+  @Test("a refusal waits for the request that is still open")
+  func refusalWaits() {
+    let (driver, id) = sending()
+    second(driver)
+    driver.ends(.invalidGrant, at: 1)
+    #expect(driver.isWaiting(id) && driver.saving == nil)
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(id) == "a2")
+    let (both, other) = sending()
+    second(both)
+    both.ends(.invalidGrant, at: 1)
+    both.endsDurably(.sentNoAnswer("closed"))
+    #expect(both.failure(other) == .loginRequired && both.durable?.grant?.verdict?.oauthError == "invalid_grant")
+  }
+
+  @Test("a server that answers both with different pairs: the first is served, the second stands by")
+  func both() {
+    let (driver, _) = sending()
+    second(driver)
+    driver.ends(.granted("a3", refreshToken: "r3"), at: 1)
+    driver.saved()
+    #expect(driver.durable?.refreshToken == "r3")
+    driver.ends(.granted("a2", refreshToken: "r2"))
+    driver.saved()
+    #expect(driver.durable?.refreshToken == "r3" && driver.durable?.accessToken == "a3")
+    #expect(driver.durable?.grant?.otherRefreshToken == StoredSecret(Secret("r2")))
+    driver.pass(4_000)
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.invalidGrant)
+    driver.saved()
+    driver.endsDurably(.granted("a4", refreshToken: "r4"))
+    #expect(driver.durable?.refreshToken == "r4")
+    driver.change(.logout)
+    driver.saved()
+    #expect(driver.durable?.revocations.count == 1)
+  }
+
+  @Test("both answers lost within the window are ambiguous, and end nothing")
+  func bothLost() {
+    let (driver, id) = sending()
+    second(driver)
+    driver.ends(.sentNoAnswer("closed"))
+    #expect(driver.isWaiting(id))
+    driver.endsDurably(.sentNoAnswer("closed"))
+    #expect(driver.failure(id) == .loginRequired && driver.durable?.grant?.verdict?.isUnconfirmed == true)
+  }
+
+  @Test("a lock lets no second request go")
+  func lock() {
+    let (driver, _) = sending()
+    driver.sleepAndWake()
+    driver.closes()
+    driver.saved()
+    #expect(driver.sent.count == 1)
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.durable?.accessToken == "a2")
+  }
+}
