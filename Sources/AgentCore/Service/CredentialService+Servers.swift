@@ -162,6 +162,7 @@ extension CredentialService {
       let held = server.parked.union(server.askers)
       server.parked = []
       server.askers = []
+      for name in held { accounts[name]?.machine.serverAnswered() }
       wakeSoon(held)
     }
   }

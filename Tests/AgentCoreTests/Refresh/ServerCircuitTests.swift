@@ -132,6 +132,27 @@ struct HeldAccountTests {
     #expect(driver.token(other) == "a2")
   }
 
+  @Test("its own back-off ends when the server answers somebody, but not one that an answer began")
+  func serverIsBack() {
+    let driver = MachineDriver(.loggedIn(age: 3_000, asked: true))
+    driver.wakes()
+    driver.saved()
+    for _ in 0..<4 {
+      driver.endsDurably(.notSent("no route"))
+      driver.sleepAndWake()
+      driver.saved()
+    }
+    driver.endsDurably(.notSent("no route"))
+    driver.machine.serverAnswered()
+    driver.wakes()
+    driver.saved()
+    #expect(driver.sent.count == 6)
+    driver.endsDurably(.serverError)
+    driver.machine.serverAnswered()
+    driver.wakes()
+    #expect(driver.sent.count == 6 && driver.saving == nil)
+  }
+
   @Test("status says that it is retried, and when")
   func status() {
     let driver = MachineDriver(.expired())

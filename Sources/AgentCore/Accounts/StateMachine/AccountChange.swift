@@ -43,6 +43,8 @@ extension AccountStateMachine {
       next.grant = grant
       next.tokens = [token]
       next.intent = nil
+      // Whoever logs in wants the token, over a restart too.
+      next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
       unchanged = nil
       isRolledBack = false

@@ -11,7 +11,7 @@ extension AccountStateMachine {
   /// Sendings of one refresh token before its account counts as ambiguous.
   static let attempts = 2
   /// Seconds to the first try after that, doubled with each, and the most: hourly.
-  static let firstUnconfirmedSeconds = 60.0
+  static let firstUnconfirmedSeconds = 15.0
   static let lastUnconfirmedSeconds = 3_600.0
 
   /// Seconds in which the server takes a refresh token a second time; nil: not known.
@@ -49,7 +49,7 @@ extension AccountStateMachine {
     let end = lastEnd(of: record, at: now)
     if let intent = record.intent {
       guard definition?.ambiguousRetry != .never else { return nil }
-      let doubled = Self.firstUnconfirmedSeconds * Double(1 << min(max(intent.attempt - Self.attempts, 0), 6))
+      let doubled = Self.firstUnconfirmedSeconds * Double(1 << min(max(intent.attempt - Self.attempts, 0), 8))
       return max(end, boot(min(doubled, Self.lastUnconfirmedSeconds), after: intent.at, now))
     }
     // A refusal that came while an access token lived.

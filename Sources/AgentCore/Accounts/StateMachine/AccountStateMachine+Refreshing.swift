@@ -111,15 +111,18 @@ extension AccountStateMachine {
     }
     switch end {
     case .notTried(let reason), .notSent(let reason):
+      isHeldByServer = true
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       return withdraw(call, unavailable(at: now))
     case .sentNoAnswer(let reason):
+      isHeldByServer = true
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       if record.grant?.verdict != nil || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
       return settle(call, .lost, at: now) + proceed(at: now)
     case .answered(let answer):
+      isHeldByServer = false
       var call = call
       var next = record
       next.intent = nil

@@ -115,6 +115,8 @@ package struct AccountStateMachine: Sendable {
   var waiters: [Waiter] = []
   var changes: [(id: ChangeID, change: AccountChange)] = []
   var backoff = Backoff()
+  /// The back-off is for a server that did not answer, and ends when it answers somebody.
+  var isHeldByServer = false
   var budget = ForcedRefreshBudget()
   /// Current tokens that an API answered 401 for, and the last call that had begun when that was first told: a later call
   /// that gives the same token again has not helped.
@@ -224,6 +226,13 @@ package struct AccountStateMachine: Sendable {
   package mutating func woke(at now: Moment, asked: Double?, random: Double) -> [Action] {
     noteAsked(asked)
     return isIdle ? proceed(at: now) : []
+  }
+
+  /// Its server, which had not answered, answers again: the account's own back-off has no reason any more.
+  package mutating func serverAnswered() {
+    guard isHeldByServer, isIdle, unsaved == nil else { return }
+    isHeldByServer = false
+    backoff.succeed()
   }
 
   /// What `close` stopped goes on: the vault was not locked after all.
