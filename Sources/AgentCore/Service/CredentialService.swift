@@ -241,6 +241,7 @@ package actor CredentialService {
       if account.machine.isEmpty {
         setAlarm(.account(name), at: nil)
         accounts[name] = nil
+        for ticket in account.places.values { requests.release(ticket) }
         ready.remove(name)
       }
     }

@@ -308,6 +308,9 @@ package struct AccountStateMachine: Sendable {
     switch phase {
     case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
       candidate?.grant?.refreshToken != record?.grant?.refreshToken
+    case .saving(let candidate, .change):
+      // A token that came late.
+      candidate?.grant?.otherRefreshToken != record?.grant?.otherRefreshToken
     case .idle, .saving, .sending: false
     }
   }
