@@ -31,6 +31,7 @@ enum Main {
     }
     do {
       let (request, body) = try readRequest(into: input)
+      try Confinement.enter(for: request)
       let transfer = try Transfer(request, body: body, in: input)
       transfer.perform()
       input.wipe()

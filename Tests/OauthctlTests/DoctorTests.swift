@@ -101,6 +101,10 @@ struct DoctorTests {
       ["wrong sandbox: systemctl --user daemon-reload; systemctl --user restart oauthd.service"]
     ),
     (
+      "a kernel without Landlock", { machine, _ in machine.landlockVersion = 0 },
+      ["note sandbox: use a kernel with Landlock (5.13 or later, with `landlock` among its security modules)"]
+    ),
+    (
       "no sandbox by choice",
       { machine, _ in
         machine.files["/proc/44/uid_map"]?.text = "0 0 4294967295"

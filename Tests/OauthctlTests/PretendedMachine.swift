@@ -31,6 +31,7 @@ struct PretendedMachine {
   ]
   var now = 1_790_000_000
   var clockIsSynchronized: Bool? = true
+  var landlockVersion = 7
   var userID: UInt32 = 7
   var takenPorts: Set<Int> = []
   var freeBytes = 1 << 30
@@ -44,8 +45,9 @@ struct PretendedMachine {
       files[path].map { SocketLocation.FileStatus(kind: $0.kind, owner: $0.owner, mode: $0.mode) }
     }
     return Machine(
-      userID: userID, now: now, clockIsSynchronized: clockIsSynchronized, program: "/opt/bin/oauthctl",
-      status: status, followedStatus: status, changedAt: { [agentChangedAt] _ in agentChangedAt },
+      userID: userID, now: now, clockIsSynchronized: clockIsSynchronized, landlockVersion: landlockVersion,
+      program: "/opt/bin/oauthctl", status: status, followedStatus: status,
+      changedAt: { [agentChangedAt] _ in agentChangedAt },
       text: { files[$0]?.text },
       names: { folder in
         files.keys.filter { FileBytes.folder(of: $0) == folder }.map { FileBytes.name(of: $0) }.sorted()

@@ -11,6 +11,8 @@ struct Machine: Sendable {
   var now: Int
   /// Whether something keeps the clock right; nil when the kernel does not tell.
   var clockIsSynchronized: Bool?
+  /// The version of Landlock that the kernel offers; 0: none.
+  var landlockVersion: Int
   /// The path of this program.
   var program: String?
   /// lstat(2).
@@ -36,7 +38,8 @@ struct Machine: Sendable {
     let synchronized = clinux_clock_is_synchronized()
     return Machine(
       userID: geteuid(), now: time(nil), clockIsSynchronized: synchronized < 0 ? nil : synchronized == 1,
-      program: Program.own, status: LiveSystem.status, followedStatus: LiveSystem.followedStatus,
+      landlockVersion: Int(clinux_landlock_version()), program: Program.own, status: LiveSystem.status,
+      followedStatus: LiveSystem.followedStatus,
       changedAt: { path in
         var found = stat()
         return stat(path, &found) == 0 ? found.st_ctim.tv_sec : nil

@@ -159,12 +159,18 @@ def test_the_authority_of_config_toml_counts_for_every_account(home, agent, worl
 # --- The system's store ----------------------------------------------------------------------------------------------
 
 
-def trust_in_system_store(home, authority, hashed=True):
-    """Show the agents of this thread a copy of the system's certificates with one more authority in it."""
+def trust_in_system_store(home, authority, hashed=True, linked=False):
+    """Show the agents of this thread a copy of the system's certificates with one more authority in it.
+
+    `linked`: it stays where it is, and the store has a link to it.
+    """
     store = home.root / "certs"
     if hashed:
         shutil.copytree("/etc/ssl/certs", store, symlinks=True)
-        shutil.copy(authority, store / "private.pem")
+        if linked:
+            (store / "private.pem").symlink_to(authority)
+        else:
+            shutil.copy(authority, store / "private.pem")
         digest = subprocess.run(
             ["openssl", "x509", "-in", authority, "-noout", "-hash"], capture_output=True, text=True, check=True).stdout
         (store / f"{digest.strip()}.0").symlink_to("private.pem")
@@ -176,13 +182,14 @@ def trust_in_system_store(home, authority, hashed=True):
 
 
 @needs_root
-@pytest.mark.parametrize("hashed", [True, False], ids=["a folder of hashed names", "one bundle"])
-def test_an_authority_of_the_system_needs_no_word(home, world, hashed):
+@pytest.mark.parametrize(("hashed", "linked"), [(True, False), (True, True), (False, False)],
+                         ids=["a folder of hashed names", "a link to elsewhere", "one bundle"])
+def test_an_authority_of_the_system_needs_no_word(home, world, hashed, linked):
     """As after `update-ca-certificates`: neither the account nor config.toml mentions it."""
     server = world(tls=True)
 
     def log_in_with_the_system_s_store():
-        trust_in_system_store(home, server.ca_file, hashed)
+        trust_in_system_store(home, server.ca_file, hashed, linked)
         home.agent.start()
         home.use_browser(server.user, server.password, ca_file=server.ca_file)
         home.oauthctl("login", "work", server.issuer, "--client-id", "native-app", "--scope", "read")

@@ -5,6 +5,21 @@ enum SandboxCheck {
   static func findings(_ patient: Patient) -> [Finding] {
     guard let status = patient.status else { return [] }
     let machine = patient.machine
+    return aroundAgent(status, machine, patient) + aroundHelper(machine)
+  }
+
+  /// `oauthd-fetch` restricts itself; what it cannot do without the kernel's help is told.
+  private static func aroundHelper(_ machine: Machine) -> [Finding] {
+    guard machine.landlockVersion == 0 else { return [] }
+    return [
+      .note(
+        "sandbox",
+        "this kernel has no Landlock: the process that talks to servers (oauthd-fetch) could read your files",
+        .advice("use a kernel with Landlock (5.13 or later, with `landlock` among its security modules)"))
+    ]
+  }
+
+  private static func aroundAgent(_ status: AgentStatusAnswer, _ machine: Machine, _ patient: Patient) -> [Finding] {
     let process = "/proc/\(status.pid)"
     guard let owner = machine.status("\(process)/status")?.owner, let text = machine.text("\(process)/status") else {
       return [.note("sandbox", "\(process) cannot be read, so it is not known what is around the agent")]

@@ -1,0 +1,19 @@
+// What oauthd-fetch takes away from itself before anything of a network reaches it.
+#ifndef CLINUX_CONFINE_H
+#define CLINUX_CONFINE_H
+
+#include <stddef.h>
+
+/// The version of Landlock that the kernel offers (landlock(7)); 0: none.
+int clinux_landlock_version(void);
+
+/// Takes from this process, for ever: to gain privileges, to start a process, to look into or signal another one, to write
+/// files, and, where the kernel has Landlock, to read any but those that TLS and name resolution need and the `count` files
+/// and folders in `more`. Sockets are IPv4, IPv6 and, for the machine's own addresses, netlink; `with_unix_sockets`
+/// leaves those too. To be called while there is one thread.
+///
+/// Returns the version of Landlock that is in effect, 0 where there is none, or -1 with errno: then nothing may be done
+/// with what a network sends.
+int clinux_confine(const char *const *more, size_t count, int with_unix_sockets);
+
+#endif
