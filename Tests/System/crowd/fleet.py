@@ -208,12 +208,14 @@ class Fleet:
         return ask_all(self.home.socket, [("token.get", {"account": name, **parameters}) for name in names])
 
     def revive(self, names, seconds=60):
-        """Ask for a new token of each until all have one, or the time is over; returns {name: last failure}."""
+        """Ask for a new token of each until all have one, or are over by the server's own word, or the time is over;
+        returns {name: last failure}.
+        """
         end, left = time.monotonic() + seconds, {name: None for name in names}
         while left:
             answers = self.force(list(left), timeout_ms=20_000)
             left = {name: answer.error for name, answer in zip(left, answers) if answer.error}
-            if time.monotonic() > end:
+            if time.monotonic() > end or all(map(is_over, left.values())):
                 break
             if left:
                 waits = [error.get("retry_after_ms", 500) for error in left.values()]
@@ -275,6 +277,10 @@ class Fleet:
 
     def wait(self, condition, seconds, what):
         return wait_until(condition, seconds, what)
+
+
+def is_over(error):
+    return error["failure"] == "login_required" and "unconfirmed" not in error["message"]
 
 
 def toml(value):

@@ -6,8 +6,9 @@ import itertools
 # By plan a token is refreshed after 0.65 of its life at the earliest (docs/tokens.md), which counts from before its
 # request was sent.
 DUE_SHARE, SLACK_SECONDS = 0.65, 0.5
-# How long after a server's answer a kill may come before what it carried is on disk.
-WINDOW_SECONDS = 1.0
+# How long after a server's answer a kill may come before what it carried is on disk, on a busy machine; and how long a
+# helper that has just been started may outlive its agent.
+WINDOW_SECONDS, HELPER_SECONDS = 2.0, 1.0
 
 
 def refreshes(log):
@@ -37,9 +38,28 @@ def overlapping(log, grace_of=lambda account: 0.0):
     return found
 
 
-def too_many(log, most=2):
-    """Refresh tokens that were sent more often than that."""
-    return {key: len(entries) for key, entries in sends(log).items() if len(entries) > most}
+def too_many(fleet, log, most=2):
+    """{refresh token: sendings} of those that were sent more often than that before the access token that came with
+    them had ended: until then there is something to lose.
+    """
+    given = {
+        (entry["server"], entry["account"], entry["family"], entry["gave"]): entry
+        for entry in log if entry["kind"] == "token" and entry["acted"] is not None}
+    found = {}
+    for key, entries in sends(log).items():
+        early = [
+            entry for entry in entries[most:] if key in given
+            and elapsed(fleet, given[key], entry) < given[key]["life"] - SLACK_SECONDS]
+        if early:
+            found[key] = len(entries)
+    return found
+
+
+def elapsed(fleet, before, entry):
+    """Seconds by the machine's boot clock, which counts suspend, from when the token of `before` was asked for."""
+    # A life counts from before its request was sent: a login's from before it waited for its turn.
+    since = before["at"] if before["grant"] == "refresh_token" else fleet.logged_in[before["account"]]
+    return entry["at"] - since + sum(seconds for at, seconds in fleet.sleeps if since < at <= entry["at"])
 
 
 def needless(fleet, log):
@@ -57,10 +77,7 @@ def needless(fleet, log):
         # One that was sent again after a lost answer, or by an agent that was killed before it had saved that.
         if entry["generation"] != before["gave"]:
             continue
-        # A life counts from before its request was sent: a login's from before it waited for its turn.
-        since = before["at"] if before["grant"] == "refresh_token" else fleet.logged_in[account]
-        slept = sum(seconds for at, seconds in fleet.sleeps if since < at <= entry["at"])
-        if entry["at"] + slept - since >= DUE_SHARE * before["life"] - SLACK_SECONDS:
+        if elapsed(fleet, before, entry) >= DUE_SHARE * before["life"] - SLACK_SECONDS:
             continue
         asked = left.get(account, [])
         if asked and asked[0] <= entry["at"]:
@@ -102,7 +119,7 @@ def is_excused(name, token, server, fleet, log):
         and (entry["family"], entry["generation"]) == (int(family), int(generation))]
     return any(
         not is_delivered(entry)
-        or any(entry["at"] <= kill <= entry["answered"] + WINDOW_SECONDS for kill in fleet.kills)
+        or any(entry["at"] - HELPER_SECONDS <= kill <= entry["answered"] + WINDOW_SECONDS for kill in fleet.kills)
         for entry in used)
 
 
@@ -134,12 +151,12 @@ class Verdict:
         # At rest, so that the vault and the servers tell of the same moment.
         if fleet.home.agent.is_running:
             fleet.terminate()
-        log = fleet.log()
+        self.log = log = fleet.log()
         self.dead = dead(fleet, names, log)
         self.given_up = given_up(fleet, names)
         self.after_lock = after_lock(log, fleet.locks)
         self.overlapping = overlapping(log, grace_of)
-        self.too_many = too_many(log, most)
+        self.too_many = too_many(fleet, log, most)
         self.needless = needless(fleet, log)
         self.figures = {
             "accounts": len(names),
