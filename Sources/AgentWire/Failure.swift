@@ -103,6 +103,8 @@ package struct AgentFailure: Error, Sendable, Equatable {
   package var oauthError: String?
   /// The server's own `error_description`, escaped and cut.
   package var oauthErrorDescription: String?
+  /// What a log keeps instead of `message`, where that quotes a server. It never crosses the wire.
+  package var logLine: String?
   /// For `validity_unattainable`: the greatest validity in seconds that could be met.
   package var maximumValiditySeconds: Int?
 

@@ -1,6 +1,7 @@
 import Sealing
 
-/// An error answer of an authorization server (RFC 6749 §4.1.2.1, §5.2), safe to show.
+/// An error answer of an authorization server (RFC 6749 §4.1.2.1, §5.2), safe to show: escaped, and without a piece of a
+/// secret of the request it answers. Only `code` belongs into a log.
 package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
   /// What an error code means for the account.
   package enum Meaning: Sendable, Equatable {
@@ -23,14 +24,30 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
   /// `interval` beside `slow_down`, seconds (GitHub).
   package let intervalSeconds: Int?
 
-  /// Nil when `code` is not a usable error code.
-  package init?(code: String, explanation: String? = nil, uri: String? = nil, intervalSeconds: Int? = nil) {
+  /// The codes of RFC 6749, 7009, 8628 and 8707 and those of ``meaning``: one of them is told even where a secret is
+  /// spelled alike.
+  private static let registered: Set<String> = [
+    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+    "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
+    "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_target", "invalid_token",
+    "bad_refresh_token", "invalid_refresh_token", "bad_verification_code", "invalid_code",
+    "incorrect_client_credentials", "authorization_declined", "token_expired",
+  ]
+
+  /// Nil when `code` is not a usable error code. `secrets` are those of the request; a code that holds a piece of one is
+  /// not usable.
+  package init?(
+    code: String, explanation: String? = nil, uri: String? = nil, intervalSeconds: Int? = nil,
+    hiding secrets: RequestSecrets = RequestSecrets([])
+  ) {
     guard (1...128).contains(code.utf8.count),
       code.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
     else { return nil }
+    guard Self.registered.contains(code) || !secrets.appear(in: code) else { return nil }
     self.code = code
-    self.explanation = explanation.flatMap { $0.isEmpty ? nil : Escaped.forTerminal($0, limit: 300) }
-    self.uri = uri.flatMap { try? WebURL($0).text }
+    // Cut before it is shortened: half a secret is one, too.
+    self.explanation = explanation.flatMap { $0.isEmpty ? nil : Escaped.forTerminal(secrets.cut(from: $0), limit: 300) }
+    self.uri = uri.flatMap { secrets.appear(in: $0) ? nil : try? WebURL($0).text }
     self.intervalSeconds = intervalSeconds
   }
 
@@ -51,21 +68,21 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
 
 extension OAuthError {
   /// From the members of a JSON answer; nil without a string `error` of the right form.
-  init?(_ object: JSONObject) {
+  init?(_ object: JSONObject, hiding secrets: RequestSecrets) {
     guard let code = object.text("error", limit: 128) else { return nil }
     var interval: Int?
     if case .number(let text) = object.value("interval") { interval = Int(text) }
     self.init(
       code: code, explanation: object.text("error_description", limit: 4_096),
       uri: object.text("error_uri", limit: 2_048),
-      intervalSeconds: interval.flatMap { (1...3_600).contains($0) ? $0 : nil })
+      intervalSeconds: interval.flatMap { (1...3_600).contains($0) ? $0 : nil }, hiding: secrets)
   }
 
   /// From form fields, of an answer or of an authorization response; nil without a single `error` of the right form.
-  init?(_ fields: FormFields) {
+  init?(_ fields: FormFields, hiding secrets: RequestSecrets) {
     guard let code = try? fields.only("error")?.text(limit: 128) else { return nil }
     self.init(
       code: code, explanation: (try? fields.only("error_description"))?.text(limit: 4_096),
-      uri: (try? fields.only("error_uri"))?.text(limit: 2_048))
+      uri: (try? fields.only("error_uri"))?.text(limit: 2_048), hiding: secrets)
   }
 }

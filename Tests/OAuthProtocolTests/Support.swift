@@ -14,6 +14,21 @@ func judge(_ status: Int, _ body: String, _ headers: [HTTPField] = [HTTPField("C
   TokenJudgement(judging: answer(status, body, headers), now: 1_000_000)
 }
 
+/// A request without secrets, for answers that repeat none.
+let anyRequest = HTTPRequest(.post, "https://as.example/")
+
+extension TokenJudgement {
+  init(judging answer: HTTPAnswer, now: Int64) { self.init(judging: answer, to: anyRequest, now: now) }
+}
+
+extension DeviceAuthorizationVerdict {
+  init(judging answer: HTTPAnswer, now: Int64) { self.init(judging: answer, to: anyRequest, now: now) }
+}
+
+extension RevocationVerdict {
+  init(judging answer: HTTPAnswer, now: Int64) { self.init(judging: answer, to: anyRequest, now: now) }
+}
+
 extension TokenVerdict {
   /// A short name for tables.
   var label: String {

@@ -32,7 +32,8 @@ extension LoginCoordinator {
       let sent = redirect.parameter(port: listeners.first?.port ?? 0)
       do throws(ProtocolError) {
         let expectation = try AuthorizationExpectation(
-          redirectURI: sent, state: state, issuer: definition.issuer, issuerRequired: session.server.namesIssuer)
+          redirectURI: sent, state: state, issuer: definition.issuer, issuerRequired: session.server.namesIssuer,
+          secrets: [pkce.verifier] + (session.clientSecret.map { [$0] } ?? []))
         var extra = definition.authorizeParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
         if let hint = definition.username, definition.authorizeParameters["login_hint"] == nil {
           extra.append(ExtraParameter("login_hint", hint))
@@ -119,13 +120,15 @@ extension LoginCoordinator {
       end(id, result)
       return result
     case .denied(let error):
-      let failure = AgentFailure(
+      var failure = AgentFailure(
         .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)", oauthError: error.code,
         oauthErrorDescription: error.explanation)
+      failure.logLine = verdict.logLine
       end(id, .failure(failure))
       return .failure(failure)
     case .refused, .ignore:
-      let failure = AgentFailure(.serverRefused, "\(name): \(verdict)")
+      var failure = AgentFailure(.serverRefused, "\(name): \(verdict)")
+      failure.logLine = verdict.logLine
       end(id, .failure(failure))
       return .failure(failure)
     }

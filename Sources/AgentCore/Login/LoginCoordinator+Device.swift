@@ -24,7 +24,7 @@ extension LoginCoordinator {
     case .notSent(let failure), .sentNoAnswer(let failure):
       throw AgentFailure(.unavailable, "\(definition.name): \(host): \(failure.message)")
     case .answered(let answer):
-      let verdict = DeviceAuthorizationVerdict(judging: answer, now: Int64(asked.wallSeconds))
+      let verdict = DeviceAuthorizationVerdict(judging: answer, to: request, now: Int64(asked.wallSeconds))
       switch verdict {
       case .authorized(let authorization):
         session.started = LoginStarted(
@@ -80,7 +80,7 @@ extension LoginCoordinator {
     switch await transport(session).perform(request, route: session.binding.route) {
     case .notSent, .sentNoAnswer: return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds)
     case .answered(let answer):
-      let judgement = TokenJudgement(judging: answer, now: Int64(asked.wallSeconds))
+      let judgement = TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds))
       let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
       if case .granted = step {
         end(id, await keep(judgement, session, asked: asked))
@@ -92,15 +92,18 @@ extension LoginCoordinator {
 
   private static func failure(_ stop: DeviceStop, _ session: LoginSession) -> AgentFailure {
     let name = session.definition.name
+    var failure: AgentFailure
     switch stop {
     case .expired, .unknownCode:
-      return AgentFailure(.loginCancelled, "\(name): \(stop)", hint: "oauthctl login \(name)")
+      failure = AgentFailure(.loginCancelled, "\(name): \(stop)", hint: "oauthctl login \(name)")
     case .denied(let error), .refused(let error):
-      return AgentFailure(
+      failure = AgentFailure(
         error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(stop)", oauthError: error.code,
         oauthErrorDescription: error.explanation)
-    case .refusedWithoutReason, .unusable: return AgentFailure(.serverRefused, "\(name): \(stop)")
+    case .refusedWithoutReason, .unusable: failure = AgentFailure(.serverRefused, "\(name): \(stop)")
     }
+    failure.logLine = stop.logLine
+    return failure
   }
 }
 

@@ -31,7 +31,8 @@ extension LoginCoordinator {
       return .failure(
         AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
     case .answered(let answer):
-      return await keep(TokenJudgement(judging: answer, now: Int64(asked.wallSeconds)), session, asked: asked)
+      return await keep(
+        TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), session, asked: asked)
     }
   }
 
@@ -90,16 +91,19 @@ extension LoginCoordinator {
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
     let name = session.definition.name
     let host = session.binding.issuerHost
+    var failure: AgentFailure
     switch verdict {
     case .refused(let error):
       let kind: FailureKind = error.meaning == .clientRefused ? .clientRejected : .serverRefused
-      return AgentFailure(
+      failure = AgentFailure(
         kind, "\(name): \(host) refused the login: \(error)",
         hint: error.meaning == .clientRefused
           ? "check client_id and client secret: oauthctl secret set \(name) client_secret" : nil,
         oauthError: error.code, oauthErrorDescription: error.explanation)
-    case .refusedWithoutReason, .granted: return AgentFailure(.serverRefused, "\(name): \(host): \(verdict)")
-    case .unusable: return AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
+    case .refusedWithoutReason, .granted: failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)")
+    case .unusable: failure = AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
     }
+    failure.logLine = verdict.logLine
+    return failure
   }
 }

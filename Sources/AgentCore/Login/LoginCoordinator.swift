@@ -191,7 +191,7 @@ package actor LoginCoordinator {
     switch result {
     case .success: logger.info("logged in", metadata: about)
     case .failure(let failure):
-      about.merge(["event": "login_failed", "reason": "\(failure.message)"]) { $1 }
+      about.merge(["event": "login_failed", "reason": "\(failure.logLine ?? failure.message)"]) { $1 }
       logger.info("login failed", metadata: about)
     }
     // Not awaited: the page that tells the browser is still on its way through this listener.

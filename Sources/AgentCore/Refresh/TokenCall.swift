@@ -48,6 +48,8 @@ package struct JudgedAnswer: Sendable {
   package var refreshTokenLifeSeconds: Double?
   /// The server's clock, Unix seconds, if it told.
   package var dateSeconds: Int64?
+  /// What a log may keep of it: the server's error code, none of its other words.
+  package var logLine: String?
 
   package init(_ verdict: Verdict, refreshToken: Secret? = nil, refreshTokenLifeSeconds: Double? = nil) {
     self.verdict = verdict

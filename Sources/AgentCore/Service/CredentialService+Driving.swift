@@ -177,7 +177,7 @@ extension TokenCallEnd {
     if case .answered(let answer) = self, case .granted = answer.verdict { true } else { false }
   }
 
-  /// One line for the log, without secrets.
+  /// One line for the log: without secrets, and of what the server says its error code alone.
   var logLine: String {
     switch self {
     case .notTried(let reason), .notSent(let reason): "nothing was sent: \(reason)"
@@ -186,7 +186,7 @@ extension TokenCallEnd {
       switch answer.verdict {
       case .granted: "a token was granted"
       case .grantRefused(let error, _), .clientRefused(let error, _), .refused(let error, _): "refused: \(error)"
-      case .refusedWithoutReason(let reason), .undecided(let reason, _): reason
+      case .refusedWithoutReason, .undecided: answer.logLine ?? "the answer is of no use"
       }
     }
   }

@@ -27,7 +27,7 @@ package struct TokenEndpoint: Sendable {
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):
-      return .answered(JudgedAnswer(answer, host: call.binding.issuerHost, now: now))
+      return .answered(JudgedAnswer(answer, to: request, host: call.binding.issuerHost, now: now))
     }
   }
 
@@ -61,7 +61,7 @@ package struct TokenEndpoint: Sendable {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .later("\(binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
     case .answered(let answer):
-      let verdict = RevocationVerdict(judging: answer, now: Int64(now.wallSeconds))
+      let verdict = RevocationVerdict(judging: answer, to: request, now: Int64(now.wallSeconds))
       switch verdict {
       case .done: return .revoked
       case .later(_, let seconds): return .later("\(verdict)", retryAfterSeconds: seconds.map(Double.init))
@@ -89,9 +89,9 @@ extension DefinitionBinding {
 }
 
 extension JudgedAnswer {
-  /// Reduces a token endpoint's answer (RFC 6749 §5).
-  init(_ answer: HTTPAnswer, host: String, now: Moment) {
-    let judgement = TokenJudgement(judging: answer, now: Int64(now.wallSeconds))
+  /// Reduces a token endpoint's answer to `request` (RFC 6749 §5).
+  init(_ answer: HTTPAnswer, to request: HTTPRequest, host: String, now: Moment) {
+    let judgement = TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds))
     switch judgement.verdict {
     case .granted(let grant):
       self.init(
@@ -120,5 +120,6 @@ extension JudgedAnswer {
         refreshToken: judgement.salvagedRefreshToken)
     }
     dateSeconds = judgement.serverDateSeconds
+    logLine = judgement.verdict.logLine
   }
 }

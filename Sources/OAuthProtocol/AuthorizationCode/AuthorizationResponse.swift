@@ -43,16 +43,21 @@ package struct AuthorizationExpectation: Sendable {
   private let state: Secret
   private let issuer: String?
   private let issuerRequired: Bool
+  private let secrets: RequestSecrets
 
   /// `redirectURI` is the one sent in the authorization request; `issuer` is compared with `iss` when known;
-  /// `issuerRequired` is the server's `authorization_response_iss_parameter_supported`.
+  /// `issuerRequired` is the server's `authorization_response_iss_parameter_supported`. `secrets` are what the login will
+  /// send later; neither they nor `state` are found in what a response says.
   ///
   /// Throws ``ProtocolError/url(shown:_:)``.
-  package init(redirectURI: String, state: Secret, issuer: String?, issuerRequired: Bool) throws(ProtocolError) {
+  package init(
+    redirectURI: String, state: Secret, issuer: String?, issuerRequired: Bool, secrets: [Secret] = []
+  ) throws(ProtocolError) {
     self.redirectURI = try WebURL(redirectURI)
     self.state = state
     self.issuer = issuer
     self.issuerRequired = issuerRequired
+    self.secrets = RequestSecrets(secrets + [state])
   }
 
   /// Judges a request to the loopback listener by its request line.
@@ -86,7 +91,7 @@ package struct AuthorizationExpectation: Sendable {
     guard let given = try? fields.only("state"), given == state else { return .ignore(.state) }
     var seen: Set<String> = []
     for name in fields.names where !seen.insert(name).inserted {
-      return .refused(.duplicateParameter(Escaped.forTerminal(name, limit: 64)))
+      return .refused(.duplicateParameter(Escaped.forTerminal(secrets.cut(from: name), limit: 64)))
     }
     let code = fields.all("code").first
     // A mix-up steals codes. Servers that promise `iss` leave it out of errors, and an error without it ends the login
@@ -96,7 +101,7 @@ package struct AuthorizationExpectation: Sendable {
     }
     if fields.contains("error") {
       guard code == nil else { return .refused(.codeAndError) }
-      guard let error = OAuthError(fields) else { return .refused(.errorMalformed) }
+      guard let error = OAuthError(fields, hiding: secrets) else { return .refused(.errorMalformed) }
       return .denied(error)
     }
     guard let code else { return .refused(.codeMissing) }
@@ -109,7 +114,8 @@ package struct AuthorizationExpectation: Sendable {
     guard let issuer else { return nil }
     // By bytes: Swift's == takes canonically equivalent spellings for equal.
     guard given.withBytes({ $0.elementsEqual(issuer.utf8) }) else {
-      return .issuerMismatch(shown: given.withBytes { Escaped.forTerminal(bytes: $0) })
+      let shown = given.withBytes { secrets.cut(from: String(decoding: $0.prefix(4_096), as: UTF8.self)) }
+      return .issuerMismatch(shown: Escaped.forTerminal(shown))
     }
     return nil
   }

@@ -63,16 +63,18 @@ package enum DeviceAuthorizationProblem: Error, Sendable, Equatable {
 }
 
 extension DeviceAuthorizationVerdict {
-  /// `now` is Unix seconds, for a `Retry-After` that is a date.
-  package init(judging answer: HTTPAnswer, now: Int64) {
+  /// What the answer says is freed of the secrets of `request`. `now` is Unix seconds, for a `Retry-After` that is a date.
+  package init(judging answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
     do throws(DeviceAuthorizationProblem) {
-      self = try Self.judge(answer)
+      self = try Self.judge(answer, RequestSecrets(of: request))
     } catch {
       self = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
   }
 
-  private static func judge(_ answer: HTTPAnswer) throws(DeviceAuthorizationProblem) -> Self {
+  private static func judge(
+    _ answer: HTTPAnswer, _ secrets: RequestSecrets
+  ) throws(DeviceAuthorizationProblem) -> Self {
     guard [200, 201, 400, 401, 403].contains(answer.status), answer.body.count <= HTTPLimits.bodyBytes else {
       throw .status(answer.status)
     }
@@ -80,17 +82,17 @@ extension DeviceAuthorizationVerdict {
       throw answer.status < 300 ? .notJSON(JSONProblem.notAnObject.rawValue) : .status(answer.status)
     }
     if let problem = object.problem { throw .notJSON(problem.rawValue) }
-    if let error = OAuthError(object) {
+    if let error = OAuthError(object, hiding: secrets) {
       guard error.meaning != .transient else { throw .transient(error) }
       return .refused(error)
     }
     guard answer.status < 300 else { throw .status(answer.status) }
-    return .authorized(try DeviceAuthorization(object))
+    return .authorized(try DeviceAuthorization(object, hiding: secrets))
   }
 }
 
 extension DeviceAuthorization {
-  init(_ object: JSONObject) throws(DeviceAuthorizationProblem) {
+  init(_ object: JSONObject, hiding secrets: RequestSecrets) throws(DeviceAuthorizationProblem) {
     let names = ["device_code", "user_code", "verification_uri", "verification_url"]
     if let name = object.repeated(names) { throw .member(name: name, reason: "it appears twice") }
     guard case .string(let code) = object.value("device_code"), (1...8_192).contains(code.count),
@@ -99,9 +101,11 @@ extension DeviceAuthorization {
     guard let userCode = object.text("user_code", limit: 64), !userCode.isEmpty,
       userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
     else { throw .member(name: "user_code", reason: "it is missing, too long or not printable") }
+    guard !secrets.appear(in: userCode) else { throw .member(name: "user_code", reason: "it repeats a secret") }
     // Google and older drafts say "url".
     guard let address = object.text("verification_uri", limit: 4_096) ?? object.text("verification_url", limit: 4_096)
     else { throw .member(name: "verification_uri", reason: "it is missing") }
+    guard !secrets.appear(in: address) else { throw .member(name: "verification_uri", reason: "it repeats a secret") }
     do {
       verificationURI = try WebURL(address)
     } catch {
@@ -111,7 +115,7 @@ extension DeviceAuthorization {
       object.text("verification_uri_complete", limit: 4_096) ?? object.text("verification_url_complete", limit: 4_096)
     deviceCode = code
     self.userCode = userCode
-    verificationURIComplete = complete.flatMap { try? WebURL($0) }
+    verificationURIComplete = complete.flatMap { secrets.appear(in: $0) ? nil : try? WebURL($0) }
     expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 600, 3_600)
     intervalSeconds = min(TokenLifetime(object.value("interval")).knownSeconds ?? 5, 300)
   }

@@ -39,14 +39,16 @@ package enum RevocationVerdict: Sendable, Equatable {
   /// Any other status, or a refusal without a reason.
   case refusedWithoutReason(status: Int)
 
-  /// `now` is Unix seconds, for a `Retry-After` that is a date.
-  package init(judging answer: HTTPAnswer, now: Int64) {
+  /// What the answer says is freed of the secrets of `request`. `now` is Unix seconds, for a `Retry-After` that is a date.
+  package init(judging answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
     switch answer.status {
     case 200..<300: self = .done
     case 408, 429, 500...:
       self = .later(status: answer.status, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     case 400, 401, 403:
-      guard case .object(let object) = TokenBody(answer), object.problem == nil, let error = OAuthError(object) else {
+      guard case .object(let object) = TokenBody(answer), object.problem == nil,
+        let error = OAuthError(object, hiding: RequestSecrets(of: request))
+      else {
         self = .refusedWithoutReason(status: answer.status)
         return
       }

@@ -45,42 +45,42 @@ package enum TokenAnswerProblem: Error, Sendable, Equatable {
 }
 
 extension TokenJudgement {
-  /// Judges an answer of the token endpoint (RFC 6749 §5).
+  /// Judges an answer of the token endpoint (RFC 6749 §5). What it says is freed of the secrets of `request`.
   ///
   /// `now` is Unix seconds, for a `Retry-After` that is a date.
-  package init(judging answer: HTTPAnswer, now: Int64) {
+  package init(judging answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
     let body = TokenBody(answer)
     salvagedRefreshToken =
       (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer) : nil
     serverDateSeconds = answer.dateSeconds
     do throws(TokenAnswerProblem) {
-      verdict = try Self.judge(answer, body, salvagedRefreshToken)
+      verdict = try Self.judge(answer, body, salvagedRefreshToken, RequestSecrets(of: request))
     } catch {
       verdict = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
   }
 
   private static func judge(
-    _ answer: HTTPAnswer, _ body: TokenBody, _ refreshToken: Secret?
+    _ answer: HTTPAnswer, _ body: TokenBody, _ refreshToken: Secret?, _ secrets: RequestSecrets
   ) throws(TokenAnswerProblem) -> TokenVerdict {
     guard answer.body.count <= HTTPLimits.bodyBytes else { throw .tooLarge }
     switch answer.status {
     case 200, 201:
       let object = try readable(body)
-      guard let error = OAuthError(object) else {
+      guard let error = OAuthError(object, hiding: secrets) else {
         // An `error` that is no text, beside a token, means nothing; GitHub and Slack send a text.
-        return .granted(try TokenGrant(object, refreshToken: refreshToken))
+        return .granted(try TokenGrant(object, refreshToken: refreshToken, hiding: secrets))
       }
       if let problem = object.problem { throw .malformed(problem.rawValue) }
       guard refreshToken == nil, object.value("access_token") == nil else { throw .contradictory }
       guard error.meaning != .transient else { throw .transient(error) }
       return .refused(error)
     case 300..<400:
-      throw .redirect(location: answer.headers.value("Location").map { Escaped.forTerminal($0) })
+      throw .redirect(location: answer.headers.value("Location").map { Escaped.forTerminal(secrets.cut(from: $0)) })
     case 400, 401, 403:
       if case .html = body { throw .html }
       guard case .object(let object) = body, object.problem == nil, object.repeated(["error"]) == nil,
-        let error = OAuthError(object)
+        let error = OAuthError(object, hiding: secrets)
       else { return .refusedWithoutReason(status: answer.status) }
       guard error.meaning != .transient else { throw .transient(error) }
       return .refused(error)

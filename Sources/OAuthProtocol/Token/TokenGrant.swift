@@ -29,7 +29,7 @@ package enum TokenNote: String, Sendable, Equatable {
 
 extension TokenGrant {
   /// Judges the members of an answer with status 200 or 201 and no `error`.
-  init(_ object: JSONObject, refreshToken: Secret?) throws(TokenAnswerProblem) {
+  init(_ object: JSONObject, refreshToken: Secret?, hiding secrets: RequestSecrets) throws(TokenAnswerProblem) {
     if let problem = object.problem { throw .malformed(problem.rawValue) }
     let names = [
       "access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token", "error",
@@ -40,7 +40,9 @@ extension TokenGrant {
     case nil: notes.append(.tokenTypeMissing)
     case .string(let type):
       let text = type.text(limit: 64) ?? ""
-      guard text.lowercased() == "bearer" else { throw .tokenType(shown: Escaped.forTerminal(text, limit: 40)) }
+      guard text.lowercased() == "bearer" else {
+        throw .tokenType(shown: Escaped.forTerminal(secrets.cut(from: text), limit: 40))
+      }
     default: throw .tokenType(shown: "not a text")
     }
     guard let value = object.value("access_token") else { throw .accessTokenMissing }
@@ -51,7 +53,8 @@ extension TokenGrant {
     lifetime = TokenLifetime(object.value("expires_in"))
     if lifetime.knownSeconds == nil { notes.append(.lifetimeUnknown) }
     accessToken = token
-    scope = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
+    let scope = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
+    self.scope = scope.map(secrets.without)
     self.refreshToken = refreshToken
     refreshTokenLifetimeSeconds =
       TokenLifetime(object.value("refresh_token_expires_in")).knownSeconds

@@ -12,7 +12,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let answer = HTTPAnswer(
     status: status, headers: [HTTPField("Content-Type", "application/json"), HTTPField("Retry-After", "5")],
     body: Secret(bytes.dropFirst()))
-  let judgement = TokenJudgement(judging: answer, now: 1_700_000_000)
+  let request = HTTPRequest(.post, "https://as.example/token", body: Secret("refresh_token=the-refresh-token"))
+  let judgement = TokenJudgement(judging: answer, to: request, now: 1_700_000_000)
+  precondition(!"\(judgement.verdict)".contains("refresh-token"))
   if let salvaged = judgement.salvagedRefreshToken { precondition((200..<300).contains(status) && !salvaged.isEmpty) }
   return 0
 }

@@ -1,0 +1,108 @@
+package import Sealing
+
+/// The secrets of a request, to be cut out of what the server says in its answer: a server that repeats what it was sent
+/// must not get a password onto a terminal or into a log.
+///
+/// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded, with the escapes of JSON
+/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, and with signs or blanks in between. What a
+/// server hides better than that is not found; nor are the secrets of other requests.
+package struct RequestSecrets: Sendable {
+  /// Shortest piece of a secret that is cut out.
+  package static let pieceBytes = 8
+  /// A secret shorter than this would be found in every text.
+  package static let leastBytes = 4
+  /// Stands where something was cut out.
+  package static let mark = "[cut]"
+
+  /// Form fields whose values are no secrets. Every other one is, those of the account's own parameters too.
+  private static let publicFields: Set<String> = [
+    "grant_type", "client_id", "redirect_uri", "response_type", "scope", "resource", "audience", "username",
+    "token_type_hint",
+  ]
+
+  private let values: [Secret]
+
+  package init(_ values: [Secret]) { self.values = values }
+
+  /// Everything in a request that is not known to be public: form values, and the credentials with what is in them.
+  package init(of request: HTTPRequest) {
+    let fields = request.body.withBytes { try? FormFields(decoding: $0) }
+    var values = (fields?.members ?? []).filter { !Self.publicFields.contains($0.name) }.map(\.value)
+    if let credentials = request.credentials {
+      // Without the scheme's name, which is no secret.
+      let token = credentials.withBytes { Secret($0.drop { $0 != UInt8(ascii: " ") }.dropFirst()) }
+      values.append(token)
+      if let secret = Self.password(inBasic: token) { values.append(secret) }
+    }
+    self.values = values
+  }
+
+  /// `text` with every piece of a secret replaced by ``mark``.
+  package func cut(from text: String) -> String {
+    let bytes = Array(text.utf8)
+    guard let marks = marks(in: bytes) else { return text }
+    var kept: [UInt8] = []
+    for index in bytes.indices {
+      if !marks[index] {
+        kept.append(bytes[index])
+      } else if index == 0 || !marks[index - 1] {
+        kept += Self.mark.utf8
+      }
+    }
+    return String(decoding: kept, as: UTF8.self)
+  }
+
+  /// Whether `text` holds a piece of a secret.
+  package func appear(in text: String) -> Bool { marks(in: Array(text.utf8)) != nil }
+
+  /// Those of `words` that hold no piece of a secret.
+  package func without(_ words: [String]) -> [String] {
+    // Nearly always all, and then one look at them together is enough.
+    appear(in: words.joined(separator: "\n")) ? words.filter { !appear(in: $0) } : words
+  }
+
+  /// Which bytes belong to a secret; nil for none.
+  private func marks(in bytes: [UInt8]) -> [Bool]? {
+    guard bytes.count >= Self.leastBytes, !values.isEmpty else { return nil }
+    let plain = UnescapedText(plain: bytes)
+    let once = plain.unescaped()
+    // Escaped twice, as a form value in JSON is; without an escape there is nothing new to see.
+    let readings = once.bytes == bytes ? [plain] : [plain, once, once.unescaped()]
+    let views = readings + readings.map { $0.lettersAndDigits() }
+    let pieces = SecretPieces(of: values, in: views)
+    guard !pieces.isEmpty else { return nil }
+    var marks = [Bool](repeating: false, count: bytes.count)
+    pieces.mark(in: views, &marks)
+    guard marks.contains(true) else { return nil }
+    // A character is cut out whole.
+    for index in bytes.indices.dropFirst() where bytes[index] & 0xC0 == 0x80 && marks[index - 1] { marks[index] = true }
+    for index in bytes.indices.dropLast().reversed() where bytes[index + 1] & 0xC0 == 0x80 && marks[index + 1] {
+      marks[index] = true
+    }
+    return marks
+  }
+
+  /// The client secret in the base 64 of a Basic header (RFC 6749 §2.3.1).
+  private static func password(inBasic token: Secret) -> Secret? {
+    token.withBytes { text in
+      var decoded = WipedBuffer(capacity: text.count)
+      var bits: UInt32 = 0
+      var count = 0
+      for byte in text {
+        guard let value = Base64Text.value(of: byte) else { break }
+        bits = bits << 6 | UInt32(value)
+        count += 6
+        if count >= 8 {
+          count -= 8
+          decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+      }
+      return decoded.secret().withBytes { pair in
+        guard let colon = pair.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        var secret = WipedBuffer(capacity: pair.count)
+        secret.append(contentsOf: UnescapedText(plain: Array(pair[(colon + 1)...])).unescaped().bytes)
+        return secret.secret()
+      }
+    }
+  }
+}
