@@ -20,6 +20,8 @@ let staticClient: [LinkerSetting] = [
   .unsafeFlags(
     [
       "-static-executable", "-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "-s",
+      // CHeap's, where glibc is part of the program.
+      "-Xlinker", "--wrap=free", "-Xlinker", "--wrap=realloc",
       "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Benchmarks/hot-path.order",
       "-Xlinker", "--no-warn-symbol-ordering",
     ],
@@ -128,7 +130,7 @@ let package = Package(
     program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundAgent),
     program("oauthd-fetch", ["FetchWire", "CCurl", "CHeap", "CLinux"], linkerSettings: boundHelper),
     program(
-      "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CLinux", argumentParser],
+      "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CHeap", "CLinux", argumentParser],
       linkerSettings: staticClient),
     program(
       "oauth-dev-server",

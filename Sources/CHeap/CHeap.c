@@ -17,7 +17,14 @@ void __libc_free(void *block);
 // that has allocated keeps the heap it has.
 __attribute__((constructor)) static void use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
-void free(void *block) {
+// A program that is linked with the static glibc has glibc's own under these names, in one piece with malloc: there ours
+// step back, and the linker sends every call to the second names (--wrap in Package.swift).
+void *__wrap_realloc(void *block, size_t size);
+void __wrap_free(void *block);
+__attribute__((weak)) void free(void *block) { __wrap_free(block); }
+__attribute__((weak)) void *realloc(void *block, size_t size) { return __wrap_realloc(block, size); }
+
+void __wrap_free(void *block) {
   if (block == NULL) return;
   // free(3) leaves errno alone, and so does explicit_bzero(3).
   explicit_bzero(block, malloc_usable_size(block));
@@ -25,10 +32,10 @@ void free(void *block) {
 }
 
 // glibc's would free the old block by itself, unwiped.
-void *realloc(void *block, size_t size) {
+void *__wrap_realloc(void *block, size_t size) {
   if (block == NULL) return __libc_malloc(size);
   if (size == 0) {
-    free(block);
+    __wrap_free(block);
     return NULL;
   }
   size_t room = malloc_usable_size(block);
@@ -36,7 +43,7 @@ void *realloc(void *block, size_t size) {
   void *moved = __libc_malloc(size);
   if (moved == NULL) return NULL;
   memcpy(moved, block, size < room ? size : room);
-  free(block);
+  __wrap_free(block);
   return moved;
 }
 

@@ -31,6 +31,16 @@ int clinux_make_undumpable(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
+void clinux_forbid_cores(void) {
+  struct rlimit limit;
+  // A limit of one byte is less than any core, and the only one that also keeps the kernel from handing the core to a
+  // program (core(5)): 0 would not.
+  const rlim_t bytes = getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_max == 0 ? 0 : 1;
+  limit.rlim_cur = limit.rlim_max = bytes;
+  setrlimit(RLIMIT_CORE, &limit);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 int clinux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -22,6 +22,10 @@ int clinux_accept(int fd);
 /// PR_SET_DUMPABLE 0 and RLIMIT_CORE 0: no core file, no ptrace or /proc/PID/mem by the same user.
 int clinux_make_undumpable(void);
 
+/// PR_SET_DUMPABLE 0, and a limit for cores that programs started from here keep: none of them leaves a core, neither as a
+/// file nor with a program that collects them. They are dumpable themselves, as every program is after execve(2).
+void clinux_forbid_cores(void);
+
 /// PR_GET_DUMPABLE.
 int clinux_is_dumpable(void);
 
