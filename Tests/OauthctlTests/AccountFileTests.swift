@@ -5,6 +5,20 @@ import Testing
 
 @Suite("Account files")
 struct AccountFileTests {
+  @Test(
+    "An issuer is taken as it is typed, from the place of its metadata, too",
+    arguments: [
+      ("as.example", "https://as.example"), ("http://localhost:1", "http://localhost:1"),
+      ("https://as.example/t", "https://as.example/t"),
+      ("https://as.example/.well-known/openid-configuration", "https://as.example"),
+      ("https://as.example/t/.well-known/openid-configuration", "https://as.example/t"),
+      ("as.example/.well-known/oauth-authorization-server", "https://as.example"),
+      ("https://as.example/.well-known/oauth-authorization-server/t", "https://as.example/t"),
+      ("https://as.example/.well-known/openid-configuration/", "https://as.example"),
+      ("https://as.example/.well-known/openid-configurations", "https://as.example/.well-known/openid-configurations"),
+    ])
+  func typedIssuer(typed: String, issuer: String) { #expect(NewAccount.issuer(typed: typed) == issuer) }
+
   @Test("Only what was asked for is written")
   func minimal() {
     let text = NewAccount(issuer: "https://a", clientID: "c").tomlText

@@ -49,8 +49,18 @@ struct NewAccount: Sendable, Equatable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// An issuer as typed: without a scheme it is https.
-  static func issuer(typed: String) -> String { typed.contains("://") ? typed : "https://" + typed }
+  /// An issuer as typed: without a scheme it is https, and of the place of its metadata, copied from a browser, it is what
+  /// that was made from (RFC 8414 §3, OpenID Connect Discovery §4).
+  static func issuer(typed: String) -> String {
+    var issuer = typed.contains("://") ? typed : "https://" + typed
+    for place in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"] {
+      guard let found = issuer.range(ofText: place) else { continue }
+      let path = issuer[found.upperBound...]
+      // The older place stands behind the issuer's path, the newer one before it.
+      if path.isEmpty || path.hasPrefix("/") { issuer = issuer[..<found.lowerBound] + (path == "/" ? "" : path) }
+    }
+    return issuer
+  }
 
   /// Scheme, host and port of a URL: the issuer where only endpoints are given.
   static func origin(of url: String) -> String? {
