@@ -54,11 +54,60 @@ struct CurlTests {
       ["http://127.0.0.1.evil.example/"],
       ["http://127.0.0.1/", "-x", "http://p:1"], ["http://localhost/", "--resolve", "localhost:80:1.2.3.4"],
       ["http://0177.0.0.1.x/"], ["https://a:1:2/"], ["https://:80/"], [" https://a/"],
+      ["-k"], ["--cacert", "f", "--connect-to", "::b:1"], ["--cacert", "f", "-x", "http://p"], ["--engine", "e"],
+      ["-H", "Host: b"], ["-H", " HOST:b"], ["-H", ":authority: b"], ["-H", "host;"], ["-H", "@file"],
+      ["-H", "X: a\r\nHost: b"], ["-A", "a\nb"], ["-b", "a\rb"], ["-e", "a\u{0}b"], ["--proxy-header", "a\r\nb"],
+      ["-X", "GET https://b/"], ["-X", ""], ["--request-target", "https://b/"], ["--request-target", "/ HTTP/1.1"],
+      ["--expand-user-agent", "{{x}}"], ["--trace", "file"], ["--trace-ascii", "file"], ["-v", "--stderr", "file"],
+      ["https://localhost/", "-k", "-x", "http://p"], ["https://a/", "http://localhost/"],
     ])
   func refused(words: [String]) throws {
     let words = words.contains { $0.contains("://") } ? words : words + ["https://a/"]
     let policy = CurlPolicy(arguments: try CurlArguments(words), anyHost: false)
     #expect(throws: CurlPolicy.Refusal.self) { try policy.urls() }
+  }
+
+  @Test("Plain http on this machine is moved by no option", arguments: CurlOptionEffects.moveConnection.sorted())
+  func loopbackStays(option: String) throws {
+    let words = CurlOptionTable.shape(of: option) == .flag ? ["--" + option] : ["--" + option, "x"]
+    for anyHost in [false, true] {
+      let policy = CurlPolicy(arguments: try CurlArguments(words + ["http://localhost/"]), anyHost: anyHost)
+      #expect(throws: CurlPolicy.Refusal.self) { try policy.urls() }
+    }
+  }
+
+  @Test("Each option with a meaning of its own is one that curl knows")
+  func options() {
+    for name in CurlOptionEffects.moveConnection.union(CurlOptionEffects.chooseTrust)
+      .union(CurlOptionEffects.freeText)
+    { #expect(CurlOptionTable.shape(of: name) != nil, "\(name)") }
+  }
+
+  @Test(
+    "What is no way to another host passes",
+    arguments: [
+      ["--cacert", "f"], ["-x", "http://p"], ["--connect-to", "::b:1"], ["--resolve", "a:443:1.2.3.4"],
+      ["--noproxy", "x"], ["-X", "PROPFIND"], ["-X", "patch"], ["--request-target", "/x?y"], ["--request-target", "*"],
+      ["-d", "a\nb"], ["--data-raw", "a\r\nb"], ["-w", "a\n"], ["-F", "a=b\nc"], ["--expand-data", "{{x}}"], ["-v"],
+      ["--trace", "-"], ["--trace-ascii", "%"], ["--stderr", "file"], ["-k", "https://localhost/"], ["-H", "Hosts: a"],
+      ["-k", "--no-insecure"], ["-H", "X:\tb"],
+    ])
+  func harmless(words: [String]) throws {
+    let words = words.contains { $0.hasPrefix("https://") } ? words : words + ["https://a/"]
+    let policy = CurlPolicy(arguments: try CurlArguments(words), anyHost: false)
+    #expect(try policy.urls().count == 1)
+  }
+
+  @Test("With --any-host the user answers for the host, and for nothing else")
+  func anyHost() throws {
+    for words in [["-k"], ["-H", "Host: b"], ["-H", "@file"], ["-K", "file"], ["--cacert", "f", "-x", "http://p"]] {
+      let policy = CurlPolicy(arguments: try CurlArguments(words + ["https://a/"]), anyHost: true)
+      #expect(try policy.urls().count == 1)
+    }
+    for words in [["-u", "a:b"], ["-X", "a b"], ["-A", "a\nb"], ["--trace", "file"], ["--engine", "e"]] {
+      let policy = CurlPolicy(arguments: try CurlArguments(words + ["https://a/"]), anyHost: true)
+      #expect(throws: CurlPolicy.Refusal.self) { try policy.urls() }
+    }
   }
 
   @Test(
@@ -137,12 +186,33 @@ struct CurlTests {
     }
   }
 
-  @Test("Plain http on this machine meets no proxy")
-  func loopback() throws {
+  @Test(
+    "Plain http on this machine meets no proxy, and neither does https there that is not checked",
+    arguments: [
+      (["http://127.0.0.1:1/"], true), (["-k", "https://localhost/"], true), (["https://localhost/"], false),
+      (["https://a/"], false),
+    ])
+  func loopback(words: [String], stays: Bool) throws {
+    let arguments = try CurlArguments(["--noproxy", "x"] + words.dropLast() + ["--"] + words.suffix(1))
+    let urls = try CurlPolicy(arguments: arguments, anyHost: false).urls()
+    let settings = CurlSettings(
+      urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, arguments), isInteractive: true,
+      noticesProgress: false)
+    // In front of the `--`, behind which nothing is an option.
+    let last = arguments.words(andLast: settings.lastWords).drop { $0 != "*" }.dropFirst()
+    #expect(last.elementsEqual(stays ? ["--"] + words.suffix(1) : []))
+    for variable in ["http_proxy", "ALL_PROXY", "all_proxy", "No_Proxy"] {
+      #expect(settings.isLeftOut(variable) == stays)
+    }
+    #expect(!settings.isLeftOut("PATH") && !settings.isLeftOut("proxy"))
+  }
+
+  @Test("Plain http is allowed where the URL says it, and a terminal gets the body as it comes")
+  func settingsForLoopback() throws {
     let url = try CurlURL("http://127.0.0.1:1/", globbing: true)
     let text = try CurlSettings(urls: [url], isInteractive: true, noticesProgress: false).text(
       .example(), headersPath: nil)
-    #expect(text.contains(#"noproxy = "*""#) && text.contains(#"proto = "=http,https""#))
+    #expect(text.contains(#"proto = "=http,https""#))
     #expect(text.contains("no-buffer\n") && text.contains("no-progress-meter\n") && !text.contains("dump-header"))
   }
 

@@ -268,7 +268,7 @@ def test_the_token_is_nowhere_to_be_seen_while_curl_runs(work, dot):
         configuration = os.readlink(f"/proc/{child(process.pid)}/fd/{arguments[3].rpartition('/')[2]}")
         assert process.communicate(timeout=60) == ("late\n", "")
     assert watch.places_of(first, second) == set() and {"oauthctl", "curl"} <= watch.seen and second != first
-    assert arguments[:3] == ["curl", "--disable", "--config"] and configuration.startswith("/memfd:")
+    assert arguments[:3] == ["curl", "--disable", "--config"] and configuration.startswith("pipe:")
     assert files_with(work, first, second) == set()
     assert [entry["token"] for entry in dot.api_requests(mark)] == [mark_of(first), mark_of(second)]
 

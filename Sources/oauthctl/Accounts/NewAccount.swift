@@ -57,7 +57,9 @@ struct NewAccount: Sendable, Equatable {
       guard let found = issuer.range(ofText: place) else { continue }
       let path = issuer[found.upperBound...]
       // The older place stands behind the issuer's path, the newer one before it.
-      if path.isEmpty || path.hasPrefix("/") { issuer = issuer[..<found.lowerBound] + (path == "/" ? "" : path) }
+      if path.isEmpty || path.hasPrefix("/") {
+        issuer = String(issuer[..<found.lowerBound]) + (path == "/" ? "" : String(path))
+      }
     }
     return issuer
   }

@@ -10,7 +10,7 @@ struct BrowserOpener: Sendable {
   func open(_ url: String) -> Bool {
     guard BrowserRule.isSafe(url) else { return false }
     for name in BrowserRule(surroundings).programs {
-      guard let path = Program.find(name, surroundings) else { continue }
+      guard let path = ProgramLookup.live(surroundings).find(name) else { continue }
       var wiring = Program.Wiring()
       wiring.isDetached = true
       wiring.isSilent = true

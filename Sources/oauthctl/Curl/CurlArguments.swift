@@ -12,6 +12,8 @@ struct CurlArguments: Sendable, Equatable {
   var options: [Option] = []
   /// Operands and the values of `--url`.
   var urls: [String] = []
+  /// Where in `words` the `--` stands that ends the options.
+  private var endOfOptions: Int?
   /// File of the last `-D`, `-` for standard output.
   var dumpHeader: String?
 
@@ -35,6 +37,7 @@ struct CurlArguments: Sendable, Equatable {
         words.append(word)
       } else if word == "--" {
         optionsEnded = true
+        endOfOptions = words.count
         words.append(word)
       } else if word.hasPrefix("--") {
         try readLong(String(word.dropFirst(2)), word, value)
@@ -86,6 +89,18 @@ struct CurlArguments: Sendable, Equatable {
     options.contains {
       names.contains($0.name) || names.contains($0.name.hasPrefix("expand-") ? String($0.name.dropFirst(7)) : $0.name)
     }
+  }
+
+  /// The first option of a set, by its long name; flags count where they are on.
+  func first(of names: Set<String>) -> String? {
+    names.sorted().first { CurlOptionTable.shape(of: $0) == .flag ? isOn($0) : has($0) }
+  }
+
+  /// `words` with further options behind all others, where the last one counts.
+  func words(andLast more: [String]) -> [String] {
+    var words = words
+    words.insert(contentsOf: more, at: endOfOptions ?? words.count)
+    return words
   }
 
   /// The state of a flag that has a `--no-` form; the last one counts.

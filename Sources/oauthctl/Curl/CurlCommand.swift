@@ -9,7 +9,8 @@ struct CurlCommand: ParsableCommand {
       The token reaches curl by an inherited descriptor: it is never in argv, the environment or a file, and goes \
       only to the account's hosts, over https (plain http on this machine). A 401 gets one new token and one more try.
       The first word is an account NAME when it is spelled like one and a URL follows it; else the URL's host finds \
-      the account. --any-host, before NAME, sends the token to whatever host you name.
+      the account. --any-host, before NAME, sends the token to whatever host you name; without it, what could lead the \
+      token to another host is refused (--insecure, a Host header, --config and their like).
       The exit status is curl's; 125 when oauthctl fails, 126 and 127 when curl cannot be started or found.
       Example: oauthctl curl work https://gitlab.example.com/api/v4/user
       """)

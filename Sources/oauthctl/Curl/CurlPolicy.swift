@@ -15,19 +15,41 @@ struct CurlPolicy: Sendable {
 
   /// The URLs, checked.
   func urls() throws(Refusal) -> [CurlURL] {
-    try refuseOptions()
+    for option in arguments.options { try check(option) }
     guard !arguments.urls.isEmpty else { throw Refusal("no URL in curl's arguments", run: "oauthctl curl --help") }
     let globbing = !arguments.isOn("globoff")
     var urls: [CurlURL] = []
     for text in arguments.urls { urls.append(try url(text, globbing)) }
-    if urls.contains(where: { $0.scheme == "http" }),
-      arguments.has(
-        "proxy", "preproxy", "proxy1.0", "socks4", "socks4a", "socks5", "socks5-hostname", "resolve", "connect-to")
-    {
-      throw Refusal(
-        "plain http carries the token readable, so it goes to this machine only: no proxy, --resolve or --connect-to")
-    }
+    try checkTogether(urls)
     return urls
+  }
+
+  /// Whether nothing but this machine's own loopback may be spoken to, since what goes there is readable, or goes to
+  /// whoever answers.
+  static func staysOnThisMachine(_ urls: [CurlURL], _ arguments: CurlArguments) -> Bool {
+    urls.contains { $0.scheme == "http" } || arguments.isOn("insecure") && urls.allSatisfy(\.isLoopback)
+  }
+
+  /// What is harmless alone.
+  private func checkTogether(_ urls: [CurlURL]) throws(Refusal) {
+    let moving = arguments.first(of: CurlOptionEffects.moveConnection)
+    if Self.staysOnThisMachine(urls, arguments), let moving {
+      throw Refusal("a token that goes to this machine without a check goes nowhere else: no --\(moving) here")
+    }
+    guard Set(urls.map(\.scheme)).count <= 1 else {
+      throw Refusal("http and https in one call share their rules", run: "oauthctl curl once for each")
+    }
+    if anyHost { return }
+    if arguments.isOn("insecure"), !urls.allSatisfy(\.isLoopback) {
+      throw Refusal(
+        "--insecure gives the token to whoever answers for the host",
+        run: "the same with --cacert FILE, or oauthctl curl --any-host NAME …")
+    }
+    if let trust = arguments.first(of: CurlOptionEffects.chooseTrust), let moving, moving != "interface" {
+      throw Refusal(
+        "--\(moving) and --\(trust) together give the token to whoever you name there",
+        run: "oauthctl curl --any-host NAME …, if you know who that is")
+    }
   }
 
   private func url(_ text: String, _ globbing: Bool) throws(Refusal) -> CurlURL {
@@ -51,45 +73,76 @@ struct CurlPolicy: Sendable {
     }
   }
 
-  private func refuseOptions() throws(Refusal) {
-    for option in arguments.options {
-      let isExpanded = option.name.hasPrefix("expand-")
-      let name = isExpanded ? String(option.name.dropFirst(7)) : option.name
-      switch name {
-      case "user", "oauth2-bearer", "aws-sigv4":
-        throw Refusal(
-          "--\(name) gives other credentials than the account's", run: "curl itself, or leave --\(name) out")
-      case "header" where isExpanded || Self.isAuthorization(option.value):
-        throw Refusal(
-          "your own Authorization header would be sent beside the account's", run: "curl itself, or leave it out")
-      case "location-trusted":
-        throw Refusal(
-          "--location-trusted would give the token to every host the server redirects to",
-          run: "the same with --location")
-      case "next":
-        throw Refusal("--next begins a request without the token", run: "oauthctl curl once for each")
-      case "proto", "proto-redir", "proto-default":
-        guard let value = option.value, Self.onlyHTTPS(value) else {
-          throw Refusal("--\(name) may only say https here: a token goes over https only")
-        }
-      case "config" where !anyHost:
-        throw Refusal(
-          "--config may hide URLs and headers from this check",
-          run: "oauthctl curl --any-host NAME …, if you know what is in it")
-      case "libcurl":
-        throw Refusal("--libcurl would write the token into a file")
-      case "url" where isExpanded || option.value?.hasPrefix("@") == true:
-        throw Refusal("--url must say its URL here, so that its host can be checked")
-      default: break
+  private func check(_ option: CurlArguments.Option) throws(Refusal) {
+    let isExpanded = option.name.hasPrefix("expand-")
+    let name = isExpanded ? String(option.name.dropFirst(7)) : option.name
+    let isFreeText = CurlOptionEffects.freeText.contains(name)
+    if !isFreeText, let value = option.value, value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" }) {
+      throw Refusal("--\(name) holds a line end or another control character, which could hide a header")
+    }
+    switch name {
+    case "user", "oauth2-bearer", "aws-sigv4":
+      throw Refusal(
+        "--\(name) gives other credentials than the account's", run: "curl itself, or leave --\(name) out")
+    case "header": try check(header: option.value ?? "", isExpanded: isExpanded)
+    case "location-trusted":
+      throw Refusal(
+        "--location-trusted would give the token to every host the server redirects to",
+        run: "the same with --location")
+    case "next":
+      throw Refusal("--next begins a request without the token", run: "oauthctl curl once for each")
+    case "proto", "proto-redir", "proto-default":
+      guard let value = option.value, Self.onlyHTTPS(value) else {
+        throw Refusal("--\(name) may only say https here: a token goes over https only")
+      }
+    case "libcurl":
+      throw Refusal("--libcurl would write the token into a file")
+    case "trace" where option.value != "-" && option.value != "%",
+      "trace-ascii" where option.value != "-" && option.value != "%":
+      throw Refusal("--\(name) would write the token into a file", run: "the same with --\(name) -")
+    case "stderr" where option.value != "-" && showsToken:
+      throw Refusal("--stderr would write the token that --verbose shows into a file", run: "the same without it")
+    case "engine": throw Refusal("--engine loads a library into the program that has the token")
+    case "request" where !CurlOptionEffects.isMethod(option.value ?? ""):
+      throw Refusal("--request is no method: it could name another host")
+    case "request-target" where !CurlOptionEffects.isTarget(option.value ?? ""):
+      throw Refusal("--request-target is no path: it could name another host")
+    case "url" where isExpanded || option.value?.hasPrefix("@") == true:
+      throw Refusal("--url must say its URL here, so that its host can be checked")
+    case "config" where !anyHost:
+      throw Refusal(
+        "--config may hide URLs and headers from this check",
+        run: "oauthctl curl --any-host NAME …, if you know what is in it")
+    default:
+      if isExpanded, !isFreeText, !anyHost {
+        throw Refusal("--expand-\(name) hides from this check what it says", run: "the same with --\(name)")
       }
     }
   }
 
-  /// A header line whose field is Authorization: `Name: value`, `Name:` (removes it), `Name;` (sends it empty).
-  static func isAuthorization(_ line: String?) -> Bool {
-    guard let line else { return false }
-    let name = line.prefix { $0 != ":" && $0 != ";" }
-    return String(name).trimmed.lowercased() == "authorization"
+  private func check(header line: String, isExpanded: Bool) throws(Refusal) {
+    if isExpanded || Self.isAuthorization(line) {
+      throw Refusal(
+        "your own Authorization header would be sent beside the account's", run: "curl itself, or leave it out")
+    }
+    if anyHost { return }
+    if line.hasPrefix("@") {
+      throw Refusal(
+        "--header @FILE may hide an Authorization or Host header from this check",
+        run: "the same with each header by itself, or oauthctl curl --any-host NAME …")
+    }
+    guard CurlOptionEffects.isReserved(header: Self.name(ofHeader: line)) else { return }
+    throw Refusal(
+      "a Host header of your own may lead to another host than the URL's, and the token with it",
+      run: "the same without it, or oauthctl curl --any-host NAME …")
+  }
+
+  /// Whether a header line's field is Authorization.
+  static func isAuthorization(_ line: String) -> Bool { name(ofHeader: line) == "authorization" }
+
+  /// The field of a header line, in lower case: of `Name: value`, `Name:` (removes it) and `Name;` (sends it empty).
+  private static func name(ofHeader line: String) -> String {
+    String(line.prefix { $0 != ":" && $0 != ";" }).trimmed.lowercased()
   }
 
   private static func onlyHTTPS(_ value: String) -> Bool {

@@ -21,7 +21,8 @@ struct CurlProcess {
   ) throws(CommandError) {
     var wiring = Program.Wiring()
     var headersPath: String?
-    var words = arguments.words
+    var words = arguments.words(andLast: settings.lastWords)
+    wiring.isLeftOut = settings.isLeftOut
     switch headers {
     case .users:
       if let file = arguments.dumpHeader { words = ["--dump-header", file] + words }
@@ -29,27 +30,39 @@ struct CurlProcess {
       headersPath = "/dev/fd/\(descriptor)"
       wiring.kept.append(descriptor)
     }
-    let configuration = clinux_memfd_create("curl", 1)
-    guard configuration >= 0 else {
-      throw .local("the system gives no memory file: \(FileBytes.errorText())", run: nil, status: 125)
+    // A pipe: what curl has read is gone, and no other option of its command line finds the token there again.
+    var configuration: [Int32] = [-1, -1]
+    guard pipe(&configuration) == 0 else {
+      throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
     }
-    defer { close(configuration) }
-    let text = try settings.text(answer, headersPath: headersPath)
-    guard FileBytes.writeAll(Array(text.utf8), to: configuration), lseek(configuration, 0, SEEK_SET) == 0 else {
-      throw .local("curl's configuration cannot be written: \(FileBytes.errorText())", run: nil, status: 125)
+    for end in configuration { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let writeEnd = configuration[1]
+    defer { close(writeEnd) }
+    let text: String
+    do throws(CommandError) {
+      text = try settings.text(answer, headersPath: headersPath)
+    } catch {
+      close(configuration[0])
+      throw error
     }
-    wiring.kept.append(configuration)
+    wiring.kept.append(configuration[0])
     if let output { wiring.descriptors.append((output, STDOUT_FILENO)) }
     if let input, input.descriptor != STDIN_FILENO { wiring.descriptors.append((input.descriptor, STDIN_FILENO)) }
     do {
       process = try Program.start(
-        ["curl", "--disable", "--config", "/dev/fd/\(configuration)"] + words, wiring)
+        ["curl", "--disable", "--config", "/dev/fd/\(configuration[0])"] + words, wiring)
+      close(configuration[0])
     } catch {
+      close(configuration[0])
       throw error.code == ENOENT
-        ? .local("curl is not in PATH", run: "apt install curl, or your system's own way", status: 127)
+        ? .local(
+          "curl is in no folder of PATH that only you and root may write to",
+          run: "apt install curl, or your system's own way", status: 127)
         : .local("curl cannot be started: \(FileBytes.errorText(error.code))", run: nil, status: 126)
     }
     Interrupts.leave(to: process)
+    // A curl that ends before it has read says why itself.
+    _ = FileBytes.writeAll(Array(text.utf8), to: writeEnd)
   }
 
   /// Waits for curl's end. Keys at the terminal reach curl itself; other signals are passed on.

@@ -22,7 +22,8 @@ struct CurlRun {
     let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
     let answer = try token(for: urls)
     let settings = CurlSettings(
-      urls: urls, isInteractive: bench.terminal.outputIsTerminal && policy.writesBodyToOutput,
+      urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
+      isInteractive: bench.terminal.outputIsTerminal && policy.writesBodyToOutput,
       noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
 
     guard obstacle == nil, input?.isWhole ?? true else {

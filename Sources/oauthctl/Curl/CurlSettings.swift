@@ -4,6 +4,8 @@ import HelperFormats
 /// What curl is told by `--config` on an inherited descriptor.
 struct CurlSettings: Sendable {
   var urls: [CurlURL]
+  /// No proxy, whoever names it.
+  var staysOnThisMachine = false
   /// Standard output is a terminal and takes the body; curl itself sees a pipe.
   var isInteractive: Bool
   /// The user has an opinion on the progress meter.
@@ -23,8 +25,6 @@ struct CurlSettings: Sendable {
       Self.line("proto-default", "https"),
       "suppress-connect-headers",
     ]
-    // A proxy for this machine's own http would read the token.
-    if isLoopback { lines.append(Self.line("noproxy", "*")) }
     if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
     if isInteractive {
       lines.append("no-buffer")
@@ -32,6 +32,12 @@ struct CurlSettings: Sendable {
     }
     return header + lines.joined(separator: "\n") + "\n"
   }
+
+  /// What has to count whatever was said before: a proxy for this machine's own loopback would get the token.
+  var lastWords: [String] { staysOnThisMachine ? ["--noproxy", "*"] : [] }
+
+  /// Variables that curl does not get, for the same reason: `http_proxy`, `ALL_PROXY` and the like.
+  func isLeftOut(_ variable: String) -> Bool { staysOnThisMachine && variable.lowercased().hasSuffix("_proxy") }
 
   /// `name = "value"`, for values of ours that need no escaping.
   private static func line(_ name: String, _ value: String) -> String { "\(name) = \"\(value)\"" }

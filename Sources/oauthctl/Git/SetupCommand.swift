@@ -22,7 +22,7 @@ struct SetupCommand: ParsableCommand {
     func run() throws { try run(.live()) }
 
     func run(_ bench: Workbench) throws(CommandError) {
-      guard Program.find("git", bench.surroundings) != nil else {
+      guard ProgramLookup.live(bench.surroundings).find("git") != nil else {
         throw .local("git is not in PATH", run: "apt install git, or your system's own way", status: 1)
       }
       let hosts = try hosts(bench)

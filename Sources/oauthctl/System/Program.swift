@@ -14,19 +14,21 @@ enum Program {
     var isDetached = false
     /// Standard streams on `/dev/null` where `descriptors` does not say otherwise.
     var isSilent = false
-    /// Replaces the environment.
-    var environment: [String]?
+    /// Variables that the child does not get, beside those that no child gets.
+    var isLeftOut: @Sendable (String) -> Bool = { _ in false }
   }
 
   struct StartFailure: Error, Equatable {
     let code: Int32
   }
 
-  /// Starts `arguments[0]`, looked up in `PATH` unless it holds a `/`.
+  /// Starts `arguments[0]`, found as `ProgramLookup` says.
   ///
   /// - Returns: its process id.
   static func start(_ arguments: [String], _ wiring: Wiring = Wiring()) throws(StartFailure) -> pid_t {
-    guard let program = arguments.first else { throw StartFailure(code: EINVAL) }
+    guard let name = arguments.first else { throw StartFailure(code: EINVAL) }
+    let lookup = ProgramLookup.live()
+    guard let program = lookup.find(name) else { throw StartFailure(code: ENOENT) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -54,17 +56,25 @@ enum Program {
     var child: pid_t = 0
     let argumentPointers = arguments.map { strdup($0) }
     defer { for pointer in argumentPointers { free(pointer) } }
-    let environmentPointers = wiring.environment?.map { strdup($0) }
-    defer { for pointer in environmentPointers ?? [] { free(pointer) } }
-    let result: Int32
-    if let environmentPointers {
-      result = posix_spawnp(
-        &child, program, &actions, &attributes, argumentPointers + [nil], environmentPointers + [nil])
-    } else {
-      result = posix_spawnp(&child, program, &actions, &attributes, argumentPointers + [nil], clinux_environment())
-    }
+    let environmentPointers = environment(lookup, wiring).map { strdup($0) }
+    defer { for pointer in environmentPointers { free(pointer) } }
+    let result = posix_spawn(
+      &child, program, &actions, &attributes, argumentPointers + [nil], environmentPointers + [nil])
     guard result == 0 else { throw StartFailure(code: result) }
     return child
+  }
+
+  /// What a child is told: our own environment, with the folders of `PATH` that programs may come from.
+  private static func environment(_ lookup: ProgramLookup, _ wiring: Wiring) -> [String] {
+    var variables: [String] = ["PATH=" + lookup.folders.joined(separator: ":")]
+    guard var entry = clinux_environment() else { return variables }
+    while let text = entry.pointee {
+      let pair = String(cString: text)
+      let name = String(pair.prefix { $0 != "=" })
+      if name != "PATH", !wiring.isLeftOut(name) { variables.append(pair) }
+      entry += 1
+    }
+    return variables
   }
 
   /// POSIX_SPAWN_SETSID, which Glibc does not import.
@@ -80,17 +90,6 @@ enum Program {
     }
     let signal = status & 0x7F
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
-  }
-
-  /// Where `name` is in `PATH`: an absolute path, or nil.
-  static func find(_ name: String, _ surroundings: Surroundings) -> String? {
-    if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
-    for folder in (surroundings["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
-    where folder.hasPrefix("/") {
-      let path = "\(folder)/\(name)"
-      if access(path, X_OK) == 0 { return path }
-    }
-    return nil
   }
 
   /// The path of this executable.

@@ -56,8 +56,9 @@ enum ToolCheck {
   }
 
   private static func find(_ name: String, _ patient: Patient) -> String? {
-    if name.contains("/") { return patient.machine.isExecutable(name) ? name : nil }
-    return (patient.surroundings["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
-      .map { "\($0)/\(name)" }.first { patient.machine.isExecutable($0) }
+    ProgramLookup(
+      path: patient.surroundings["PATH"], userID: patient.machine.userID, status: patient.machine.followedStatus,
+      isExecutable: patient.machine.isExecutable
+    ).find(name)
   }
 }

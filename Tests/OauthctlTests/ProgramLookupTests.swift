@@ -1,0 +1,62 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("Where programs come from")
+struct ProgramLookupTests {
+  typealias Status = SocketLocation.FileStatus
+
+  /// The owner is user 7; `changes` are folders and programs that are not as they should be.
+  static func lookup(_ path: String?, _ changes: [String: Status] = [:]) -> ProgramLookup {
+    let folder = Status(kind: .directory, owner: 0, mode: 0o755)
+    let program = Status(kind: .other, owner: 0, mode: 0o755)
+    var files: [String: Status] = [
+      "/": folder, "/usr/bin": folder, "/home/u/bin": Status(kind: .directory, owner: 7, mode: 0o700), "/a": folder,
+      ".": folder, "bin": folder,
+    ]
+    for place in ["/usr/bin", "/home/u/bin", "/a", ".", "bin", ""] { files["\(place)/curl"] = program }
+    files.merge(changes) { $1 }
+    let found = files
+    return ProgramLookup(path: path, userID: 7, status: { found[$0] }, isExecutable: { found[$0] != nil })
+  }
+
+  @Test(
+    "PATH counts where it is absolute",
+    arguments: [
+      ("/a:/usr/bin", "/a/curl"), (".:/usr/bin", "/usr/bin/curl"), (":/usr/bin", "/usr/bin/curl"),
+      ("bin:/usr/bin", "/usr/bin/curl"), ("/usr/bin:", "/usr/bin/curl"), (".", nil), ("", nil), ("bin::.", nil),
+      ("/home/u/bin:/usr/bin", "/home/u/bin/curl"), ("/nowhere:/usr/bin", "/usr/bin/curl"), (nil, "/usr/bin/curl"),
+    ] as [(String?, String?)])
+  func absolute(path: String?, found: String?) { #expect(Self.lookup(path).find("curl") == found) }
+
+  @Test(
+    "A folder that others own or may write to is passed over, and so is a program",
+    arguments: [
+      ("/a", Status(kind: .directory, owner: 0, mode: 0o757)), ("/a", Status(kind: .directory, owner: 0, mode: 0o775)),
+      ("/a", Status(kind: .directory, owner: 0, mode: 0o1777)), ("/a", Status(kind: .directory, owner: 8, mode: 0o755)),
+      ("/a", Status(kind: .other, owner: 0, mode: 0o755)), ("/a/curl", Status(kind: .other, owner: 8, mode: 0o755)),
+      ("/a/curl", Status(kind: .other, owner: 7, mode: 0o777)),
+      ("/a/curl", Status(kind: .directory, owner: 0, mode: 0o755)),
+    ])
+  func trusted(path: String, status: Status) {
+    let lookup = Self.lookup("/a:/usr/bin", [path: status])
+    #expect(lookup.find("curl") == "/usr/bin/curl")
+    #expect(lookup.folders == (path == "/a" ? ["/usr/bin"] : ["/a", "/usr/bin"]))
+  }
+
+  @Test("Who owns the root of the tree stands for root: in a user namespace it is another number")
+  func namespace() {
+    let strange: [String: Status] = [
+      "/": Status(kind: .directory, owner: 65_534, mode: 0o755),
+      "/usr/bin": Status(kind: .directory, owner: 65_534, mode: 0o755),
+      "/usr/bin/curl": Status(kind: .other, owner: 65_534, mode: 0o755),
+    ]
+    #expect(Self.lookup("/usr/bin", strange).find("curl") == "/usr/bin/curl")
+  }
+
+  @Test(
+    "A program that is named by its path is taken as it is where the path is absolute",
+    arguments: [("/a/curl", "/a/curl"), ("./curl", nil), ("bin/curl", nil), ("/a/none", nil), ("", nil)])
+  func named(name: String, found: String?) { #expect(Self.lookup("/usr/bin").find(name) == found) }
+}
