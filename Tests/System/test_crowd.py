@@ -15,7 +15,7 @@ import pytest
 from crowd.callers import Callers, Pending, ask_all
 from crowd.fleet import Fleet
 from crowd.lossy import Lossy
-from crowd.oracle import Verdict, after_lock, never_sent, refreshes
+from crowd.oracle import Verdict, after_lock, needless, never_sent, overlapping, refreshes, too_many
 from support.load import RSS_SLACK_KIB
 from world.accounts import CLIENTS
 
@@ -106,6 +106,36 @@ def states_of(fleet, names):
 
 def open_by(entries, moment):
     return [entry for entry in entries if entry["at"] <= moment and (entry["closed"] or moment + 1) > moment]
+
+
+# --- The judge ------------------------------------------------------------------------------------------------------
+
+def seen(at, generation, gave=None, closed=None, grant="refresh_token"):
+    """A token request as a server logs it; `gave`: it was acted on and answered at once."""
+    return {
+        "server": "a", "kind": "token", "account": "x", "grant": grant, "family": 1, "generation": generation,
+        "life": 100.0, "at": at, "acted": None if gave is None else at, "gave": gave,
+        "answered": None if gave is None else at, "closed": at if closed is None else closed}
+
+
+def test_the_judge_sees_each_thing_that_may_not_be():
+    class Done:
+        forced, logged_in, sleeps = {}, {"x": 0.0}, []
+
+    login = seen(0.0, None, gave=0, grant="password")
+    good = [login, seen(70.0, 0, closed=71.0), seen(72.0, 0, gave=1)]
+    early, twice = [login, seen(40.0, 0, gave=1)], [login, seen(70.0, 0, closed=75.0), seen(72.0, 0, gave=1)]
+    often = [login, *(seen(moment, 0) for moment in (70.0, 80.0, 90.0))]
+    late = [login, *(seen(moment, 0) for moment in (70.0, 80.0, 101.0))]
+    assert [len(needless(Done, log)) for log in (good, early)] == [0, 1]
+    assert [len(overlapping(log)) for log in (good, twice)] == [0, 1]
+    assert overlapping(twice, lambda account: 10.0) == []
+    assert [len(too_many(Done, log)) for log in (good, often, late)] == [0, 1, 0]
+    assert [len(after_lock(good, [[moment, None]])) for moment in (71.0, 73.0)] == [1, 0]
+    Done.sleeps = [(30.0, 50)]
+    assert needless(Done, early) == [], "the machine slept, and the token was due"
+    Done.sleeps, Done.forced = [], {"x": [39.0]}
+    assert needless(Done, early) == [], "somebody forced it"
 
 
 # --- Ends of the agent ----------------------------------------------------------------------------------------------
