@@ -150,7 +150,7 @@ def test_no_host_but_the_account_s_gets_a_token_over_https(home, agent, world, s
         values = {"evil": evil.port, "port": server.port, "stranger": stranger.file}
         words = [word.format(**values) for word in arguments]
         url = server.resource if len(words) > 1 else f"https://127.0.0.1:{evil.port}/"
-        result = curl(home, "-sS", "-m", "10", "work", *words, url, environment={"https_proxy": ""})
+        result = curl(home, "work", "-sS", "-m", "10", *words, url, environment={"https_proxy": ""})
         assert evil.requests == []
     assert (result.status, result.stdout) == (125, "")
 
