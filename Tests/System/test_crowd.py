@@ -120,7 +120,7 @@ def seen(at, generation, gave=None, closed=None, grant="refresh_token"):
 
 def test_the_judge_sees_each_thing_that_may_not_be():
     class Done:
-        forced, logged_in, sleeps = {}, {"x": 0.0}, []
+        forced, logged_in, sleeps = {}, {"x": [0.0]}, []
 
     login = seen(0.0, None, gave=0, grant="password")
     good = [login, seen(70.0, 0, closed=71.0), seen(72.0, 0, gave=1)]

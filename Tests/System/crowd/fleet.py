@@ -75,7 +75,7 @@ class Fleet:
     def __init__(self, home):
         self.home, self.servers = home, Servers()
         self.server_of = {}
-        self.forced, self.logged_in = collections.defaultdict(list), {}
+        self.forced, self.logged_in = collections.defaultdict(list), collections.defaultdict(list)
         self.kills, self.locks, self.stops, self.sleeps = [], [], [], []
         self.watcher = None
         # A named socket is used or fails: nobody starts a second agent.
@@ -121,7 +121,7 @@ class Fleet:
         remembers no more of those that have ended.
         """
         for name in names:
-            self.logged_in[name] = time.monotonic()
+            self.logged_in[name].append(time.monotonic())
         secrets = {"password": "crowd", **secrets}
         for some in (names[at:at + LOGINS] for at in range(0, len(names), LOGINS)):
             self.ask([

@@ -58,7 +58,9 @@ def too_many(fleet, log, most=2):
 def elapsed(fleet, before, entry):
     """Seconds by the machine's boot clock, which counts suspend, from when the token of `before` was asked for."""
     # A life counts from before its request was sent: a login's from before it waited for its turn.
-    since = before["at"] if before["grant"] == "refresh_token" else fleet.logged_in[before["account"]]
+    since = before["at"]
+    if before["grant"] != "refresh_token":
+        since = max(moment for moment in fleet.logged_in[before["account"]] if moment <= since)
     return entry["at"] - since + sum(seconds for at, seconds in fleet.sleeps if since < at <= entry["at"])
 
 
