@@ -9,7 +9,17 @@ package enum WireLimits {
   /// Requests of one connection that may be in flight.
   package static let requestsInFlight = 64
   /// Connections; the oldest idle one is dropped for the next.
-  package static let connections = 1_024
+  package static let connections = 8_192
+  /// Bytes that a connection may hold in any case: of lines that it did not end, and of answers that it did not take.
+  package static let ownBytes = 8 << 10
+  /// Bytes that all connections together hold beyond that: 16 MiB.
+  package static let sharedBytes = 16 << 20
+  /// Requests for a token that wait, of all connections together; each may have four in any case.
+  package static let tokenRequests = 16_384
+  /// Lists of accounts that are made at the same time, for all connections together.
+  package static let listings = 4
+  /// Other requests under way, of all connections together; each may have one in any case.
+  package static let otherRequests = 256
   /// Seconds a caller has to finish a line it began, and to take an answer.
   package static let lineSeconds = 10
   /// Connections that are told of events; the next one is turned away.

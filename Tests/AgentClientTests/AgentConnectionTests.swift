@@ -130,6 +130,43 @@ struct AgentConnectionTests {
     }
   }
 
+  @Test("asks again while the agent is overloaded, each time on another connection, until it is answered")
+  func overloaded() async {
+    let refusal = String(
+      decoding: AnswerLine.failure(nil, AgentFailure(.overloaded, "busy", retryAfterMilliseconds: 2)), as: UTF8.self)
+    await run([.writeAndClose(refusal), .raw(refusal), .answer(#"{"revocation":"none"}"#)]) { agent in
+      let location = location
+      let answer = await onThread { () -> LogoutAnswer? in
+        try? askingAgain(timeoutMilliseconds: 60_000) { milliseconds throws(ClientError) in
+          try AgentConnection(to: location).call(Logout(account: "work"), timeoutMilliseconds: milliseconds)
+        }
+      }
+      #expect(answer == LogoutAnswer(revocation: .none))
+      #expect(agent.received.count == 3)
+    }
+  }
+
+  @Test(
+    "no longer than the caller waits, and after no other failure",
+    arguments: [(FailureKind.overloaded, 2...100), (.unavailable, 1...1)])
+  func overloadedForEver(_ kind: FailureKind, _ tries: ClosedRange<Int>) async {
+    let line = String(
+      decoding: AnswerLine.failure(nil, AgentFailure(kind, "busy", retryAfterMilliseconds: 5)), as: UTF8.self)
+    await run([.raw(line)]) { agent in
+      let location = location
+      let error = await onThread { () -> ClientError? in
+        do throws(ClientError) {
+          _ = try askingAgain(timeoutMilliseconds: 500) { milliseconds throws(ClientError) in
+            try AgentConnection(to: location).call(Logout(account: "work"), timeoutMilliseconds: milliseconds)
+          }
+          return nil
+        } catch { return error }
+      }
+      #expect(error?.exitStatus == 6)
+      #expect(tries.contains(agent.received.count))
+    }
+  }
+
   @Test("is not out of step after a time-out")
   func afterTimeout() async {
     await run([.silence, .answer(#"{"revocation":"none"}"#)]) { agent in

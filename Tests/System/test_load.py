@@ -24,8 +24,8 @@ from support.wire import WireError
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="needs root, to count the descriptors of an agent that no one else may look into")
 FULL = os.environ.get("PROVE") == "full"
-IDLE, HALF, SILENT, STOPPED, REQUESTS = (2000, 200, 50, 10, 1500) if FULL else (1100, 100, 10, 3, 200)
-CONNECTIONS = 1024
+IDLE, HALF, SILENT, STOPPED, REQUESTS = (9000, 200, 50, 10, 1500) if FULL else (1100, 100, 10, 3, 200)
+CONNECTIONS = 8192
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def cost_of_a_queue(home, leave):
     home.agent.process.send_signal(signal.SIGSTOP)
     wait_until(lambda: "(stopped)" in (load.Path(f"/proc/{home.agent.process.pid}/status").read_text()), 10, "a stop")
     others = []
-    for _ in range(CONNECTIONS - 24):
+    for _ in range(1000):
         wire = load.connect(home.socket)
         wire.sendall(ASK)
         if leave:

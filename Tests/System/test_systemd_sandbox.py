@@ -29,7 +29,7 @@ BY_FILTER = {
         "scheduler": "EPERM", "read the clock's settings": "EPERM", "chroot": "EPERM"},
     "UMask=0077": {"file mode mask": "0077"},
     "LimitCORE=0": {"core size": "0"},
-    "LimitNOFILE=4096": {"open files": "4096"},
+    "LimitNOFILE=9216": {"open files": "9216"},
 }
 BY_NAMESPACE = {
     "PrivateUsers=yes": {"who root is": "65534"},

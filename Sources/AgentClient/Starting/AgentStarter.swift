@@ -10,7 +10,7 @@ package struct AgentStarter {
   /// Longest wait for another starter.
   static let lockMilliseconds = 10_000
   /// Connections that wait while the agent starts.
-  static let backlog: Int32 = 1_024
+  static let backlog: Int32 = 4_096
 
   package let location: SocketLocation
   private let environment: () -> [String: String]

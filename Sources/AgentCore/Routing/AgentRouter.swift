@@ -32,6 +32,7 @@ package struct AgentRouter: LineResponder {
   private let admission: Admission
   private let identity: AgentIdentity
   private let logger: Logger
+  private let desk = TokenDesk()
 
   package init(
     service: CredentialService, logins: LoginCoordinator, vault: any VaultControl, ready: ReadyTokens,
@@ -63,6 +64,48 @@ package struct AgentRouter: LineResponder {
     return true
   }
 
+  // MARK: Tokens that have to be waited for
+
+  package func answerToken(
+    _ request: RequestLine, from caller: Caller, _ reply: @escaping @Sendable (TokenReply) -> Void
+  ) {
+    if case .deny(let reason) = admission.admit(caller) {
+      return reply(.line(refusal(of: request, AgentFailure(.notPermitted, reason))))
+    }
+    if desk.put(TokenDesk.Request(line: request, reply: reply)) { Task { await serveDesk() } }
+  }
+
+  private func serveDesk() async {
+    while case let requests = desk.take(), !requests.isEmpty {
+      var questions: [TokenQuestion] = []
+      for request in requests {
+        do throws(AgentFailure) {
+          let parameters = try Self.tokenGet(request.line)
+          if parameters.interaction == .wait {
+            // It may wait for a login as well.
+            Task { request.reply(.line(await answer(to: request.line, parameters))) }
+          } else {
+            questions.append(TokenQuestion(id: request.line.id, parameters: parameters, reply: request.reply))
+          }
+        } catch { request.reply(.line(refusal(of: request.line, error))) }
+      }
+      await service.ask(questions)
+      if events.isFollowed { await service.tellVault() }
+    }
+  }
+
+  private func answer(to request: RequestLine, _ parameters: TokenGet) async -> [UInt8] {
+    do throws(AgentFailure) { return AnswerLine.success(request.id, try await token(parameters)) } catch {
+      return refusal(of: request, error)
+    }
+  }
+
+  private func refusal(of request: RequestLine, _ failure: AgentFailure) -> [UInt8] {
+    logger.debug(
+      "refused", metadata: ["method": "\(request.method.rawValue)", "failure": "\(failure.kind.rawValue)"])
+    return AnswerLine.failure(request.id, failure)
+  }
+
   // MARK: Every other request
 
   package func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
@@ -76,11 +119,7 @@ package struct AgentRouter: LineResponder {
     do throws(AgentFailure) {
       if case .deny(let reason) = admission.admit(caller) { throw AgentFailure(.notPermitted, reason) }
       return try await route(request, caller)
-    } catch {
-      logger.debug(
-        "refused", metadata: ["method": "\(request.method.rawValue)", "failure": "\(error.kind.rawValue)"])
-      return AnswerLine.failure(request.id, error)
-    }
+    } catch { return refusal(of: request, error) }
   }
 
   private func route(_ request: RequestLine, _ caller: Caller) async throws(AgentFailure) -> [UInt8] {

@@ -27,7 +27,10 @@ package protocol LineResponder: Sendable {
     to request: TokenLine.Request, from caller: Caller, at now: Moment,
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
   ) -> Bool
-  /// The whole answer line, line feed included.
+  /// Answers a `token.get` that may have to wait, keeping no task for it. `reply` is called once, on any thread.
+  func answerToken(
+    _ request: RequestLine, from caller: Caller, _ reply: @escaping @Sendable (TokenReply) -> Void)
+  /// Answers every other request: the whole answer line, line feed included.
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8]
   /// What a connection is told that was answered `events.subscribe`.
   var events: EventFeed { get }

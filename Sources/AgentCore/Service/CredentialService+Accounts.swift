@@ -9,28 +9,6 @@ extension CredentialService {
 
   // MARK: Accounts
 
-  package func list(limit: Int?, after: String?) async throws(AgentFailure) -> AccountPage {
-    var shut: AgentFailure?
-    do { try await open() } catch {
-      guard [.vaultLocked, .keyMissing].contains(error.kind) else { throw error }
-      shut = error
-    }
-    let size = limit ?? WireLimits.pageSize
-    guard (1...WireLimits.pageSize).contains(size) else {
-      throw AgentFailure(.badRequest, "limit is 1 to \(WireLimits.pageSize)")
-    }
-    let known = shut.map { lockedSummaries($0.message) } ?? accounts.keys.compactMap { summary($0) }
-    let all = known.sorted { left, right in
-      let (l, r) = (Self.rank(left.state), Self.rank(right.state))
-      return l == r ? left.account < right.account : l < r
-    }
-    var rest = all[...]
-    if let after { rest = rest.drop { "\(Self.rank($0.state)):\($0.account)" <= after } }
-    let page = Array(rest.prefix(size))
-    let next = rest.count > size ? page.last.map { "\(Self.rank($0.state)):\($0.account)" } : nil
-    return AccountPage(accounts: page, next: next)
-  }
-
   package func show(_ request: AccountShow) async throws(AgentFailure) -> AccountDetails {
     try await open()
     let (name, _) = try select(account: request.account, url: nil)
@@ -92,7 +70,10 @@ extension CredentialService {
   }
 
   /// As `reload`, when the files have been read before; nil: the first request reads them.
-  package func filesChanged() -> ConfigReloadAnswer? { isOpen && !isLocked ? reread() : nil }
+  package func filesChanged() -> ConfigReloadAnswer? {
+    lockedList = nil
+    return isOpen && !isLocked ? reread() : nil
+  }
 
   private func reread() -> ConfigReloadAnswer {
     let read = configuration.load()
@@ -179,56 +160,5 @@ extension CredentialService {
       return LogoutAnswer(revocation: .pending, reason: "\(reason) \(advice)")
     case nil: return LogoutAnswer(revocation: .pending, reason: "the server has not answered yet")
     }
-  }
-
-  // MARK: Summaries
-
-  private static func rank(_ state: AccountSummary.State) -> Int {
-    let order: [AccountSummary.State] = [
-      .definitionChanged, .clientRejected, .loginRequired, .configInvalid, .loginPending, .retrying, .expired, .new,
-      .refreshing, .ok,
-    ]
-    return order.firstIndex(of: state) ?? 0
-  }
-
-  func summary(_ name: String) -> AccountSummary? {
-    guard let account = accounts[name], let definition = account.machine.definition else { return nil }
-    let now = self.now(name)
-    let record = account.machine.record
-    let token = record?.token(.standard)
-    let remaining = token?.remaining(at: now)
-    var (state, reason) = account.machine.state(at: now)
-    if let problem = problems.first(where: { $0.isAbout(name) }), state == .ok || state == .new {
-      state = .configInvalid
-      reason = problem.sentence
-    }
-    if [.new, .loginRequired, .expired].contains(state), pendingLogins.contains(name) { state = .loginPending }
-    let refreshLife: Int? = record?.grant.flatMap { grant in
-      guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }
-      return Int(now.wallSeconds + life - now.seconds(since: received))
-    }
-    return AccountSummary(
-      account: name, accountID: record == nil ? nil : account.id.description, state: state, reason: reason,
-      issuer: definition.issuer, host: definition.host,
-      hosts: definition.origins, clientID: definition.clientID, grant: definition.grant.rawValue,
-      scope: record?.grant?.scope ?? definition.scope, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
-      expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
-      retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
-      gitUsername: definition.gitUsername)
-  }
-}
-
-extension CredentialService {
-  /// Accounts that have a definition.
-  package var definedCount: Int {
-    isOpen ? accounts.values.filter { $0.machine.definition != nil }.count : lockedCount
-  }
-}
-
-extension AccountDefinition {
-  /// The issuer's host, for people; with the port where it is not the scheme's own.
-  var host: String {
-    guard let origin = try? WebURL(issuer).origin else { return issuer }
-    return String(origin.description.dropFirst(origin.scheme.rawValue.count + "://".count))
   }
 }

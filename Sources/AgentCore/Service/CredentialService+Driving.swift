@@ -35,8 +35,8 @@ extension CredentialService {
     case .send(let call): send(call, account)
     case .revoke(let revocation, let secret): revoke(revocation, secret, account)
     case .publish: publish(account.name)
-    case .deliver(let id, let token): tokenWaiters.removeValue(forKey: id)?.resume(.success(token))
-    case .refuse(let id, let failure): tokenWaiters.removeValue(forKey: id)?.resume(.failure(failure))
+    case .deliver(let id, let token): answerWaiter(id, .success(token))
+    case .refuse(let id, let failure): answerWaiter(id, .failure(failure))
     case .changed(let id, let failure): changeWaiters.removeValue(forKey: id)?.resume(returning: failure)
     }
   }
@@ -148,6 +148,7 @@ extension CredentialService {
   }
 
   func publish(_ name: String) {
+    index.note(name)
     guard !isLocked, let account = accounts[name], let definition = account.machine.definition,
       let token = account.machine.ready.first(where: { $0.key == .standard }),
       token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)

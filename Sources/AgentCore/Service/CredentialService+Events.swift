@@ -25,6 +25,7 @@ extension CredentialService {
 
   /// Tells of `name` if it is not as it was told.
   func tell(_ name: String) {
+    index.note(name)
     guard events.isFollowed else {
       told = [:]
       followedVault = nil

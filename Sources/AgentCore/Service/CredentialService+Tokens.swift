@@ -1,4 +1,5 @@
 package import AgentWire
+import Logging
 import OAuthProtocol
 import Sealing
 import TokenVault
@@ -8,23 +9,61 @@ extension CredentialService {
   package func token(_ request: TokenGet) async throws(AgentFailure) -> TokenAnswer {
     try await open()
     let bounds = try TokenBounds(request)
-    let (name, matchedHost) = try select(account: request.account, url: request.url)
     let began = time.now()
-    if ready.hasWallMoved(at: began) { await clocksSettled(seconds: bounds.timeoutSeconds) }
+    if ready.hasWallMoved(at: began) {
+      // Who may not have it is told at once.
+      _ = try select(account: request.account, url: request.url)
+      await clocksSettled(seconds: bounds.timeoutSeconds)
+    }
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
-    let key = try key(request, name)
-    let rejected = try request.rejected.map(Self.fingerprint)
-    let waiter = AccountStateMachine.Waiter(
-      id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init), rejected: rejected,
-      force: request.force ?? false, bestEffort: request.bestEffort ?? false,
-      deadline: time.now().bootSeconds + left)
-    switch await wait(name, waiter, timeoutSeconds: left) {
+    let (name, matchedHost) = try select(account: request.account, url: request.url)
+    let waiter = try waiter(request, name, timeoutSeconds: left)
+    switch await wait(name, waiter) {
     case .failure(let failure): throw failure
     case .success(let token):
       // The host may have been taken out of the file while this waited.
       if let url = request.url { _ = try select(account: name, url: url) }
       return answer(token, name, matchedHost)
     }
+  }
+
+  /// The same for many, without waiting: each gets its reply when it is there.
+  func ask(_ questions: [TokenQuestion]) async {
+    do throws(AgentFailure) { try await open() } catch {
+      for question in questions { refuse(question.id, error, question.reply) }
+      return
+    }
+    for question in questions { ask(question) }
+  }
+
+  private func ask(_ question: TokenQuestion) {
+    let (id, request, reply) = (question.id, question.parameters, question.reply)
+    if ready.hasWallMoved(at: time.now()) {
+      // Seldom, and over in a few seconds.
+      Task {
+        do throws(AgentFailure) {
+          reply(.line(AnswerLine.success(id, try await self.token(request))))
+        } catch { self.refuse(id, error, reply) }
+      }
+      return
+    }
+    do throws(AgentFailure) {
+      let bounds = try TokenBounds(request)
+      let (name, matchedHost) = try select(account: request.account, url: request.url)
+      let waiter = try waiter(request, name, timeoutSeconds: bounds.timeoutSeconds)
+      begin(name, waiter, .caller(id, matchedHost: matchedHost, reply))
+    } catch { refuse(id, error, reply) }
+  }
+
+  private func waiter(
+    _ request: TokenGet, _ name: String, timeoutSeconds: Double
+  ) throws(AgentFailure) -> AccountStateMachine.Waiter {
+    let key = try key(request, name)
+    let rejected = try request.rejected.map(Self.fingerprint)
+    return AccountStateMachine.Waiter(
+      id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init), rejected: rejected,
+      force: request.force ?? false, bestEffort: request.bestEffort ?? false,
+      deadline: time.now().bootSeconds + timeoutSeconds)
   }
 
   /// `token.reject`.
@@ -88,6 +127,30 @@ extension CredentialService {
       scope: token.scope, account: name, accountID: accounts[name]?.id.description ?? "",
       fingerprint: token.fingerprint.description, matchedHost: matchedHost,
       gitUsername: accounts[name]?.machine.definition?.gitUsername)
+  }
+
+  /// The answer for a caller that waits for it; what many wait for is made once.
+  func reply(_ token: TokenRecord, _ name: String, _ matchedHost: String?, to id: RequestID) -> TokenReply {
+    guard case .number(let number) = id, token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry) else {
+      return .line(AnswerLine.success(id, answer(token, name, matchedHost)))
+    }
+    let made = MadeReply.Key(account: name, fingerprint: token.fingerprint, matchedHost: matchedHost)
+    if let last = lastReply.token, lastReply.key == made { return .token(last, number) }
+    let frame = TokenAnswerFrame(
+      TokenAnswerFrame.Fields(
+        tokenType: token.tokenType, scope: token.scope, account: name,
+        accountID: accounts[name]?.id.description ?? "", fingerprint: token.fingerprint.description,
+        matchedHost: matchedHost, gitUsername: accounts[name]?.machine.definition?.gitUsername))
+    let ready = ReadyToken(
+      accessToken: token.accessToken.secret, frame: frame, endBootSeconds: token.endBootSeconds(at: now(name)),
+      defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds))
+    lastReply = MadeReply(key: made, token: ready)
+    return .token(ready, number)
+  }
+
+  func refuse(_ id: RequestID, _ failure: AgentFailure, _ reply: (TokenReply) -> Void) {
+    logger.debug("refused", metadata: ["method": "token.get", "failure": "\(failure.kind.rawValue)"])
+    reply(.line(AnswerLine.failure(id, failure)))
   }
 
   static func fingerprint(_ rejected: RejectedToken) throws(AgentFailure) -> Fingerprint {

@@ -1,23 +1,6 @@
 import AgentWire
 
 extension CredentialService {
-  /// Asks the state machine of `name`, and waits for its answer until `timeoutSeconds` have passed.
-  func wait(
-    _ name: String, _ waiter: AccountStateMachine.Waiter, timeoutSeconds: Double
-  ) async -> Result<TokenRecord, AgentFailure> {
-    guard accounts[name] != nil else { return .failure(Self.gone(name)) }
-    let id = waiter.id
-    return await withCheckedContinuation { continuation in
-      tokenWaiters[id] = Waiting(continuation: continuation)
-      event(name) { machine, now in machine.ask(waiter, at: now) }
-      guard tokenWaiters[id] != nil else { return }
-      tokenWaiters[id]?.timer = Task {
-        do { try await self.time.sleep(seconds: timeoutSeconds) } catch { return }
-        self.event(name) { machine, _ in machine.timedOut(id) }
-      }
-    }
-  }
-
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
     guard accounts[name] != nil else { throw Self.gone(name) }
@@ -55,7 +38,7 @@ extension CredentialService {
     }
   }
 
-  private static func gone(_ name: String) -> AgentFailure {
+  static func gone(_ name: String) -> AgentFailure {
     AgentFailure(.accountUnknown, "\(name): the account is gone")
   }
 

@@ -103,12 +103,19 @@ package actor CredentialService {
   /// From the first step of a lock to an unlock.
   var isLocked = false
   var locking: Task<Result<Bool, AgentFailure>, Never>?
+  /// What lists are made from.
+  var index = AccountIndex()
+  var lockedList: LockedList?
   /// Accounts that the files define, as far as known while the vault is shut.
   var lockedCount = 0
   private var lastID: UInt64 = 0
 
   // Each continuation stands in one table, and is resumed by who takes it out.
-  var tokenWaiters: [UInt64: Waiting<Result<TokenRecord, AgentFailure>>] = [:]
+  var tokenWaiters: [UInt64: TokenWaiter] = [:]
+  /// When their patience ends; those that were answered are dead entries.
+  var tokenDeadlines = DeadlineHeap<Double, UInt64>()
+  var tokenSleep: TokenSleep?
+  var lastReply = MadeReply()
   var changeWaiters: [UInt64: CheckedContinuation<AgentFailure?, Never>] = [:]
   var revocationWaiters: [String: [UInt64: Waiting<Void>]] = [:]
   var isDraining = false
@@ -178,7 +185,10 @@ package actor CredentialService {
   }
 
   /// The next `open` reads everything again.
-  func close() { isOpen = false }
+  func close() {
+    isOpen = false
+    index = AccountIndex()
+  }
 
   /// The user takes the vault as it is for the truth: refreshes go on.
   package func acceptRollback() {

@@ -20,10 +20,10 @@ package final class ReadyToken: Sendable {
   }
 
   /// Bytes that `write` wants.
-  var capacity: Int { frame.capacity(tokenCount: accessToken.count) }
+  package var capacity: Int { frame.capacity(tokenCount: accessToken.count) }
 
   /// Writes the line that answers the request `id` at `now`, and returns its length.
-  func write(_ id: Int64, at now: Moment, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  package func write(_ id: Int64, at now: Moment, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let remaining = endBootSeconds.map { $0 - now.bootSeconds }
     let times = TokenAnswerFrame.Times(
       expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })

@@ -58,7 +58,8 @@ struct Agent: Service, CustomStringConvertible {
       socketPathForLock: location, random: random)
     let fetch = FetchProcess(
       helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)")
-    let pages = IdlePages()
+    let owed = OwedAnswers()
+    let pages = IdlePages(owed: owed)
     let transport = SettlingTransport(
       inner: ProxiedTransport(inner: fetch, rules: { configuration.current.proxyRules }), pages: pages)
     let ready = ReadyTokens()
@@ -75,7 +76,7 @@ struct Agent: Service, CustomStringConvertible {
     let listener: SocketListener
     do {
       listener = try await SocketListener.start(
-        socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger,
+        socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger, owed: owed,
         crowdLeft: { pages.giveBackSoon() })
     } catch { throw AgentStartError("\(error)", hint: nil) }
 

@@ -11,8 +11,9 @@ package enum AgentProcess {
   package static func run(logLevel: String) async -> Int32 {
     let environment = ProcessEnvironment.read()
     let journal = JournalSocket(environment: environment)
+    let stream = LineStream(descriptor: STDERR_FILENO)
     var logger = Logger(label: "oauthd") { label -> any LogHandler in
-      guard let journal else { return StreamLogHandler.standardError(label: label) }
+      guard let journal else { return StreamLogHandler(label: label, stream: stream) }
       return JournalLogHandler(identifier: label, journal: journal)
     }
     logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info

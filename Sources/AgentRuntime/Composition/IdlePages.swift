@@ -12,6 +12,10 @@ final class IdlePages: Sendable {
   private static let delay = Duration.seconds(5)
 
   private let isDue = Mutex(false)
+  private let owed: OwedAnswers
+
+  /// Nothing is handed back while answers are `owed`: whoever allocates meanwhile would wait for it.
+  init(owed: OwedAnswers) { self.owed = owed }
 
   /// To be called after what is done seldom.
   func giveBackSoon() {
@@ -21,7 +25,7 @@ final class IdlePages: Sendable {
     }
     guard !wasDue else { return }
     Task {
-      try? await Task.sleep(for: Self.delay)
+      repeat { try? await Task.sleep(for: Self.delay) } while owed.count > 0
       isDue.withLock { $0 = false }
       clinux_give_back_idle_pages()
     }

@@ -4,7 +4,7 @@ import Glibc
 /// What the process does to itself before any secret is there.
 enum ProcessGuard {
   /// Descriptors that all connections, requests to servers and the vault need together.
-  static let descriptors: rlim_t = 4_096
+  static let descriptors: rlim_t = 9_216
   /// Bytes of all keys' pages, while a vault gets new ones, too.
   private static let lockedBytes = 80 << 10
 
@@ -41,7 +41,7 @@ enum ProcessGuard {
     return mlock(pages, lockedBytes) == 0
   }
 
-  /// Shells give 1,024, of which connections alone may take all. Returns what holds in the end.
+  /// Shells give 1,024, of which connections alone may take all many times over. Returns what holds in the end.
   private static func raiseDescriptorLimit() -> rlim_t {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return descriptors }

@@ -37,7 +37,7 @@ package final class ConfigurationWatch: Sendable {
   /// Calls `changed` on `loop` whenever the files changed and are calm again, from now on.
   package func listen(on loop: ServingLoop, _ changed: @escaping @Sendable () -> Void) async {
     await loop.run { [self] queue in
-      let calming = Calming(watch: self, queue: queue, changed: changed)
+      let calming = Calming(watch: self, loop: loop, queue: queue, changed: changed)
       // What the kernel cannot wait for is read when somebody asks for a reload.
       _ = queue.add(descriptor, .reading, calming)
     }
@@ -48,12 +48,17 @@ package final class ConfigurationWatch: Sendable {
     private let watch: ConfigurationWatch
     private unowned let queue: EventQueue
     private let changed: @Sendable () -> Void
+    private let loop: ServingLoop
     private var timer: EventQueue.Timer?
+    /// The folders are looked at anew on another thread: on a network that hangs it would keep everybody waiting.
+    private var isArming = false
+    private var mustArm = false
     /// When what was not told yet began to change.
     private var since: LoopTime?
 
-    init(watch: ConfigurationWatch, queue: EventQueue, changed: @escaping @Sendable () -> Void) {
+    init(watch: ConfigurationWatch, loop: ServingLoop, queue: EventQueue, changed: @escaping @Sendable () -> Void) {
       self.watch = watch
+      self.loop = loop
       self.queue = queue
       self.changed = changed
     }
@@ -63,8 +68,7 @@ package final class ConfigurationWatch: Sendable {
       withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { events in
         while read(watch.descriptor, events.baseAddress, events.count) > 0 {}
       }
-      // A folder may be new: files that come into it have to be seen as well.
-      watch.arm()
+      arm()
       if let timer { queue.cancel(timer) }
       let began = since ?? queue.now
       since = began
@@ -73,6 +77,27 @@ package final class ConfigurationWatch: Sendable {
         since = nil
         changed()
       }
+    }
+
+    /// A folder may be new: files that come into it have to be seen as well. Those that came before it was looked at are
+    /// read all the same, since the files are read after it.
+    private func arm() {
+      mustArm = true
+      guard !isArming else { return }
+      (isArming, mustArm) = (true, false)
+      let bound = LoopBound(self, queue)
+      let (watch, loop) = (watch, loop)
+      let isStarted = startThread(name: "watching", stackBytes: 256 << 10) {
+        watch.arm()
+        loop.execute { queue in bound.value(on: queue).armed() }
+      }
+      // Without a thread: the next reading arms it.
+      if !isStarted { isArming = false }
+    }
+
+    private func armed() {
+      isArming = false
+      if mustArm { arm() }
     }
   }
 }

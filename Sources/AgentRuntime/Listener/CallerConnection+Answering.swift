@@ -23,24 +23,90 @@ extension CallerConnection {
   func ask(_ request: RequestLine) {
     // Answered without the id: with it, the caller would take the refusal for the answer to the first request.
     guard idsInUse.insert(request.id).inserted else { return refuse(nil, Refusals.idInUse) }
+    start(request, isNext: false)
+  }
+
+  /// Begins the request, or holds it back until all connections together leave room for it.
+  private func start(_ request: RequestLine, isNext: Bool) {
+    let kind = RequestShares.Kind(request.method)
+    let count = kind == .token ? tokensAwaited : answersAwaited - tokensAwaited
+    // A list is more than a connection's own bytes.
+    let hasRoom = kind != .listing || !table.bytes.isUsedUp
+    guard hasRoom, table.shares.begin(kind, having: count, isNext: isNext) else {
+      held = request
+      if standsInLine.insert(kind).inserted { table.shares.standInLine(self, for: kind) }
+      return
+    }
     answersAwaited += 1
+    table.owed.change(by: 1)
     let bound = LoopBound(self, table.queue)
     let (loop, responder, caller) = (table.loop, responder, caller)
+    if kind == .token {
+      tokensAwaited += 1
+      let id = request.id
+      return responder.answerToken(request, from: caller) { reply in
+        loop.execute { queue in bound.value(on: queue).deliver(reply, id: id, .token) }
+      }
+    }
     Task {
       let answer = await responder.answer(to: request, from: caller)
-      loop.execute { queue in bound.value(on: queue).deliver(answer, for: request) }
+      loop.execute { queue in
+        let connection = bound.value(on: queue)
+        // It may have asked for events just before it left.
+        if request.method == .eventsSubscribe, connection.isOpen {
+          connection.isSubscribed = responder.events.contains(caller.connection)
+        }
+        connection.deliver(.line(answer), id: request.id, kind)
+      }
     }
   }
 
-  private func deliver(_ answer: [UInt8], for request: RequestLine) {
-    answersAwaited -= 1
-    idsInUse.remove(request.id)
-    lastActivity = now
-    // It may have asked for events just before it left.
-    guard isOpen else { return responder.events.remove(caller.connection) }
-    send(answer)
-    if request.method == .eventsSubscribe { isSubscribed = responder.events.contains(caller.connection) }
+  /// Its turn has come to begin the request that is held back. False: that still has to wait, at the same place.
+  func takeTurn(_ kind: RequestShares.Kind) -> Bool {
+    // What stood in line may have begun meanwhile, or left.
+    guard isOpen, let request = held, RequestShares.Kind(request.method) == kind else {
+      standsInLine.remove(kind)
+      return true
+    }
+    if kind == .listing, table.bytes.isUsedUp { return false }
+    standsInLine.remove(kind)
+    held = nil
+    start(request, isNext: true)
     settle()
+    return true
+  }
+
+  private func deliver(_ reply: TokenReply, id: RequestID, _ kind: RequestShares.Kind) {
+    table.owed.change(by: -1)
+    answersAwaited -= 1
+    if kind == .token { tokensAwaited -= 1 }
+    idsInUse.remove(id)
+    lastActivity = now
+    if isOpen {
+      give(reply)
+      // It may have fewer under way now than are its own.
+      if let request = held, RequestShares.Kind(request.method) == kind {
+        held = nil
+        start(request, isNext: false)
+      }
+      settle()
+    } else {
+      responder.events.remove(caller.connection)
+    }
+    table.shares.end(kind)
+  }
+
+  /// Writes the answer, or puts it behind those that wait until the caller takes what it has.
+  private func give(_ reply: TokenReply) {
+    guard case .token(let token, let number) = reply else {
+      if case .line(let line) = reply { send(line) }
+      return
+    }
+    guard hasRoomForAnswer else { return parked.append(reply) }
+    let now = table.now(of: responder)
+    func write(_ buffer: UnsafeMutableRawBufferPointer) -> Int { token.write(number, at: now, into: buffer) }
+    if answersInRound == 0, untaken.isEmpty, table.roundAnswers.lend(token.capacity, write, { take($0) }) { return }
+    send([UInt8](unsafeUninitializedCapacity: token.capacity) { $1 = write(UnsafeMutableRawBufferPointer($0)) })
   }
 
   /// Only to a caller that has taken everything else: what it does not take is kept once for all, not here.
@@ -96,6 +162,22 @@ extension CallerConnection {
 
   /// Sends what waits, as far as the caller takes it.
   func flush() {
+    flushUntaken()
+    while isOpen, untaken.isEmpty, !parked.isEmpty {
+      // One after the other: what the caller does not take is not written.
+      let next = parked
+      parked = []
+      for (index, reply) in next.enumerated() {
+        guard isOpen, untaken.isEmpty else {
+          parked = Array(next[index...])
+          break
+        }
+        give(reply)
+      }
+    }
+  }
+
+  private func flushUntaken() {
     guard isOpen, !untaken.isEmpty else { return }
     guard let taken = untaken.withBytes({ offer($0) }) else { return drop() }
     if untaken.take(taken) {

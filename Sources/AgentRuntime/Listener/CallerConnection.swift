@@ -14,21 +14,33 @@ final class CallerConnection: DescriptorHandler {
   var lastActivity: LoopTime
   /// Told of events: never idle.
   var isSubscribed = false
+  /// Of these the ones that wait for a token are `tokensAwaited`.
   var answersAwaited = 0
+  var tokensAwaited = 0
   /// Those that wait in the table's block, behind the untaken ones.
   var answersInRound = 0
   var untaken = UntakenAnswers()
+  /// Answers that are written when there is room for them.
+  var parked: [TokenReply] = []
+  /// The next request, while all connections together leave no room for it. Nothing behind it is looked at.
+  var held: RequestLine?
+  /// For requests of these kinds; see ``RequestShares``.
+  var standsInLine: Set<RequestShares.Kind> = []
   var idsInUse: Set<RequestID> = []
   var lineDeadline: LoopTime?
   var answerDeadline: LoopTime?
   var isTelling = false
+  /// When the table looks after its deadlines next.
+  var lookedAfter: LoopTime?
+  /// What it takes of the bytes that all have in common.
+  var bytesBeyond = 0
   /// Nothing more is read or answered than what is owed.
   private(set) var isFinishing = false
 
   /// The connected socket; -1 once it is closed.
   private(set) var descriptor: Int32
   private var framer: LineFramer
-  private var interest: Interest = [.changes, .reading, .inputEnd]
+  private var interest: Interest = .reading
   /// Nothing was owed, begun or told when the caller was last looked after: a ready answer that it takes whole leaves
   /// everything as it is.
   var isQuiet = false
@@ -50,8 +62,10 @@ final class CallerConnection: DescriptorHandler {
   var limits: ListenerLimits { table.limits }
   var now: LoopTime { table.queue.now }
   var isOpen: Bool { descriptor >= 0 }
-  var isOwedAnAnswer: Bool { answersAwaited + answersInRound + untaken.count > 0 }
+  var isOwedAnAnswer: Bool { owed > 0 }
   var hasUnfinishedLine: Bool { lineDeadline != nil }
+
+  private var owed: Int { answersAwaited + answersInRound + untaken.count + parked.count + (held == nil ? 0 : 1) }
 
   // MARK: Life
 
@@ -69,13 +83,7 @@ final class CallerConnection: DescriptorHandler {
 
   func isReady(_ readiness: Interest) {
     if interest.contains(.reading) {
-      if !readiness.isDisjoint(with: [.reading, .inputEnd, .ended]) {
-        let isFull = readOnce()
-        // The end, or what one read did not take, is not told of by itself.
-        if isFull || !readiness.isDisjoint(with: [.inputEnd, .ended]), isOpen, !inputEnded {
-          table.queue.change(descriptor, to: interest)
-        }
-      }
+      if !readiness.isDisjoint(with: [.reading, .ended]) { readOnce() }
       // Mostly all is as it was.
       if isQuiet { return }
     } else if !readiness.isDisjoint(with: .ended) {
@@ -92,7 +100,9 @@ final class CallerConnection: DescriptorHandler {
     descriptor = -1
     isFinishing = true
     framer.wipe()
+    held = nil
     untaken = UntakenAnswers()
+    parked = []
     responder.events.remove(caller.connection)
     table.remove(self)
   }
@@ -102,13 +112,14 @@ final class CallerConnection: DescriptorHandler {
     isFinishing = true
     lineDeadline = nil
     framer.wipe()
+    held = nil
   }
 
   /// Goes on with whatever can go on, then waits for the rest.
   func settle() {
     guard isOpen, !isServing else { return }
     // Mostly all is answered and taken.
-    if !framer.isEmpty || !untaken.isEmpty { goOn() }
+    if !framer.isEmpty || !untaken.isEmpty || !parked.isEmpty { goOn() }
     if isSubscribed { tellEvents() }
     guard isOpen else { return }
     if isFinishing || inputEnded, !isOwedAnAnswer { return drop() }
@@ -123,9 +134,10 @@ final class CallerConnection: DescriptorHandler {
   }
 
   private func wait() {
-    var wanted: Interest = untaken.isEmpty ? .changes : [.changes, .writing]
+    table.count(self, unfinished: framer.byteCount, untaken: untaken.byteCount)
+    var wanted: Interest = untaken.isEmpty ? [] : .writing
     // While too many answers are owed the kernel holds the caller back.
-    if hasRoom, !isFinishing, !inputEnded { wanted.formUnion([.reading, .inputEnd]) }
+    if hasRoom, mayRead, !isFinishing, !inputEnded { wanted.formUnion(.reading) }
     if wanted != interest {
       interest = wanted
       table.queue.change(descriptor, to: wanted)
@@ -136,14 +148,11 @@ final class CallerConnection: DescriptorHandler {
 
   // MARK: Reading
 
-  /// One read a turn: what is held in memory beyond the limits stays small, and nobody is served twice in a row. True when
-  /// there may be more.
-  @discardableResult
-  private func readOnce() -> Bool {
-    var isFull = false
+  /// One read a turn: what is held in memory beyond the limits stays small, and nobody is served twice in a row. What is
+  /// left is told in the next turn.
+  private func readOnce() {
     table.withInput { input in
       let count = recv(descriptor, input.baseAddress, input.count, Int32(MSG_DONTWAIT))
-      isFull = count == input.count
       if count > 0 {
         let incoming = UnsafeRawBufferPointer(rebasing: input[..<count])
         if isQuiet, answersAtOnce(incoming) { return count }
@@ -152,14 +161,11 @@ final class CallerConnection: DescriptorHandler {
       } else if count == 0 {
         isQuiet = false
         inputEnded = true
-      } else if errno == EINTR {
-        isFull = true
-      } else if errno != EAGAIN {
+      } else if errno != EAGAIN, errno != EINTR {
         drop()
       }
       return max(0, count)
     }
-    return isFull
   }
 
   /// Whether it is what comes mostly: one request for a token that is ready.
@@ -170,10 +176,19 @@ final class CallerConnection: DescriptorHandler {
     return sendReadyAnswer(to: UnsafeRawBufferPointer(rebasing: incoming[..<end]))
   }
 
+  /// Whether the next line may be looked at.
   private var hasRoom: Bool {
-    let owed = answersAwaited + answersInRound + untaken.count
-    return owed == 0 || owed < limits.requestsInFlight && untaken.byteCount < limits.untakenBytes
+    if owed == 0 { return true }
+    return held == nil && owed < limits.requestsInFlight && hasRoomForAnswer
   }
+
+  /// Whether an answer may be written for a caller that has not taken the ones before it.
+  var hasRoomForAnswer: Bool {
+    parked.isEmpty && untaken.byteCount < (table.bytes.isUsedUp ? limits.ownBytes : limits.untakenBytes)
+  }
+
+  /// Whether more of a line may be kept that was begun.
+  private var mayRead: Bool { !table.bytes.isUsedUp || framer.byteCount < limits.ownBytes }
 
   private func serve(_ incoming: UnsafeRawBufferPointer) {
     guard !isServing else { return }
@@ -232,7 +247,12 @@ final class CallerConnection: DescriptorHandler {
   }
 
   func keepTime() {
-    if let nextDeadline { table.wake(at: nextDeadline) }
+    if let nextDeadline { table.lookAfter(self, at: nextDeadline) }
+  }
+
+  /// Since when it has held what it does not end or take; nil: it holds nothing of that.
+  var holdsSince: LoopTime? {
+    [lineDeadline.map { $0 - limits.lineTime }, answerDeadline.map { $0 - limits.answerTime }].compactMap(\.self).min()
   }
 
   /// Ends the connection when a deadline passed.

@@ -11,26 +11,44 @@ final class ConnectionTable {
   let loop: ServingLoop
   let limits: ListenerLimits
   let roundAnswers = RoundAnswers()
+  let shares: RequestShares
+  let owed: OwedAnswers
+  var bytes: HeldBytes
   private(set) var isQuiescing = false
-  private var connections: [UInt64: CallerConnection] = [:]
+  private(set) var connections: [UInt64: CallerConnection] = [:]
+  /// When each is to be looked after: an entry is dead unless its connection says the same.
+  private var deadlines = DeadlineHeap<LoopTime, UInt64>()
   private var timer: (deadline: LoopTime, timer: EventQueue.Timer)?
+  /// While the common bytes are used up: when it is looked for who has held too much for too long.
+  var clearing: EventQueue.Timer?
   private var onEmpty: (() -> Void)?
-  private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
+  private let input: UnsafeMutableRawBufferPointer
   /// What that many connections took is worth giving back when half of them have left.
   static let crowd = 32
   /// Where so few ask in one turn, each is answered at once: it works on while the others are read.
   static let few = 8
+  /// So many at once are looked for that have been idle longest: it takes a look at all.
+  private static let idlersAtOnce = 128
   private var mostAtOnce = 0
+  /// Those that were idle longest, the longest last.
+  private var idlers: [(number: UInt64, since: LoopTime)] = []
   /// What the responder's clocks said in a turn.
   private var moment: (turn: UInt64, value: Moment)?
   private let crowdLeft: () -> Void
 
   /// `crowdLeft` is called when many connections were open and half of them are not any more.
-  init(queue: EventQueue, loop: ServingLoop, limits: ListenerLimits, crowdLeft: @escaping () -> Void = {}) {
+  init(
+    queue: EventQueue, loop: ServingLoop, limits: ListenerLimits, owed: OwedAnswers = OwedAnswers(),
+    crowdLeft: @escaping () -> Void = {}
+  ) {
     self.queue = queue
     self.loop = loop
     self.limits = limits
+    self.owed = owed
     self.crowdLeft = crowdLeft
+    shares = RequestShares(limits)
+    bytes = HeldBytes(share: limits.ownBytes, limit: limits.sharedBytes)
+    input = .allocate(byteCount: limits.ownBytes, alignment: 64)
   }
 
   deinit { input.deallocate() }
@@ -48,19 +66,38 @@ final class ConnectionTable {
 
   /// Drops one connection that is owed nothing, neither an answer nor events; false when there is none.
   func makeRoom() -> Bool {
+    if let oldest = nextIdler() {
+      oldest.drop()
+      return true
+    }
     let candidates = connections.values.filter { !$0.isOwedAnAnswer && !$0.isSubscribed }
-    let oldest = candidates.min { left, right in
+    let sorted = candidates.sorted { left, right in
       (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
     }
-    guard let oldest else { return false }
+    idlers = sorted.prefix(Self.idlersAtOnce).reversed().map { ($0.caller.connection, $0.lastActivity) }
+    guard let oldest = nextIdler() ?? sorted.first else { return false }
     oldest.drop()
     return true
+  }
+
+  /// The next of those that were idle longest, and still are.
+  private func nextIdler() -> CallerConnection? {
+    while let (number, since) = idlers.popLast() {
+      if let found = connections[number], found.lastActivity == since, !found.isOwedAnAnswer, !found.isSubscribed,
+        !found.hasUnfinishedLine
+      {
+        return found
+      }
+    }
+    return nil
   }
 
   func remove(_ connection: CallerConnection) {
     let number = connection.caller.connection
     guard connections[number] === connection else { return }
     connections[number] = nil
+    deadlines.compact(living: connections.count, isLiving)
+    count(connection, unfinished: 0, untaken: 0)
     tellIfEmpty()
     if mostAtOnce >= Self.crowd, connections.count <= mostAtOnce / 2 {
       mostAtOnce = connections.count
@@ -99,8 +136,17 @@ final class ConnectionTable {
     return now
   }
 
-  /// Makes sure that somebody looks at the connections at `deadline`, or before.
-  func wake(at deadline: LoopTime) {
+  // MARK: Deadlines
+
+  /// Makes sure that somebody looks at the connection's deadlines at `deadline`, or before.
+  func lookAfter(_ connection: CallerConnection, at deadline: LoopTime) {
+    if let earlier = connection.lookedAfter, earlier <= deadline { return }
+    connection.lookedAfter = deadline
+    deadlines.add(connection.caller.connection, due: deadline)
+    wake(at: deadline)
+  }
+
+  private func wake(at deadline: LoopTime) {
     if let timer {
       if timer.deadline <= deadline { return }
       queue.cancel(timer.timer)
@@ -108,11 +154,23 @@ final class ConnectionTable {
     timer = (deadline, queue.schedule(at: deadline) { [weak self] in self?.expire() })
   }
 
+  private func isLiving(_ number: UInt64, _ deadline: LoopTime) -> Bool {
+    connections[number]?.lookedAfter == deadline
+  }
+
   private func expire() {
     timer = nil
-    for connection in Array(connections.values) { connection.expire() }
-    if let next = connections.values.compactMap(\.nextDeadline).min() { wake(at: next) }
+    while let (number, deadline) = deadlines.takeDue(at: queue.now) {
+      guard isLiving(number, deadline), let connection = connections[number] else { continue }
+      connection.lookedAfter = nil
+      connection.expire()
+      connection.keepTime()
+    }
+    deadlines.dropDead { !isLiving($0, $1) }
+    if let next = deadlines.soonest { wake(at: next) }
   }
+
+  // MARK: The end
 
   /// Takes no further request, lets the answers that are owed go out, and closes what owes none. Calls `done` when no
   /// connection is left.

@@ -24,6 +24,9 @@ struct LineFramer {
   /// Whether bytes wait: a part of a line, or lines not asked for yet.
   var isEmpty: Bool { held.isEmpty }
 
+  /// Bytes that wait.
+  var byteCount: Int { held.count - cutBytes }
+
   /// Takes a copy of `incoming`.
   mutating func append(_ incoming: UnsafeRawBufferPointer) {
     if cutBytes > 0 {

@@ -51,17 +51,19 @@ package final class SocketListener: Sendable {
 
   /// Begins to serve `socket`, which is closed when this throws or the listener closes.
   ///
-  /// `uid` is the only user whose connections are read. `peer` tells who connected. `crowdLeft` is called on the event
-  /// loop when many connections were open and half of them are closed. Throws ``ListenerError``.
+  /// `uid` is the only user whose connections are read. `peer` tells who connected. `owed` counts the answers that are
+  /// waited for. `crowdLeft` is called on the event loop when many connections were open and half of them are closed.
+  /// Throws ``ListenerError``.
   package static func start(
     _ socket: ListeningSocket, name: String, uid: UInt32, responder: any LineResponder, on loop: ServingLoop,
-    limits: ListenerLimits = ListenerLimits(), logger: Logger, crowdLeft: @escaping @Sendable () -> Void = {},
+    limits: ListenerLimits = ListenerLimits(), logger: Logger, owed: OwedAnswers = OwedAnswers(),
+    crowdLeft: @escaping @Sendable () -> Void = {},
     peer: @escaping @Sendable (Int32) -> PeerIdentity? = PeerIdentity.of
   ) async throws(ListenerError) -> SocketListener {
     let state = State()
     let descriptor = socket.descriptor
     let opened: Result<LoopBound<CallerDoor>, UnixSocket.Errno> = await loop.run { queue in
-      let table = ConnectionTable(queue: queue, loop: loop, limits: limits, crowdLeft: crowdLeft)
+      let table = ConnectionTable(queue: queue, loop: loop, limits: limits, owed: owed, crowdLeft: crowdLeft)
       let door = CallerDoor(
         listener: name, descriptor: descriptor, uid: uid, responder: responder, table: table, state: state,
         logger: logger, peer: peer)

@@ -1,3 +1,4 @@
+import AgentCore
 import CLinux
 import Glibc
 
@@ -7,11 +8,6 @@ struct Interest: OptionSet, Sendable {
 
   static let reading = Interest(rawValue: EPOLLIN.rawValue)
   static let writing = Interest(rawValue: EPOLLOUT.rawValue)
-  /// The other end will send nothing more.
-  static let inputEnd = Interest(rawValue: EPOLLRDHUP.rawValue)
-  /// Told once of what has changed since the descriptor was added, changed or told of, and not in every turn: the kernel
-  /// need not look after it again, which costs a tenth of an answer.
-  static let changes = Interest(rawValue: EPOLLET.rawValue)
   /// Told whether it is waited for or not: the other end is closed for both directions, or the connection is broken.
   static let ended = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
 }
@@ -22,18 +18,15 @@ protocol DescriptorHandler: AnyObject {
   func isReady(_ readiness: Interest)
 }
 
-/// Who waits for which descriptor on one thread, and when somebody wants to be called: epoll(7) and a short list of timers.
+/// Who waits for which descriptor on one thread, and when somebody wants to be called: epoll(7) and a heap of timers.
 /// Used by its own thread only, which for a test is the test's.
 package final class EventQueue {
   /// A call that is due once; see ``EventQueue/schedule(at:_:)``.
   package final class Timer {
-    fileprivate let due: LoopTime
-    fileprivate let work: () -> Void
+    /// Nil once it was called or cancelled.
+    fileprivate var work: (() -> Void)?
 
-    fileprivate init(due: LoopTime, work: @escaping () -> Void) {
-      self.due = due
-      self.work = work
-    }
+    fileprivate init(work: @escaping () -> Void) { self.work = work }
   }
 
   /// Descriptors that are served in one turn; the others wait for the next.
@@ -55,7 +48,11 @@ package final class EventQueue {
   private let time: () -> LoopTime
   private let ready = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: descriptorsInTurn)
   private var entries: [Entry] = []
-  private var timers: [Timer] = []
+  private var timers = DeadlineHeap<LoopTime, Timer>()
+  /// Those that are neither called nor cancelled.
+  private(set) var timerCount = 0
+  /// The others too.
+  var timersKept: Int { timers.count }
   /// The earliest of them: looked at in every turn.
   private var nextDue: LoopTime?
   private var endOfTurn: [() -> Void] = []
@@ -109,15 +106,24 @@ package final class EventQueue {
 
   /// Calls `work` once when `time` has come, unless the timer is cancelled before.
   package func schedule(at time: LoopTime, _ work: @escaping () -> Void) -> Timer {
-    let timer = Timer(due: time, work: work)
-    timers.append(timer)
+    let timer = Timer(work: work)
+    timers.add(timer, due: time)
+    timerCount += 1
     nextDue = min(nextDue ?? time, time)
     return timer
   }
 
   package func cancel(_ timer: Timer) {
-    timers.removeAll { $0 === timer }
-    nextDue = timers.lazy.map(\.due).min()
+    guard timer.work != nil else { return }
+    timer.work = nil
+    timerCount -= 1
+    timers.compact(living: timerCount) { timer, _ in timer.work != nil }
+    lookForNext()
+  }
+
+  private func lookForNext() {
+    timers.dropDead { timer, _ in timer.work == nil }
+    nextDue = timers.soonest
   }
 
   /// Calls `work` when every descriptor that is ready in this turn has been served.
@@ -153,11 +159,16 @@ package final class EventQueue {
   }
 
   private func callDue() {
-    for timer in timers.filter({ $0.due <= now }) {
+    // What they set is for the next turn, though it be due at once.
+    var due: [Timer] = []
+    while let (timer, _) = timers.takeDue(at: now) { due.append(timer) }
+    for timer in due {
       // One of them may have cancelled another.
-      guard timers.contains(where: { $0 === timer }) else { continue }
-      cancel(timer)
-      timer.work()
+      guard let work = timer.work else { continue }
+      timer.work = nil
+      timerCount -= 1
+      work()
     }
+    lookForNext()
   }
 }

@@ -19,6 +19,10 @@ package struct LoopTime: Sendable, Comparable {
     LoopTime(nanoseconds: left.nanoseconds + right.nanoseconds)
   }
 
+  package static func - (left: LoopTime, right: LoopSpan) -> LoopTime {
+    LoopTime(nanoseconds: left.nanoseconds - right.nanoseconds)
+  }
+
   package static func - (left: LoopTime, right: LoopTime) -> LoopSpan {
     LoopSpan(nanoseconds: left.nanoseconds - right.nanoseconds)
   }

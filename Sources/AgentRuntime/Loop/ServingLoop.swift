@@ -16,6 +16,8 @@ package final class ServingLoop: Sendable {
     var isTold = false
   }
 
+  /// Pieces of work that are done in one turn; the others wait for the next, so that descriptors are served in between.
+  static let workInTurn = 64
   /// As the thread shows in top(1) and /proc.
   package static let threadName = "serving"
 
@@ -61,18 +63,29 @@ package final class ServingLoop: Sendable {
     await withCheckedContinuation { continuation in execute { continuation.resume(returning: body($0)) } }
   }
 
+  /// Everything that was given. The bell rings on while some of it is left to do.
   private func takeWork() -> [Work] {
-    var count: UInt64 = 0
-    _ = read(bell, &count, MemoryLayout<UInt64>.size)
-    return inbox.withLock { inbox in
-      defer { inbox = Inbox() }
+    inbox.withLock { inbox in
+      defer { inbox.work = [] }
       return inbox.work
+    }
+  }
+
+  /// Silences the bell until more is given, unless that has happened meanwhile.
+  private func silence() {
+    inbox.withLock { inbox in
+      guard inbox.work.isEmpty else { return }
+      var count: UInt64 = 0
+      _ = read(bell, &count, MemoryLayout<UInt64>.size)
+      inbox.isTold = false
     }
   }
 
   private final class Postman: DescriptorHandler {
     private let loop: ServingLoop
     private unowned let queue: EventQueue
+    /// The next is the last.
+    private var work: [Work] = []
 
     init(loop: ServingLoop, queue: EventQueue) {
       self.loop = loop
@@ -80,7 +93,16 @@ package final class ServingLoop: Sendable {
     }
 
     func isReady(_ readiness: Interest) {
-      for work in loop.takeWork() { work(queue) }
+      // What is given from here on is for the next turn.
+      if work.isEmpty { work = loop.takeWork().reversed() }
+      for _ in 0..<ServingLoop.workInTurn {
+        guard let next = work.popLast() else { break }
+        next(queue)
+      }
+      guard work.isEmpty else { return }
+      // Nor is the room kept that a crowd's needed.
+      work = []
+      loop.silence()
     }
   }
 }

@@ -6,7 +6,9 @@ import AgentWire
 struct LiveAgent: AgentCalling {
   func call<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
     do {
-      return try AgentStarter().connect().call(parameters, timeoutMilliseconds: timeoutMilliseconds)
+      return try askingAgain(timeoutMilliseconds: timeoutMilliseconds) { milliseconds throws(ClientError) in
+        try AgentStarter().connect().call(parameters, timeoutMilliseconds: milliseconds)
+      }
     } catch {
       throw CommandError(error)
     }
@@ -16,18 +18,24 @@ struct LiveAgent: AgentCalling {
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
     let wait = (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000
     do {
-      guard request.isCanonical else { return try AgentStarter().connect().call(request, timeoutMilliseconds: wait) }
-      let id = RequestID.number(1)
-      let line = try AgentStarter().connect().tokenAnswer(
-        requestLine: TokenLine.printRequest(
-          .init(
-            id: id, account: request.account, url: request.url, minValiditySeconds: request.minValiditySeconds)),
-        timeoutMilliseconds: wait)
-      if let answer = Self.canonicalAnswer(line, id: id) { return answer }
-      return try Self.anyAnswer(line, id: id)
+      return try askingAgain(timeoutMilliseconds: wait) { milliseconds throws(ClientError) in
+        try Self.token(request, timeoutMilliseconds: milliseconds)
+      }
     } catch {
       throw CommandError(error).about(request.account)
     }
+  }
+
+  private static func token(_ request: TokenGet, timeoutMilliseconds: Int) throws(ClientError) -> TokenAnswer {
+    let connection = try AgentStarter().connect()
+    guard request.isCanonical else { return try connection.call(request, timeoutMilliseconds: timeoutMilliseconds) }
+    let id = RequestID.number(1)
+    let line = try connection.tokenAnswer(
+      requestLine: TokenLine.printRequest(
+        .init(id: id, account: request.account, url: request.url, minValiditySeconds: request.minValiditySeconds)),
+      timeoutMilliseconds: timeoutMilliseconds)
+    if let answer = canonicalAnswer(line, id: id) { return answer }
+    return try anyAnswer(line, id: id)
   }
 
   /// What `TokenLine` understands; the scopes, which it skips, are left empty.

@@ -130,7 +130,7 @@ final class MachineDriver {
     perform(machine.age(by: seconds, before: before, id: lastID))
   }
 
-  func timesOut(_ id: UInt64) { perform(machine.timedOut(id)) }
+  func timesOut(_ id: UInt64) { perform(machine.timedOut([id])) }
 
   func wakes() { perform(machine.woke(at: now, asked: nil, random: random)) }
 

@@ -1,6 +1,7 @@
 import AgentCore
 import AgentWire
 import Glibc
+import Sealing
 import Synchronization
 import Testing
 
@@ -15,6 +16,7 @@ final class ScriptedResponder: LineResponder {
     var asked: [RequestID] = []
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var answersAll = false
+    var token: ReadyToken?
     var readyCount = 0
   }
   private let state = Mutex(State())
@@ -48,6 +50,35 @@ final class ScriptedResponder: LineResponder {
       return ready.count
     }
     return true
+  }
+
+  func answerToken(
+    _ request: RequestLine, from caller: Caller, _ reply: @escaping @Sendable (TokenReply) -> Void
+  ) {
+    Task {
+      let line = await answer(to: request, from: caller)
+      if let token = state.withLock({ $0.token }), case .number(let id) = request.id {
+        reply(.token(token, id))
+      } else {
+        reply(.line(line))
+      }
+    }
+  }
+
+  /// What waits for a token gets this one.
+  func setToken(_ token: String) {
+    let frame = TokenAnswerFrame(
+      .init(tokenType: "Bearer", scope: [], account: "slow", accountID: "0", fingerprint: "f"))
+    let ready = ReadyToken(
+      accessToken: Secret(token), frame: frame, endBootSeconds: nil, defaultMinimumValidity: 0)
+    state.withLock { $0.token = ready }
+  }
+
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// Returns when `count` requests have been asked.
+  func waitForAsked(_ count: Int) async {
+    while asked.count < count { await Task.yield() }
   }
 
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8] {
@@ -153,7 +184,7 @@ struct TestConnection: Sendable {
     let far = far
     try #require(await loop.turn { _ in bytes.isEmpty || far.send(bytes) })
     // A read a turn.
-    for _ in 0..<(bytes.count / 65_536) { await loop.turn() }
+    for _ in 0..<(bytes.count / WireLimits.ownBytes) { await loop.turn() }
   }
 
   func endInput() async {
@@ -195,6 +226,6 @@ enum Lines {
 
   /// Answered when the test says so.
   static func slow(_ id: Int) -> String {
-    #"{"jsonrpc":"2.0","id":\#(id),"method":"agent.status","params":{}}"# + "\n"
+    #"{"jsonrpc":"2.0","id":\#(id),"method":"vault.status","params":{}}"# + "\n"
   }
 }

@@ -1,3 +1,5 @@
+import AgentWire
+import Glibc
 import Synchronization
 import Testing
 
@@ -151,12 +153,20 @@ struct RoundAnswersTests {
   }
 
   @Test("What one read does not take is read in the next turn, though nothing more comes", arguments: 1...4)
-  func manyReads(_ reads: Int) throws {
+  func manyReads(_ lines: Int) throws {
     let caller = try listener.connect()
     let line = String(repeating: "x", count: 40_000) + "\n"
-    #expect(caller.send(String(repeating: line, count: reads) + Lines.ready(1)))
-    for _ in 1...reads { listener.turn() }
-    #expect(caller.lines.count == reads + 1 && caller.lines.last == "ready")
+    #expect(caller.send(String(repeating: line, count: lines) + Lines.ready(1)))
+    for _ in 0...lines * line.utf8.count / WireLimits.ownBytes { listener.turn() }
+    #expect(caller.lines.count == lines + 1 && caller.lines.last == "ready")
+  }
+
+  @Test("So is what lies behind a message with a descriptor, which ends a read early")
+  func passedDescriptors() throws {
+    let caller = try listener.connect()
+    for number in 1...3 { #expect(caller.send(Lines.ready(number), passing: STDIN_FILENO)) }
+    for _ in 1...3 { listener.turn() }
+    #expect(caller.lines == ["ready", "ready", "ready"])
   }
 
   @Test("A caller that cannot be answered any more is dropped, and no other", arguments: [1, Self.many])
@@ -187,9 +197,9 @@ struct RoundAnswersTests {
   func goesOnWithinRound() throws {
     // More than may be in flight, so that some wait in the framer while the round is sent.
     let callers = try listener.connect(Self.many)
-    ask(callers, (1...200).map(Lines.ready).joined())
+    ask(callers, (1...100).map(Lines.ready).joined())
     listener.turn()
-    for caller in callers { #expect(caller.lines.count == 200) }
+    for caller in callers { #expect(caller.lines.count == 100) }
     #expect(listener.table.roundAnswers.isEmpty)
   }
 }

@@ -58,4 +58,16 @@ struct BootAlarmTests {
     while alarm.count > 0 { queue.turn(waits: true) }
     #expect(called == [1, 3])
   }
+
+  @Test("Of many that are set and cancelled, in any order, the others come, and nothing is left")
+  func crowd() {
+    let count = 2_000
+    let called = set((0..<count).map { now - 1 + Double(($0 * 7_919) % count) / Double(count) })
+    for number in 0..<count where !number.isMultiple(of: 3) { alarm.cancel(UInt64(number)) }
+    while alarm.count > 0 { queue.turn(waits: true) }
+    let expected = (0..<count).filter { $0.isMultiple(of: 3) }.sorted { ($0 * 7_919) % count < ($1 * 7_919) % count }
+    #expect(called() == expected)
+    queue.turn(waits: false)
+    #expect(queue.readyInTurn == 0)
+  }
 }

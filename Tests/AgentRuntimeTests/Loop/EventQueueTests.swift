@@ -47,25 +47,6 @@ struct EventQueueTests {
     #expect(far.isEnded)
   }
 
-  @Test("One that waits for changes is told once of each, and again when that is asked for")
-  func changes() throws {
-    let (near, far) = try FarEnd.pair()
-    let interest: Interest = [.changes, .reading, .inputEnd]
-    #expect(queue.add(near, interest, recorder))
-    for change in 1...2 {
-      far.send("x")
-      for _ in 1...2 { queue.turn(waits: false) }
-      #expect(recorder.told.count == change)
-    }
-    queue.change(near, to: interest)
-    for _ in 1...2 { queue.turn(waits: false) }
-    #expect(recorder.told == [.reading, .reading, .reading])
-    far.endSending()
-    for _ in 1...2 { queue.turn(waits: false) }
-    #expect(recorder.told.last == [.reading, .inputEnd] && recorder.told.count == 4)
-    queue.close(near)
-  }
-
   @Test("It is told what it is waited for and nothing else, but an end always")
   func interest() throws {
     let (near, far) = try FarEnd.pair()
@@ -209,6 +190,22 @@ struct EventQueueTests {
     queue.turn(waits: true)
     queue.turn(waits: false)
     #expect(called == 1)
+  }
+
+  @Test("Of a crowd that is set and cancelled, the dead take no room, and the living come in order")
+  func crowd() {
+    var called: [Int64] = []
+    for second in (1...10_000 as ClosedRange<Int64>).reversed() {
+      let timer = queue.schedule(at: queue.now + .seconds(second)) { called.append(second) }
+      if !second.isMultiple(of: 1_000) { queue.cancel(timer) }
+    }
+    #expect(queue.timerCount == 10)
+    #expect(queue.timersKept < 100)
+    for _ in 1...10 {
+      clock.advance(.seconds(1_000))
+      queue.turn(waits: false)
+    }
+    #expect(called == (1...10).map { $0 * 1_000 })
   }
 
   @Test("A timer set by another that is due at once comes in the next turn, without waiting")

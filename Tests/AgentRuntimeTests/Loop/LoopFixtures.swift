@@ -73,6 +73,30 @@ final class FarEnd: Sendable {
   @discardableResult
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+  /// Sends `text` as one message that carries a descriptor (SCM_RIGHTS of unix(7)).
+  func send(_ text: String, passing passed: Int32) -> Bool {
+    var bytes = Array(text.utf8)
+    // A cmsghdr and one descriptor, aligned as CMSG_SPACE has it.
+    var control = [UInt64](repeating: 0, count: 3)
+    return bytes.withUnsafeMutableBytes { bytes in
+      control.withUnsafeMutableBytes { control in
+        control.storeBytes(of: MemoryLayout<cmsghdr>.size + MemoryLayout<Int32>.size, as: Int.self)
+        control.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
+        control.storeBytes(of: Int32(SCM_RIGHTS), toByteOffset: 12, as: Int32.self)
+        control.storeBytes(of: passed, toByteOffset: 16, as: Int32.self)
+        var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+        return withUnsafeMutablePointer(to: &part) { part in
+          var message = msghdr()
+          message.msg_iov = part
+          message.msg_iovlen = 1
+          message.msg_control = control.baseAddress
+          message.msg_controllen = control.count
+          return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)) == bytes.count
+        }
+      }
+    }
+  }
+
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
   func stopReading() { shutdown(descriptor, Int32(SHUT_RD)) }
   /// To the other end the same as a close.

@@ -63,6 +63,24 @@ struct ServingLoopTests {
     #expect(log.all == [1, 2])
   }
 
+  @Test("Of much work that was given, descriptors are served in between, and each piece is done in its order")
+  func batches() async throws {
+    let loop = try ServingLoop.start()
+    let log = Log<Int>()
+    let count = 10 * ServingLoop.workInTurn
+    let turns = await withCheckedContinuation { continuation in
+      loop.execute { queue in
+        // All of it is there before any of it is done.
+        for number in 0..<count { loop.execute { _ in log.add(number) } }
+        let first = queue.turnNumber
+        loop.execute { queue in continuation.resume(returning: queue.turnNumber - first) }
+      }
+    }
+    #expect(log.all == Array(0..<count))
+    // The last piece is behind ten turns' work, in the turn after them.
+    #expect(turns == 11)
+  }
+
   @Test("All work of a loop gets the same queue, and another loop gets another")
   func queues() async throws {
     let (loop, other) = (try ServingLoop.start(), try ServingLoop.start())

@@ -22,7 +22,7 @@ LIMIT_SECONDS = 60
 def many_descriptors():
     """Room for crowds in this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 12288), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

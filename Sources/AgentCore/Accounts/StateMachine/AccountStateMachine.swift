@@ -214,12 +214,12 @@ package struct AccountStateMachine: Sendable {
     return refuseAll(failure, at: now) + proceed(at: now)
   }
 
-  /// A waiter's time is over, or it went away. The refresh it waits for goes on.
-  package mutating func timedOut(_ id: WaiterID) -> [Action] {
-    guard let index = waiters.firstIndex(where: { $0.id == id }) else { return [] }
-    waiters.remove(at: index)
+  /// The time of these waiters is over. The refresh they wait for goes on.
+  package mutating func timedOut(_ ids: Set<WaiterID>) -> [Action] {
+    let over = waiters.filter { ids.contains($0.id) }
+    waiters.removeAll { ids.contains($0.id) }
     let reason = backoff.reason.map { ": \($0)" } ?? ""
-    return [.refuse(id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)"))]
+    return over.map { .refuse($0.id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)")) }
   }
 
   /// `wake(at:)`'s time has come. `asked`: boot time of the last request that was answered without the machine.

@@ -1,0 +1,135 @@
+package import AgentWire
+import OAuthProtocol
+import TokenVault
+
+/// Lists of accounts. With thousands of them a list must not keep the service from everything else: an index is brought up
+/// to date some accounts at a time, and only those of the page are looked at whole.
+extension CredentialService {
+  /// Accounts looked at before others get their turn.
+  private static let accountsAtOnce = 64
+
+  /// What the files say while the vault is shut.
+  struct LockedList {
+    let summaries: [AccountSummary]
+    let reason: String
+    /// Boot seconds until which nobody reads the files again for it.
+    let until: Double
+  }
+
+  package func list(limit: Int?, after: String?) async throws(AgentFailure) -> AccountPage {
+    let size = limit ?? WireLimits.pageSize
+    guard (1...WireLimits.pageSize).contains(size) else {
+      throw AgentFailure(.badRequest, "limit is 1 to \(WireLimits.pageSize)")
+    }
+    do { try await openAndIndexed() } catch {
+      guard [.vaultLocked, .keyMissing].contains(error.kind) else { throw error }
+      return Self.page(lockedList(error.message), size: size, after: after)
+    }
+    // From here on in one step: the index and the accounts are of the same moment.
+    let places = index.sorted()
+    let first = after.map { after in places.firstPlace { $0.cursor > after } } ?? 0
+    let page = places[first...].prefix(size)
+    let isLast = page.endIndex == places.endIndex
+    return AccountPage(
+      accounts: page.compactMap { summary($0.name) }, next: isLast ? nil : page.last?.cursor)
+  }
+
+  /// Accounts that have a definition.
+  package var definedCount: Int {
+    guard isOpen else { return lockedCount }
+    if index.isKept, !index.hasChanges { return index.count }
+    return accounts.values.count { $0.machine.definition != nil }
+  }
+
+  /// Opens the vault, and brings the index up to date.
+  private func openAndIndexed() async throws(AgentFailure) {
+    try await open()
+    if !index.isKept { index.begin(accounts.keys) }
+    while true {
+      let now = time.now()
+      index.noteTime(now.bootSeconds)
+      for name in pendingLogins.takeChanged() { index.note(name) }
+      for name in index.takeChanged(Self.accountsAtOnce) { look(at: name) }
+      guard index.hasChanges else { return }
+      await Task.yield()
+      // It may have been locked meanwhile.
+      try await open()
+      if !index.isKept { index.begin(accounts.keys) }
+    }
+  }
+
+  private func look(at name: String) {
+    guard let account = accounts[name], account.machine.definition != nil else {
+      return index.set(name, nil, end: nil)
+    }
+    let now = now(name)
+    let (state, _) = self.state(name, account.machine, at: now)
+    let end = account.machine.record?.token(.standard)?.endBootSeconds(at: now).flatMap {
+      $0 > now.bootSeconds ? $0 : nil
+    }
+    index.set(name, state, end: end)
+  }
+
+  // MARK: While the vault is shut
+
+  private func lockedList(_ reason: String) -> [AccountSummary] {
+    let began = time.now().bootSeconds
+    if let lockedList, lockedList.reason == reason, lockedList.until > began { return lockedList.summaries }
+    let summaries = lockedSummaries(reason).sorted { $0.account < $1.account }
+    let end = time.now().bootSeconds
+    // However many files there are: reading them takes a small part of the time, whoever asks.
+    lockedList = LockedList(summaries: summaries, reason: reason, until: end + 10 * (end - began))
+    return summaries
+  }
+
+  private static func page(_ all: [AccountSummary], size: Int, after: String?) -> AccountPage {
+    func cursor(_ one: AccountSummary) -> String { "\(AccountIndex.rank(one.state)):\(one.account)" }
+    let first = after.map { after in all.firstPlace { cursor($0) > after } } ?? 0
+    let page = all[first...].prefix(size)
+    return AccountPage(accounts: Array(page), next: page.endIndex == all.endIndex ? nil : page.last.map(cursor))
+  }
+
+  // MARK: One account
+
+  /// The state that is shown, and one line why.
+  private func state(
+    _ name: String, _ machine: AccountStateMachine, at now: Moment
+  ) -> (state: AccountSummary.State, reason: String?) {
+    var (state, reason) = machine.state(at: now)
+    if state == .ok || state == .new, let problem = problems.first(where: { $0.isAbout(name) }) {
+      state = .configInvalid
+      reason = problem.sentence
+    }
+    if [.new, .loginRequired, .expired].contains(state), pendingLogins.contains(name) { state = .loginPending }
+    return (state, reason)
+  }
+
+  func summary(_ name: String) -> AccountSummary? {
+    guard let account = accounts[name], let definition = account.machine.definition else { return nil }
+    let now = self.now(name)
+    let record = account.machine.record
+    let token = record?.token(.standard)
+    let remaining = token?.remaining(at: now)
+    let (state, reason) = self.state(name, account.machine, at: now)
+    let refreshLife: Int? = record?.grant.flatMap { grant in
+      guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }
+      return Int(now.wallSeconds + life - now.seconds(since: received))
+    }
+    return AccountSummary(
+      account: name, accountID: record == nil ? nil : account.id.description, state: state, reason: reason,
+      issuer: definition.issuer, host: definition.host,
+      hosts: definition.origins, clientID: definition.clientID, grant: definition.grant.rawValue,
+      scope: record?.grant?.scope ?? definition.scope, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
+      expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
+      retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
+      gitUsername: definition.gitUsername)
+  }
+}
+
+extension AccountDefinition {
+  /// The issuer's host, for people; with the port where it is not the scheme's own.
+  var host: String {
+    guard let origin = try? WebURL(issuer).origin else { return issuer }
+    return String(origin.description.dropFirst(origin.scheme.rawValue.count + "://".count))
+  }
+}

@@ -1,0 +1,90 @@
+import AgentTestSupport
+import AgentWire
+import DevAuthorizationServer
+import Testing
+
+@testable import AgentCore
+
+extension CredentialService {
+  /// What a list has to be: a look at every account, sorted.
+  fileprivate func everyAccount() -> [AccountSummary] {
+    accounts.keys.compactMap { summary($0) }.sorted { left, right in
+      let (l, r) = (AccountIndex.rank(left.state), AccountIndex.rank(right.state))
+      return l == r ? left.account < right.account : l < r
+    }
+  }
+}
+
+@Suite("Lists of accounts")
+struct ListingTests {
+  private static func definition(_ number: Int) -> AccountDefinition {
+    .browser.changed {
+      $0.name = "a\(number)"
+      $0.file = "/etc/accounts.d/a\(number).toml"
+      $0.keep = .onDemand
+    }
+  }
+
+  /// All pages behind one another.
+  private func list(_ bench: Bench, limit: Int) async throws -> [AccountSummary] {
+    var (found, after) = ([AccountSummary](), String?.none)
+    repeat {
+      let page = try await bench.call(AccountList(limit: limit, after: after))
+      #expect(page.accounts.count <= limit)
+      found += page.accounts
+      after = page.next
+    } while after != nil
+    return found
+  }
+
+  private func expectRight(_ bench: Bench, _ what: String) async throws {
+    for limit in [7, 500] {
+      let listed = try await list(bench, limit: limit)
+      let wanted = await bench.service.everyAccount()
+      #expect(listed.map(\.account) == wanted.map(\.account), "\(what), pages of \(limit)")
+      #expect(listed.map(\.state) == wanted.map(\.state), "\(what), pages of \(limit)")
+    }
+  }
+
+  @Test("A list tells every account as it is, whatever has happened since the last one")
+  func changes() async throws {
+    let configuration = StaticConfiguration((0..<60).map(Self.definition))
+    let bench = Bench(configuration: configuration)
+    try await expectRight(bench, "new")
+    for number in [3, 50, 7, 21] { try await bench.logIn("a\(number)") }
+    try await expectRight(bench, "four logged in")
+    let started = try await bench.start("a10", request: "ten")
+    try await expectRight(bench, "a login pending")
+    _ = try await bench.call(LoginCancel(loginID: started.loginID))
+    try await expectRight(bench, "a login cancelled")
+    let token = try await bench.call(TokenGet(account: "a7"))
+    _ = try await bench.call(TokenReject(account: "a7", rejected: RejectedToken(fingerprint: token.fingerprint)))
+    try await expectRight(bench, "a token rejected")
+    bench.clock.advance(by: 3_601)
+    try await expectRight(bench, "tokens expired by time alone")
+    _ = try await bench.call(TokenGet(account: "a21"))
+    try await expectRight(bench, "one refreshed")
+    _ = try await bench.call(AccountForget(account: "a3"))
+    try await expectRight(bench, "one forgotten")
+    configuration.set((0..<90).filter { $0 != 50 && $0 != 60 }.map(Self.definition))
+    _ = try await bench.call(ConfigReload())
+    try await expectRight(bench, "others in the files")
+    #expect(try await list(bench, limit: 500).count == 88)
+    _ = try await bench.call(VaultLock())
+    #expect(try await list(bench, limit: 7).map(\.state) == Array(repeating: .locked, count: 88))
+    _ = try await bench.call(VaultUnlock())
+    try await expectRight(bench, "unlocked again")
+  }
+
+  @Test("Only what changed is looked at again")
+  func incremental() async throws {
+    let bench = Bench((0..<300).map(Self.definition))
+    _ = try await bench.call(AccountList())
+    #expect(await !bench.service.index.hasChanges)
+    try await bench.logIn("a5")
+    var index = await bench.service.index
+    #expect(index.takeChanged(300) == ["a5"])
+    // Nobody has to be told what nobody asks for.
+    #expect(await !bench.restarted().service.index.isKept)
+  }
+}

@@ -1,0 +1,112 @@
+import AgentTestSupport
+import AgentWire
+import DevAuthorizationServer
+import Synchronization
+import Testing
+
+@testable import AgentCore
+
+@Suite("Callers that wait for a token")
+struct WaitingCallersTests {
+  /// The lines of all answers.
+  private final class Answers: Sendable {
+    private let state = Mutex<[Int64: String]>([:])
+    var all: [Int64: String] { state.withLock { $0 } }
+
+    func add(_ reply: TokenReply, _ number: Int64, at now: Moment) {
+      let line: [UInt8]
+      switch reply {
+      case .line(let bytes): line = bytes
+      case .token(let token, let id):
+        line = [UInt8](unsafeUninitializedCapacity: token.capacity) {
+          $1 = token.write(id, at: now, into: UnsafeMutableRawBufferPointer($0))
+        }
+      }
+      state.withLock { $0[number, default: ""] += String(decoding: line, as: UTF8.self) }
+    }
+  }
+
+  private let answers = Answers()
+
+  private func ask(_ bench: Bench, _ number: Int64, _ request: TokenGet, id: RequestID? = nil) throws {
+    let line = Array(RequestEncoder.line(id: id ?? .number(number), request).dropLast())
+    bench.router.answerToken(try RequestLine(line), from: bench.caller) { [answers] reply in
+      answers.add(reply, number, at: bench.clock.now())
+    }
+  }
+
+  @Test("Thousands that wait for one refresh are answered by it, as the general way answers, and leave nothing behind")
+  func crowd() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.clock.advance(by: 3_601)
+    let count = 2_000
+    for number in 0..<count { try ask(bench, Int64(number), TokenGet(account: "work")) }
+    try ask(bench, -1, TokenGet(account: "work"), id: .string("text"))
+    try ask(bench, -2, TokenGet(url: "http://127.0.0.1:8080/api/hello"))
+    try ask(bench, -3, TokenGet(account: "nobody"))
+    try ask(bench, -4, TokenGet(account: "work", minValiditySeconds: -1))
+    try await eventually("all are answered") { answers.all.count == count + 4 }
+    #expect(bench.refreshes == 1)
+    let general = try await bench.call(TokenGet(account: "work"))
+    for number in 0..<Int64(count) {
+      let expected = AnswerLine.success(.number(number), general)
+      guard answers.all[number] == String(decoding: expected, as: UTF8.self) else {
+        Issue.record("\(number): \(answers.all[number] ?? "")")
+        return
+      }
+    }
+    #expect(
+      answers.all[-1] == String(decoding: AnswerLine.success(.string("text"), general), as: UTF8.self))
+    #expect(answers.all[-2]?.contains(#""matched_host":"http://127.0.0.1:8080""#) == true)
+    #expect(answers.all[-3]?.contains("account_unknown") == true)
+    #expect(answers.all[-4]?.contains("bad_request") == true)
+    #expect(await bench.service.tokenWaiters.isEmpty)
+    #expect(await bench.service.tokenDeadlines.count == 0)
+  }
+
+  @Test("Each has its own patience, for which one sleep serves all; the refresh goes on")
+  func patience() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 10_000 }
+    for number in 0..<300 {
+      try ask(
+        bench, Int64(number),
+        TokenGet(account: "work", timeoutMilliseconds: number.isMultiple(of: 3) ? 1_000 : 20_000))
+    }
+    try await eventually("all wait") { await bench.service.tokenWaiters.count == 300 }
+    // The server's answer, and the first of them.
+    #expect(bench.clock.wakes.count == 2)
+    try await bench.clock.sleepers(until: 1)
+    bench.clock.advance(by: 1)
+    try await eventually("a third has no patience left") { answers.all.count == 100 }
+    #expect(answers.all.values.allSatisfy { $0.contains(#""failure":"timeout""#) })
+    bench.clock.advance(by: 9)
+    try await eventually("the others are answered") { answers.all.count == 300 }
+    #expect(answers.all.values.count { $0.contains("access_token") } == 200)
+    #expect(bench.refreshes == 1)
+    // Nobody sleeps for those who have left.
+    try await eventually("only the plan sleeps") {
+      bench.clock.wakes.allSatisfy { $0 > bench.clock.now().bootSeconds + 100 }
+    }
+  }
+
+  @Test("A lock sends them away at once")
+  func locked() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.clock.advance(by: 3_601)
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 10_000 }
+    for number: Int64 in 0..<100 { try ask(bench, number, TokenGet(account: "work")) }
+    try await eventually("all wait") { await bench.service.tokenWaiters.count == 100 }
+    async let isLocked = bench.call(VaultLock())
+    try await eventually("all are told") { answers.all.count == 100 }
+    #expect(answers.all.values.allSatisfy { $0.contains("vault_locked") })
+    bench.clock.advance(by: 10)
+    _ = try await isLocked
+    try ask(bench, 200, TokenGet(account: "work"))
+    try await eventually("and who comes later") { answers.all[200]?.contains("vault_locked") == true }
+  }
+}
