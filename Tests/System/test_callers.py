@@ -1,5 +1,5 @@
-"""R11, all callers together: however many ask for what has to be waited for or made, each is answered, nobody else waits
-for them, and the agent's memory stays small.
+"""R11, all callers together: however many ask for what has to be waited for or made, each is answered, nobody else
+waits for them, and the agent's memory stays small.
 
 Memory is bounded closely, silence loosely: it is the machine's too. `make prove` takes crowds of full size.
 """
@@ -7,6 +7,7 @@ Memory is bounded closely, silence loosely: it is the machine's too. `make prove
 import json
 import os
 import re
+import resource
 import selectors
 import socket
 import subprocess
@@ -129,7 +130,7 @@ def test_thousands_of_callers_of_an_expired_token_are_all_answered_by_one_refres
 
 
 def test_those_who_ask_for_more_than_there_is_room_for_are_answered_too(expired, record_property):
-    """64 requests on each connection, as many as may wait there. What one that waits costs is told from those that do."""
+    """64 requests on each connection, as many as may wait there; what one costs is told from those that do."""
     asking = b"".join(line("token.get", number, account="work", min_validity_s=10) for number in range(64))
     with Beside(expired, line("agent.hello")) as beside:
         wires = [load.connect(expired.socket) for _ in range(PIPELINES)]
@@ -138,7 +139,8 @@ def test_those_who_ask_for_more_than_there_is_room_for_are_answered_too(expired,
         found = answers(wires, 64)
     beside.tell(f"{PIPELINES} x 64 requests that wait", record_property)
     assert all({json.loads(line)["id"] for line in lines} == set(range(64)) for lines in found)
-    assert all(b"access_token" in line for lines in found for line in lines)
+    others = [line for lines in found for line in lines if b"access_token" not in line]
+    assert others == [], others[:3]
     assert len(expired.server.refreshes()) == 1
     waiting = min(PIPELINES * 64, 16384 + 4 * PIPELINES)
     # The answers on their way come on top.
@@ -232,7 +234,7 @@ def test_a_log_that_nobody_reads_holds_nobody_up(home):
 
 
 def test_overload_is_waited_out_by_oauthctl(ready):
-    """No descriptor is left for another caller, and each that there is waits for an answer; until one of them leaves."""
+    """No descriptor is left for another caller, and each that there is waits for an answer, until one leaves."""
     ready.server.script(delay_ms={"token": 3000})
     token = get_token(ready)
     waiting = [ready.agent.connect() for _ in range(3)]
@@ -242,8 +244,8 @@ def test_overload_is_waited_out_by_oauthctl(ready):
     held = load.descriptors(ready.agent)
     limit = max(held) + 1
     fillers = [load.connect(ready.socket) for _ in range(limit - len(held))]
-    import resource
-    before = resource.prlimit(ready.agent.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+    _, hard = resource.prlimit(ready.agent.process.pid, resource.RLIMIT_NOFILE)
+    before = resource.prlimit(ready.agent.process.pid, resource.RLIMIT_NOFILE, (limit, hard))
     for wire in fillers:
         wire.sendall(line("token.get", account="work"))
     result = ready.oauthctl("get-token", "work", check=False, timeout=60)

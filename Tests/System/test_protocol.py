@@ -191,5 +191,6 @@ def test_limits_are_the_source():
         values[name] = int(left) << int(shift or 0)
     assert told == [values[name] for name in (
         "requestBytes", "answerBytes", "nesting", "lineSeconds", "idleSeconds", "requestsInFlight", "connections",
-        "ownBytes", "sharedBytes", "tokenRequests", "listings", "otherRequests", "subscribers", "eventsKept", "identifierBytes", "tokenBytes")] + [
+        "ownBytes", "sharedBytes", "tokenRequests", "listings", "otherRequests", "subscribers", "eventsKept",
+        "identifierBytes", "tokenBytes")] + [
             1, values["timeoutMilliseconds"], values["defaultTimeoutMilliseconds"], values["pageSize"]]

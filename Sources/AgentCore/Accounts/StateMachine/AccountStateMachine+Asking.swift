@@ -87,7 +87,9 @@ extension AccountStateMachine {
           .unavailable, "\(name): \(backoff.reason ?? "the last refresh failed")", retryAfterMilliseconds: wait))
     }
     if let heldBack = heldBack(at: now) { return orElse(heldBack) }
-    if isRejected || waiter.force {
+    // Others may wait for a refresh that has not got its place yet: whoever comes meanwhile joins them.
+    let joins = waiters.contains { $0.key == waiter.key && (!waiter.force || $0.force && $0.callsBefore == calls) }
+    if !joins, isRejected || waiter.force {
       if let unchanged, unchanged.until > now.bootSeconds, token?.fingerprint == unchanged.fingerprint {
         return .refuse(tokenUnchanged(retryAfter: unchanged.until - now.bootSeconds))
       }
