@@ -18,6 +18,7 @@ final class Transfer {
   private var bodyOffset = 0
   private(set) var sent = false
   private var overflow: String?
+  private var overdue: String?
   private var result = CURLE_OK
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -40,7 +41,38 @@ final class Transfer {
   }
 
   /// Blocks until the exchange has ended one way or the other.
-  func perform() { result = curl_easy_perform(handle) }
+  ///
+  /// libcurl's own limit for the whole exchange is not used: it looks at the clock before it reads, so that a process that
+  /// was stopped would throw away the answer that came meanwhile. Nothing is cleaned up: the process ends with it.
+  func perform() {
+    guard let multi = curl_multi_init(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
+      return result = CURLE_OUT_OF_MEMORY
+    }
+    var patience = Patience(milliseconds: request.timeoutMilliseconds, .helper, at: Self.now())
+    while true {
+      var running: Int32 = 0
+      guard curl_multi_perform(multi, &running) == CURLM_OK else { return result = CURLE_OUT_OF_MEMORY }
+      if running == 0 { break }
+      if patience.isOver {
+        overdue = "timed out: no whole answer within \(request.timeoutMilliseconds) ms"
+        return result = CURLE_OPERATION_TIMEDOUT
+      }
+      curl_multi_poll(multi, nil, 0, Int32(patience.nextWaitMilliseconds), nil)
+      patience.look(at: Self.now())
+    }
+    var left: Int32 = 0
+    guard let message = curl_multi_info_read(multi, &left), message.pointee.msg == CURLMSG_DONE else {
+      return result = CURLE_OUT_OF_MEMORY
+    }
+    result = message.pointee.data.result
+  }
+
+  /// Milliseconds since boot, suspended time included.
+  private static func now() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+  }
 
   /// Tells the agent.
   func report() {
@@ -60,7 +92,7 @@ final class Transfer {
 
   private func failure() -> FetchFailure {
     if let overflow { return FetchFailure(.tooLarge, overflow) }
-    let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
+    let text = overdue ?? String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
     let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
     let stage = FailureReason.Stage(sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200)
     let verified = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { ccurl_get_long(handle, $0) }
@@ -89,7 +121,6 @@ final class Transfer {
     try number(CURLOPT_NOSIGNAL, 1)
     try number(CURLOPT_QUICK_EXIT, 1)
     try number(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeoutMilliseconds)
-    try number(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
     try offset(CURLOPT_MAXFILESIZE_LARGE, request.answerBodyLimit)
     try pointer(CURLOPT_ERRORBUFFER, errorText)
     try configureProxy()

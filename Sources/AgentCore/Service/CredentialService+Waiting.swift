@@ -67,12 +67,28 @@ extension CredentialService {
     let id = nextID()
     await withCheckedContinuation { continuation in
       let timer = Task {
-        do { try await self.time.sleep(seconds: seconds) } catch { return }
+        do { try await self.sleepAwake(seconds: seconds) } catch { return }
         self.idleWaiters.removeValue(forKey: id)?.resume(())
       }
       idleWaiters[id] = Waiting(continuation: continuation, timer: timer)
     }
   }
+
+  /// Sleeps `seconds`. A sleep that ends late was one of the whole machine, or of a stopped process: what is waited for,
+  /// whose answer may have come meanwhile, has a moment more then, eight times at most.
+  private func sleepAwake(seconds: Double) async throws {
+    var due = time.now().bootSeconds + seconds
+    try await time.sleep(seconds: seconds)
+    for _ in 1...8 where time.now().bootSeconds - due > Self.lateSeconds {
+      due = time.now().bootSeconds + Self.restSeconds
+      try await time.sleep(seconds: Self.restSeconds)
+    }
+  }
+
+  /// A timer is late that fires so long after its time.
+  private static let lateSeconds = 3.0
+  /// More than the rest that is left to a request then.
+  private static let restSeconds = 15.0
 
   private var isIdle: Bool { accounts.values.allSatisfy(\.machine.isIdle) }
 

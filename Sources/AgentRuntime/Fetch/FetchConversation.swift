@@ -3,8 +3,8 @@ import Glibc
 import OAuthProtocol
 import Sealing
 
-/// The agent's half of one exchange with one helper: writes the request, reads until the answer, the end or the
-/// deadline. Blocks; belongs on a thread of its own.
+/// The agent's half of one exchange with one helper: writes the request, reads until the answer, the end or until its
+/// patience is over. Blocks; belongs on a thread of its own.
 struct FetchConversation: Sendable {
   /// What is left when it ends.
   enum End: Sendable {
@@ -34,18 +34,17 @@ struct FetchConversation: Sendable {
       if !state.written { close(pipes.requestWrite) }
       close(pipes.answerRead)
     }
-    let deadline = Self.now() + limitMilliseconds
+    var patience = Patience(milliseconds: limitMilliseconds, .agent, at: Self.now())
     while true {
-      let now = Self.now()
-      guard now < deadline else { return late(&state) }
       var polled = [
         pollfd(fd: pipes.answerRead, events: Int16(POLLIN), revents: 0),
         pollfd(fd: state.written ? -1 : pipes.requestWrite, events: Int16(POLLOUT), revents: 0),
       ]
-      // A second at most: the clock counts suspended time, poll does not.
-      _ = poll(&polled, 2, Int32(min(deadline - now, 1_000)))
+      _ = poll(&polled, 2, Int32(patience.nextWaitMilliseconds))
+      patience.look(at: Self.now())
       if polled[1].revents != 0 { write(&state) }
       if polled[0].revents != 0, let end = read(&state) { return end }
+      if patience.isOver { return late(&state) }
     }
   }
 

@@ -228,6 +228,23 @@ struct AccountServiceTests {
     try await eventually("nobody sleeps any more") { bench.clock.wakes.isEmpty }
   }
 
+  @Test("a drain that the machine slept through leaves a moment to what came meanwhile, and then gives up")
+  func drainSleptThrough() async throws {
+    let bench = try await loggedIn()
+    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    bench.clock.advance(by: 3_601)
+    async let token: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
+    try await bench.clock.sleepers(until: 500)
+    async let drained: Void = bench.service.drain(seconds: 60)
+    try await bench.clock.sleepers(until: 60)
+    bench.clock.advance(by: 300)
+    try await bench.clock.sleepers(until: 15)
+    bench.clock.advance(by: 15)
+    await drained
+    bench.clock.advance(by: 500)
+    _ = await token
+  }
+
   @Test("drain gives up after its time")
   func drainGivesUp() async throws {
     let bench = try await loggedIn()
