@@ -14,10 +14,10 @@ package final class StaticConfiguration: ConfigurationSource {
     configuration.withLock { $0 = Configuration(definitions: definitions, problems: problems) }
   }
 
-  package func load() -> Configuration { configuration.withLock { $0 } }
+  package func load() async -> Configuration { configuration.withLock { $0 } }
 
-  package func definition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
-    guard let found = load().definitions.first(where: { $0.name == name }) else {
+  package func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems> {
+    guard let found = await load().definitions.first(where: { $0.name == name }) else {
       return .failure(
         ConfigurationProblems([ConfigurationProblem(file: "\(name).toml", line: nil, key: nil, reason: "no such file")])
       )

@@ -57,6 +57,20 @@ struct StatusTests {
     #expect(lines.count == 5)
   }
 
+  @Test(
+    "Of problems in files the first ten are shown, and how many more there are",
+    arguments: [(0, nil), (3, 39), (42, nil)])
+  func problems(_ listed: Int, _ leftOut: Int?) {
+    var answer = Self.answer
+    answer.problems = (0..<listed).map { ConfigurationProblem(file: "/f\($0)", line: 1, key: "k", reason: "bad\u{1B}") }
+    answer.problemsLeftOut = leftOut
+    let page = StatusPage(status: answer, accounts: [], now: 0).lines(Page().terminal(columns: nil)).dropFirst()
+    let shown = min(listed, 10)
+    #expect(page.prefix(shown) == (0..<shown).map { "/f\($0):1: k: bad\\u{1B}" }[...])
+    let more = listed - shown + (leftOut ?? 0)
+    #expect(page.dropFirst(shown) == (more == 0 ? [] : ["and \(more) more problems in configuration files"])[...])
+  }
+
   @Test("Colour changes no column")
   func color() {
     let lines = Self.lines(columns: 80, color: true)

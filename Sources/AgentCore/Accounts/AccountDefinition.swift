@@ -109,11 +109,11 @@ package struct Configuration: Sendable {
   }
 }
 
-/// Where configuration comes from. The live one reads files; it keeps no state.
+/// Where configuration comes from. The live one reads files, elsewhere than on its caller's thread.
 package protocol ConfigurationSource: Sendable {
-  func load() -> Configuration
+  func load() async -> Configuration
   /// Reads one definition from text, or from its file when `text` is nil, as `load` would.
-  func definition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems>
+  func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems>
 }
 
 package struct ConfigurationProblems: Error, Sendable {

@@ -222,12 +222,13 @@ package struct AgentRouter: LineResponder {
     }
     var vault = await vault.status()
     if let failed, vault.reason == nil { vault.reason = failed.message }
+    let (problems, leftOut) = await service.problems.cut
     return AgentStatusAnswer(
       pid: Int(identity.pid), agentVersion: ProjectVersion.current, started: identity.started,
       startedAt: Int(identity.startedAt.wallSeconds), vault: vault,
       degraded: identity.degraded + (await service.conditions),
-      problems: await service.problems, counts: ["accounts": await service.definedCount], accounts: page.accounts,
-      next: page.next)
+      problems: problems, problemsLeftOut: leftOut, counts: ["accounts": await service.definedCount],
+      accounts: page.accounts, next: page.next)
   }
 
   private func vaultStatus(_: VaultStatusRequest) async -> VaultStatusAnswer {

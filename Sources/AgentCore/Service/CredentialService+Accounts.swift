@@ -29,7 +29,7 @@ extension CredentialService {
     if grant?.refreshToken != nil { secrets.append(SecretKind.refreshToken.rawValue) }
     return AccountDetails(
       summary: summary, file: definition.file, endpoints: endpoints, secrets: secrets,
-      differences: account.machine.differences, problems: problems.filter { $0.isAbout(name) },
+      differences: account.machine.differences, problems: problems.about(name),
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
   }
@@ -64,27 +64,10 @@ extension CredentialService {
     return AccountAcceptAnswer(differences: differences, accepted: true)
   }
 
-  package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
-    try await open()
-    return reread()
-  }
-
-  /// As `reload`, when the files have been read before; nil: the first request reads them.
-  package func filesChanged() -> ConfigReloadAnswer? {
-    lockedList = nil
-    return isOpen && !isLocked ? reread() : nil
-  }
-
-  private func reread() -> ConfigReloadAnswer {
-    let read = configuration.load()
-    apply(read)
-    return ConfigReloadAnswer(accounts: read.definitions.count, problems: read.problems)
-  }
-
   package func check(_ request: AccountCheck) async throws(AgentFailure) -> AccountCheckAnswer {
     try await open()
     let definition: AccountDefinition
-    switch configuration.definition(name: request.account, text: request.definition) {
+    switch await configuration.definition(name: request.account, text: request.definition) {
     case .failure(let found): return AccountCheckAnswer(problems: found.problems)
     case .success(let read): definition = read
     }

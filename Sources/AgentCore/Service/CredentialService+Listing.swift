@@ -23,7 +23,7 @@ extension CredentialService {
     }
     do { try await openAndIndexed() } catch {
       guard [.vaultLocked, .keyMissing].contains(error.kind) else { throw error }
-      return Self.page(lockedList(error.message), size: size, after: after)
+      return Self.page(await lockedList(error.message), size: size, after: after)
     }
     // From here on in one step: the index and the accounts are of the same moment.
     let places = index.sorted()
@@ -72,10 +72,10 @@ extension CredentialService {
 
   // MARK: While the vault is shut
 
-  private func lockedList(_ reason: String) -> [AccountSummary] {
+  private func lockedList(_ reason: String) async -> [AccountSummary] {
     let began = time.now().bootSeconds
     if let lockedList, lockedList.reason == reason, lockedList.until > began { return lockedList.summaries }
-    let summaries = lockedSummaries(reason).sorted { $0.account < $1.account }
+    let summaries = await lockedSummaries(reason).sorted { $0.account < $1.account }
     let end = time.now().bootSeconds
     // However many files there are: reading them takes a small part of the time, whoever asks.
     lockedList = LockedList(summaries: summaries, reason: reason, until: end + 10 * (end - began))
@@ -96,7 +96,7 @@ extension CredentialService {
     _ name: String, _ machine: AccountStateMachine, at now: Moment
   ) -> (state: AccountSummary.State, reason: String?) {
     var (state, reason) = machine.state(at: now)
-    if state == .ok || state == .new, let problem = problems.first(where: { $0.isAbout(name) }) {
+    if state == .ok || state == .new, let problem = problems.first(about: name) {
       state = .configInvalid
       reason = problem.sentence
     }

@@ -91,7 +91,7 @@ extension CredentialService {
       return (name, HostPolicy(definition, boundTo: account.machine.record?.grant?.binding))
     }
     do { return try AccountSelection.select(account: account, url: url, among: known) } catch {
-      guard error.kind == .accountUnknown, let account, let problem = problems.first(where: { $0.isAbout(account) })
+      guard error.kind == .accountUnknown, let account, let problem = problems.first(about: account)
       else {
         throw error
       }
@@ -189,7 +189,4 @@ extension ConfigurationProblem {
   var sentence: String {
     (line.map { "line \($0): " } ?? "") + (key.map { "\($0): " } ?? "") + reason
   }
-
-  /// Whether it is about the file of this account.
-  func isAbout(_ account: String) -> Bool { file.hasSuffix("/\(account).toml") }
 }

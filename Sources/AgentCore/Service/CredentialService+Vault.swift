@@ -86,10 +86,8 @@ extension CredentialService {
   }
 
   /// The accounts as their files define them, for a vault that is shut: no key is needed to tell their names.
-  func lockedSummaries(_ reason: String) -> [AccountSummary] {
-    let read = configuration.load()
-    problems = read.problems
-    lockedCount = read.definitions.count
+  func lockedSummaries(_ reason: String) async -> [AccountSummary] {
+    let read = await readFiles()
     return read.definitions.map { definition in
       AccountSummary(
         account: definition.name, accountID: nil, state: .locked, reason: reason, issuer: definition.issuer,

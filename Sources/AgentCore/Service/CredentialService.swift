@@ -74,10 +74,13 @@ package actor CredentialService {
   let pendingLogins = PendingLogins()
 
   var accounts: [String: Account] = [:]
-  package internal(set) var problems: [ConfigurationProblem] = [] {
-    didSet { if problems != oldValue { events.tell(.problems(problems.count)) } }
+  package internal(set) var problems = FileProblems() {
+    didSet { if problems != oldValue { events.tell(.problems(problems.all.count)) } }
   }
-  private var opening: Task<AgentFailure?, Never>?
+  /// The reading of the files that is under way, and the one that follows it.
+  var reading: Task<Configuration, Never>?
+  var nextReading: Task<Configuration, Never>?
+  private(set) var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
   var servers: [ServerRoute: Server] = [:]
   /// Requests that run, and those that wait for their turn.
@@ -167,10 +170,11 @@ package actor CredentialService {
       let isRolledBack = await store.isRolledBack
       let letters = records.isEmpty ? [:] : await letters()
       let read = await decode(records)
+      let configuration = await readFiles()
       if isLocked { return .vaultLocked }
       for case (let stored, let record?) in read { adopt(stored, record, letters, isRolledBack: isRolledBack) }
       strays = []
-      apply(configuration.load())
+      apply(configuration)
       // Accounts without a definition, too: a revocation may be left to do.
       for account in accounts.values { reschedule(account) }
       wakeSoon(accounts.keys)
@@ -234,8 +238,7 @@ package actor CredentialService {
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder
   /// that could not be read.
   func apply(_ read: Configuration) {
-    problems = read.problems
-    let broken = Set(read.problems.map(\.file))
+    problems = FileProblems(read.problems)
     let defined = Dictionary(read.definitions.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     for (name, definition) in defined where accounts[name]?.machine.definition != definition {
       if accounts[name] == nil {
@@ -245,8 +248,7 @@ package actor CredentialService {
     }
     for (name, account) in accounts where defined[name] == nil {
       guard let definition = account.machine.definition else { continue }
-      let isUnread = broken.contains(definition.file) || broken.contains { definition.file.hasPrefix($0 + "/") }
-      if isUnread { continue }
+      if problems.concern(definition.file) { continue }
       define(name, nil)
       if account.machine.isEmpty {
         setAlarm(.account(name), at: nil)

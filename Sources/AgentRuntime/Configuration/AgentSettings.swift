@@ -31,6 +31,6 @@ package struct AgentSettings: Sendable, Equatable {
     if let reason = settings.noProxy.lazy.compactMap(ValueRules.noProxy).first { keys.refuse("no_proxy", reason) }
     settings.certificateAuthorityFile = keys.path("ca_file", folder: folder)
     settings.allowsNetworkHome = keys.bool("allow_network_home") ?? false
-    return (settings, keys.problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+    return (settings, keys.problems)
   }
 }

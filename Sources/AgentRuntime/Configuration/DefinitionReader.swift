@@ -21,7 +21,7 @@ struct DefinitionReader {
     let definition = reader.definition(name: name, file: file, folder: folder)
     let problems = reader.keys.problems
     guard problems.isEmpty, let definition else {
-      return .failure(ConfigurationProblems(problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }))
+      return .failure(ConfigurationProblems(problems))
     }
     return .success(definition)
   }

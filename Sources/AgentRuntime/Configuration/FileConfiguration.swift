@@ -6,30 +6,24 @@ import Synchronization
 
 /// Configuration from files: `config.toml` and `accounts.d/NAME.toml`.
 ///
-/// What was read stays known by its text, so that reading ten thousand unchanged files again parses none of them.
+/// What was read stays known by the digest of its text, so that reading ten thousand unchanged files again parses none of
+/// them. Files are read on a thread made for it: a reading may take long, and a file system may hang.
 package final class FileConfiguration: ConfigurationSource {
-  /// Largest file: 64 KiB.
-  package static let fileLimitBytes = 64 << 10
-  /// Most accounts.
-  package static let accountLimit = 10_000
-  /// Largest certificate authority file: 4 MiB.
-  static let certificateLimitBytes = 4 << 20
-
   package let folder: ConfigurationFolder
   /// Nil: changes are seen only when somebody asks for a reading.
   package let watch: ConfigurationWatch?
   private let uid: UInt32
-  private let known = Mutex<[String: Reading<Result<AccountDefinition, ConfigurationProblems>>]>([:])
-  private let knownSettings = Mutex<Reading<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)
+  private let known = Mutex<[String: Known<Result<AccountDefinition, ConfigurationProblems>>]>([:])
+  private let knownSettings = Mutex<Known<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)
   private let good = Mutex(AgentSettings())
 
   /// A class: of a table that is half empty it takes a word.
-  private final class Reading<Result: Sendable>: Sendable {
-    let bytes: [UInt8]
+  private final class Known<Result: Sendable>: Sendable {
+    let digest: [UInt8]
     let result: Result
 
-    init(_ bytes: [UInt8], _ result: Result) {
-      self.bytes = bytes
+    init(_ digest: [UInt8], _ result: Result) {
+      self.digest = digest
       self.result = result
     }
   }
@@ -44,15 +38,42 @@ package final class FileConfiguration: ConfigurationSource {
   /// The settings that hold: those of the last `config.toml` that was read and had no problem.
   package var current: AgentSettings { good.withLock { $0 } }
 
+  // MARK: Reading elsewhere
+
+  package func load() async -> Configuration {
+    await onReadingThread { self.read() } ?? Configuration(definitions: [], problems: [noThread(folder.path)])
+  }
+
+  package func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems> {
+    await onReadingThread { self.readDefinition(name: name, text: text) }
+      ?? .failure(ConfigurationProblems([noThread(folder.accountsFolder)]))
+  }
+
+  /// Nil when no thread could be made.
+  private func onReadingThread<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer? {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Answer?, Never>) in
+      // The parser calls itself for every value inside another, as deep as `ConfigurationLimits` lets it.
+      let started = startThread(name: "configuration", stackBytes: 1 << 20) { continuation.resume(returning: work()) }
+      if !started { continuation.resume(returning: nil) }
+    }
+  }
+
+  private func noThread(_ file: String) -> ConfigurationProblem {
+    ConfigurationProblem(file: file, line: nil, key: nil, reason: "the system has no thread left to read it")
+  }
+
+  // MARK: Reading here
+
   /// Reads `config.toml`. Without the file everything has its default; what is wrong has its default too, and is told.
   package func settings() -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
     let file = folder.settingsFile
     do {
-      let bytes = try TrustedFile.read(file, uid: uid, limitBytes: Self.fileLimitBytes)
-      let known = knownSettings.withLock { $0 }
+      let bytes = try TrustedFile.read(file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+      let digest = Digest.sha256(bytes)
+      let before = knownSettings.withLock { $0 }
       let reading =
-        if let known, known.bytes == bytes { known } else {
-          Reading(bytes, AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder))
+        if let before, before.digest == digest { before } else {
+          Known(digest, AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder))
         }
       knownSettings.withLock { $0 = reading }
       if reading.result.problems.isEmpty { good.withLock { $0 = reading.result.settings } }
@@ -65,44 +86,52 @@ package final class FileConfiguration: ConfigurationSource {
     }
   }
 
-  package func load() -> Configuration {
+  /// Reads everything.
+  func read() -> Configuration {
     watch?.arm()
-    var configuration = Configuration(definitions: [], problems: settings().problems)
+    var reading = FolderReading(settingsProblems: settings().problems, folder: folder.accountsFolder)
     let names: [String]
     do {
-      names = try TrustedFile.names(in: folder.accountsFolder, uid: uid, limit: 2 * Self.accountLimit)
-    } catch {
-      configuration.problems.append(Self.problem(error, file: folder.accountsFolder))
-      return configuration
-    }
-    // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
-    let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }
-    if files.count > Self.accountLimit {
-      configuration.problems.append(
-        ConfigurationProblem(
-          file: folder.accountsFolder, line: nil, key: nil,
-          reason: "it holds more than \(Self.accountLimit) accounts; the rest is not read"))
-    }
-    var read: Set<String> = []
-    for file in files.prefix(Self.accountLimit) {
-      let name = String(file.dropLast(".toml".count))
-      switch definition(name: name, text: nil) {
-      case .success(let definition):
-        configuration.definitions.append(definition)
-        read.insert(name)
-      case .failure(let failure):
-        configuration.problems += failure.problems
-        read.insert(name)
+      names = try TrustedFile.names(
+        in: folder.accountsFolder, uid: uid, limit: ConfigurationLimits.accounts, looks: ConfigurationLimits.names
+      ) { name in
+        // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
+        name.hasSuffix(".toml") && !name.hasPrefix(".")
       }
+    } catch {
+      reading.add(Self.problem(error, file: folder.accountsFolder))
+      return reading.configuration
+    }
+    if names.count > ConfigurationLimits.accounts {
+      reading.add(excess: "more than \(ConfigurationLimits.accounts) accounts")
+    }
+    var certificates = Certificates(uid: uid)
+    var read: Set<String> = []
+    for file in names.prefix(ConfigurationLimits.accounts) {
+      let name = String(file.dropLast(".toml".count))
+      guard reading.hasRoom else {
+        reading.add(excess: "more than \(ConfigurationLimits.folderBytes) bytes of accounts")
+        break
+      }
+      let (result, size) = definition(name: name, text: nil, &certificates)
+      reading.add(result, bytes: size)
+      read.insert(name)
     }
     known.withLock { known in known = known.filter { read.contains($0.key) } }
-    return configuration
+    return reading.configuration
   }
 
-  package func definition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
+  func readDefinition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
+    var certificates = Certificates(uid: uid)
+    return definition(name: name, text: text, &certificates).result
+  }
+
+  private func definition(
+    name: String, text: String?, _ certificates: inout Certificates
+  ) -> (result: Result<AccountDefinition, ConfigurationProblems>, bytes: Int) {
     let file = folder.accountFile(PrintableText.escaped(name, limit: 80))
-    func fail(_ problem: ConfigurationProblem) -> Result<AccountDefinition, ConfigurationProblems> {
-      .failure(ConfigurationProblems([problem]))
+    func fail(_ problem: ConfigurationProblem) -> (Result<AccountDefinition, ConfigurationProblems>, Int) {
+      (.failure(ConfigurationProblems([problem])), 0)
     }
     guard AccountFileName.isAccountName(name) else {
       return fail(ConfigurationProblem(file: file, line: nil, key: nil, reason: AccountFileName.rule))
@@ -110,23 +139,29 @@ package final class FileConfiguration: ConfigurationSource {
     let bytes: [UInt8]
     if let text {
       bytes = Array(text.utf8)
-      guard bytes.count <= Self.fileLimitBytes else {
-        return fail(Self.problem(.refused("is larger than \(Self.fileLimitBytes) bytes"), file: file))
+      guard bytes.count <= ConfigurationLimits.fileBytes else {
+        return fail(Self.problem(.refused("is larger than \(ConfigurationLimits.fileBytes) bytes"), file: file))
       }
     } else {
       do {
-        bytes = try TrustedFile.read(file, uid: uid, limitBytes: Self.fileLimitBytes)
+        bytes = try TrustedFile.read(file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
       } catch {
         return fail(Self.problem(error, file: file))
       }
     }
-    return parse(bytes, name: name, file: file, keep: text == nil).flatMap { withDigest($0, bytes) }
+    let result = parse(bytes, name: name, file: file, keep: text == nil).flatMap { definition in
+      certificates.digested(definition, common: current.certificateAuthorityFile) {
+        TOMLDocument.line(of: $0, in: bytes)
+      }
+    }
+    return (result, bytes.count)
   }
 
   private func parse(
     _ bytes: [UInt8], name: String, file: String, keep: Bool
   ) -> Result<AccountDefinition, ConfigurationProblems> {
-    if let reading = known.withLock({ $0[name] }), reading.bytes == bytes { return reading.result }
+    let digest = Digest.sha256(bytes)
+    if let before = known.withLock({ $0[name] }), before.digest == digest { return before.result }
     let result: Result<AccountDefinition, ConfigurationProblems>
     do {
       result = DefinitionReader.read(try TOMLDocument(bytes), name: name, file: file, folder: folder)
@@ -134,36 +169,12 @@ package final class FileConfiguration: ConfigurationSource {
       result = .failure(
         ConfigurationProblems([ConfigurationProblem(file: file, line: error.line, key: nil, reason: error.reason)]))
     }
-    if keep { known.withLock { $0[name] = Reading(bytes, result) } }
+    if keep { known.withLock { $0[name] = Known(digest, result) } }
     return result
   }
 
-  /// The private authority: the account's own, else that of `config.toml`. Its file may change without the definition;
-  /// the digest shows it. Unlike the proxy, which sees no secret, it is part of what a login is bound to.
-  private func withDigest(
-    _ definition: AccountDefinition, _ bytes: [UInt8]
-  ) -> Result<AccountDefinition, ConfigurationProblems> {
-    var definition = definition
-    let own = definition.certificateAuthorityFile
-    guard let path = own ?? current.certificateAuthorityFile else { return .success(definition) }
-    definition.certificateAuthorityFile = path
-    do {
-      let certificates = try TrustedFile.read(path, uid: uid, limitBytes: Self.certificateLimitBytes)
-      definition.certificateAuthorityDigest = Hex.encode(Digest.sha256(certificates))
-      return .success(definition)
-    } catch {
-      let line = TOMLKeyLines(String(decoding: bytes, as: UTF8.self)).line(of: "ca_file")
-      let place = own == nil ? " (of config.toml)" : ""
-      let reason = "\(PrintableText.escaped(path))\(place) \(Self.sentence(error))"
-      return .failure(
-        ConfigurationProblems([
-          ConfigurationProblem(file: definition.file, line: line, key: "ca_file", reason: reason)
-        ]))
-    }
-  }
-
   private static func problem(_ error: TrustedFile.Failure, file: String) -> ConfigurationProblem {
-    ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file " + sentence(error))
+    ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file " + error.sentence)
   }
 
   private static func problem(_ error: any Error, file: String) -> ConfigurationProblem {
@@ -174,9 +185,12 @@ package final class FileConfiguration: ConfigurationSource {
     default: ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file cannot be read")
     }
   }
+}
 
-  private static func sentence(_ error: TrustedFile.Failure) -> String {
-    switch error {
+extension TrustedFile.Failure {
+  /// Completes a sentence that begins with the file's name.
+  var sentence: String {
+    switch self {
     case .missing: "does not exist"
     case .refused(let reason): reason
     }

@@ -4,29 +4,49 @@ import AgentWire
 struct KeyReader {
   let file: String
   private let document: TOMLDocument
-  private(set) var problems: [ConfigurationProblem] = []
+  private var found: [ConfigurationProblem] = []
+  /// Problems that were counted and not written down.
+  private var uncounted = 0
 
   init(file: String, document: TOMLDocument) {
     self.file = file
     self.document = document
   }
 
+  /// The first problems by their lines, and one that says how many more there are.
+  var problems: [ConfigurationProblem] {
+    let most = ConfigurationLimits.problemsPerFile
+    let more = uncounted + max(0, found.count - most)
+    let first = found.sorted { ($0.line ?? 0) < ($1.line ?? 0) }.prefix(most)
+    guard more > 0 else { return Array(first) }
+    let rest = "and \(more) more problem\(more == 1 ? "" : "s") in this file"
+    return first + [ConfigurationProblem(file: file, line: nil, key: nil, reason: rest)]
+  }
+
   mutating func refuse(_ key: String, _ reason: String) {
     // A key may be somebody's typing error or worse: it is shown, so it is escaped.
-    problems.append(
+    found.append(
       ConfigurationProblem(
         file: file, line: document.line(of: key), key: PrintableText.escaped(key, limit: 64), reason: reason))
   }
 
   /// Refuses every key that is not in `known`, secrets with advice of their own.
   mutating func refuseOthers(than known: [String]) {
-    for key in document.values.keys.sorted() where !known.contains(key) {
+    let others = document.values.keys.filter { !known.contains($0) }
+      .map { (key: $0, line: document.line(of: $0) ?? 0) }
+      .sorted { ($0.line, $0.key) < ($1.line, $1.key) }
+    let most = ConfigurationLimits.problemsPerFile
+    uncounted += max(0, others.count - most)
+    var isListTold = false
+    for (key, _) in others.prefix(most) {
       if let advice = SecretKeys.advice(key) {
         refuse(key, advice)
       } else if let meant = KeySuggestion.nearest(to: key, among: known) {
         refuse(key, "there is no such key; did you mean \(meant)?")
       } else {
-        refuse(key, "there is no such key; known are \(known.sorted().joined(separator: ", "))")
+        refuse(
+          key, "there is no such key" + (isListTold ? "" : "; known are \(known.sorted().joined(separator: ", "))"))
+        isListTold = true
       }
     }
   }

@@ -1,3 +1,4 @@
+import AgentWire
 import TOMLKit
 
 /// One TOML file as plain values, with the line each key stands on.
@@ -47,6 +48,7 @@ struct TOMLDocument: Sendable {
         throw SyntaxError(line: Self.line(of: place, in: text), reason: "a NUL character is not allowed")
       }
     }
+    lines = try TOMLKeyLines(text)
     do {
       let root = try TOMLTable(string: text)
       // The library gives nothing back by itself. So most of it is; what is left are copies of the texts.
@@ -57,11 +59,15 @@ struct TOMLDocument: Sendable {
     } catch {
       throw SyntaxError(line: nil, reason: "the file is no TOML")
     }
-    lines = TOMLKeyLines(text)
   }
 
   /// The line of `key` (`a`, or `a.b` inside a table), counted from 1.
   func line(of key: String) -> Int? { lines.line(of: key) }
+
+  /// The line of `key` in a text that was read before.
+  static func line(of key: String, in bytes: [UInt8]) -> Int? {
+    (try? TOMLKeyLines(String(decoding: bytes, as: UTF8.self)))?.line(of: key)
+  }
 
   private static func table(_ table: TOMLTable, depth: Int) -> [String: Value] {
     var values: [String: Value] = [:]
@@ -101,8 +107,10 @@ struct TOMLDocument: Sendable {
     text.utf8[..<place.lowerBound].reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
   }
 
-  /// The parser's words begin with `Error while parsing …`.
-  private static func sentence(_ description: String) -> String { "not TOML: " + description }
+  /// The parser's words begin with `Error while parsing …`, and may repeat the text.
+  private static func sentence(_ description: String) -> String {
+    "not TOML: " + PrintableText.escaped(description, limit: 300)
+  }
 }
 
 extension String {

@@ -1,5 +1,8 @@
-/// Where the keys of a TOML text stand. The parser does not keep it. Reads valid TOML only: what a value holds (keys in
-/// inline tables too) is passed over.
+/// One look over a TOML text before the parser's: that it keeps the limits, and where its keys stand, which the parser does
+/// not keep.
+///
+/// It reads valid TOML as the parser does. The first thing that is not valid ends the parser's work, so what is taken for
+/// something else behind it does no harm.
 struct TOMLKeyLines: Sendable {
   private var lines: [String: Int] = [:]
 
@@ -13,22 +16,24 @@ struct TOMLKeyLines: Sendable {
     }
   }
 
-  init(_ text: String) {
-    var reader = Reader(bytes: Array(text.utf8))
+  /// Throws what is beyond a limit, or holds a character that TOML has nowhere.
+  init(_ text: String) throws(TOMLDocument.SyntaxError) {
+    var reader = TOMLReader(bytes: Array(text.utf8))
+    try reader.checkCharacters()
     var prefix: [String] = []
     while reader.skipToStatement() {
       let line = reader.line
+      try reader.countKey()
       if reader.peek == UInt8(ascii: "[") {
         while reader.peek == UInt8(ascii: "[") { reader.advance() }
-        prefix = reader.key()
+        prefix = try reader.key()
         record(prefix, line)
-        reader.skipValue()
       } else {
-        let key = reader.key()
+        let key = try reader.key()
         // A dotted key makes the tables on its way.
         for length in 1...max(key.count, 1) { record(prefix + key.prefix(length), line) }
-        reader.skipValue()
       }
+      try reader.skipValue()
     }
   }
 
@@ -36,96 +41,5 @@ struct TOMLKeyLines: Sendable {
     guard !path.isEmpty else { return }
     let key = path.joined(separator: ".")
     if lines[key] == nil { lines[key] = line }
-  }
-}
-
-private struct Reader {
-  let bytes: [UInt8]
-  private var position = 0
-  private(set) var line = 1
-
-  init(bytes: [UInt8]) { self.bytes = bytes }
-
-  var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-  mutating func advance() {
-    if peek == UInt8(ascii: "\n") { line += 1 }
-    position += 1
-  }
-
-  /// Passes blanks, line ends and comments; false at the end of the text.
-  mutating func skipToStatement() -> Bool {
-    while let byte = peek {
-      switch byte {
-      case UInt8(ascii: "#"): skipComment()
-      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"), 0xEF, 0xBB, 0xBF: advance()
-      default: return true
-      }
-    }
-    return false
-  }
-
-  /// The parts of a key, up to its `=` or `]`.
-  mutating func key() -> [String] {
-    var parts: [String] = []
-    var part: [UInt8] = []
-    while let byte = peek, byte != UInt8(ascii: "="), byte != UInt8(ascii: "]"), byte != UInt8(ascii: "\n") {
-      switch byte {
-      case UInt8(ascii: "."):
-        parts.append(String(decoding: part, as: UTF8.self))
-        part = []
-        advance()
-      case UInt8(ascii: "\""), UInt8(ascii: "'"):
-        advance()
-        while let inner = peek, inner != byte, inner != UInt8(ascii: "\n") {
-          part.append(inner)
-          advance()
-        }
-        advance()
-      default:
-        if byte > 0x20 { part.append(byte) }
-        advance()
-      }
-    }
-    return parts + [String(decoding: part, as: UTF8.self)]
-  }
-
-  /// Passes everything up to the end of the statement: the line end outside strings and brackets.
-  mutating func skipValue() {
-    var depth = 0
-    while let byte = peek {
-      switch byte {
-      case UInt8(ascii: "#"): skipComment()
-      case UInt8(ascii: "\""), UInt8(ascii: "'"): skipString(byte)
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
-        depth += 1
-        advance()
-      case UInt8(ascii: "]"), UInt8(ascii: "}"):
-        depth = max(depth - 1, 0)
-        advance()
-      case UInt8(ascii: "\n") where depth == 0: return advance()
-      default: advance()
-      }
-    }
-  }
-
-  private mutating func skipComment() {
-    while let byte = peek, byte != UInt8(ascii: "\n") { advance() }
-  }
-
-  private mutating func skipString(_ quote: UInt8) {
-    let isLong = bytes[position...].starts(with: [quote, quote, quote])
-    let end = isLong ? [quote, quote, quote] : [quote]
-    for _ in end { advance() }
-    while let byte = peek {
-      if bytes[position...].starts(with: end) {
-        for _ in end { advance() }
-        // Up to two quotes may stand before the closing ones.
-        while isLong, peek == quote { advance() }
-        return
-      }
-      if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") { advance() }
-      advance()
-    }
   }
 }

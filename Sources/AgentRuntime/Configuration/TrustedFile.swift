@@ -12,20 +12,23 @@ enum TrustedFile {
   }
 
   static func read(_ path: String, uid: UInt32, limitBytes: Int) throws(Failure) -> [UInt8] {
-    // Non-blocking: a FIFO under that name would hold us until somebody writes.
+    var found = stat()
+    // Before it is opened: to open a device may do something already.
+    if stat(path, &found) == 0, found.st_mode & S_IFMT != S_IFREG { throw .refused("is not a regular file") }
+    // Non-blocking: a FIFO that comes under that name now would hold us until somebody writes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT { throw .missing }
       throw .refused("cannot be opened: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    var found = stat()
     guard fstat(descriptor, &found) == 0 else { throw .refused("cannot be examined") }
     guard found.st_mode & S_IFMT == S_IFREG else { throw .refused("is not a regular file") }
     try check(found, descriptor, uid: uid)
     guard found.st_size <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
 
-    var bytes = [UInt8](repeating: 0, count: limitBytes + 1)
+    // What it says it has, and room to see that it has more.
+    var bytes = [UInt8](repeating: 0, count: Int(found.st_size) + 1)
     var filled = 0
     while filled < bytes.count {
       let count = bytes.withUnsafeMutableBytes { buffer in
@@ -37,15 +40,19 @@ enum TrustedFile {
       }
       if count == 0 { break }
       filled += count
+      guard filled <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
+      if filled == bytes.count { bytes += [UInt8](repeating: 0, count: min(filled, limitBytes + 1 - filled)) }
     }
-    guard filled <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
-    // A copy of its own size: the reader keeps it, thousands of times.
-    return Array(bytes[..<filled])
+    bytes.removeLast(bytes.count - filled)
+    return bytes
   }
 
-  /// The names in a folder that is held to the same rules, sorted; empty when there is none. At most `limit`, one more
-  /// to tell that there are more.
-  static func names(in folder: String, uid: UInt32, limit: Int) throws(Failure) -> [String] {
+  /// The names of a folder that is held to the same rules and that `isMeant` takes, sorted; empty when there is none. At
+  /// most `limit`, and one more to tell that there are more. Of names at all, `looks` are looked at: a folder that has more
+  /// is refused, since nobody knows what would be left out.
+  static func names(
+    in folder: String, uid: UInt32, limit: Int, looks: Int, isMeant: (String) -> Bool
+  ) throws(Failure) -> [String] {
     guard let directory = opendir(folder) else {
       if errno == ENOENT { return [] }
       throw .refused("cannot be opened: \(String(cString: strerror(errno)))")
@@ -55,13 +62,16 @@ enum TrustedFile {
     guard fstat(dirfd(directory), &found) == 0 else { throw .refused("cannot be examined") }
     try check(found, dirfd(directory), uid: uid)
     var names: [String] = []
+    var looked = 0
     while names.count <= limit, let entry = readdir(directory) {
+      looked += 1
+      guard looked <= looks else { throw .refused("holds more than \(looks) files") }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
           String(cString: $0)
         }
       }
-      if name != ".", name != ".." { names.append(name) }
+      if isMeant(name) { names.append(name) }
     }
     return names.sorted()
   }

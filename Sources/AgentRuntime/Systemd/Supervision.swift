@@ -9,6 +9,8 @@ struct Supervision: Sendable {
   /// How long a stop may stay without a word, and how often there is one.
   private static let patienceSeconds: Int64 = 15
   private static let reminderSeconds: Int64 = 5
+  /// Problems of the configuration files that one reading writes to the log.
+  private static let loggedProblems = 20
 
   private let notifier: ServiceNotifier
   private let service: CredentialService
@@ -29,7 +31,8 @@ struct Supervision: Sendable {
     Task {
       do throws(AgentFailure) {
         try await service.open()
-        notifier.notify(.status(Self.status(accounts: await service.definedCount, problems: await service.problems)))
+        let problems = await service.problems.all
+        notifier.notify(.status(Self.status(accounts: await service.definedCount, problems: problems)))
       } catch {
         notifier.notify(.status(Self.status(failure: error)))
       }
@@ -57,8 +60,13 @@ struct Supervision: Sendable {
 
   private func reread(_ answer: ConfigReloadAnswer) -> ServiceNotifier.State {
     logger.info("configuration read again", metadata: ["event": "reloaded", "accounts": "\(answer.accounts)"])
-    for problem in answer.problems { logger.warning("\(Self.line(problem))") }
-    return .status(Self.status(accounts: answer.accounts, problems: answer.problems))
+    for problem in answer.problems.prefix(Self.loggedProblems) { logger.warning("\(Self.line(problem))") }
+    let leftOut = answer.problemsLeftOut ?? 0
+    if answer.problems.count + leftOut > Self.loggedProblems {
+      logger.warning(
+        "and \(answer.problems.count + leftOut - Self.loggedProblems) more problems in configuration files")
+    }
+    return .status(Self.status(accounts: answer.accounts, problems: answer.problems, leftOut: leftOut))
   }
 
   /// The end begins: from now on the manager is asked for more time, again and again, until the task is cancelled or the
@@ -75,10 +83,11 @@ struct Supervision: Sendable {
   }
 
   /// The line of `systemctl status`. Names come from files, so they are escaped.
-  static func status(accounts: Int, problems: [ConfigurationProblem]) -> String {
+  static func status(accounts: Int, problems: [ConfigurationProblem], leftOut: Int = 0) -> String {
     let serving = "serving \(accounts) account\(accounts == 1 ? "" : "s")"
     guard let first = problems.first else { return serving }
-    let more = problems.count == 1 ? "" : " (and \(problems.count - 1) more)"
+    let others = problems.count - 1 + leftOut
+    let more = others == 0 ? "" : " (and \(others) more)"
     return "\(serving); a file has a problem: \(line(first))\(more)"
   }
 

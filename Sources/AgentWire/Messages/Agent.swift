@@ -55,15 +55,18 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
   package var vault: VaultStatusAnswer
   /// Conditions that make the agent worse than it should be, one line each.
   package var degraded: [String]
-  /// Files that could not be used.
+  /// Files that could not be used: the first problems.
   package var problems: [ConfigurationProblem]
+  /// How many more there are; nil: none.
+  package var problemsLeftOut: Int?
   package var counts: [String: Int]
   package var accounts: [AccountSummary]
   package var next: String?
 
   package init(
     pid: Int, agentVersion: String, started: String, startedAt: Int, vault: VaultStatusAnswer, degraded: [String],
-    problems: [ConfigurationProblem], counts: [String: Int], accounts: [AccountSummary], next: String?
+    problems: [ConfigurationProblem], problemsLeftOut: Int? = nil, counts: [String: Int], accounts: [AccountSummary],
+    next: String?
   ) {
     self.pid = pid
     self.agentVersion = agentVersion
@@ -72,14 +75,19 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
     self.vault = vault
     self.degraded = degraded
     self.problems = problems
+    self.problemsLeftOut = problemsLeftOut
     self.counts = counts
     self.accounts = accounts
     self.next = next
   }
 
   package enum CodingKeys: String, CodingKey {
-    case pid, started, vault, degraded, problems, counts, accounts, next
+    case pid
     case agentVersion = "agent_version"
+    case started
     case startedAt = "started_at"
+    case vault, degraded, problems
+    case problemsLeftOut = "problems_left_out"
+    case counts, accounts, next
   }
 }

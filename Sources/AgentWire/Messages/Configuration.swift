@@ -29,10 +29,19 @@ package struct ConfigReload: RequestParameters, Equatable {
 
 package struct ConfigReloadAnswer: Codable, Sendable, Equatable {
   package var accounts: Int
+  /// The first ones.
   package var problems: [ConfigurationProblem]
+  /// How many more there are; nil: none.
+  package var problemsLeftOut: Int?
 
-  package init(accounts: Int, problems: [ConfigurationProblem]) {
+  package init(accounts: Int, problems: [ConfigurationProblem], problemsLeftOut: Int? = nil) {
     self.accounts = accounts
     self.problems = problems
+    self.problemsLeftOut = problemsLeftOut
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case accounts, problems
+    case problemsLeftOut = "problems_left_out"
   }
 }

@@ -10,9 +10,11 @@ struct ReloadCommand: ParsableCommand {
 
   func run(_ bench: Workbench) throws(CommandError) {
     let answer = try bench.agent.ask(ConfigReload())
-    for problem in answer.problems.dropLast() { bench.terminal.warn(problem.sentence) }
-    if let last = answer.problems.last {
-      throw .configuration(last.sentence, run: "oauthctl reload once it is put right; the last good definition holds")
+    let problems = ProblemText(answer.problems, leftOut: answer.problemsLeftOut)
+    let lines = problems.sentences + (problems.more.map { [$0] } ?? [])
+    for line in lines.dropLast() { bench.terminal.warn(line) }
+    if let last = lines.last {
+      throw .configuration(last, run: "oauthctl reload once it is put right; the last good definition holds")
     }
     bench.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
   }

@@ -22,7 +22,8 @@ struct StatusPage: Sendable {
     lines.append(cut(agentLine, terminal))
     if let reason = status.vault.reason { lines.append(cut("vault    \(clean(reason))", terminal)) }
     for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
-    for problem in status.problems { lines.append(cut(clean(problem.sentence), terminal)) }
+    let problems = ProblemText(status.problems, leftOut: status.problemsLeftOut)
+    for line in problems.sentences + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }
     return lines
   }
 
@@ -113,12 +114,5 @@ struct StatusPage: Sendable {
 
   private func cut(_ line: String, _ terminal: Terminal) -> String {
     terminal.columns.map { Table.cut(line, to: $0) } ?? line
-  }
-}
-
-extension ConfigurationProblem {
-  /// `FILE:LINE: key: reason`.
-  var sentence: String {
-    file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason
   }
 }

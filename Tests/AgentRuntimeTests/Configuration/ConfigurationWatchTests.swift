@@ -113,7 +113,7 @@ struct ConfigurationWatchTests {
     let scratch = try ScratchFolder()
     let configuration = FileConfiguration(
       folder: ConfigurationFolder(path: scratch.path + "/none", home: nil), uid: getuid())
-    #expect(configuration.watch != nil && configuration.load().definitions.isEmpty)
+    #expect(configuration.watch != nil && configuration.read().definitions.isEmpty)
     #expect(configuration.watch?.hasEvents == false)
     mkdir(scratch.path + "/none", 0o700)
     #expect(configuration.watch?.hasEvents == true)

@@ -10,7 +10,7 @@ struct DefinitionTests {
   private static let base = "issuer = \"https://id.example\"\nclient_id = \"abc\"\n"
 
   private func read(_ text: String) -> Result<AccountDefinition, ConfigurationProblems> {
-    FileConfiguration(folder: Self.folder, uid: 0).definition(name: "work", text: text)
+    FileConfiguration(folder: Self.folder, uid: 0).readDefinition(name: "work", text: text)
   }
 
   private func problems(_ text: String) -> [ConfigurationProblem] {
@@ -213,7 +213,7 @@ struct DefinitionTests {
     ])
   func names(_ name: String) {
     guard
-      case .failure(let failure) = FileConfiguration(folder: Self.folder, uid: 0).definition(
+      case .failure(let failure) = FileConfiguration(folder: Self.folder, uid: 0).readDefinition(
         name: name, text: Self.base)
     else {
       Issue.record("accepted")
@@ -224,7 +224,7 @@ struct DefinitionTests {
   }
 
   @Test("The line of a key is found whatever stands before it")
-  func lines() {
+  func lines() throws {
     let text = #"""
       # a = 1
       first = """
@@ -245,7 +245,7 @@ struct DefinitionTests {
       odd = """a""""
       after = 1
       """#
-    let lines = TOMLKeyLines(text)
+    let lines = try TOMLKeyLines(text)
     let expected = [
       "first": 2, "second": 5, "third": 6, "quotedkey.inner": nil, "quoted key.inner": 9, "table": 10, "table.key": 11,
       "table.key.x": 11, "table.two.key": 13, "table.two.last": 16,

@@ -18,7 +18,7 @@ struct FileConfigurationTests {
       folder: ConfigurationFolder(path: scratch.path, home: scratch.path), uid: getuid())
   }
 
-  private func reasons() -> [String] { configuration.load().problems.map(\.reason) }
+  private func reasons() -> [String] { configuration.read().problems.map(\.reason) }
 
   @Test("Accounts are read in the order of their names; what editors leave behind is not")
   func load() throws {
@@ -26,7 +26,7 @@ struct FileConfigurationTests {
       try scratch.write("accounts.d/" + name, good)
     }
     try scratch.write("accounts.d/Upper.toml", good)
-    let found = configuration.load()
+    let found = configuration.read()
     #expect(found.definitions.map(\.name) == ["a", "b"])
     #expect(found.definitions.first?.file == scratch.path + "/accounts.d/a.toml")
     #expect(found.problems.map(\.reason) == [AccountFileName.rule])
@@ -35,7 +35,7 @@ struct FileConfigurationTests {
   @Test("Without the folder there is no account and no problem")
   func noFolder() {
     rmdir(scratch.path + "/accounts.d")
-    let found = configuration.load()
+    let found = configuration.read()
     #expect(found.definitions.isEmpty && found.problems.isEmpty)
   }
 
@@ -43,7 +43,7 @@ struct FileConfigurationTests {
   func oneBad() throws {
     try scratch.write("accounts.d/a.toml", "issuer = ")
     try scratch.write("accounts.d/b.toml", good)
-    let found = configuration.load()
+    let found = configuration.read()
     #expect(found.definitions.map(\.name) == ["b"])
     #expect(found.problems.map(\.file) == [scratch.path + "/accounts.d/a.toml"])
     #expect(found.problems.first?.line == 1)
@@ -52,11 +52,11 @@ struct FileConfigurationTests {
   @Test("A changed file is read anew, an unchanged one gives the same")
   func changes() throws {
     try scratch.write("accounts.d/a.toml", good)
-    #expect(configuration.load().definitions == configuration.load().definitions)
+    #expect(configuration.read().definitions == configuration.read().definitions)
     try scratch.write("accounts.d/a.toml", good.replacing("abc", "xyz"))
-    #expect(configuration.load().definitions.map(\.clientID) == ["xyz"])
+    #expect(configuration.read().definitions.map(\.clientID) == ["xyz"])
     unlink(scratch.path + "/accounts.d/a.toml")
-    #expect(configuration.load().definitions.isEmpty)
+    #expect(configuration.read().definitions.isEmpty)
   }
 
   @Test("A symbolic link is followed, a dangling one is told")
@@ -64,7 +64,7 @@ struct FileConfigurationTests {
     try scratch.write("elsewhere", good)
     symlink("../elsewhere", scratch.path + "/accounts.d/a.toml")
     symlink("../nothing", scratch.path + "/accounts.d/b.toml")
-    let found = configuration.load()
+    let found = configuration.read()
     #expect(found.definitions.map(\.name) == ["a"])
     #expect(found.problems.map(\.reason) == ["the file does not exist"])
   }
@@ -107,7 +107,7 @@ struct FileConfigurationTests {
   func size() throws {
     try scratch.write("accounts.d/a.toml", good + String(repeating: "#", count: (64 << 10) - good.utf8.count))
     try scratch.write("accounts.d/b.toml", good + String(repeating: "#", count: (64 << 10) - good.utf8.count + 1))
-    let found = configuration.load()
+    let found = configuration.read()
     #expect(found.definitions.map(\.name) == ["a"])
     #expect(found.problems.map(\.reason) == ["the file is larger than 65536 bytes"])
   }
@@ -116,15 +116,15 @@ struct FileConfigurationTests {
   func certificateDigest() throws {
     try scratch.write("ca.pem", "one")
     try scratch.write("accounts.d/a.toml", good + "ca_file = \"~/ca.pem\"\n")
-    let first = configuration.load().definitions.first
+    let first = configuration.read().definitions.first
     #expect(first?.certificateAuthorityFile == scratch.path + "/ca.pem")
     #expect(first?.certificateAuthorityDigest == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
     try scratch.write("ca.pem", "two")
-    let second = configuration.load().definitions.first
+    let second = configuration.read().definitions.first
     #expect(second?.certificateAuthorityDigest != nil)
     #expect(second?.certificateAuthorityDigest != first?.certificateAuthorityDigest)
     unlink(scratch.path + "/ca.pem")
-    let problem = configuration.load().problems.first
+    let problem = configuration.read().problems.first
     #expect(problem?.key == "ca_file" && problem?.line == 3)
   }
 
@@ -148,21 +148,21 @@ struct FileConfigurationTests {
   func currentSettings() throws {
     #expect(configuration.current == AgentSettings())
     try scratch.write("config.toml", "proxy = \"http://proxy.example:3128\"\n")
-    #expect(configuration.load().problems.isEmpty)
+    #expect(configuration.read().problems.isEmpty)
     #expect(configuration.current.proxy == "http://proxy.example:3128")
     try scratch.write("config.toml", "proxy = \"http://proxy.ex")
-    #expect(configuration.load().problems.map(\.file) == [scratch.path + "/config.toml"])
+    #expect(configuration.read().problems.map(\.file) == [scratch.path + "/config.toml"])
     #expect(configuration.current.proxy == "http://proxy.example:3128")
     unlink(scratch.path + "/config.toml")
-    #expect(configuration.load().problems.isEmpty)
+    #expect(configuration.read().problems.isEmpty)
     #expect(configuration.current == AgentSettings())
     // A file that was read before is not parsed again, and counts all the same.
     for _ in 1...2 {
       try scratch.write("config.toml", "proxy = \"http://proxy.example:3128\"\n")
-      #expect(configuration.load().problems.isEmpty)
+      #expect(configuration.read().problems.isEmpty)
       #expect(configuration.current.proxy == "http://proxy.example:3128")
       unlink(scratch.path + "/config.toml")
-      #expect(configuration.load().problems.isEmpty && configuration.current == AgentSettings())
+      #expect(configuration.read().problems.isEmpty && configuration.current == AgentSettings())
     }
   }
 
@@ -173,12 +173,12 @@ struct FileConfigurationTests {
     try scratch.write("accounts.d/a.toml", good)
     try scratch.write("accounts.d/b.toml", good + "ca_file = \"\(scratch.path)/own.pem\"\n")
     try scratch.write("config.toml", "ca_file = \"\(scratch.path)/common.pem\"\n")
-    let found = configuration.load()
+    let found = configuration.read()
     #expect(found.problems.isEmpty)
     #expect(found.definitions.map(\.certificateAuthorityFile) == ["/common.pem", "/own.pem"].map { scratch.path + $0 })
     #expect(found.definitions.allSatisfy { $0.certificateAuthorityDigest != nil })
     unlink(scratch.path + "/common.pem")
-    let problem = configuration.load().problems.first
+    let problem = configuration.read().problems.first
     #expect(problem?.file == scratch.path + "/accounts.d/a.toml" && problem?.reason.contains("config.toml") == true)
   }
 

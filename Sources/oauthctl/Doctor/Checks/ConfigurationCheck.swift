@@ -19,9 +19,9 @@ enum ConfigurationCheck {
           "configuration", "\(patient.shown(path)) may be written by others", .run("chmod go-w \(patient.quoted(path))")
         ))
     }
-    for problem in patient.status?.problems ?? [] {
-      findings.append(
-        .wrong("configuration", problem.sentence, .advice("put it right, then: oauthctl reload")))
+    let problems = ProblemText(patient.status?.problems ?? [], leftOut: patient.status?.problemsLeftOut)
+    for line in problems.sentences + (problems.more.map { [$0] } ?? []) {
+      findings.append(.wrong("configuration", line, .advice("put it right, then: oauthctl reload")))
     }
     if findings.isEmpty {
       let count = accounts.count

@@ -1,0 +1,56 @@
+package import AgentWire
+
+/// What is wrong with the configuration files: found by account, and cut for an answer.
+package struct FileProblems: Sendable, Equatable {
+  package let all: [ConfigurationProblem]
+  /// Places in `all` by the names of files, without their folders.
+  private let places: [Substring: [Int]]
+  private let files: Set<String>
+
+  /// Problems that one answer lists, and the bytes of their texts, at most: with a page of accounts beside them they fit
+  /// into a line, however long the paths are.
+  static let listed = 100
+  static let listedBytes = 128 << 10
+
+  package init(_ problems: [ConfigurationProblem] = []) {
+    all = problems
+    var places: [Substring: [Int]] = [:]
+    for (place, problem) in problems.enumerated() { places[Self.name(problem.file), default: []].append(place) }
+    self.places = places
+    files = Set(problems.map(\.file))
+  }
+
+  /// The problems of the file of `account`.
+  package func about(_ account: String) -> [ConfigurationProblem] {
+    places["\(account).toml"[...]]?.map { all[$0] } ?? []
+  }
+
+  package func first(about account: String) -> ConfigurationProblem? {
+    places["\(account).toml"[...]]?.first.map { all[$0] }
+  }
+
+  /// Whether `file`, or a folder that it lies in, has a problem, so that it was not read.
+  package func concern(_ file: String) -> Bool {
+    guard !files.isEmpty else { return false }
+    var path = file[...]
+    while !files.contains(String(path)) {
+      guard let slash = path.lastIndex(of: "/") else { return false }
+      path = path[..<slash]
+    }
+    return true
+  }
+
+  /// The first ones, and how many more there are; nil: none.
+  package var cut: (problems: [ConfigurationProblem], leftOut: Int?) {
+    var bytes = 0
+    let first = all.prefix(Self.listed).prefix { problem in
+      bytes += problem.file.utf8.count + (problem.key?.utf8.count ?? 0) + problem.reason.utf8.count
+      return bytes <= Self.listedBytes
+    }
+    return (Array(first), first.count < all.count ? all.count - first.count : nil)
+  }
+
+  private static func name(_ path: String) -> Substring {
+    path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+  }
+}

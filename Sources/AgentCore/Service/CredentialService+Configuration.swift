@@ -1,0 +1,51 @@
+package import AgentWire
+
+/// Reading the configuration files: elsewhere, since it may take long, and taken over here in one step.
+extension CredentialService {
+  package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
+    try await open()
+    return Self.answer(await readFiles())
+  }
+
+  /// As `reload`, when the files have been read before; nil: the first request reads them.
+  package func filesChanged() async -> ConfigReloadAnswer? {
+    lockedList = nil
+    // What it read may have been the files before they changed.
+    if let opening { _ = await opening.value }
+    return isOpen && !isLocked ? Self.answer(await readFiles()) : nil
+  }
+
+  private static func answer(_ read: Configuration) -> ConfigReloadAnswer {
+    let (problems, leftOut) = FileProblems(read.problems).cut
+    return ConfigReloadAnswer(accounts: read.definitions.count, problems: problems, problemsLeftOut: leftOut)
+  }
+
+  /// What the files say, read after this was called, and taken over.
+  ///
+  /// One reading follows another. Whoever comes while one is under way shares the next: what is to be read may have been
+  /// written since that one began.
+  func readFiles() async -> Configuration {
+    if let nextReading { return await nextReading.value }
+    let before = reading
+    let task = Task {
+      _ = await before?.value
+      return await self.readNow()
+    }
+    nextReading = task
+    return await task.value
+  }
+
+  private func readNow() async -> Configuration {
+    reading = nextReading
+    nextReading = nil
+    let read = await configuration.load()
+    reading = nil
+    if isOpen, !isLocked {
+      apply(read)
+    } else {
+      problems = FileProblems(read.problems)
+      lockedCount = read.definitions.count
+    }
+    return read
+  }
+}

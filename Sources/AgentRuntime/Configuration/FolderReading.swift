@@ -1,0 +1,37 @@
+import AgentCore
+import AgentWire
+
+/// What one reading of the account files has found so far, within the limits for all of them.
+struct FolderReading {
+  private(set) var configuration: Configuration
+  private let folder: String
+  private var bytes = 0
+
+  init(settingsProblems: [ConfigurationProblem], folder: String) {
+    configuration = Configuration(definitions: [], problems: settingsProblems)
+    self.folder = folder
+  }
+
+  /// Whether a file of any size may be read yet.
+  var hasRoom: Bool { bytes + ConfigurationLimits.fileBytes <= ConfigurationLimits.folderBytes }
+
+  mutating func add(_ problem: ConfigurationProblem) { configuration.problems.append(problem) }
+
+  /// The folder holds too much. A problem of the folder keeps every account that is not read as it was.
+  mutating func add(excess what: String) {
+    add(
+      ConfigurationProblem(file: folder, line: nil, key: nil, reason: "it holds \(what); the rest is not read"))
+  }
+
+  /// What became of one file of so many bytes. Each file with problems keeps one at least: it is what tells that its last
+  /// good definition holds.
+  mutating func add(_ result: Result<AccountDefinition, ConfigurationProblems>, bytes: Int) {
+    self.bytes += bytes
+    switch result {
+    case .success(let definition): configuration.definitions.append(definition)
+    case .failure(let failure):
+      let room = ConfigurationLimits.problems - configuration.problems.count
+      configuration.problems += failure.problems.prefix(max(1, room))
+    }
+  }
+}

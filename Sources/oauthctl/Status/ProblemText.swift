@@ -1,0 +1,24 @@
+import AgentWire
+
+/// Problems of configuration files for people: the first ones, and how many more there are.
+struct ProblemText: Sendable, Equatable {
+  static let most = 10
+
+  let sentences: [String]
+  /// One line; nil when all are shown.
+  let more: String?
+
+  /// `leftOut` is how many more the agent has than it lists.
+  init(_ problems: [ConfigurationProblem], leftOut: Int?) {
+    sentences = problems.prefix(Self.most).map(\.sentence)
+    let others = problems.count - sentences.count + max(0, leftOut ?? 0)
+    more = others == 0 ? nil : "and \(others) more problem\(others == 1 ? "" : "s") in configuration files"
+  }
+}
+
+extension ConfigurationProblem {
+  /// `FILE:LINE: key: reason`.
+  var sentence: String {
+    file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason
+  }
+}

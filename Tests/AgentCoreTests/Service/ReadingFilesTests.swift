@@ -1,0 +1,104 @@
+import AgentTestSupport
+import AgentWire
+import Logging
+import OAuthProtocol
+import Sealing
+import Synchronization
+import Testing
+
+@testable import AgentCore
+
+/// Readings that end when a test says so.
+private final class SlowConfiguration: ConfigurationSource {
+  private let held = Mutex<(began: Int, waiting: [CheckedContinuation<Configuration, Never>], isSlow: Bool)>(
+    (0, [], false))
+
+  var began: Int { held.withLock { $0.began } }
+
+  func makeSlow() { held.withLock { $0.isSlow = true } }
+
+  func load() async -> Configuration {
+    await withCheckedContinuation { continuation in
+      let isSlow = held.withLock { state in
+        state.began += 1
+        if state.isSlow { state.waiting.append(continuation) }
+        return state.isSlow
+      }
+      if !isSlow { continuation.resume(returning: Configuration(definitions: [.browser], problems: [])) }
+    }
+  }
+
+  func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems> {
+    .success(.browser)
+  }
+
+  /// Ends the oldest reading.
+  func end(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
+    let waiting = held.withLock { $0.waiting.removeFirst() }
+    waiting.resume(returning: Configuration(definitions: definitions, problems: problems))
+  }
+}
+
+@Suite("Reading the files beside the agent's work")
+struct ReadingFilesTests {
+  private let configuration = SlowConfiguration()
+
+  private func service() async throws -> CredentialService {
+    let clock = HandClock()
+    let service = CredentialService(
+      store: MemoryStore(), transport: Bench.server(clock), configuration: configuration, time: clock,
+      random: SystemRandom(), ready: ReadyTokens(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    try await service.open()
+    #expect(configuration.began == 1)
+    configuration.makeSlow()
+    return service
+  }
+
+  private func account(_ name: String) -> AccountDefinition { .browser.changed { $0.name = name } }
+
+  @Test("While a reading takes its time, requests are answered")
+  func answers() async throws {
+    let service = try await service()
+    async let reloaded = service.reload()
+    try await eventually("it reads") { configuration.began == 2 }
+    #expect(try await service.list(limit: nil, after: nil).accounts.map(\.account) == ["work"])
+    #expect(await service.definedCount == 1)
+    configuration.end([account("a"), account("b")])
+    #expect(try await reloaded.accounts == 2)
+    #expect(await service.definedCount == 2)
+  }
+
+  @Test("Who asks while one is under way is answered by a later one, which all of them share")
+  func shared() async throws {
+    let service = try await service()
+    async let first = service.reload()
+    try await eventually("it reads") { configuration.began == 2 }
+    let later = (0..<5).map { _ in Task { try await service.reload().accounts } }
+    try await eventually("the next one is asked for") { await service.nextReading != nil }
+    configuration.end([account("a")])
+    #expect(try await first.accounts == 1)
+    try await eventually("the next one reads") { configuration.began == 3 }
+    configuration.end([account("a"), account("b")])
+    for task in later { #expect(try await task.value == 2) }
+    #expect(configuration.began == 3, "one for the five")
+    #expect(await service.definedCount == 2)
+  }
+
+  @Test("What is read while the vault is being locked defines nothing, and is told")
+  func locked() async throws {
+    let service = try await service()
+    async let reloaded = service.reload()
+    try await eventually("it reads") { configuration.began == 2 }
+    _ = try await service.lock(HandVault())
+    configuration.end(
+      [account("a"), account("b")], problems: [ConfigurationProblem(file: "/x", line: 1, key: nil, reason: "bad")])
+    #expect(try await reloaded.problems.count == 1)
+    #expect(await service.definedCount == 2)
+    #expect(await service.problems.all.count == 1)
+    #expect(await service.hasAccounts == false)
+  }
+}
+
+extension CredentialService {
+  fileprivate var hasAccounts: Bool { !accounts.isEmpty }
+}
