@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The clock that only counts forward, suspend included.

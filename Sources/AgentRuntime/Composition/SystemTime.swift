@@ -1,4 +1,5 @@
 package import AgentCore
+import CLinux
 import Glibc
 
 /// The machine's clocks. Sleeping counts suspend (CLOCK_BOOTTIME).

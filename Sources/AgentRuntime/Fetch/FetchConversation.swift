@@ -1,4 +1,5 @@
 import FetchWire
+import CLinux
 import Glibc
 import OAuthProtocol
 import Sealing
