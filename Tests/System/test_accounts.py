@@ -236,7 +236,8 @@ def test_accept_does_nothing_before_somebody_agrees(home, agent, dot):
 def test_a_new_login_binds_the_change_too(home, agent, dot):
     log_in(home, dot)
     edit(home, "work", token_endpoint=f'"{other_name(dot.token_endpoint)}"')
-    home.oauthctl("login", "work")
+    shown = home.oauthctl("login", "work", "--accept-changes").stderr
+    assert f"token_endpoint: {dot.token_endpoint} → {other_name(dot.token_endpoint)}" in shown
     assert home.oauthctl("get-token", "work", "--force").status == 0
 
 

@@ -19,12 +19,14 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var certificateAuthorityDigest: String?
   package var proxy: String?
   package var tokenParameters: [String: String]
+  /// Grants that ask anew without a person only; nil in records that do not know it.
+  package var request: UnattendedRequest?
 
   package init(
     issuer: String, clientID: String, clientAuthentication: String, tokenEndpoint: String,
     authorizationEndpoint: String?, deviceAuthorizationEndpoint: String?, revocationEndpoint: String?,
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
-    proxy: String?, tokenParameters: [String: String]
+    proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
@@ -39,13 +41,14 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     self.certificateAuthorityDigest = certificateAuthorityDigest
     self.proxy = proxy
     self.tokenParameters = tokenParameters
+    self.request = request
   }
 
   /// How `definition` differs. Endpoints that the definition leaves to discovery stay as they were bound at login.
   package func differences(from definition: AccountDefinition) -> [DefinitionDifference] {
     var found: [DefinitionDifference] = []
     func compare(_ key: String, _ was: String?, _ now: String?) {
-      if was != now { found.append(DefinitionDifference(key: key, was: was ?? "(none)", now: now ?? "(none)")) }
+      if was != now { found.append(DefinitionDifference(key: key, from: was, to: now)) }
     }
     func compareIfSet(_ key: String, _ was: String?, _ now: String?) {
       if let now { compare(key, was, now) }
@@ -64,18 +67,19 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compare("ca_file (content)", certificateAuthorityDigest, definition.certificateAuthorityDigest)
     compare("proxy", proxy, definition.proxy)
     compare("token_parameters", Self.line(tokenParameters), Self.line(definition.tokenParameters))
+    if let request, let now = UnattendedRequest(definition) { found += request.differences(from: now) }
     return found
   }
 
   /// The issuer's host, for messages.
   package var issuerHost: String { (try? WebURL(issuer))?.origin.host ?? issuer }
 
-  private static func line(_ parameters: [String: String]) -> String {
+  static func line(_ parameters: [String: String]) -> String {
     parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
   }
 
   private enum CodingKeys: String, CodingKey {
-    case issuer, hosts, proxy
+    case issuer, hosts, proxy, request
     case clientID = "client_id"
     case clientAuthentication = "client_authentication"
     case tokenEndpoint = "token_endpoint"

@@ -9,6 +9,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var clientSecret: StoredSecret?
   /// Kept only when the user chose so.
   package var password: StoredSecret?
+  /// Where the two belong; nil: where the login does, in records from before this was kept.
+  package var clientSecretPlace: SecretPlace?
+  package var passwordPlace: SecretPlace?
   package var grant: GrantRecord?
   package var tokens: [TokenRecord] = []
   /// Set before a refresh token is sent, removed with its answer.
@@ -39,6 +42,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case format, name, password, grant, tokens, intent, revocations
     case clientSecret = "client_secret"
+    case clientSecretPlace = "client_secret_place"
+    case passwordPlace = "password_place"
   }
 }
 

@@ -230,6 +230,7 @@ package actor LoginCoordinator {
       let server = try await service.resolver(for: context.definition.name)
         .resolve(context.definition, device: device, now: now)
       let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
+      try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       let session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
         server: server, binding: binding, clientSecret: context.clientSecret, began: now,

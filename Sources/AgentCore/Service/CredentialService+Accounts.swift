@@ -43,27 +43,6 @@ extension CredentialService {
     return EmptyResult()
   }
 
-  package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
-    try await open()
-    let (name, _) = try select(account: request.account, url: nil)
-    guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil
-    else {
-      throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: "oauthctl login \(name)")
-    }
-    let differences = machine.differences
-    guard request.dryRun != true, !differences.isEmpty else {
-      return AccountAcceptAnswer(differences: differences, accepted: false)
-    }
-    let server = try await resolver(for: definition.name).resolve(definition, device: false, now: time.now())
-    guard let now = accounts[name]?.machine, now.definition == definition, now.record?.grant != nil else {
-      throw AgentFailure(
-        .definitionChanged, "\(name): its definition changed again meanwhile", hint: "look at it again")
-    }
-    let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
-    try await change(name, .accept(binding))
-    return AccountAcceptAnswer(differences: differences, accepted: true)
-  }
-
   package func check(_ request: AccountCheck) async throws(AgentFailure) -> AccountCheckAnswer {
     try await open()
     let definition: AccountDefinition

@@ -4,9 +4,13 @@ import Sealing
 /// What a login needs to know of an account.
 struct LoginContext: Sendable {
   var definition: AccountDefinition
-  var clientSecret: Secret?
+  /// As it was when the secrets were taken out of it.
+  var record: AccountRecord?
+  var passwordOnce: Secret?
+
+  var clientSecret: Secret? { record?.clientSecret?.secret }
   /// Kept, or given for this once.
-  var password: Secret?
+  var password: Secret? { passwordOnce ?? record?.password?.secret }
 }
 
 extension CredentialService {
@@ -17,11 +21,9 @@ extension CredentialService {
     guard let found = accounts[name], let definition = found.machine.definition else {
       throw AgentFailure(.accountUnknown, "\(name): no such account")
     }
-    let record = found.machine.record
     let once = found.passwordOnce
     accounts[name]?.passwordOnce = nil
-    return LoginContext(
-      definition: definition, clientSecret: record?.clientSecret?.secret, password: once ?? record?.password?.secret)
+    return LoginContext(definition: definition, record: found.machine.record, passwordOnce: once)
   }
 
   /// Makes a new grant durable. Returns whether the agent can renew it by itself.

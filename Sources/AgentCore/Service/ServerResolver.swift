@@ -29,7 +29,7 @@ package struct ResolvedServer: Sendable {
       redirectURI: definition.redirectURI, hosts: definition.origins.sorted(),
       certificateAuthorityFile: definition.certificateAuthorityFile,
       certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy,
-      tokenParameters: definition.tokenParameters)
+      tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition))
   }
 }
 

@@ -231,34 +231,3 @@ package struct AccountForget: RequestParameters, Equatable {
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable { case account }
 }
-
-/// `account.accept`: binds the login to the account's present definition.
-package struct AccountAccept: RequestParameters, Equatable {
-  package typealias Answer = AccountAcceptAnswer
-  package static let method = Method.accountAccept
-
-  package var account: String
-  /// Only says what would change.
-  package var dryRun: Bool?
-
-  package init(account: String, dryRun: Bool? = nil) {
-    self.account = account
-    self.dryRun = dryRun
-  }
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account
-    case dryRun = "dry_run"
-  }
-}
-
-package struct AccountAcceptAnswer: Codable, Sendable, Equatable {
-  package var differences: [DefinitionDifference]
-  package var accepted: Bool
-
-  package init(differences: [DefinitionDifference], accepted: Bool) {
-    self.differences = differences
-    self.accepted = accepted
-  }
-}

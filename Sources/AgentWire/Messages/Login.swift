@@ -10,12 +10,18 @@ package struct LoginStart: RequestParameters, Equatable {
   package var device: Bool?
   /// The browser runs elsewhere and the redirect may have to be pasted (`login.complete`).
   package var remoteBrowser: Bool?
+  /// Of the binding that a person has agreed to (`account.accept` with `dry_run` and `login`), where it differs from the
+  /// one before.
+  package var bindingDigest: String?
 
-  package init(requestID: String, account: String, device: Bool? = nil, remoteBrowser: Bool? = nil) {
+  package init(
+    requestID: String, account: String, device: Bool? = nil, remoteBrowser: Bool? = nil, bindingDigest: String? = nil
+  ) {
     self.requestID = requestID
     self.account = account
     self.device = device
     self.remoteBrowser = remoteBrowser
+    self.bindingDigest = bindingDigest
   }
 
   package typealias Keys = CodingKeys
@@ -23,6 +29,7 @@ package struct LoginStart: RequestParameters, Equatable {
     case account, device
     case requestID = "request_id"
     case remoteBrowser = "remote_browser"
+    case bindingDigest = "binding_digest"
   }
 }
 

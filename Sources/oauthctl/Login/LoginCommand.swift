@@ -36,7 +36,8 @@ struct LoginCommand: ParsableCommand {
     try secrets(bench, account: account, missing: &missing)
     try LoginFlow(
       bench: bench, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
-      mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput
+      mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
+      acceptsChanges: options.acceptChanges
     ).run()
   }
 

@@ -9,21 +9,45 @@ struct LoginFlow {
   let noBrowser: Bool
   /// False once standard input gave a secret.
   let mayReadInput: Bool
+  /// Takes a changed definition without asking.
+  let acceptsChanges: Bool
 
   func run() throws(CommandError) {
     // A program named in BROWSER is there for a reason, over ssh too.
     let isRemote = bench.surroundings.isRemoteSession && bench.surroundings["BROWSER"] == nil
-    let login = try bench.agent.ask(
+    let login = try start(
       LoginStart(
         requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
-        remoteBrowser: isRemote || noBrowser ? true : nil),
-      about: account)
+        remoteBrowser: isRemote || noBrowser ? true : nil))
     if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { bench.terminal.warn(line) }
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
     let readsInput = show(login, isRemote: isRemote)
     let progress = try wait(for: login, readsInput: readsInput, interrupts: interrupts)
     for line in LoginWords.done(progress) { bench.terminal.say(line) }
+  }
+
+  /// Begins the login. Where it would send what is kept elsewhere than before, that is shown first, and what was agreed to
+  /// goes along: another change is refused.
+  private func start(_ request: LoginStart) throws(CommandError) -> LoginStarted {
+    do {
+      return try bench.agent.ask(request, about: account)
+    } catch .agent(let failure, _) where failure.kind == .definitionChanged {
+      let preview = try bench.agent.ask(
+        AccountAccept(account: account, dryRun: true, login: true, device: request.device), about: account)
+      bench.terminal.say("\(account): the file has changed since the login:")
+      bench.terminal.show(preview)
+      if !acceptsChanges {
+        guard
+          try bench.terminal.confirm(
+            "Log in there, and send tokens and secrets of \(account) as shown?",
+            otherwise: "oauthctl login \(account) --accept-changes   # when you know who changed the file")
+        else { throw .silent(status: 1) }
+      }
+      var agreed = request
+      agreed.bindingDigest = preview.bindingDigest
+      return try bench.agent.ask(agreed, about: account)
+    }
   }
 
   /// - Returns: whether a pasted redirect URL may come from standard input.

@@ -48,6 +48,10 @@ struct LoginOptions: ParsableArguments {
   var keepPassword = false
   @Flag(help: "Overwrites an account file that says something else.")
   var replace = false
+  @Flag(
+    name: .customLong("accept-changes"),
+    help: "Does not ask when the file has changed where tokens and secrets of an earlier login go.")
+  var acceptChanges = false
 
   /// Names of the flags given that describe an account.
   var definingFlags: [String] {

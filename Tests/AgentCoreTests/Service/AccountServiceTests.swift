@@ -124,7 +124,10 @@ struct AccountServiceTests {
     #expect(dry.differences.map(\.key) == ["hosts"])
     #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
     #expect(bench.refreshes == 0)
-    #expect(try await bench.call(AccountAccept(account: "work")).accepted)
+    #expect(await bench.failure(AccountAccept(account: "work"))?.kind == .definitionChanged)
+    #expect(
+      await bench.failure(AccountAccept(account: "work", bindingDigest: "0"))?.kind == .definitionChanged)
+    #expect(try await bench.call(AccountAccept(account: "work", bindingDigest: dry.bindingDigest)).accepted)
     let token = try await bench.call(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))
     #expect(token.matchedHost == "http://127.0.0.1:9090")
     #expect(bench.refreshes == 1)

@@ -108,7 +108,11 @@ struct ChangeTests {
 
   @Test("no change, no write")
   func noChange() {
-    let driver = MachineDriver(.loggedIn().with { $0.clientSecret = StoredSecret(Secret("s")) })
+    let record = AccountRecord.loggedIn().with {
+      $0.clientSecret = StoredSecret(Secret("s"))
+      $0.clientSecretPlace = SecretPlace(.plain as AccountDefinition)
+    }
+    let driver = MachineDriver(record)
     let id = driver.change(.setSecret(.clientSecret, Secret("s")))
     #expect(driver.isDurable(id))
     #expect(driver.log == ["changed"])

@@ -12,8 +12,8 @@ import time
 def run_at_terminal(home, *command, answers=None, until=None, seconds=60, environment=None):
     """Run a program with a controlling terminal; (status, everything the terminal shows).
 
-    Types the `answers`, each once what it belongs to was written. Ends the program, with status None, as soon as it has
-    written `until`; a program that does neither in time fails the test.
+    Types the `answers`, each once what it belongs to was written; one that is a function is called for it then.
+    Ends the program, with status None, as soon as it has written `until`; one that does neither in time fails the test.
     """
     answers = dict(answers or {})
     ours, theirs = pty.openpty()
@@ -31,7 +31,8 @@ def run_at_terminal(home, *command, answers=None, until=None, seconds=60, enviro
                     # All copies of the other end are closed.
                     break
             for question in [question for question in answers if question.encode() in written]:
-                os.write(ours, answers.pop(question).encode())
+                answer = answers.pop(question)
+                os.write(ours, (answer() if callable(answer) else answer).encode())
             if until is not None and until.encode() in written:
                 return None, written.decode()
         try:

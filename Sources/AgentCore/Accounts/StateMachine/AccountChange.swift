@@ -43,6 +43,7 @@ extension AccountStateMachine {
       next.grant = grant
       next.tokens = [token]
       next.intent = nil
+      next.bindSecrets(to: grant.binding)
       // Whoever logs in wants the token, over a restart too.
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
@@ -51,16 +52,20 @@ extension AccountStateMachine {
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.revocations += revocations(of: grant, next.tokens, at: now)
+      if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.grant = nil
       next.tokens = []
       next.intent = nil
       next.password = nil
+      next.passwordPlace = nil
       askForRevocation()
     case .setSecret(.clientSecret, let secret):
       next.clientSecret = StoredSecret(secret)
+      next.clientSecretPlace = definition.map { SecretPlace($0) }
       askForRevocation()
     case .setSecret(.password, let secret):
       next.password = StoredSecret(secret)
+      next.passwordPlace = definition.map { SecretPlace($0) }
       if next.grant?.kind == .password { next.grant?.verdict = nil }
     case .setSecret(.refreshToken, let secret):
       // What was decided, and what was sent, was about the old one.
@@ -68,13 +73,19 @@ extension AccountStateMachine {
       next.grant?.verdict = nil
       next.intent = nil
       isRolledBack = false
-    case .forgetSecret(.clientSecret): next.clientSecret = nil
-    case .forgetSecret(.password): next.password = nil
+    case .forgetSecret(.clientSecret):
+      next.clientSecret = nil
+      next.clientSecretPlace = nil
+    case .forgetSecret(.password):
+      next.password = nil
+      next.passwordPlace = nil
     case .forgetSecret(.refreshToken):
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
-    case .accept(let binding): next.grant?.binding = binding
+    case .accept(let binding):
+      next.grant?.binding = binding
+      next.bindSecrets(to: binding)
     case .lateToken(let late): next.take(late)
     case .dropRevocation(let revocation): next.revocations.removeAll { $0 == revocation }
     case .forget:

@@ -1,0 +1,100 @@
+package import AgentWire
+import Sealing
+
+/// One binding compared with the one that would take its place, discovered endpoints included.
+extension DefinitionBinding {
+  /// SHA-256 in hex over every member, each with its length: what a person agreed to, in one word.
+  package var digest: String {
+    var bytes: [UInt8] = []
+    func add(_ text: String?) {
+      guard let text else { return bytes.append(0) }
+      bytes.append(1)
+      let length = UInt64(text.utf8.count)
+      bytes += (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
+      bytes += text.utf8
+    }
+    func add(_ texts: [String]) {
+      add(String(texts.count))
+      for text in texts { add(text) }
+    }
+    add("oauthctl binding 1")
+    for text in [issuer, clientID, clientAuthentication, tokenEndpoint] { add(text) }
+    for text in [authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint] { add(text) }
+    add(redirectURI)
+    add(hosts.sorted())
+    for text in [certificateAuthorityFile, certificateAuthorityDigest, proxy] { add(text) }
+    add(tokenParameters.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    add(request == nil ? nil : "request")
+    if let request {
+      for texts in [request.scope, request.resource, request.audience] { add(texts) }
+      add(request.username)
+    }
+    return Hex.encode(Digest.sha256(bytes))
+  }
+
+  /// Where requests would go, by the keys of an account file.
+  package var endpoints: [String: String] {
+    var found = ["token_endpoint": tokenEndpoint]
+    found["authorization_endpoint"] = authorizationEndpoint
+    found["device_authorization_endpoint"] = deviceAuthorizationEndpoint
+    found["revocation_endpoint"] = revocationEndpoint
+    return found
+  }
+
+  /// Every member in which `next` differs.
+  package func differences(to next: DefinitionBinding) -> [DefinitionDifference] {
+    let compared: [(String, String?, String?)] = [
+      ("issuer", issuer, next.issuer), ("client_id", clientID, next.clientID),
+      ("client_authentication", clientAuthentication, next.clientAuthentication),
+      ("authorization_endpoint", authorizationEndpoint, next.authorizationEndpoint),
+      ("token_endpoint", tokenEndpoint, next.tokenEndpoint),
+      ("device_authorization_endpoint", deviceAuthorizationEndpoint, next.deviceAuthorizationEndpoint),
+      ("revocation_endpoint", revocationEndpoint, next.revocationEndpoint),
+      ("redirect_uri", redirectURI, next.redirectURI),
+      ("hosts", hosts.sorted().joined(separator: " "), next.hosts.sorted().joined(separator: " ")),
+      ("ca_file", certificateAuthorityFile, next.certificateAuthorityFile),
+      ("ca_file (content)", certificateAuthorityDigest, next.certificateAuthorityDigest),
+      ("proxy", proxy, next.proxy),
+      ("token_parameters", Self.line(tokenParameters), Self.line(next.tokenParameters)),
+    ]
+    var found = compared.filter { $0.1 != $0.2 }.map { DefinitionDifference(key: $0.0, from: $0.1, to: $0.2) }
+    if let request, let next = next.request { found += request.differences(from: next) }
+    return found
+  }
+
+  /// What a person has to agree to before a login takes the place of this one. An endpoint that `next` has not is sent
+  /// nothing, and one that the same issuer names beyond those of before is the issuer's word, not the file's; so is how
+  /// the client authenticates where the file leaves it open.
+  func loginDifferences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
+    let written = definition.writtenEndpoints
+    return differences(to: next).filter { difference in
+      switch difference.key {
+      case "client_authentication": definition.clientAuthentication != nil
+      case "authorization_endpoint", "device_authorization_endpoint", "revocation_endpoint":
+        difference.now != DefinitionDifference.none
+          && (difference.was != DefinitionDifference.none || written[difference.key] != nil)
+      default: true
+      }
+    }
+  }
+}
+
+extension AccountDefinition {
+  /// Those that are not left to discovery.
+  var writtenEndpoints: [String: String] {
+    var found: [String: String] = [:]
+    found["token_endpoint"] = tokenEndpoint
+    found["authorization_endpoint"] = authorizationEndpoint
+    found["device_authorization_endpoint"] = deviceAuthorizationEndpoint
+    found["revocation_endpoint"] = revocationEndpoint
+    return found
+  }
+}
+
+extension DefinitionDifference {
+  static let none = "(none)"
+
+  init(key: String, from was: String?, to now: String?) {
+    self.init(key: key, was: was ?? Self.none, now: now ?? Self.none)
+  }
+}

@@ -1,0 +1,32 @@
+import AgentWire
+
+/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4): whoever changes it
+/// changes what the kept secret is used for.
+package struct UnattendedRequest: Sendable, Equatable, Codable {
+  /// Sorted: their order says nothing (RFC 6749 §3.3).
+  package var scope: [String]
+  package var resource: [String]
+  package var audience: [String]
+  package var username: String?
+
+  /// Nil for a grant that a person gives.
+  package init?(_ definition: AccountDefinition) {
+    switch definition.grant {
+    case .authorizationCode, .deviceCode: return nil
+    case .clientCredentials, .password: break
+    }
+    scope = definition.scope.sorted()
+    resource = definition.resource.sorted()
+    audience = definition.audience.sorted()
+    username = definition.username
+  }
+
+  func differences(from now: UnattendedRequest) -> [DefinitionDifference] {
+    func line(_ values: [String]) -> String? { values.isEmpty ? nil : values.joined(separator: " ") }
+    let compared = [
+      ("scope", line(scope), line(now.scope)), ("resource", line(resource), line(now.resource)),
+      ("audience", line(audience), line(now.audience)), ("username", username, now.username),
+    ]
+    return compared.filter { $0.1 != $0.2 }.map { DefinitionDifference(key: $0.0, from: $0.1, to: $0.2) }
+  }
+}

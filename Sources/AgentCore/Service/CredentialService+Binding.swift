@@ -1,0 +1,72 @@
+package import AgentWire
+
+/// What a person is shown is what is bound: both are the same resolved binding, by its digest.
+extension CredentialService {
+  package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
+    try await open()
+    let (name, _) = try select(account: request.account, url: nil)
+    if request.login == true { return try await loginPreview(name, request) }
+    guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil
+    else {
+      throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: "oauthctl login \(name)")
+    }
+    guard !machine.differences.isEmpty else { return AccountAcceptAnswer(differences: [], accepted: false) }
+    let server = try await resolver(for: name).resolve(definition, device: false, now: time.now())
+    guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
+      throw changedMeanwhile(name)
+    }
+    let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
+    var answer = AccountAcceptAnswer(
+      differences: grant.binding.differences(to: binding), accepted: false, bindingDigest: binding.digest,
+      endpoints: binding.endpoints)
+    if request.dryRun == true { return answer }
+    guard let agreed = request.bindingDigest else {
+      throw AgentFailure(
+        .definitionChanged, "\(name): nobody has said which change is accepted",
+        hint: "ask with dry_run first, and send its binding_digest")
+    }
+    guard agreed == binding.digest else { throw changedMeanwhile(name) }
+    try await change(name, .accept(binding))
+    answer.accepted = true
+    return answer
+  }
+
+  /// What `login.start` would bind.
+  private func loginPreview(
+    _ name: String, _ request: AccountAccept
+  ) async throws(AgentFailure) -> AccountAcceptAnswer {
+    guard request.dryRun == true else {
+      throw AgentFailure(.badRequest, "login goes with dry_run", hint: "login.start takes the binding_digest")
+    }
+    guard let definition = accounts[name]?.machine.definition else { throw changedMeanwhile(name) }
+    let device = request.device == true || definition.grant == .deviceCode
+    let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
+    let record = accounts[name]?.machine.record
+    let binding = try server.binding(definition, hasSecret: record?.clientSecret != nil)
+    return AccountAcceptAnswer(
+      differences: record?.loginDifferences(to: binding, of: definition) ?? [], accepted: false,
+      bindingDigest: binding.digest, endpoints: binding.endpoints)
+  }
+
+  private func changedMeanwhile(_ name: String) -> AgentFailure {
+    AgentFailure(
+      .definitionChanged, "\(name): it is not what was shown any more; nothing was accepted", hint: "look at it again")
+  }
+
+  /// Throws `definition_changed` when a login with `binding` would send what is kept, or what it gets, elsewhere than
+  /// before and nobody has agreed to just that.
+  func checkLogin(
+    _ context: LoginContext, _ binding: DefinitionBinding, agreed: String?
+  ) throws(AgentFailure) {
+    let (name, definition) = (context.definition.name, context.definition)
+    let differences = context.record?.loginDifferences(to: binding, of: definition) ?? []
+    guard !differences.isEmpty, agreed != binding.digest else { return }
+    // The person gave it for this login, which is asked for once more.
+    if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }
+    let keys = differences.map(\.key).joined(separator: ", ")
+    guard agreed == nil else { throw changedMeanwhile(name) }
+    throw AgentFailure(
+      .definitionChanged, "\(name): a login would send secrets elsewhere than before (\(keys)); nothing is sent",
+      hint: "oauthctl login \(name) at a terminal shows the change and asks")
+  }
+}

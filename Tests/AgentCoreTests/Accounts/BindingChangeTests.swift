@@ -1,0 +1,119 @@
+import AgentWire
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("What a person agrees to")
+struct BindingChangeTests {
+  private static let changes: [@Sendable (inout DefinitionBinding) -> Void] = [
+    { $0.issuer = "x" }, { $0.clientID = "x" }, { $0.clientAuthentication = "x" }, { $0.tokenEndpoint = "x" },
+    { $0.authorizationEndpoint = "x" }, { $0.deviceAuthorizationEndpoint = "x" }, { $0.revocationEndpoint = nil },
+    { $0.redirectURI = "x" }, { $0.hosts.append("x") }, { $0.certificateAuthorityFile = "x" },
+    { $0.certificateAuthorityDigest = "x" }, { $0.proxy = "x" }, { $0.tokenParameters = ["x": "y"] },
+  ]
+
+  @Test("each member that changes changes the digest and is a difference, and no two changes look alike")
+  func members() {
+    var digests: Set<String> = [DefinitionBinding.plain.digest]
+    for change in Self.changes {
+      var next = DefinitionBinding.plain
+      change(&next)
+      digests.insert(next.digest)
+      #expect(DefinitionBinding.plain.differences(to: next).count == 1)
+    }
+    #expect(digests.count == Self.changes.count + 1)
+    #expect(digests.allSatisfy { $0.count == 64 })
+    #expect(DefinitionBinding.plain.differences(to: .plain).isEmpty)
+  }
+
+  @Test("the digest keeps apart what lies side by side, and does not know the order of hosts")
+  func encoding() {
+    var one = DefinitionBinding.plain
+    var other = one
+    one.issuer = "ab"
+    one.clientID = "c"
+    other.issuer = "a"
+    other.clientID = "bc"
+    #expect(one.digest != other.digest)
+    one.hosts = ["a", "b"]
+    other = one
+    other.hosts = ["b", "a"]
+    #expect(one.digest == other.digest)
+    other.hosts = ["a b"]
+    #expect(one.digest != other.digest)
+  }
+
+  @Test(
+    "an unattended grant is bound to what it asks for",
+    arguments: [GrantKind.clientCredentials, .password])
+  func unattended(grant: GrantKind) {
+    let definition = AccountDefinition.plain.with { $0.grant = grant }
+    var binding = DefinitionBinding.plain
+    #expect(binding.differences(from: definition).isEmpty, "a record from before")
+    binding.request = UnattendedRequest(definition)
+    #expect(binding.differences(from: definition).isEmpty)
+    let changes: [(String, (inout AccountDefinition) -> Void)] = [
+      ("scope", { $0.scope.append("admin") }), ("resource", { $0.resource = ["https://api.example"] }),
+      ("audience", { $0.audience = ["api"] }), ("username", { $0.username = "bob" }),
+    ]
+    for (key, change) in changes {
+      let next = definition.with(change)
+      #expect(binding.differences(from: next).map(\.key) == [key])
+      var bound = binding
+      bound.request = UnattendedRequest(next)
+      #expect(bound.digest != binding.digest)
+    }
+    #expect(UnattendedRequest(.plain) == nil)
+  }
+
+  @Test("a login asks for what the file sends elsewhere, and not for what the same issuer adds or leaves out")
+  func login() {
+    func keys(_ definition: AccountDefinition, _ change: (inout DefinitionBinding) -> Void) -> [String] {
+      var next = DefinitionBinding.plain
+      change(&next)
+      return DefinitionBinding.plain.loginDifferences(to: next, of: definition).map(\.key)
+    }
+    #expect(keys(.plain) { $0.tokenEndpoint = "x" } == ["token_endpoint"])
+    #expect(keys(.plain) { $0.hosts = ["x"] } == ["hosts"])
+    #expect(keys(.plain) { $0.revocationEndpoint = nil }.isEmpty)
+    #expect(keys(.plain) { $0.revocationEndpoint = "x" } == ["revocation_endpoint"])
+    #expect(keys(.plain) { $0.deviceAuthorizationEndpoint = "x" }.isEmpty)
+    #expect(
+      keys(.plain.with { $0.deviceAuthorizationEndpoint = "x" }) { $0.deviceAuthorizationEndpoint = "x" }
+        == ["device_authorization_endpoint"])
+    #expect(keys(.plain) { $0.clientAuthentication = "client_secret_basic" }.isEmpty)
+  }
+
+  @Test("a client secret stays with its server when the login is gone, in records from before as well")
+  func afterLogout() {
+    for place in [SecretPlace(.plain as DefinitionBinding), nil] {
+      let record = AccountRecord.loggedIn().with {
+        $0.clientSecret = StoredSecret(Secret("s"))
+        $0.clientSecretPlace = place
+      }
+      var machine = AccountStateMachine(record: record, definition: .plain)
+      let actions = machine.change(.logout, id: 1, at: .start)
+      guard let saved = actions.compactMap({ if case .save(let it) = $0 { it } else { nil } }).first else {
+        Issue.record("nothing is saved")
+        return
+      }
+      var next = DefinitionBinding.plain
+      #expect(saved.loginDifferences(to: next, of: .plain).isEmpty)
+      next.tokenEndpoint = "https://elsewhere.example/token"
+      #expect(saved.loginDifferences(to: next, of: .plain).map(\.key) == ["token_endpoint"])
+    }
+  }
+
+  @Test("a client secret that is given before the first login belongs to what the file says then")
+  func beforeLogin() {
+    var record = AccountRecord(name: "work")
+    record.clientSecret = StoredSecret(Secret("s"))
+    record.clientSecretPlace = SecretPlace(.plain as AccountDefinition)
+    #expect(record.loginDifferences(to: .plain, of: .plain).isEmpty, "the issuer names its endpoint")
+    let written = AccountDefinition.plain.with { $0.tokenEndpoint = "https://elsewhere.example/token" }
+    var next = DefinitionBinding.plain
+    next.tokenEndpoint = "https://elsewhere.example/token"
+    #expect(record.loginDifferences(to: next, of: written).map(\.key) == ["token_endpoint"])
+  }
+}

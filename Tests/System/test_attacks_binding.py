@@ -1,0 +1,106 @@
+"""What somebody who may write account files tries, while a person looks at something else. Each test is the attack."""
+
+import pytest
+
+from support.accounts import edit
+from support.login import get_token, log_in
+from support.terminal import run_at_terminal
+from support.wire import WireError
+from test_grants import MACHINE
+from world.accounts import CLIENTS
+
+
+def test_what_is_accepted_is_what_was_shown(home, agent, dot, elsewhere):
+    """Another host is shown; while the question stands, the token endpoint changes, too."""
+    log_in(home, dot)
+    hosts = f'["{dot.issuer}", "http://127.0.0.1:9"]'
+    edit(home, "work", hosts=hosts)
+
+    def change_once_more():
+        edit(home, "work", token_endpoint=f'"{elsewhere.url}token"')
+        return "y\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "accept", "work", answers={"[y/N]": change_once_more})
+    home.oauthctl("get-token", "work", "--force", check=False)
+    assert elsewhere.seen == []
+    assert status == 3 and "hosts" in shown and "Accepted" not in shown
+
+
+def test_nothing_is_accepted_without_the_digest_of_what_was_shown(home, agent, dot, elsewhere):
+    log_in(home, dot)
+    edit(home, "work", token_endpoint=f'"{elsewhere.url}token"')
+    with agent.connect() as wire:
+        shown = wire.call("account.accept", account="work", dry_run=True)
+        assert shown["endpoints"]["token_endpoint"] == f"{elsewhere.url}token"
+        assert shown["endpoints"]["authorization_endpoint"] == dot.authorization_endpoint
+        for digest in ({}, {"binding_digest": "0" * 64}):
+            with pytest.raises(WireError) as refused:
+                wire.call("account.accept", account="work", **digest)
+            assert refused.value.failure == "definition_changed"
+        digest = shown["binding_digest"]
+        assert wire.call("account.accept", account="work", binding_digest=digest)["accepted"] is True
+
+
+@pytest.mark.parametrize("client", ["native-app", "web-app"])
+def test_a_login_sends_no_code_and_no_client_secret_to_a_new_token_endpoint(home, agent, dot, elsewhere, client):
+    """The login page is the genuine one."""
+    log_in(home, dot, client=client)
+    edit(home, "work", token_endpoint=f'"{elsewhere.url}token"')
+    refused = home.oauthctl("login", "work", check=False)
+    assert elsewhere.seen == []
+    assert f"token_endpoint: {dot.token_endpoint} → {elsewhere.url}token" in refused.stderr
+    assert refused.status == 64 and "--accept-changes" in refused.stderr
+
+
+def test_a_login_adds_no_host_by_itself(home, agent, dot, elsewhere):
+    log_in(home, dot)
+    edit(home, "work", hosts=f'["{dot.issuer}", "{elsewhere.url}"]')
+    home.oauthctl("login", "work", check=False)
+    home.oauthctl("curl", "work", elsewhere.url, check=False)
+    assert elsewhere.seen == []
+
+
+def test_a_login_goes_where_was_agreed_and_nowhere_else(home, agent, dot, elsewhere):
+    log_in(home, dot)
+    edit(home, "work", git_username='"me"', hosts=f'["{dot.issuer}", "http://127.0.0.1:9"]')
+
+    def change_once_more():
+        edit(home, "work", token_endpoint=f'"{elsewhere.url}token"')
+        return "y\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": change_once_more})
+    assert elsewhere.seen == [] and status == 3 and "hosts" in shown
+
+
+def test_a_login_that_is_agreed_to_goes_on(home, agent, dot, elsewhere):
+    log_in(home, dot)
+    edit(home, "work", hosts=f'["{dot.issuer}", "{elsewhere.url}"]')
+    status, shown = run_at_terminal(home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": "y\n"})
+    assert status == 0 and "hosts" in shown and dot.token_endpoint in shown
+    assert home.oauthctl("curl", "work", elsewhere.url).stdout == "elsewhere\n"
+
+
+def test_a_client_secret_stays_with_its_server_after_a_logout(home, agent, dot, elsewhere):
+    home.oauthctl("login", "machine", dot.issuer, *MACHINE, stdin=CLIENTS["machine"].secret + "\n")
+    home.oauthctl("logout", "machine")
+    before = edit(home, "machine", token_endpoint=f'"{elsewhere.url}token"')
+    refused = home.oauthctl("login", "machine", check=False)
+    assert elsewhere.seen == [] and refused.status == 64 and "token_endpoint" in refused.stderr
+    edit(home, "machine", token_endpoint=None)
+    assert "token_endpoint" not in before
+    home.oauthctl("login", "machine")
+    assert dot.say_hello(get_token(home, "machine")) == 200
+
+
+@pytest.mark.parametrize("key, value", [
+    ("scope", '["read", "write"]'), ("resource", '["https://api.example"]'), ("audience", '["api"]'),
+    ("username", '"bob"')])
+def test_an_unattended_grant_asks_for_nothing_else_by_itself(home, agent, dot, key, value):
+    home.oauthctl("login", "machine", dot.issuer, *MACHINE, stdin=CLIENTS["machine"].secret + "\n")
+    mark = dot.mark()
+    edit(home, "machine", **{key: value})
+    refused = home.oauthctl("get-token", "machine", "--force", check=False)
+    assert dot.token_requests("client_credentials", mark) == []
+    assert refused.status == 3 and key in refused.stderr
