@@ -253,7 +253,7 @@ package actor CredentialService {
       if account.machine.isEmpty {
         setAlarm(.account(name), at: nil)
         accounts[name] = nil
-        for ticket in account.places.values { requests.release(ticket) }
+        for ticket in account.places.values { giveBack(ticket) }
         ready.remove(name)
       }
     }

@@ -103,9 +103,9 @@ package struct AccountStateMachine: Sendable {
   /// using it could have the server revoke the grant. Valid tokens are served; a login ends it.
   package var isRolledBack = false
   /// Nothing is sent any more: the vault is being locked, or the agent stops. What is under way is made durable.
-  package private(set) var isClosed = false
+  package internal(set) var isClosed = false
   /// Since then the record that could not be saved was tried again.
-  private var hasRetriedSave = false
+  var hasRetriedSave = false
   /// What keeps it from sending, as the account's server was seen last. Set before every event.
   package var hold: ServerHold?
   /// The same for the server of the next revocation.
@@ -235,94 +235,7 @@ package struct AccountStateMachine: Sendable {
     backoff.succeed()
   }
 
-  /// What `close` stopped goes on: the vault was not locked after all.
-  package mutating func reopen() {
-    isClosed = false
-    hasRetriedSave = false
-  }
-
-  /// Calls of this account that were sent before a lock, with the refresh token that it still has: their answers are
-  /// waited for, and nothing is sent beside them.
-  package mutating func adopt(_ calls: [TokenCall]) {
-    guard isIdle, let first = calls.first else { return }
-    var flight = Flight(first)
-    flight.calls = calls
-    flight.hasSecond = true
-    phase = .sending(flight)
-  }
-
-  /// What came late for this account is saved before anything is sent. False: it says nothing new.
-  package mutating func take(_ late: [LateToken]) -> Bool {
-    guard var next = record, isIdle else { return false }
-    for token in late where token.binding == next.grant?.binding { next.take(token) }
-    guard next != record else { return false }
-    unsaved = next
-    return true
-  }
-
-  /// Sends nothing more. Waiters are told `failure`; without one they are told that the agent stops, but for those of a
-  /// request under way, who wait for its answer. A rotated refresh token that could not be saved is tried once more.
-  package mutating func close(_ failure: AgentFailure?, at now: Moment) -> [Action] {
-    isClosed = true
-    guard let failure else { return proceed(at: now) }
-    let answers = waiters.map { Action.refuse($0.id, failure) }
-    waiters = []
-    return answers + proceed(at: now)
-  }
-
   // MARK: Parts shared by the rules
-
-  package var name: String { definition?.name ?? record?.name ?? "?" }
-
-  /// Neither set up, nor anything kept, nor anything under way.
-  var isEmpty: Bool {
-    definition == nil && record == nil && unsaved == nil && isIdle && !isRevoking && changes.isEmpty && waiters.isEmpty
-  }
-
-  var isIdle: Bool { if case .idle = phase { true } else { false } }
-
-  /// Whether a request to the token endpoint is under way, or about to be.
-  package var isCalling: Bool {
-    switch phase {
-    case .sending, .saving(_, .intent), .saving(_, .secondIntent), .saving(_, .answer(_, .again)): true
-    case .idle, .saving: false
-    }
-  }
-
-  package var hasWaiters: Bool { !waiters.isEmpty }
-
-  /// The number of the last call that was begun.
-  package var lastCall: UInt64 { calls }
-
-  /// Whether the answer to call `number` is waited for here.
-  package func awaits(_ number: UInt64) -> Bool {
-    switch phase {
-    case .sending(let flight), .saving(_, .secondIntent(_, let flight)):
-      flight.calls.contains { $0.number == number } || overtaken[number] != nil
-    case .idle, .saving: overtaken[number] != nil
-    }
-  }
-
-  /// Whether a refresh token is being saved that nobody else has, and that the server gave in exchange for the one before.
-  package var isSavingRotation: Bool {
-    switch phase {
-    case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
-      candidate?.grant?.refreshToken != record?.grant?.refreshToken
-    case .saving(let candidate, .change):
-      // A token that came late.
-      candidate?.grant?.otherRefreshToken != record?.grant?.otherRefreshToken
-    case .idle, .saving, .sending: false
-    }
-  }
-
-  /// Boot times before which neither the plan nor somebody who asks sends anything.
-  var plannedFrom: Double {
-    guard case .until(let planned, _, _) = hold else { return backoff.plannedAt ?? -.infinity }
-    return max(planned, backoff.plannedAt ?? -.infinity)
-  }
-
-  /// The record that the next change starts from.
-  var latest: AccountRecord? { unsaved ?? record }
 
   mutating func noteAsked(_ boot: Double?) {
     if let boot, boot > (asked ?? -.infinity) { asked = boot }

@@ -1,0 +1,56 @@
+import AgentWire
+
+/// What others may know of the machine, and what the rules ask again and again.
+extension AccountStateMachine {
+  package var name: String { definition?.name ?? record?.name ?? "?" }
+
+  /// Neither set up, nor anything kept, nor anything under way.
+  var isEmpty: Bool {
+    definition == nil && record == nil && unsaved == nil && isIdle && !isRevoking && changes.isEmpty && waiters.isEmpty
+  }
+
+  var isIdle: Bool { if case .idle = phase { true } else { false } }
+
+  /// Whether a request to the token endpoint is under way, or about to be.
+  package var isCalling: Bool {
+    switch phase {
+    case .sending, .saving(_, .intent), .saving(_, .secondIntent), .saving(_, .answer(_, .again)): true
+    case .idle, .saving: false
+    }
+  }
+
+  package var hasWaiters: Bool { !waiters.isEmpty }
+
+  /// The number of the last call that was begun.
+  package var lastCall: UInt64 { calls }
+
+  /// Whether the answer to call `number` is waited for here.
+  package func awaits(_ number: UInt64) -> Bool {
+    switch phase {
+    case .sending(let flight), .saving(_, .secondIntent(_, let flight)):
+      flight.calls.contains { $0.number == number } || overtaken[number] != nil
+    case .idle, .saving: overtaken[number] != nil
+    }
+  }
+
+  /// Whether a refresh token is being saved that nobody else has, and that the server gave in exchange for the one before.
+  package var isSavingRotation: Bool {
+    switch phase {
+    case .saving(let candidate, .answer), .saving(let candidate, .retrySave):
+      candidate?.grant?.refreshToken != record?.grant?.refreshToken
+    case .saving(let candidate, .change):
+      // A token that came late.
+      candidate?.grant?.otherRefreshToken != record?.grant?.otherRefreshToken
+    case .idle, .saving, .sending: false
+    }
+  }
+
+  /// Boot times before which neither the plan nor somebody who asks sends anything.
+  var plannedFrom: Double {
+    guard case .until(let planned, _, _) = hold else { return backoff.plannedAt ?? -.infinity }
+    return max(planned, backoff.plannedAt ?? -.infinity)
+  }
+
+  /// The record that the next change starts from.
+  var latest: AccountRecord? { unsaved ?? record }
+}
