@@ -63,9 +63,6 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
   package var waitingCount: Int { waiting.count }
   package var runningCount: Int { running.count }
 
-  package func isWaiting(_ ticket: Ticket) -> Bool { waiting[ticket] != nil }
-  package func isRunning(_ ticket: Ticket) -> Bool { running[ticket] != nil }
-
   /// Queues a request for `server`; ``admitted(most:)`` says when it may start.
   package mutating func enqueue(_ server: Server, _ priority: RequestPriority) -> Ticket {
     lastTicket += 1

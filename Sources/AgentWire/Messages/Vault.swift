@@ -97,7 +97,8 @@ package struct VaultLockAnswer: Codable, Sendable, Equatable {
   package var state: VaultStatusAnswer.State
   /// False: a hold only; the key file still opens the vault.
   package var sealed: Bool
-  /// False: token requests were still under way after a minute; an answer that comes now is lost.
+  /// False: token requests were still under way after a minute; a refresh token that comes later is kept
+  /// sealed until the next unlock.
   package var drained: Bool
 
   package init(state: VaultStatusAnswer.State, sealed: Bool, drained: Bool) {

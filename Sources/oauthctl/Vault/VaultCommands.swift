@@ -58,7 +58,8 @@ struct VaultCommand: ParsableCommand {
       if answer.state == .absent { return bench.terminal.say("There is no vault yet: nothing to lock.") }
       bench.terminal.say("The vault is locked.")
       if !answer.drained {
-        bench.terminal.warn("a server had not answered after a minute; an answer that comes now is lost", run: nil)
+        bench.terminal.warn(
+          "a server had not answered after a minute; a refresh token that comes later is kept sealed", run: nil)
       }
       if !answer.sealed {
         let hasPassphrase = try bench.agent.ask(VaultStatusRequest()).has(.passphrase)
