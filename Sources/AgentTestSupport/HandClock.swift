@@ -49,9 +49,15 @@ package final class HandClock: TimeKeeper {
   }
 
   /// Moves both clocks on and wakes who is due.
-  package func advance(by seconds: Double) {
+  package func advance(by seconds: Double) { advance { $0 + seconds } }
+
+  /// Moves both clocks on until boot time is `bootSeconds`. To wake a sleeper at its very moment, use this: the sum of
+  /// now and what is missing may be rounded to less than the moment.
+  package func advance(to bootSeconds: Double) { advance { max($0, bootSeconds) } }
+
+  private func advance(_ moved: (Double) -> Double) {
     let due = state.withLock { state in
-      state.boot += seconds
+      state.boot = moved(state.boot)
       let due = state.sleepers.filter { $0.value.until <= state.boot }
       for id in due.keys { state.sleepers[id] = nil }
       return due.values.sorted { $0.until < $1.until }

@@ -13,12 +13,13 @@ ACCOUNT = re.compile(rb"(?:^|&)crowd_account=([a-z0-9]+)")
 class Lossy(Listener):
     """Passes each request on and, for a share of the refreshes that the server acted on, keeps the answer.
 
-    `rotated` and `swallowed` count those by account, which each request names in the parameter `crowd_account`.
+    What is asked again after a lost answer is answered: who is to be held to one loss must not meet two. `rotated` and `swallowed` count those by account, which each request names in the parameter `crowd_account`.
     """
 
     def __init__(self, target, loss, **options):
         self.target, self.loss = target, loss
         self.rotated, self.swallowed = collections.Counter(), collections.Counter()
+        self.lost_last = set()
         super().__init__(**options)
 
     def serve(self, connection):
@@ -33,9 +34,11 @@ class Lossy(Listener):
         if b"grant_type=refresh_token" in body and answer.startswith(b"HTTP/1.1 200"):
             account = ACCOUNT.search(body)[1].decode()
             self.rotated[account] += 1
-            if random.random() < self.loss:
+            if account not in self.lost_last and random.random() < self.loss:
                 self.swallowed[account] += 1
+                self.lost_last.add(account)
                 return
+            self.lost_last.discard(account)
         connection.sendall(answer)
 
 
