@@ -132,7 +132,8 @@ def test_the_judge_sees_each_thing_that_may_not_be():
     assert [len(needless(Done, log)) for log in (good, early)] == [0, 1]
     assert [len(overlapping(log)) for log in (good, twice)] == [0, 1]
     assert overlapping(twice, lambda account: 10.0) == []
-    assert [len(too_many(Done, log)) for log in (good, often, late)] == [0, 1, 0]
+    told = [login, *({**seen(moment, 0), "answered": moment} for moment in (70.0, 80.0, 90.0))]
+    assert [len(too_many(Done, log)) for log in (good, often, late, told)] == [0, 1, 0, 0]
     assert [len(after_lock(good, [[moment, None]])) for moment in (71.0, 73.0)] == [1, 0]
     Done.sleeps = [(30.0, 50)]
     assert needless(Done, early) == [], "the machine slept, and the token was due"

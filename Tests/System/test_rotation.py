@@ -72,7 +72,7 @@ def test_kill_in_the_ambiguous_window_asks_for_a_login_where_it_does_not(home, a
     assert server.say_hello(get_token(home)) == 200
 
 
-def test_a_refresh_token_is_never_sent_a_third_time(home, agent, world):
+def test_after_two_lost_answers_no_third_sending_follows_at_once(home, agent, world):
     """What is written down before each sending outlives kill -9. This server would go on answering."""
     server = world(access_ttl=4, refresh_grace=60)
     log_in(home, server)

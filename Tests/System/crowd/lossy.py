@@ -13,7 +13,8 @@ ACCOUNT = re.compile(rb"(?:^|&)crowd_account=([a-z0-9]+)")
 class Lossy(Listener):
     """Passes each request on and, for a share of the refreshes that the server acted on, keeps the answer.
 
-    What is asked again after a lost answer is answered: who is to be held to one loss must not meet two. `rotated` and `swallowed` count those by account, which each request names in the parameter `crowd_account`.
+    What is asked again after a lost answer is answered: who is to be held to one loss must not meet two. `rotated` and
+    `swallowed` count those by account, which each request names in the parameter `crowd_account`.
     """
 
     def __init__(self, target, loss, **options):

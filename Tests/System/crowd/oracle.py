@@ -39,19 +39,21 @@ def overlapping(log, grace_of=lambda account: 0.0):
 
 
 def too_many(fleet, log, most=2):
-    """{refresh token: sendings} of those that were sent more often than that before the access token that came with
-    them had ended: until then there is something to lose.
+    """{refresh token: its sendings} of those that were sent more often than that before the access token that came with
+    them had ended: until then there is something to lose. A sending counts of which nobody can know what became: not
+    one that the server answered without acting on it.
     """
     given = {
         (entry["server"], entry["account"], entry["family"], entry["gave"]): entry
         for entry in log if entry["kind"] == "token" and entry["acted"] is not None}
     found = {}
     for key, entries in sends(log).items():
+        entries = [entry for entry in entries if not (is_delivered(entry) and entry["acted"] is None)]
         early = [
             entry for entry in entries[most:] if key in given
             and elapsed(fleet, given[key], entry) < given[key]["life"] - SLACK_SECONDS]
         if early:
-            found[key] = len(entries)
+            found[key] = entries
     return found
 
 
@@ -146,6 +148,10 @@ def never_sent(fleet, names, log):
     return found
 
 
+def moment_of(event):
+    return event if isinstance(event, float) else event[0]
+
+
 class Verdict:
     """The figures of one case, once the agent has ended."""
 
@@ -153,6 +159,7 @@ class Verdict:
         # At rest, so that the vault and the servers tell of the same moment.
         if fleet.home.agent.is_running:
             fleet.terminate()
+        self.fleet = fleet
         self.log = log = fleet.log()
         self.dead = dead(fleet, names, log)
         self.given_up = given_up(fleet, names)
@@ -178,4 +185,22 @@ class Verdict:
         """The invariants that do not hold."""
         harmless = {
             "accounts", "token requests", "refreshes acted on", "dead, the server acted and its answer was lost"}
-        return {what: count for what, count in self.figures.items() if count and what not in harmless}
+        broken = {what: count for what, count in self.figures.items() if count and what not in harmless}
+        if broken:
+            self.tell_some()
+        return broken
+
+    def tell_some(self):
+        """Print a few of what may not be, with all that the server saw of them."""
+        for what in ("after_lock", "overlapping", "too_many", "needless"):
+            found = getattr(self, what)
+            for one in list(found.values() if isinstance(found, dict) else [[entry] for entry in found])[:3]:
+                account, last = one[-1]["account"], one[-1]["at"]
+                print(what, account)
+                for entry in self.log:
+                    if entry.get("account") == account and last - 60 < entry["at"] < last + 10:
+                        print("  ", {key: value for key, value in entry.items() if key != "account"})
+                for name in ("kills", "stops", "sleeps", "locks"):
+                    moments = getattr(self.fleet, name)
+                    print("  ", name, [one for one in moments if last - 60 < moment_of(one) < last + 10])
+        print("dead", {name: cause for name, cause in self.dead.items() if not cause}, "given up", self.given_up)
