@@ -12,27 +12,37 @@ package final class HandRedirects: RedirectReceiver {
   private struct State {
     var lastPort = 40_000
     var handlers: [Int: @Sendable (RedirectHit) async -> RedirectPage] = [:]
-    var taken: Set<Int> = []
+    var taken: Set<String> = []
+    var absent: Set<String> = []
   }
 
   private let state = Mutex(State())
 
   package init() {}
 
-  /// Makes `port` one that another program holds.
-  package func take(_ port: Int) { _ = state.withLock { $0.taken.insert(port) } }
+  /// Makes `port` one that another program holds on `host`.
+  package func take(_ port: Int, on host: String = "127.0.0.1") {
+    _ = state.withLock { $0.taken.insert("\(host) \(port)") }
+  }
+
+  /// Makes `host` an address that the machine does not have.
+  package func remove(_ host: String) { _ = state.withLock { $0.absent.insert(host) } }
+
+  /// The port that is chosen next.
+  package var nextPort: Int { state.withLock { $0.lastPort + 1 } }
 
   package func listen(
     host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> any RedirectListening {
-    let bound: Int? = state.withLock { state in
-      guard !state.taken.contains(port) else { return nil }
+    let bound: Int? = try state.withLock { state in
+      guard !state.absent.contains(host) else { throw RedirectListenerError("this computer has no address \(host)") }
+      guard !state.taken.contains("\(host) \(port)") else { return nil }
       state.lastPort += 1
       let bound = port == 0 ? state.lastPort : port
       state.handlers[bound] = onHit
       return bound
     }
-    guard let bound else { throw RedirectListenerError("port \(port) is in use") }
+    guard let bound else { throw RedirectListenerError("port \(port) on \(host) is in use", isTaken: true) }
     return Listening(port: bound, receiver: self)
   }
 

@@ -25,7 +25,8 @@ extension LoginCoordinator {
     do { redirect = try RedirectURI(definition.redirectURI) } catch {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
-    let listeners = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
+    let opened = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
+    let listeners = opened.map(\.listener)
     do throws(AgentFailure) {
       let state = AuthorizationState.make(random: random)
       let pkce = PKCE(random: random)
@@ -46,7 +47,8 @@ extension LoginCoordinator {
           extra: extra
         ).url()
         session.browser = LoginSession.Browser(
-          expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners)
+          expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners,
+          links: opened.first.map { LoginLinks(address: $0.address, port: $0.listener.port) })
         session.started = LoginStarted(
           loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
           authorizationURL: url, redirectURI: sent)
@@ -59,26 +61,65 @@ extension LoginCoordinator {
     return session.started
   }
 
+  private typealias Opened = (address: String, listener: any RedirectListening)
+
   /// Listens on every address of the redirect URI, with one port for all of them.
   private func listen(
     _ redirect: RedirectURI, _ name: String, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
-  ) async throws(AgentFailure) -> [any RedirectListening] {
-    var listeners: [any RedirectListening] = []
-    for address in redirect.listenAddresses {
-      do {
-        let port = redirect.port ?? listeners.first?.port ?? 0
-        listeners.append(try await redirects.listen(host: address, port: port, onHit: onHit))
-      } catch {
-        // `localhost` stands for two addresses: one of them is enough.
-        if listeners.isEmpty, address == redirect.listenAddresses.last {
-          let reason = (error as? RedirectListenerError)?.message ?? "\(error)"
-          throw AgentFailure(
-            .unavailable, "\(name): the redirect listener cannot be opened: \(reason)",
-            hint: "end what uses the port, or register another one: --port N")
-        }
+  ) async throws(AgentFailure) -> [Opened] {
+    // A port that the kernel chose for one address may be taken on the other.
+    var triesLeft = redirect.port == nil ? 8 : 1
+    while true {
+      triesLeft -= 1
+      do { return try await open(redirect, onHit) } catch {
+        let refusal = error as? RedirectListenerError
+        if refusal?.isTaken == true, triesLeft > 0 { continue }
+        throw AgentFailure(
+          .unavailable, "\(name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
+          hint: "end what uses the port, or register another one: --port N")
       }
     }
-    return listeners
+  }
+
+  /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on
+  /// one of them, the browser may bring him the code, so that ends it.
+  private func open(
+    _ redirect: RedirectURI, _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> [Opened] {
+    var opened: [Opened] = []
+    var missing: (any Error)?
+    for address in redirect.listenAddresses {
+      do {
+        let port = redirect.port ?? opened.first?.listener.port ?? 0
+        opened.append((address, try await redirects.listen(host: address, port: port, onHit: onHit)))
+      } catch {
+        missing = error
+        if (error as? RedirectListenerError)?.isTaken == true { break }
+      }
+    }
+    if let missing, opened.isEmpty || (missing as? RedirectListenerError)?.isTaken == true {
+      for listening in opened { await listening.listener.close() }
+      throw missing
+    }
+    return opened
+  }
+
+  /// `started` with a link of its own for the browser, as long as somebody listens for it.
+  func withLink(_ id: String, _ started: LoginStarted) -> LoginStarted {
+    var started = started
+    guard case .pending? = sessions[id]?.state else { return started }
+    started.browserURL = sessions[id]?.browser?.links?.make(random: random)
+    return started
+  }
+
+  /// A link leads to the authorization URL once, while the login waits for a code.
+  private func follow(_ hit: RedirectHit, _ id: String) -> RedirectPage {
+    guard hit.target.hasPrefix(LoginLinks.folder) else { return .notFound }
+    guard hit.method == "GET" else { return .methodNotAllowed }
+    guard let session = sessions[id], case .pending = session.state, let url = session.started.authorizationURL,
+      sessions[id]?.browser?.links?.follow(hit.target) == true
+    else { return .linkUsed }
+    return .forward(url)
   }
 
   /// A request reached the redirect listener.
@@ -86,7 +127,7 @@ extension LoginCoordinator {
     guard let session = sessions[id], let browser = session.browser else { return .ignored }
     let verdict = browser.expectation.judge(method: hit.method, target: hit.target)
     switch verdict {
-    case .ignore(.path): return .notFound
+    case .ignore(.path): return follow(hit, id)
     case .ignore(.method): return .methodNotAllowed
     case .ignore: return .ignored
     case .denied, .refused, .code: break
@@ -100,9 +141,9 @@ extension LoginCoordinator {
     }
   }
 
-  /// Ends the login with a verdict that is not `ignore`, but for a code that the server refuses: who knows the `state`
-  /// (the browser's arguments show it to every user of the machine) could end the login with any code. A second
-  /// verdict waits for nothing: the first one decides.
+  /// Ends the login with a verdict that is not `ignore`, but for a code that the server refuses: a page in the browser
+  /// that learned the `state` could end the login with any code. A second verdict waits for nothing: the first one
+  /// decides.
   @discardableResult
   func judge(_ verdict: AuthorizationVerdict, _ id: String) async -> Result<LoginProgress, AgentFailure> {
     guard var session = sessions[id], let browser = session.browser, case .pending = session.state else {

@@ -38,7 +38,7 @@ package actor LoginCoordinator {
     let known = sessions.values.first {
       $0.definition.name == account && $0.requestIDs.contains(request.requestID)
     }
-    if let known { return known.started }
+    if let known { return withLink(known.id, known.started) }
     if let pending = pending(account) { return join(pending.id, request, pending.started) }
     let task = starting[account] ?? Task { await self.beginAlone(request) }
     starting[account] = task
@@ -51,7 +51,7 @@ package actor LoginCoordinator {
     if let count = sessions[id]?.requestIDs.count, count < LoginSession.rememberedRequests {
       sessions[id]?.requestIDs.insert(request.requestID)
     }
-    return started
+    return withLink(id, started)
   }
 
   /// The one beginning of an account's login; ends it in `starting` itself, before anybody who waits goes on.

@@ -50,6 +50,8 @@ struct LoginSession {
     /// As sent in the authorization request (RFC 6749 §4.1.3).
     let redirectURI: String
     let listeners: [any RedirectListening]
+    /// Nil when nothing listens.
+    var links: LoginLinks?
   }
 
   var isPending: Bool { if case .ended = state { false } else { true } }

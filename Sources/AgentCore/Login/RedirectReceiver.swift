@@ -27,6 +27,10 @@ package enum RedirectPage: Sendable, Equatable {
   case codeRefused(reason: String)
   /// A wrong or used `state`: said without detail, the listener goes on.
   case ignored
+  /// The link that the browser was started with: it is sent on to the authorization URL.
+  case forward(String)
+  /// A link that was followed before.
+  case linkUsed
 }
 
 /// A loopback listener that waits for one browser.
@@ -47,6 +51,11 @@ package protocol RedirectReceiver: Sendable {
 
 package struct RedirectListenerError: Error, Sendable {
   package var message: String
+  /// Somebody else listens there.
+  package var isTaken: Bool
 
-  package init(_ message: String) { self.message = message }
+  package init(_ message: String, isTaken: Bool = false) {
+    self.message = message
+    self.isTaken = isTaken
+  }
 }

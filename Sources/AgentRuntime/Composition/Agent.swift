@@ -67,7 +67,8 @@ struct Agent: Service, CustomStringConvertible {
       store: vault, transport: transport, configuration: configuration, time: time, random: random, ready: ready,
       logger: logger)
     let logins = LoginCoordinator(
-      service: service, redirects: NIORedirectReceiver(), time: time, random: random, logger: logger)
+      service: service, redirects: NIORedirectReceiver(uid: uid, logger: logger), time: time, random: random,
+      logger: logger)
     let router = AgentRouter(
       service: service, logins: logins, vault: VaultDoor(vault), ready: ready, time: time,
       admission: Admission(uid: uid),

@@ -17,6 +17,11 @@ struct RedirectAnswer: Equatable {
     case .loggedIn, .refused: self = .seeLanding
     case .notFound: self = .notFound
     case .methodNotAllowed: self = .methodNotAllowed
+    case .forward(let url): self.init(.seeOther, title: "Go on", text: "The login goes on.", location: url)
+    case .linkUsed:
+      self.init(
+        .gone, title: "This link was used",
+        text: "It opens a login once. The address that the terminal shows opens it again.")
     case .codeRefused(let reason):
       self.init(
         .badRequest, title: "Not logged in yet",

@@ -5,6 +5,8 @@ package struct RedirectLimits: Sendable {
   /// Longest request, its head and whatever follows, in bytes.
   package var requestBytes = 16 << 10
   package var connections = 16
+  /// Connections that wait until it is looked up whose they are. As many may wait to be accepted.
+  package var lookups = 128
   /// Time to send the request's head.
   package var requestTime = TimeAmount.seconds(10)
   /// Time to take the answer.

@@ -88,7 +88,7 @@ final class RedirectSession {
     isJudging = false
     switch page {
     case .loggedIn, .refused: end = page
-    case .notFound, .methodNotAllowed, .ignored, .codeRefused: break
+    case .notFound, .methodNotAllowed, .ignored, .codeRefused, .forward, .linkUsed: break
     }
     connection.answer(RedirectAnswer(page))
     judgeNext()

@@ -49,6 +49,9 @@ package struct LoginStarted: Codable, Sendable, Equatable {
   /// Seconds until the login is given up.
   package var expiresInSeconds: Int
   package var authorizationURL: String?
+  /// What a browser on this machine is started with: it leads to `authorization_url` once, and has no `state` in it for
+  /// others to read in the browser's arguments.
+  package var browserURL: String?
   /// Where the browser will end, with the real port (RFC 8252 §7.3).
   package var redirectURI: String?
   package var userCode: String?
@@ -57,7 +60,7 @@ package struct LoginStarted: Codable, Sendable, Equatable {
 
   package init(
     loginID: String, kind: Kind, account: String, expiresInSeconds: Int, authorizationURL: String? = nil,
-    redirectURI: String? = nil, userCode: String? = nil, verificationURI: String? = nil,
+    browserURL: String? = nil, redirectURI: String? = nil, userCode: String? = nil, verificationURI: String? = nil,
     verificationURIComplete: String? = nil
   ) {
     self.loginID = loginID
@@ -65,6 +68,7 @@ package struct LoginStarted: Codable, Sendable, Equatable {
     self.account = account
     self.expiresInSeconds = expiresInSeconds
     self.authorizationURL = authorizationURL
+    self.browserURL = browserURL
     self.redirectURI = redirectURI
     self.userCode = userCode
     self.verificationURI = verificationURI
@@ -76,6 +80,7 @@ package struct LoginStarted: Codable, Sendable, Equatable {
     case loginID = "login_id"
     case expiresInSeconds = "expires_in_s"
     case authorizationURL = "authorization_url"
+    case browserURL = "browser_url"
     case redirectURI = "redirect_uri"
     case userCode = "user_code"
     case verificationURI = "verification_uri"

@@ -59,7 +59,9 @@ struct LoginFlow {
       return false
     case .browser:
       let url = login.authorizationURL ?? ""
-      if !isRemote, !noBrowser, BrowserOpener(surroundings: bench.surroundings).open(url) {
+      // Arguments are everybody's to read: the link is worth nothing to another user, unlike the URL it leads to.
+      let link = login.browserURL ?? url
+      if !isRemote, !noBrowser, BrowserOpener(surroundings: bench.surroundings).open(link) {
         for line in LoginWords.opening(url) { bench.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
         return mayReadInput && bench.terminal.inputIsTerminal

@@ -1,4 +1,6 @@
 import AgentCore
+import Glibc
+import Logging
 import NIOCore
 import NIOEmbedded
 import Synchronization
@@ -37,7 +39,8 @@ struct RedirectReceiverTests {
   private func listen(
     _ login: Login, limits: RedirectLimits? = nil, host: String = "127.0.0.1", port: Int = 0
   ) async throws -> any RedirectListening {
-    let receiver = NIORedirectReceiver(limits: limits ?? self.limits())
+    let receiver = NIORedirectReceiver(
+      limits: limits ?? self.limits(), uid: getuid(), logger: Logger(label: "redirect"))
     return try await receiver.listen(host: host, port: port, onHit: login.judge)
   }
 
@@ -241,7 +244,7 @@ struct RedirectReceiverTests {
   func oneAtATime() async throws {
     let login = Login()
     let running = Atomic<Int>(0)
-    let receiver = NIORedirectReceiver(limits: limits())
+    let receiver = NIORedirectReceiver(limits: limits(), uid: getuid(), logger: Logger(label: "redirect"))
     let listener = try await receiver.listen(host: "127.0.0.1", port: 0) { hit in
       #expect(running.add(1, ordering: .relaxed).newValue == 1)
       await Task.yield()

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import pickle
+import socket
 import subprocess
 import traceback
 
@@ -71,3 +72,33 @@ def as_nobody(action):
     _, status = os.waitpid(child, 0)
     assert status == 0, "the process of the other user failed"
     return pickle.loads(result)
+
+
+@contextlib.contextmanager
+def listening_as_nobody(family, host, port):
+    """A socket that listens and is nobody's; only root can make one."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    # Whose a socket is says the effective user at its creation.
+    os.seteuid(NOBODY)
+    try:
+        listener = socket.create_server((host, port), family=family)
+    finally:
+        os.seteuid(0)
+    with listener:
+        yield listener
+
+
+@contextlib.contextmanager
+def connections_as_nobody(address, count):
+    """Connections to `address` that are nobody's and say nothing; only root can make them."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    with contextlib.ExitStack() as made:
+        os.seteuid(NOBODY)
+        try:
+            for _ in range(count):
+                made.enter_context(socket.create_connection(address, timeout=20))
+        finally:
+            os.seteuid(0)
+        yield

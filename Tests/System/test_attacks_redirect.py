@@ -1,0 +1,193 @@
+"""Another user of the machine wants your login to be his: he answers the redirect, or holds its other address.
+
+What he can read is the arguments of every process. What he can reach is every port of 127.0.0.1.
+"""
+
+import http.client
+import re
+import socket
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from support.dev_server import DevServer
+from support.login import get_token, wait_until
+from support.others import NOBODY, as_nobody, connections_as_nobody, listening_as_nobody
+
+REFUSED = "refused a connection to the redirect listener of a login"
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *arguments):
+        return None
+
+
+def location(url):
+    """Where `url` sends a browser."""
+    try:
+        urllib.request.build_opener(NoRedirect).open(url, timeout=20)
+    except urllib.error.HTTPError as answer:
+        assert answer.code in (302, 303), answer.code
+        return answer.headers["Location"]
+    raise AssertionError(f"{url} leads nowhere")
+
+
+def page(url):
+    """Status and text of what `url` answers."""
+    try:
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as answer:
+        return answer.code, answer.read().decode()
+
+
+def said(url):
+    """The first bytes that the listener of `url` answers a request for it with; none when the connection ends."""
+    parts = urllib.parse.urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+            connection.sendall(
+                f"GET {parts.path}?{parts.query} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+            return connection.recv(100)
+    except (ConnectionResetError, BrokenPipeError):
+        return b""
+
+
+@pytest.fixture
+def server(home, agent):
+    started = DevServer(home, "--auto-consent", "--access-token-life", "3600")
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def waiting(home):
+    """waiting(issuer) -> (command, arguments of the browser, authorization URL on the terminal). The browser does nothing:
+    the person is still typing a password."""
+    commands = []
+
+    def begin(issuer, *options):
+        seen = home.root / "browser.argv"
+        browser = home.bin / "browser"
+        browser.write_text(f'#!/bin/sh\ntr "\\0" "\\n" < /proc/$$/cmdline > {seen}.new\nmv {seen}.new {seen}\n')
+        browser.chmod(0o700)
+        command = home.start(
+            home.programs / "oauthctl", "login", "work", issuer, "--client-id", "dev", "--scope", "read", *options,
+            environment={"BROWSER": str(browser)})
+        commands.append(command)
+        shown = next(
+            (found.group() for line in command.stderr if (found := re.search(r"http\S+[?&]state=\S+", line))), None)
+        assert shown, "no authorization URL on the terminal"
+        wait_until(seen.exists, 20, "the browser is started")
+        arguments = seen.read_text().split("\n")
+        return command, arguments, shown
+
+    yield begin
+    for command in commands:
+        if command.poll() is None:
+            command.kill()
+        command.communicate()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def opened(arguments):
+    return next(argument for argument in arguments if argument.startswith("http"))
+
+
+def test_another_user_cannot_log_you_in_as_himself(home, agent, server, waiting):
+    """He has the authorization URL (from an argument of the browser, before it was kept out of there), logs in at the
+    server with his own name, and brings his code to our listener before you do."""
+    command, _, shown = waiting(server.issuer)
+    his = location(shown)
+
+    assert as_nobody(lambda: said(his)) == b"", "he was answered"
+    assert command.poll() is None
+    assert not [entry for entry in server.log() if entry.get("grant_type") == "authorization_code"]
+    assert REFUSED in agent.log.read_text() and str(NOBODY) in agent.log.read_text()
+
+    assert page(location(shown))[0] == 200
+    _, stderr = command.communicate(timeout=60)
+    assert command.returncode == 0, stderr
+    assert get_token(home)
+
+
+def test_a_browser_s_arguments_hold_neither_state_nor_challenge(home, server, waiting):
+    command, arguments, shown = waiting(server.issuer)
+    sent = urllib.parse.parse_qs(urllib.parse.urlsplit(shown).query)
+    for name in ("state", "code_challenge"):
+        assert not [argument for argument in arguments if sent[name][0] in argument], name
+    link = opened(arguments)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/login/[A-Za-z0-9_-]{22,}", link), link
+    assert urllib.parse.urlsplit(link).netloc == urllib.parse.urlsplit(sent["redirect_uri"][0]).netloc
+
+    assert location(link) == shown
+    status, text = page(link)
+    assert status == 410 and "was used" in text and sent["state"][0] not in text
+
+    assert page(location(shown))[0] == 200
+    _, stderr = command.communicate(timeout=60)
+    assert command.returncode == 0, stderr
+    assert get_token(home)
+
+
+def test_the_link_of_a_browser_is_not_for_another_user(home, server, waiting):
+    """It stands in the browser's arguments, and leads to the state."""
+    _, arguments, shown = waiting(server.issuer)
+    link = opened(arguments)
+    assert as_nobody(lambda: said(link)) == b""
+    assert location(link) == shown, "he used it up"
+
+
+def test_the_link_is_answered_once_without_store_or_referrer(home, server, waiting):
+    _, arguments, shown = waiting(server.issuer)
+    parts = urllib.parse.urlsplit(opened(arguments))
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    connection.request("GET", parts.path)
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["Location"]) == (303, shown)
+    assert answer.headers["Cache-Control"] == "no-store" and answer.headers["Referrer-Policy"] == "no-referrer"
+    connection.close()
+
+
+def test_strangers_who_stand_by_keep_nobody_out(home, server, waiting):
+    """Ten times as many as are served at once, each of which would be waited for."""
+    command, _, shown = waiting(server.issuer)
+    mine = location(shown)
+    parts = urllib.parse.urlsplit(mine)
+    with connections_as_nobody((parts.hostname, parts.port), 160):
+        assert page(mine)[0] == 200
+        _, stderr = command.communicate(timeout=60)
+    assert command.returncode == 0, stderr
+    assert get_token(home)
+
+
+def test_the_other_address_of_localhost_in_foreign_hands_is_told(home, agent, server):
+    """A browser may try ::1 first: the code would go to him."""
+    port = free_port()
+    with listening_as_nobody(socket.AF_INET6, "::1", port):
+        account = home.config / "oauthctl" / "accounts.d" / "work.toml"
+        account.parent.mkdir(parents=True, exist_ok=True)
+        account.write_text(
+            f'issuer = "{server.issuer}"\nclient_id = "dev"\nscope = ["read"]\n'
+            f'redirect_uri = "http://localhost:{port}/callback"\n')
+        account.chmod(0o600)
+        home.oauthctl("reload")
+        refused = home.oauthctl("login", "work", "--no-browser", check=False)
+        assert refused.status != 0
+        assert f"port {port} on ::1 is in use by a program of another user (uid {NOBODY})" in refused.stderr, refused
+    home.environment["BROWSER"] = str(curl(home))
+    assert home.oauthctl("login", "work").status == 0
+
+
+def curl(home):
+    browser = home.bin / "browser"
+    browser.write_text('#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n')
+    browser.chmod(0o700)
+    return browser
