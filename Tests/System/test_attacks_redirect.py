@@ -64,8 +64,9 @@ def server(home, agent):
 
 @pytest.fixture
 def waiting(home):
-    """waiting(issuer) -> (command, arguments of the browser, authorization URL on the terminal). The browser does nothing:
-    the person is still typing a password."""
+    """waiting(issuer) -> (command, arguments of the browser, authorization URL on the terminal).
+
+    The browser does nothing: the person is still typing a password."""
     commands = []
 
     def begin(issuer, *options):
