@@ -56,7 +56,8 @@ prove:
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
 	  "$$(Tests/Setup/python $(BUILD))" -m pytest -m 'prove or not prove' -s \
-	  $(addprefix Tests/System/,test_load.py test_callers.py test_crash.py test_power_cut.py test_package.py test_vault.py)
+	  $(addprefix Tests/System/,test_load.py test_callers.py test_crash.py test_power_cut.py test_package.py \
+	  test_vault.py test_suspend.py test_crowd.py)
 
 FUZZ_SECONDS ?= 60
 

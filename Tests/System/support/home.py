@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -120,13 +121,14 @@ class Agent:
 
     def start(self, *arguments, environment=None, before=()):
         """Start the agent, by the program `before` if there is one, and wait until its socket accepts."""
+        before_pid = self.process.pid if self.process else None
         with open(self.log, "a") as log:
             self.process = self.home.start(
                 *before, self.home.programs / "oauthd", *arguments, environment=environment, stdout=log, stderr=log)
         processes.keep(self.process.pid)
         end = time.monotonic() + START_LIMIT_SECONDS
         while time.monotonic() < end and self.is_running:
-            if accepts(self.home.socket):
+            if accepts(self.home.socket, but=before_pid):
                 return self
             time.sleep(0.01)
         what = f"status {self.process.poll()}" if not self.is_running else "does not listen"
@@ -159,10 +161,13 @@ class Agent:
         return Wire(self.home.socket)
 
 
-def accepts(path):
+def accepts(path, but=None):
+    """Whether a process other than `but` listens there: a helper that a killed agent had just forked holds that one's
+    listener for a moment, and answers nobody."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(os.fspath(path))
         except OSError:
             return False
-        return True
+        listener, _, _ = struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return listener != but
