@@ -27,6 +27,12 @@ static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *
   return curl_easy_setopt(handle, option, value);
 }
 
+/// CURLOPT_CAINFO_BLOB and its like; libcurl keeps a copy.
+static inline CURLcode ccurl_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+  struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+  return curl_easy_setopt(handle, option, &blob);
+}
+
 static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
   return curl_easy_setopt(handle, option, value);
 }

@@ -1,9 +1,11 @@
 /// Hard limits of the pipe between the agent and `oauthd-fetch`. Whoever receives checks them before it reserves memory.
 package enum FetchLimits {
   /// Version of the frame contents. The helper may have been replaced by an upgrade while an older agent runs.
-  package static let version: UInt8 = 1
+  package static let version: UInt8 = 2
   /// Bytes before every payload: one of kind, four of length.
   package static let frameHeaderBytes = 5
+  /// Largest authority: the PEM text of a `ca_file`.
+  package static let authorityBytes = 4 << 20
   /// Largest request head: method, URL, header fields, route.
   package static let requestHeadBytes = 64 << 10
   /// Largest request body.
@@ -16,7 +18,7 @@ package enum FetchLimits {
   package static let answerBodyBytes = 1 << 20
   /// Largest number of header fields, either way.
   package static let headerFields = 256
-  /// Longest URL, path or proxy, in bytes.
+  /// Longest URL or proxy, in bytes.
   package static let textBytes = 8 << 10
   /// Longest failure text, in characters.
   package static let failureTextCharacters = 240
@@ -24,7 +26,7 @@ package enum FetchLimits {
   package static let timeoutMilliseconds = 1...600_000
 
   /// Room for everything one request can be.
-  package static let requestStreamBytes = 2 * frameHeaderBytes + requestHeadBytes + requestBodyBytes
+  package static let requestStreamBytes = 3 * frameHeaderBytes + authorityBytes + requestHeadBytes + requestBodyBytes
   /// Room for everything the helper can say about one request.
   package static let answerStreamBytes = 3 * frameHeaderBytes + answerHeadBytes + answerBodyBytes
 }

@@ -6,7 +6,7 @@ import Glibc
 enum Confinement {
   /// Throws where the kernel refuses what must be had; the lack of Landlock is no failure (docs/threat-model.md).
   static func enter(for request: FetchRequest) throws(FetchFailure) {
-    let files = request.certificateAuthorityFile.map { [$0] } ?? TrustStore.filesElsewhere
+    let files = request.hasAuthority ? [] : TrustStore.filesElsewhere
     let paths: [UnsafePointer<CChar>?] = files.map { UnsafePointer(strdup($0)) }
     defer { for path in paths { free(UnsafeMutablePointer(mutating: path)) } }
     let result = paths.withUnsafeBufferPointer { paths in

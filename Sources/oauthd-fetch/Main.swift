@@ -4,7 +4,7 @@ import FetchWire
 import Glibc
 
 /// One HTTP request, then the end. The request comes on descriptor 0, the report goes to descriptor 1
-/// (``FetchWire``); nothing else goes in or out: no argument, no environment, no file but the certificates.
+/// (``FetchWire``); nothing else goes in or out: no argument, no environment, no file but the system's certificates.
 @main
 enum Main {
   static func main() {
@@ -30,9 +30,9 @@ enum Main {
       end(FetchFailure(.helper, "oauthd-fetch got no memory"))
     }
     do {
-      let (request, body) = try readRequest(into: input)
-      try Confinement.enter(for: request)
-      let transfer = try Transfer(request, body: body, in: input)
+      let parts = try readRequest(into: input)
+      try Confinement.enter(for: parts.request)
+      let transfer = try Transfer(parts, in: input)
       transfer.perform()
       input.wipe()
       transfer.report()
@@ -50,9 +50,7 @@ enum Main {
     _exit(1)
   }
 
-  private static func readRequest(
-    into input: FetchBuffer
-  ) throws(FetchFailure) -> (request: FetchRequest, body: Range<Int>) {
+  private static func readRequest(into input: FetchBuffer) throws(FetchFailure) -> FetchRequestReader.Parts {
     var reader = FetchRequestReader()
     while true {
       guard let length = input.fill(from: 0) else {
@@ -62,8 +60,8 @@ enum Main {
       // The agent went away before the request was complete: there is nobody to tell.
       guard length > 0 else { _exit(1) }
       do {
-        if let request = try input.withBytes({ (bytes) throws(FetchWireError) in try reader.read(bytes) }) {
-          return request
+        if let parts = try input.withBytes({ (bytes) throws(FetchWireError) in try reader.read(bytes) }) {
+          return parts
         }
       } catch {
         throw FetchFailure(.helper, Self.explanation(error))

@@ -12,6 +12,7 @@ final class Transfer {
   let target: Target
   private let input: FetchBuffer
   private let bodyRange: Range<Int>
+  private let trust: TrustStore
   private let handle: UnsafeMutableRawPointer
   private let answerBody: FetchBuffer
   private var head = AnswerHead()
@@ -22,14 +23,16 @@ final class Transfer {
   private var result = CURLE_OK
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  init(_ request: FetchRequest, body: Range<Int>, in input: FetchBuffer) throws(FetchFailure) {
+  init(_ parts: FetchRequestReader.Parts, in input: FetchBuffer) throws(FetchFailure) {
+    let request = parts.request
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init(),
       let answerBody = FetchBuffer(capacity: request.answerBodyLimit)
     else { throw FetchFailure(.helper, "libcurl could not be started") }
     self.request = request
     self.target = try Target(request.url)
     self.input = input
-    self.bodyRange = body
+    self.bodyRange = parts.body
+    self.trust = parts.authority.map(TrustStore.text) ?? .system
     self.handle = handle
     self.answerBody = answerBody
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -138,12 +141,19 @@ final class Transfer {
   }
 
   private func configureTLS() throws(OptionRefused) {
-    let trust = request.certificateAuthorityFile.map(TrustStore.file) ?? .system
-    for (file, folder) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {
+    for (file, folder, blob) in [
+      (CURLOPT_CAINFO, CURLOPT_CAPATH, CURLOPT_CAINFO_BLOB),
+      (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO_BLOB),
+    ] {
       switch trust {
-      case .file(let path):
-        try text(file, path)
+      case .text(let range):
+        try text(file, nil)
         try text(folder, nil)
+        try check(
+          input.withBytes { bytes in
+            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+            return ccurl_set_blob(handle, blob, text.baseAddress, text.count)
+          })
       case .folder(let path):
         try text(file, nil)
         try text(folder, path)

@@ -2,8 +2,8 @@ import Glibc
 
 /// Whose certificates count.
 enum TrustStore {
-  /// Only those in this PEM file.
-  case file(String)
+  /// Only those in the PEM text that came with the request.
+  case text(Range<Int>)
   /// A folder of hashed names: OpenSSL opens the few files it needs, where a bundle is parsed whole (20 ms).
   case folder(String)
   /// What libcurl was built with.

@@ -10,13 +10,13 @@ func frame(_ kind: UInt8, _ payload: [UInt8]) -> [UInt8] {
   [kind] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) } + payload
 }
 
-func readRequest(_ bytes: [UInt8]) throws -> (request: FetchRequest, body: Range<Int>)? {
+func readRequest(_ bytes: [UInt8]) throws -> FetchRequestReader.Parts? {
   var reader = FetchRequestReader()
   return try reader.all(bytes)
 }
 
 extension FetchRequestReader {
-  mutating func all(_ bytes: [UInt8]) throws -> (request: FetchRequest, body: Range<Int>)? {
+  mutating func all(_ bytes: [UInt8]) throws -> FetchRequestReader.Parts? {
     var reader = self
     defer { self = reader }
     return try bytes.withUnsafeBytes { try reader.read($0) }
@@ -53,10 +53,12 @@ struct Dice: RandomNumberGenerator {
 
 let sampleRequest = FetchRequest(
   .post, "https://as.example/token", headers: [FetchField("Accept", "application/json"), FetchField("X-Empty", "")],
-  certificateAuthorityFile: "/etc/ca.pem", proxy: "http://proxy:3128", connectTimeoutMilliseconds: 5_000,
+  hasAuthority: true, proxy: "http://proxy:3128", connectTimeoutMilliseconds: 5_000,
   timeoutMilliseconds: 30_000, answerBodyLimit: 1 << 20)
 
-func sampleRequestBytes() throws -> [UInt8] { try sampleRequest.encoded(bodyBytes: 3) + Array("a=b".utf8) }
+func sampleRequestBytes() throws -> [UInt8] {
+  try FetchRequest.encoded(authority: Array("PEM".utf8)) + sampleRequest.encoded(bodyBytes: 3) + Array("a=b".utf8)
+}
 
 func sampleAnswerBytes() throws -> [UInt8] {
   try FetchFrame.header(.sent, length: 0)

@@ -10,8 +10,8 @@ struct RequestTests {
       answerBodyLimit: 3)
     let expected = hex(
       """
-      01 00000026  01 01 00000001 00000002 00000003
-      000a 68747470733a2f2f612f  0000  0000  0001 0001 4e 0001 76
+      01 00000025  02 01 00000001 00000002 00000003  00
+      000a 68747470733a2f2f612f  0000  0001 0001 4e 0001 76
       02 00000000
       """)
     var bytes = try request.encoded(bodyBytes: 0)
@@ -28,6 +28,7 @@ struct RequestTests {
     let read = try #require(try readRequest(bytes))
     #expect(read.request == sampleRequest)
     #expect(Array(bytes[read.body]) == Array("a=b".utf8))
+    #expect(read.authority.map { Array(bytes[$0]) } == Array("PEM".utf8))
   }
 
   @Test("A request that arrives byte by byte is complete with its last byte, not before")
@@ -47,7 +48,8 @@ struct RequestTests {
   @Test("Another version's request is refused by its number")
   func version() throws {
     var bytes = try sampleRequestBytes()
-    bytes[FetchLimits.frameHeaderBytes] = 9
+    // Behind the authority's frame.
+    bytes[2 * FetchLimits.frameHeaderBytes + 3] = 9
     #expect(throws: FetchWireError.versionMismatch(9)) { try readRequest(bytes) }
   }
 
@@ -67,8 +69,6 @@ struct RequestTests {
       ("header value", FetchRequest(.get, "https://a/", headers: [FetchField("A", "\0")])),
       ("header fields", FetchRequest(.get, "https://a/", headers: Array(repeating: FetchField("A", "v"), count: 257))),
       ("proxy", FetchRequest(.get, "https://a/", proxy: "http://p\r\n")),
-      ("certificate authority file", FetchRequest(.get, "https://a/", certificateAuthorityFile: "ca.pem")),
-      ("certificate authority file", FetchRequest(.get, "https://a/", certificateAuthorityFile: "/ca\0.pem")),
       ("connect timeout", FetchRequest(.get, "https://a/", connectTimeoutMilliseconds: 0)),
       ("timeout", FetchRequest(.get, "https://a/", timeoutMilliseconds: 600_001)),
       ("answer body limit", FetchRequest(.get, "https://a/", answerBodyLimit: (1 << 20) + 1)),
@@ -82,10 +82,36 @@ struct RequestTests {
     // The head of the vector with its only header named `Host`.
     let payload = hex(
       """
-      01 01 00000001 00000002 00000003 000a 68747470733a2f2f612f 0000 0000
+      02 01 00000001 00000002 00000003 00 000a 68747470733a2f2f612f 0000
       0001 0004 486f7374 0001 76
       """)
     #expect(throws: FetchWireError.invalid("header name")) { try readRequest(frame(0x01, payload)) }
+  }
+
+  @Test("The authority is written in the documented bytes, before the head")
+  func authority() throws {
+    let authority = try FetchRequest.encoded(authority: Array("PEM".utf8))
+    #expect(authority == hex("03 00000003 50454d"))
+    let plain = FetchRequest(.get, "https://a/")
+    let named = FetchRequest(.get, "https://a/", hasAuthority: true)
+    #expect(try readRequest(plain.encoded(bodyBytes: 0))?.authority == nil)
+    #expect(try readRequest(authority + named.encoded(bodyBytes: 0))?.authority == 5..<8)
+  }
+
+  @Test("An authority that is announced and does not come, comes unannounced, twice, late or empty, is refused")
+  func strayAuthority() throws {
+    let authority = try FetchRequest.encoded(authority: Array("PEM".utf8))
+    let plain = try FetchRequest(.get, "https://a/").encoded(bodyBytes: 0)
+    let named = try FetchRequest(.get, "https://a/", hasAuthority: true).encoded(bodyBytes: 0)
+    for bytes in [named, authority + plain, frame(0x03, []) + named, frame(0x03, []) + plain] {
+      #expect(throws: FetchWireError.invalid("authority")) { try readRequest(bytes) }
+    }
+    #expect(throws: FetchWireError.unexpectedFrame(3)) { try readRequest(authority + authority + named) }
+    #expect(throws: FetchWireError.invalid("bytes after the request")) { try readRequest(plain + authority) }
+    #expect(throws: FetchWireError.invalid("authority")) { try FetchRequest.encoded(authority: []) }
+    let large = [UInt8](repeating: 0x61, count: FetchLimits.authorityBytes + 1)
+    #expect(throws: FetchWireError.frameTooLarge) { try FetchRequest.encoded(authority: large) }
+    #expect(throws: FetchWireError.frameTooLarge) { try readRequest(frame(0x03, large)) }
   }
 
   @Test("Heads and bodies above their limit are refused", arguments: [0, FetchLimits.requestBodyBytes + 1])

@@ -5,6 +5,7 @@ extension CredentialService {
   package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
     try await open()
     let (name, _) = try select(account: request.account, url: nil)
+    await readAuthority(of: name)
     if request.login == true { return try await loginPreview(name, request) }
     guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil
     else {

@@ -15,6 +15,12 @@ extension CredentialService {
     return isOpen && !isLocked ? Self.answer(await readFiles()) : nil
   }
 
+  /// Reads the files when `name` has a private authority: nobody tells when that changes, and what a person agrees to is
+  /// what is there now.
+  func readAuthority(of name: String) async {
+    if accounts[name]?.machine.definition?.certificateAuthorityFile != nil { _ = await filesChanged() }
+  }
+
   private static func answer(_ read: Configuration) -> ConfigReloadAnswer {
     let (problems, leftOut) = FileProblems(read.problems).cut
     return ConfigReloadAnswer(accounts: read.definitions.count, problems: problems, problemsLeftOut: leftOut)

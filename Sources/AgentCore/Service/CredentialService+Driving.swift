@@ -105,7 +105,10 @@ extension CredentialService {
       metadata: ["event": "token_asked", "account": "\(name)", "issuer": "\(call.binding.issuer)"])
     underWay[call.number] = UnderWay(account: name, id: account.id, call: call)
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
-    Task { self.callEnded(name, call, await self.tokenEndpoint.perform(call, now: call.started)) }
+    Task {
+      let endpoint = TokenEndpoint(transport: self.checkedTransport)
+      self.callEnded(name, call, await endpoint.perform(call, now: call.started))
+    }
   }
 
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {

@@ -18,6 +18,7 @@ extension CredentialService {
   func loginContext(_ account: String) async throws(AgentFailure) -> LoginContext {
     try await open()
     let (name, _) = try select(account: account, url: nil)
+    await readAuthority(of: name)
     guard let found = accounts[name], let definition = found.machine.definition else {
       throw AgentFailure(.accountUnknown, "\(name): no such account")
     }

@@ -131,7 +131,7 @@ extension CredentialService {
   private nonisolated func check(_ binding: DefinitionBinding) async -> (failure: String?, dateSeconds: Int64?) {
     var route = binding.route
     route.timeoutMilliseconds = Self.checkMilliseconds
-    switch await transport.perform(HTTPRequest(.get, Self.publicURL(binding)), route: route) {
+    switch await checkedTransport.perform(HTTPRequest(.get, Self.publicURL(binding)), route: route) {
     case .answered(let answer): return (nil, answer.dateSeconds)
     case .notSent(let failure), .sentNoAnswer(let failure): return ("\(binding.issuerHost): \(failure.message)", nil)
     }

@@ -8,7 +8,7 @@ struct ServerRoute: Hashable {
   /// For people.
   let host: String
   let proxy: String?
-  let certificateAuthorityFile: String?
+  let authority: NamedAuthority?
 
   /// The one that `url` is at.
   init(_ url: String, _ route: HTTPRoute) {
@@ -16,7 +16,7 @@ struct ServerRoute: Hashable {
     self.origin = origin?.description ?? url
     host = origin?.host ?? url
     proxy = route.proxy
-    certificateAuthorityFile = route.certificateAuthorityFile
+    authority = route.authority
   }
 
   /// The one that gives the tokens.

@@ -64,7 +64,6 @@ package actor CredentialService {
 
   let store: any RecordStore
   let transport: any HTTPTransport
-  let tokenEndpoint: TokenEndpoint
   let configuration: any ConfigurationSource
   let time: any TimeKeeper
   let random: any RandomSource
@@ -137,7 +136,6 @@ package actor CredentialService {
   ) {
     self.store = store
     self.transport = transport
-    tokenEndpoint = TokenEndpoint(transport: transport)
     self.configuration = configuration
     self.time = time
     self.random = random

@@ -14,14 +14,28 @@ struct HeardTransport: HTTPTransport {
       return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
     }
     let sent = service.time.now()
-    let outcome = await service.transport.perform(request, route: route)
+    let outcome = await service.checkedTransport.perform(request, route: route)
     await service.giveBack(place)
     if let account { await service.heard(outcome, from: server, sent: sent, for: account) }
     return outcome
   }
 }
 
+/// Sends what the service sends. A private authority that is not what it was shows that files have changed: they are read
+/// at once, so that whoever waits is told what differs.
+struct CheckedTransport: HTTPTransport {
+  let service: CredentialService
+
+  func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
+    let outcome = await service.transport.perform(request, route: route)
+    if case .notSent(let failure) = outcome, failure.reason == .authority { _ = await service.filesChanged() }
+    return outcome
+  }
+}
+
 extension CredentialService {
+  nonisolated var checkedTransport: CheckedTransport { CheckedTransport(service: self) }
+
   nonisolated func heardTransport(for account: String) -> HeardTransport {
     HeardTransport(service: self, account: account)
   }
@@ -45,5 +59,5 @@ extension CredentialService {
 
 extension HTTPFailure {
   /// Whether it says nothing about the server.
-  var isOfThisMachine: Bool { reason == .helper || reason == .cancelled }
+  var isOfThisMachine: Bool { [.helper, .cancelled, .authority].contains(reason) }
 }

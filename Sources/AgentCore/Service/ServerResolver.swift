@@ -68,7 +68,9 @@ package struct ServerResolver: Sendable {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
     let route = HTTPRoute(
-      certificateAuthorityFile: definition.certificateAuthorityFile, proxy: definition.proxy)
+      authority: NamedAuthority(
+        file: definition.certificateAuthorityFile, digest: definition.certificateAuthorityDigest),
+      proxy: definition.proxy)
     var discovery = Discovery(issuer: issuer)
     var request = discovery.first
     while true {
@@ -108,6 +110,9 @@ package struct ServerResolver: Sendable {
   }
 
   private static func hint(_ failure: DiscoveryFailure) -> String? {
+    if case .unreachable(let reason) = failure.problem, reason.reason == .authority {
+      return "look at the file, then try again: it is read anew"
+    }
     if case .unreachable(let reason) = failure.problem, reason.reason == .tls {
       return "check the server's address; if its authority is a private one, name it: --ca FILE"
     }

@@ -74,7 +74,10 @@ package struct TokenEndpoint: Sendable {
 
 extension DefinitionBinding {
   /// How requests to this server travel.
-  var route: HTTPRoute { HTTPRoute(certificateAuthorityFile: certificateAuthorityFile, proxy: proxy) }
+  var route: HTTPRoute {
+    HTTPRoute(
+      authority: NamedAuthority(file: certificateAuthorityFile, digest: certificateAuthorityDigest), proxy: proxy)
+  }
 
   func client(_ secret: Secret?) throws(ProtocolError) -> OAuthClient {
     guard let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {

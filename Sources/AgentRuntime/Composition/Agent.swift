@@ -57,7 +57,7 @@ struct Agent: Service, CustomStringConvertible {
         allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome),
       socketPathForLock: location, random: random)
     let fetch = FetchProcess(
-      helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)")
+      helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)", uid: uid)
     let owed = OwedAnswers()
     let pages = IdlePages(owed: owed)
     let transport = SettlingTransport(

@@ -15,6 +15,8 @@ struct FetchConversation: Sendable {
   }
 
   let pipes: FetchPipes
+  /// The frame of a private authority, which goes first; empty when the system's count.
+  let authority: [UInt8]
   /// The encoded request up to its body.
   let head: FetchHead
   let body: Secret
@@ -52,6 +54,7 @@ struct FetchConversation: Sendable {
   private struct Progress {
     let received: FetchBuffer
     var reader = FetchEventReader()
+    var authorityOffset = 0
     var headOffset = 0
     var bodyOffset = 0
     /// Whether the pipe for the request is closed.
@@ -80,7 +83,10 @@ struct FetchConversation: Sendable {
   private func write(_ state: inout Progress) {
     while true {
       let length: Int
-      if state.headOffset < head.count {
+      if state.authorityOffset < authority.count {
+        length = authority.withUnsafeBytes { writeSome($0.dropFirst(state.authorityOffset)) }
+        if length > 0 { state.authorityOffset += length }
+      } else if state.headOffset < head.count {
         length = head.withBytes { writeSome($0.dropFirst(state.headOffset)) }
         if length > 0 { state.headOffset += length }
       } else if state.bodyOffset < body.count {

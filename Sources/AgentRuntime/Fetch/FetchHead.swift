@@ -26,7 +26,7 @@ extension FetchRequest {
     if let credentials = request.credentials { headers.append(FetchField("Authorization", credentials.reveal())) }
     self.init(
       request.method == .post ? .post : .get, request.url, headers: headers,
-      certificateAuthorityFile: route.certificateAuthorityFile, proxy: route.proxy,
+      hasAuthority: route.authority != nil, proxy: route.proxy,
       connectTimeoutMilliseconds: route.connectTimeoutMilliseconds, timeoutMilliseconds: route.timeoutMilliseconds,
       answerBodyLimit: HTTPLimits.bodyBytes)
   }

@@ -13,6 +13,7 @@ import Synchronization
 package final class FetchProcess: HTTPTransport {
   private let helper: String
   private let userAgent: String
+  private let authorities: AuthorityFiles
   private let count = Atomic<Int>(0)
 
   /// Time the helper has to report its own time-out before it is killed, in milliseconds.
@@ -21,7 +22,9 @@ package final class FetchProcess: HTTPTransport {
   /// - Parameters:
   ///   - helper: absolute path of `oauthd-fetch`.
   ///   - userAgent: `User-Agent` of requests that bring none, as `oauthd/1.0`.
-  package init(helper: String, userAgent: String) {
+  ///   - uid: whose a private authority may be, beside root's; this process's when nil.
+  package init(helper: String, userAgent: String, uid: UInt32? = nil) {
+    authorities = AuthorityFiles(uid: uid ?? getuid())
     self.helper = helper
     self.userAgent = userAgent
   }
@@ -38,8 +41,15 @@ package final class FetchProcess: HTTPTransport {
   /// Sends `request` once. Cancelling changes nothing: the answer may carry a rotated refresh token.
   package func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let head: FetchHead
+    let authority: [UInt8]
     do {
+      authority =
+        if let named = route.authority {
+          try FetchRequest.encoded(authority: try await authorities.content(named).get())
+        } else { [] }
       head = try FetchHead(FetchRequest(request, route: route, userAgent: userAgent), bodyBytes: request.body.count)
+    } catch let failure as HTTPFailure {
+      return .notSent(failure)
     } catch {
       return .notSent(HTTPFailure(.malformed, Self.explanation(error)))
     }
@@ -49,8 +59,9 @@ package final class FetchProcess: HTTPTransport {
       Task.detached { [self] in
         let tell: @Sendable (HTTPOutcome) -> Void = { caller.resume(returning: $0) }
         let limit = route.timeoutMilliseconds + Self.graceMilliseconds
-        let isTold: Void? = await onOwnThread { [helper] in
-          Self.exchange(helper: helper, head: head, body: request.body, limit: limit, tell: tell)
+        let isTold: Void? = await onOwnThread { [helper, authority] in
+          Self.exchange(
+            helper: helper, authority: authority, head: head, body: request.body, limit: limit, tell: tell)
         }
         if isTold == nil { tell(.notSent(HTTPFailure(.helper, "no thread left for a request"))) }
         count.subtract(1, ordering: .relaxed)
@@ -63,7 +74,8 @@ package final class FetchProcess: HTTPTransport {
   /// Calls `tell` once, and returns when the process is gone. An answer is told before the process is waited for: until
   /// it is saved, a kill loses what it carries. Blocks.
   private static func exchange(
-    helper: String, head: FetchHead, body: Secret, limit: Int, tell: @Sendable (HTTPOutcome) -> Void
+    helper: String, authority: [UInt8], head: FetchHead, body: Secret, limit: Int,
+    tell: @Sendable (HTTPOutcome) -> Void
   ) {
     guard let pipes = FetchPipes() else {
       return tell(.notSent(HTTPFailure(.helper, "no file descriptors left for a request")))
@@ -77,7 +89,9 @@ package final class FetchProcess: HTTPTransport {
         .notSent(HTTPFailure(.helper, plainText("\(helper) could not be started; check the installation"))))
     }
     let kill: @Sendable () -> Void = { [process] in _ = Glibc.kill(process, SIGKILL) }
-    switch FetchConversation(pipes: pipes, head: head, body: body, limitMilliseconds: limit, kill: kill).run() {
+    switch FetchConversation(
+      pipes: pipes, authority: authority, head: head, body: body, limitMilliseconds: limit, kill: kill
+    ).run() {
     case .outcome(let outcome):
       tell(outcome)
       kill()
@@ -100,8 +114,9 @@ package final class FetchProcess: HTTPTransport {
     return status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
   }
 
-  private static func explanation(_ error: FetchWireError) -> String {
-    switch error {
+  private static func explanation(_ error: any Error) -> String {
+    guard let error = error as? FetchWireError else { return "the request cannot be sent" }
+    return switch error {
     case .invalid(let what): "the request cannot be sent: its \(what) is not allowed"
     case .frameTooLarge: "the request cannot be sent: it is too large"
     case .unexpectedFrame, .versionMismatch: "the request cannot be sent"

@@ -3,6 +3,7 @@ package struct FetchFrame: Equatable, Sendable {
   package enum Kind: UInt8, Sendable, CaseIterable {
     case requestHead = 0x01
     case requestBody = 0x02
+    case requestAuthority = 0x03
     case sent = 0x11
     case answerHead = 0x12
     case answerBody = 0x13
@@ -13,6 +14,7 @@ package struct FetchFrame: Equatable, Sendable {
       switch self {
       case .requestHead: FetchLimits.requestHeadBytes
       case .requestBody: FetchLimits.requestBodyBytes
+      case .requestAuthority: FetchLimits.authorityBytes
       case .sent: 0
       case .answerHead: FetchLimits.answerHeadBytes
       case .answerBody: FetchLimits.answerBodyBytes

@@ -1,5 +1,5 @@
-/// What the agent asks `oauthd-fetch` to send, without the body: that travels in a frame of its own, straight from the
-/// memory it lies in.
+/// What the agent asks `oauthd-fetch` to send, without the body and the authority: these travel in frames of their own,
+/// straight from the memory they lie in.
 package struct FetchRequest: Equatable, Sendable {
   package enum Method: UInt8, Sendable {
     case get = 1
@@ -11,8 +11,8 @@ package struct FetchRequest: Equatable, Sendable {
   package var url: String
   /// Fields the transport does not write itself; see ``transportFields``.
   package var headers: [FetchField]
-  /// PEM file of a private certificate authority, or nil for the system's.
-  package var certificateAuthorityFile: String?
+  /// Whether the PEM text of a private certificate authority goes before the request, to count instead of the system's.
+  package var hasAuthority: Bool
   /// Proxy URL, or nil for none.
   package var proxy: String?
   /// Milliseconds for name, connection, proxy and TLS.
@@ -23,14 +23,14 @@ package struct FetchRequest: Equatable, Sendable {
   package var answerBodyLimit: Int
 
   package init(
-    _ method: Method, _ url: String, headers: [FetchField] = [], certificateAuthorityFile: String? = nil,
+    _ method: Method, _ url: String, headers: [FetchField] = [], hasAuthority: Bool = false,
     proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000, timeoutMilliseconds: Int = 30_000,
     answerBodyLimit: Int = FetchLimits.answerBodyBytes
   ) {
     self.method = method
     self.url = url
     self.headers = headers
-    self.certificateAuthorityFile = certificateAuthorityFile
+    self.hasAuthority = hasAuthority
     self.proxy = proxy
     self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     self.timeoutMilliseconds = timeoutMilliseconds
@@ -47,11 +47,6 @@ package struct FetchRequest: Equatable, Sendable {
   /// Refuses what must not reach a socket: line breaks, control bytes, fields of the transport, values out of range.
   package func validate() throws(FetchWireError) {
     guard Self.isVisible(url), url.hasPrefix("https://") || url.hasPrefix("http://") else { throw .invalid("url") }
-    if let certificateAuthorityFile {
-      guard certificateAuthorityFile.hasPrefix("/"), Self.isPath(certificateAuthorityFile) else {
-        throw .invalid("certificate authority file")
-      }
-    }
     if let proxy { guard Self.isVisible(proxy) else { throw .invalid("proxy") } }
     guard headers.count <= FetchLimits.headerFields else { throw .invalid("header fields") }
     for field in headers {
@@ -71,10 +66,6 @@ package struct FetchRequest: Equatable, Sendable {
 
   private static func isVisible(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= FetchLimits.textBytes && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-  }
-
-  private static func isPath(_ text: String) -> Bool {
-    text.utf8.count <= FetchLimits.textBytes && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
 }
 

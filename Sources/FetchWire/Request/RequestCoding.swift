@@ -1,14 +1,20 @@
 extension FetchRequest {
+  /// The bytes of the authority's frame, which goes before the head of a request that has one.
+  ///
+  /// Throws `frameTooLarge` above the limit, and `invalid` for an empty text: to trust nobody is never meant.
+  package static func encoded(authority: [UInt8]) throws(FetchWireError) -> [UInt8] {
+    guard !authority.isEmpty else { throw .invalid("authority") }
+    return try FetchFrame.header(.requestAuthority, length: authority.count) + authority
+  }
+
   /// The bytes up to the body: the head frame and the header of the body frame. They may hold an `Authorization` field:
   /// ``wipe(_:)`` them once written.
   ///
   /// Throws what ``validate()`` throws, and `frameTooLarge` for a head or a body above its limit.
   package func encoded(bodyBytes: Int) throws(FetchWireError) -> [UInt8] {
     try validate()
-    let authority = certificateAuthorityFile ?? ""
     let proxy = proxy ?? ""
-    let texts = url.utf8.count + authority.utf8.count + proxy.utf8.count
-    let size = 2 + 4 * 3 + 2 * 3 + texts + PayloadWriter.size(of: headers)
+    let size = 2 + 4 * 3 + 1 + 2 * 2 + url.utf8.count + proxy.utf8.count + PayloadWriter.size(of: headers)
     let head = try FetchFrame.header(.requestHead, length: size)
     let body = try FetchFrame.header(.requestBody, length: bodyBytes)
     var writer = PayloadWriter(capacity: size + head.count + body.count)
@@ -18,8 +24,8 @@ extension FetchRequest {
     writer.integer(connectTimeoutMilliseconds, bytes: 4)
     writer.integer(timeoutMilliseconds, bytes: 4)
     writer.integer(answerBodyLimit, bytes: 4)
+    writer.integer(hasAuthority ? 1 : 0, bytes: 1)
     writer.text(url)
-    writer.text(authority)
     writer.text(proxy)
     writer.fields(headers)
     writer.raw(body)
@@ -37,11 +43,12 @@ extension FetchRequest {
     let connectTimeout = try reader.integer(bytes: 4, "connect timeout")
     let timeout = try reader.integer(bytes: 4, "timeout")
     let limit = try reader.integer(bytes: 4, "answer body limit")
+    let authority = try reader.integer(bytes: 1, "authority")
+    guard authority <= 1 else { throw .invalid("authority") }
     let url = try reader.text("url")
-    let authority = try reader.text("certificate authority file")
     let proxy = try reader.text("proxy")
     self.init(
-      method, url, headers: try reader.fields(), certificateAuthorityFile: authority.isEmpty ? nil : authority,
+      method, url, headers: try reader.fields(), hasAuthority: authority == 1,
       proxy: proxy.isEmpty ? nil : proxy, connectTimeoutMilliseconds: connectTimeout, timeoutMilliseconds: timeout,
       answerBodyLimit: limit)
     try reader.end()
@@ -51,23 +58,38 @@ extension FetchRequest {
 
 /// The helper's end of the request: feed it the growing buffer until it returns the one request.
 package struct FetchRequestReader {
+  /// Where a request's parts lie in the bytes.
+  package struct Parts {
+    package var request: FetchRequest
+    /// The PEM text of its authority; nil when the system's count.
+    package var authority: Range<Int>?
+    package var body: Range<Int>
+  }
+
+  private var authority: Range<Int>?
   private var head: FetchRequest?
   private var offset = 0
 
   package init() {}
 
-  /// The request and where its body lies in `bytes`, or nil while more bytes are needed. `bytes` always starts at the
+  /// The request and where its parts lie in `bytes`, or nil while more bytes are needed. `bytes` always starts at the
   /// first byte of the stream. Throws for anything that is not exactly one request.
-  package mutating func read(
-    _ bytes: UnsafeRawBufferPointer
-  ) throws(FetchWireError) -> (request: FetchRequest, body: Range<Int>)? {
+  package mutating func read(_ bytes: UnsafeRawBufferPointer) throws(FetchWireError) -> Parts? {
+    if authority == nil, offset == 0, bytes.first == FetchFrame.Kind.requestAuthority.rawValue {
+      guard let frame = try next(.requestAuthority, bytes) else { return nil }
+      authority = frame.payload
+    }
     if head == nil {
       guard let frame = try next(.requestHead, bytes) else { return nil }
-      head = try FetchRequest(payload: UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
+      let request = try FetchRequest(payload: UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
+      guard request.hasAuthority == (authority != nil), authority?.isEmpty != true else {
+        throw .invalid("authority")
+      }
+      head = request
     }
     guard let head, let frame = try next(.requestBody, bytes) else { return nil }
     guard offset == bytes.count else { throw .invalid("bytes after the request") }
-    return (head, frame.payload)
+    return Parts(request: head, authority: authority, body: frame.payload)
   }
 
   private mutating func next(

@@ -74,6 +74,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     case tooLarge = "too_large"
     case malformed
     case cancelled
+    /// The private authority is not the one that was to be used.
+    case authority
     case helper
   }
 
@@ -94,10 +96,25 @@ package enum HTTPOutcome: Sendable {
   case answered(HTTPAnswer)
 }
 
+/// A private certificate authority that counts instead of the system's.
+package struct NamedAuthority: Sendable, Hashable {
+  /// A PEM file.
+  package var file: String
+  /// SHA-256, in hexadecimal digits, of what the file must hold when a request is sent.
+  package var digest: String
+
+  /// Nil without a file. A file whose digest nobody knows is none that a request can be sent with.
+  package init?(file: String?, digest: String?) {
+    guard let file else { return nil }
+    self.file = file
+    self.digest = digest ?? ""
+  }
+}
+
 /// How one request travels; part of the account, never of the environment.
 package struct HTTPRoute: Sendable, Equatable {
-  /// PEM file of a private certificate authority used instead of the system's, or nil.
-  package var certificateAuthorityFile: String?
+  /// Nil: the system's authorities count.
+  package var authority: NamedAuthority?
   /// Proxy URL, or nil for none.
   package var proxy: String?
   /// Milliseconds for name, connection and TLS.
@@ -106,10 +123,10 @@ package struct HTTPRoute: Sendable, Equatable {
   package var timeoutMilliseconds: Int
 
   package init(
-    certificateAuthorityFile: String? = nil, proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000,
+    authority: NamedAuthority? = nil, proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000,
     timeoutMilliseconds: Int = 30_000
   ) {
-    self.certificateAuthorityFile = certificateAuthorityFile
+    self.authority = authority
     self.proxy = proxy
     self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     self.timeoutMilliseconds = timeoutMilliseconds

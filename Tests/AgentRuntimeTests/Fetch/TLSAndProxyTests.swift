@@ -17,12 +17,42 @@ struct TLSAndProxyTests {
     let url = "https://127.0.0.1:\(server.port)/token"
     let distrusted = await fetch.perform(post(url), route: HTTPRoute())
     #expect(Verdict(distrusted) == .notSent(.tls), "\(distrusted)")
-    let wrongFile = await fetch.perform(post(url), route: HTTPRoute(certificateAuthorityFile: "/nonexistent/ca.pem"))
-    #expect(Verdict(wrongFile) == .notSent(.tls), "\(wrongFile)")
+    let gone = NamedAuthority(file: "/nonexistent/ca.pem", digest: "")
+    let wrongFile = await fetch.perform(post(url), route: HTTPRoute(authority: gone))
+    #expect(Verdict(wrongFile) == .notSent(.authority), "\(wrongFile)")
     #expect(!server.log.contains("POST"))
-    let trusted = await fetch.perform(post(url), route: HTTPRoute(certificateAuthorityFile: authority.file))
+    let trusted = await fetch.perform(post(url), route: HTTPRoute(authority: try authority.named()))
     #expect(Verdict(trusted) == .answered(200), "\(trusted)")
     #expect(server.log.components(separatedBy: "POST /token").count == 2)
+  }
+
+  @Test("A file that holds another authority than was agreed to is not used, though the server is of it")
+  func changedAuthority() async throws {
+    let (agreed, other) = (try await TestAuthority(), try await TestAuthority())
+    defer { [agreed, other].forEach { $0.remove() } }
+    try await other.issue("server", for: "IP:127.0.0.1")
+    let server = try await TLSServer(other, certificate: "server")
+    defer { server.stop() }
+    let named = try agreed.named()
+    try Data(contentsOf: URL(fileURLWithPath: other.file)).write(to: URL(fileURLWithPath: agreed.file))
+    let outcome = await fetch.perform(
+      post("https://127.0.0.1:\(server.port)/token"), route: HTTPRoute(authority: named))
+    #expect(Verdict(outcome) == .notSent(.authority), "\(outcome)")
+    #expect(server.log.isEmpty || !server.log.contains("POST"))
+  }
+
+  @Test("A file without a certificate in it trusts nobody", arguments: ["no PEM\n", "-----BEGIN CERTIFICATE-----\n"])
+  func noCertificate(text: String) async throws {
+    let authority = try await TestAuthority()
+    defer { authority.remove() }
+    try await authority.issue("server", for: "IP:127.0.0.1")
+    let server = try await TLSServer(authority, certificate: "server")
+    defer { server.stop() }
+    try Data(text.utf8).write(to: URL(fileURLWithPath: authority.file))
+    let route = HTTPRoute(authority: try authority.named())
+    let outcome = await fetch.perform(post("https://127.0.0.1:\(server.port)/"), route: route)
+    #expect(Verdict(outcome) == .notSent(.tls), "\(outcome)")
+    #expect(!server.log.contains("POST"))
   }
 
   @Test(
@@ -37,7 +67,7 @@ struct TLSAndProxyTests {
     try await authority.issue("server", for: subject, days: days)
     let server = try await TLSServer(authority, certificate: "server", options: options)
     defer { server.stop() }
-    let route = HTTPRoute(certificateAuthorityFile: authority.file)
+    let route = HTTPRoute(authority: try authority.named())
     let outcome = await fetch.perform(post("https://127.0.0.1:\(server.port)/"), route: route)
     #expect(Verdict(outcome) == .notSent(.tls), "\(outcome)")
     #expect(!server.log.contains("POST"))
@@ -66,7 +96,7 @@ struct TLSAndProxyTests {
     }
     defer { proxy.stop() }
     let route = HTTPRoute(
-      certificateAuthorityFile: authority.file, proxy: "http://user:secret@127.0.0.1:\(proxy.port)")
+      authority: try authority.named(), proxy: "http://user:secret@127.0.0.1:\(proxy.port)")
     let outcome = await fetch.perform(post("https://127.0.0.1:\(target)/token"), route: route)
     #expect(Verdict(outcome) == .answered(200), "\(outcome)")
     heads.continuation.finish()

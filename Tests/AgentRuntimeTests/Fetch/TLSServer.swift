@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import OAuthProtocol
+import Sealing
 import Synchronization
 
 /// A throw-away certificate authority, certificates of it, and `openssl s_server` behind them.
@@ -15,6 +17,12 @@ struct TestAuthority {
     try await openssl(
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
       "/CN=Test authority", "-keyout", "ca.key", "-out", "ca.pem")
+  }
+
+  /// As it is now.
+  func named() throws -> NamedAuthority? {
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    return NamedAuthority(file: file, digest: Hex.encode(Digest.sha256(bytes)))
   }
 
   func remove() { try? FileManager.default.removeItem(at: folder) }

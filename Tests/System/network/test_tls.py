@@ -13,6 +13,7 @@ from network.identities import Authority
 from network.listeners import Portal, Relay, server_tls
 from network.namespaces import isolated, needs_root, replace
 from support.login import get_token, log_in, wait_until
+from world.accounts import PASSWORD
 
 # What is wrong with the certificate, and how the message names it.
 FAULTS = {
@@ -145,6 +146,43 @@ def test_a_changed_authority_file_sends_nothing_until_it_is_accepted(home, agent
     assert server.log_entries(mark) == []
     home.oauthctl("account", "accept", "work", "--yes")
     wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 30, "a token again")
+
+
+def test_an_impostor_s_authority_under_the_same_name_gets_no_refresh_token(home, agent, world, authority, stranger):
+    """The PEM is replaced and nobody tells the agent: what the file holds is compared when a request is sent."""
+    server, own = world(access_ttl=600), home.root / "ca.pem"
+    shutil.copy(authority.file, own)
+    with Relay(("127.0.0.1", server.port), tls=server_tls(authority.issue("genuine"))) as relay:
+        write_account(home, "work", **endpoints(f"https://localhost:{relay.port}"), ca_file=str(own))
+        log_in_by_password(home, "work")
+        assert home.oauthctl("get-token", "work", "--force").status == 0
+    mark, renewed = server.mark(), Authority(home.root / "renewed")
+    with Portal(tls=server_tls(stranger.issue("impostor")), port=relay.port) as portal:
+        shutil.copy(stranger.file, own)
+        failed = home.oauthctl("get-token", "work", "--force", check=False)
+        assert portal.requests == [] and portal.connections == 0
+    assert failed.status == 3 and "ca_file" in failed.stderr and "account accept work" in failed.stderr, failed
+    with Relay(("127.0.0.1", server.port), tls=server_tls(renewed.issue("genuine")), port=relay.port):
+        shutil.copy(renewed.file, own)
+        home.oauthctl("account", "accept", "work", "--yes")
+        assert home.oauthctl("get-token", "work", "--force").status == 0
+    assert [entry["status"] for entry in server.refreshes(mark)] == [200]
+
+
+def test_a_login_takes_an_authority_that_was_just_replaced(home, agent, world, authority):
+    """No reload between: `login` shows the change and asks before anything is sent."""
+    server, own, renewed = world(access_ttl=600), home.root / "ca.pem", Authority(home.root / "renewed")
+    shutil.copy(authority.file, own)
+    with Relay(("127.0.0.1", server.port), tls=server_tls(authority.issue("genuine"))) as relay:
+        write_account(home, "work", **endpoints(f"https://localhost:{relay.port}"), ca_file=str(own))
+        log_in_by_password(home, "work")
+    mark = server.mark()
+    shutil.copy(renewed.file, own)
+    with Relay(("127.0.0.1", server.port), tls=server_tls(renewed.issue("genuine")), port=relay.port):
+        refused = log_in_by_password(home, "work", check=False)
+        assert refused.status != 0 and "ca_file (content)" in refused.stderr and server.log_entries(mark) == []
+        home.oauthctl("login", "work", "--password-stdin", "--accept-changes", stdin=PASSWORD + "\n")
+        assert server.say_hello(get_token(home)) == 200
 
 
 def test_the_authority_of_config_toml_counts_for_every_account(home, agent, world):

@@ -113,8 +113,10 @@ extension AccountStateMachine {
     case .notTried(let reason), .notSent(let reason):
       isHeldByServer = true
       backoff.fail(reason, at: now.bootSeconds, spread: random)
-      guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
-      return withdraw(call, unavailable(at: now))
+      // The files may have turned out to be others than the call was made by.
+      let failure = obstacle ?? unavailable(at: now)
+      guard call.rotates else { return settle(call, .failed(failure), at: now) + proceed(at: now) }
+      return withdraw(call, failure)
     case .sentNoAnswer(let reason):
       isHeldByServer = true
       backoff.fail(reason, at: now.bootSeconds, spread: random)
