@@ -82,6 +82,41 @@ def test_a_login_that_is_agreed_to_goes_on(home, agent, dot, elsewhere):
     assert home.oauthctl("curl", "work", elsewhere.url).stdout == "elsewhere\n"
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["at once", "after a restart"])
+def test_a_login_after_a_logout_sends_no_code_elsewhere(home, agent, dot, elsewhere, restarted):
+    """No secret is kept; the login page is the genuine one."""
+    log_in(home, dot)
+    home.oauthctl("logout", "work")
+    if restarted:
+        agent.restart()
+    edit(home, "work", token_endpoint=f'"{elsewhere.url}token"')
+    refused = home.oauthctl("login", "work", check=False)
+    assert elsewhere.seen == []
+    assert f"token_endpoint: {dot.token_endpoint} → {elsewhere.url}token" in refused.stderr
+    assert refused.status == 64 and "--accept-changes" in refused.stderr
+    edit(home, "work", token_endpoint=None)
+    home.oauthctl("login", "work")
+    assert dot.say_hello(get_token(home)) == 200
+
+
+def test_a_login_after_a_logout_adds_no_host_by_itself(home, agent, dot, elsewhere):
+    log_in(home, dot)
+    home.oauthctl("logout", "work")
+    edit(home, "work", hosts=f'["{dot.issuer}", "{elsewhere.url}"]')
+    refused = home.oauthctl("login", "work", check=False)
+    home.oauthctl("curl", "work", elsewhere.url, check=False)
+    assert elsewhere.seen == [] and refused.status == 64 and "hosts" in refused.stderr
+
+
+def test_an_account_that_is_forgotten_begins_anew(home, agent, dot, elsewhere):
+    """What the login was bound to is forgotten with the account, which is said for it."""
+    log_in(home, dot)
+    home.oauthctl("logout", "work")
+    edit(home, "work", hosts=f'["{dot.issuer}", "{elsewhere.url}"]')
+    agent.connect().call("account.forget", account="work")
+    assert home.oauthctl("login", "work").status == 0
+
+
 def test_a_client_secret_stays_with_its_server_after_a_logout(home, agent, dot, elsewhere):
     home.oauthctl("login", "machine", dot.issuer, *MACHINE, stdin=CLIENTS["machine"].secret + "\n")
     home.oauthctl("logout", "machine")

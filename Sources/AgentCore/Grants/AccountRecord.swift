@@ -13,6 +13,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var clientSecretPlace: SecretPlace?
   package var passwordPlace: SecretPlace?
   package var grant: GrantRecord?
+  /// What the login was bound to that a logout ended: the next one is compared with it.
+  package var formerBinding: DefinitionBinding?
   package var tokens: [TokenRecord] = []
   /// Set before a refresh token is sent, removed with its answer.
   package var intent: RefreshIntent?
@@ -42,6 +44,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case format, name, password, grant, tokens, intent, revocations
     case clientSecret = "client_secret"
+    case formerBinding = "former_binding"
     case clientSecretPlace = "client_secret_place"
     case passwordPlace = "password_place"
   }

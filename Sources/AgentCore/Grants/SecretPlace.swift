@@ -48,9 +48,9 @@ package struct SecretPlace: Sendable, Equatable, Codable {
 
 extension AccountRecord {
   /// What a person has to agree to before a login of `definition` uses `next`: how it differs from what the login before
-  /// is bound to, and from where the kept secrets belong.
+  /// is bound to, a logout since or not, and from where the kept secrets belong.
   func loginDifferences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
-    var found = grant?.binding.loginDifferences(to: next, of: definition) ?? []
+    var found = (grant?.binding ?? formerBinding)?.loginDifferences(to: next, of: definition) ?? []
     let places = [clientSecret == nil ? nil : clientSecretPlace, password == nil ? nil : passwordPlace]
     for place in places.compactMap(\.self) {
       for difference in place.differences(to: next, of: definition)

@@ -102,7 +102,24 @@ struct BindingChangeTests {
       #expect(saved.loginDifferences(to: next, of: .plain).isEmpty)
       next.tokenEndpoint = "https://elsewhere.example/token"
       #expect(saved.loginDifferences(to: next, of: .plain).map(\.key) == ["token_endpoint"])
+      #expect(saved.with { $0.formerBinding = nil }.loginDifferences(to: next, of: .plain).map(\.key)
+        == ["token_endpoint"], "the secret's own place")
     }
+  }
+
+  @Test("a login after a logout is compared with the login before, and a login takes its place")
+  func loginAfterLogout() {
+    var machine = AccountStateMachine(record: .loggedIn(), definition: .plain)
+    let saved = machine.change(.logout, id: 1, at: .start).compactMap { if case .save(let it) = $0 { it } else { nil } }
+    var next = DefinitionBinding.plain
+    next.hosts.append("https://elsewhere.example")
+    #expect(saved.map { $0.loginDifferences(to: next, of: .plain).map(\.key) } == [["hosts"]])
+    #expect(saved.first?.grant == nil && saved.first?.formerBinding == .plain)
+    var again = AccountStateMachine(record: saved.first, definition: .plain)
+    guard let login = AccountRecord.loggedIn().grant, let token = AccountRecord.loggedIn().tokens.first else { return }
+    let kept = again.change(.login(login, token), id: 2, at: .start)
+      .compactMap { if case .save(let it) = $0 { it } else { nil } }
+    #expect(kept.count == 1 && kept.first?.formerBinding == nil)
   }
 
   @Test("a client secret that is given before the first login belongs to what the file says then")

@@ -41,6 +41,7 @@ extension AccountStateMachine {
     case .login(let grant, let token):
       next.name = name
       next.grant = grant
+      next.formerBinding = nil
       next.tokens = [token]
       next.intent = nil
       next.bindSecrets(to: grant.binding)
@@ -53,6 +54,7 @@ extension AccountStateMachine {
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.revocations += revocations(of: grant, next.tokens, at: now)
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
+      next.formerBinding = grant.binding
       next.grant = nil
       next.tokens = []
       next.intent = nil
