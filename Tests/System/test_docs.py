@@ -78,6 +78,15 @@ def test_the_numbers_of_tokens_are_the_source():
         assert found == [value], f"{owner}.{name}"
 
 
+def test_every_test_that_a_claim_names_is_there():
+    for name, least in (("threat-model.md", 40), ("reliability.md", 30)):
+        named = re.findall(r"`([\w/]+\.py)::(\w+)`", (ROOT / "docs" / name).read_text())
+        assert len(named) >= least
+        gone = [(file, test) for file, test in named
+                if not re.search(rf"(?m)^def {test}\(", (ROOT / "Tests/System" / file).read_text())]
+        assert gone == [], name
+
+
 def test_a_wrong_key_is_told_as_shown(home, agent):
     example = re.search(r"(?ms)^```\n\$ oauthctl reload\n(.*?)^```$", CONFIGURATION).group(1)
     account = re.search(r"(?ms)^```toml\n(.*?)^```$", CONFIGURATION).group(1)

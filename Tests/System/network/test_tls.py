@@ -179,7 +179,7 @@ def test_a_login_takes_an_authority_that_was_just_replaced(home, agent, world, a
     mark = server.mark()
     shutil.copy(renewed.file, own)
     with Relay(("127.0.0.1", server.port), tls=server_tls(renewed.issue("genuine")), port=relay.port):
-        refused = log_in_by_password(home, "work", check=False)
+        refused = home.oauthctl("login", "work", "--password-stdin", stdin=PASSWORD + "\n", check=False)
         assert refused.status != 0 and "ca_file (content)" in refused.stderr and server.log_entries(mark) == []
         home.oauthctl("login", "work", "--password-stdin", "--accept-changes", stdin=PASSWORD + "\n")
         assert server.say_hello(get_token(home)) == 200
