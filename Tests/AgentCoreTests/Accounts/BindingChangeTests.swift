@@ -102,8 +102,9 @@ struct BindingChangeTests {
       #expect(saved.loginDifferences(to: next, of: .plain).isEmpty)
       next.tokenEndpoint = "https://elsewhere.example/token"
       #expect(saved.loginDifferences(to: next, of: .plain).map(\.key) == ["token_endpoint"])
-      #expect(saved.with { $0.formerBinding = nil }.loginDifferences(to: next, of: .plain).map(\.key)
-        == ["token_endpoint"], "the secret's own place")
+      #expect(
+        saved.with { $0.formerBinding = nil }.loginDifferences(to: next, of: .plain).map(\.key)
+          == ["token_endpoint"], "the secret's own place")
     }
   }
 

@@ -18,14 +18,16 @@ struct AuthorityFilesTests {
     let readings = Mutex(0)
     let files = AuthorityFiles { path in
       #expect(path == "/ca.pem")
-      return .success(readings.withLock { count in
-        count += 1
-        return count == 1 ? Self.agreed : Array("another".utf8)
-      })
+      return .success(
+        readings.withLock { count in
+          count += 1
+          return count == 1 ? Self.agreed : Array("another".utf8)
+        })
     }
     #expect(try await files.content(named()).get() == Self.agreed)
-    await #expect(throws: HTTPFailure(
-      .authority, "its ca_file /ca.pem is not the one that was agreed to any more; nothing was sent")
+    await #expect(
+      throws: HTTPFailure(
+        .authority, "its ca_file /ca.pem is not the one that was agreed to any more; nothing was sent")
     ) { try await files.content(named()).get() }
     #expect(readings.withLock { $0 } == 2, "each content is of one reading")
   }
@@ -48,7 +50,8 @@ struct AuthorityFilesTests {
     }
   }
 
-  @Test("A file system that hangs keeps nobody waiting, holds one thread for each path, and is asked again when it goes on")
+  @Test(
+    "A file system that hangs keeps nobody waiting, holds one thread for each path, and is asked again when it goes on")
   func hangs() async throws {
     let gate = DispatchSemaphore(value: 0)
     let readings = Atomic<Int>(0)
