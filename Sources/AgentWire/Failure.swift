@@ -107,10 +107,13 @@ package struct AgentFailure: Error, Sendable, Equatable {
   package var logLine: String?
   /// For `validity_unattainable`: the greatest validity in seconds that could be met.
   package var maximumValiditySeconds: Int?
+  /// For a choice among accounts: their names, the first few.
+  package var accounts: [String]?
 
   package init(
     _ kind: FailureKind, _ message: String, hint: String? = nil, retryAfterMilliseconds: Int? = nil,
-    oauthError: String? = nil, oauthErrorDescription: String? = nil, maximumValiditySeconds: Int? = nil
+    oauthError: String? = nil, oauthErrorDescription: String? = nil, maximumValiditySeconds: Int? = nil,
+    accounts: [String]? = nil
   ) {
     self.kind = kind
     self.message = message
@@ -119,13 +122,14 @@ package struct AgentFailure: Error, Sendable, Equatable {
     self.oauthError = oauthError
     self.oauthErrorDescription = oauthErrorDescription
     self.maximumValiditySeconds = maximumValiditySeconds
+    self.accounts = accounts
   }
 }
 
 extension AgentFailure: Decodable {
   private enum CodingKeys: String, CodingKey { case message, data }
   private enum DataKeys: String, CodingKey {
-    case failure, hint
+    case failure, hint, accounts
     case retryAfterMilliseconds = "retry_after_ms"
     case oauthError = "oauth_error"
     case oauthErrorDescription = "oauth_error_description"
@@ -143,6 +147,7 @@ extension AgentFailure: Decodable {
     oauthError = try data.decodeIfPresent(String.self, forKey: .oauthError)
     oauthErrorDescription = try data.decodeIfPresent(String.self, forKey: .oauthErrorDescription)
     maximumValiditySeconds = try data.decodeIfPresent(Int.self, forKey: .maximumValiditySeconds)
+    accounts = try data.decodeIfPresent([String].self, forKey: .accounts)
   }
 
   /// As the coders of this protocol spell it, but in a sixth of their time: whoever sends garbage is refused on the event
@@ -152,6 +157,7 @@ extension AgentFailure: Decodable {
     writer.raw("{")
     writer.member("code", kind.code)
     writer.object("data") { data in
+      if let accounts { data.member("accounts", accounts) }
       data.member("failure", kind.rawValue)
       data.member("hint", hint)
       data.member("interaction_required", kind.needsInteraction)

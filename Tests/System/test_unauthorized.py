@@ -192,14 +192,34 @@ def test_a_blind_refresh_is_bounded_too(home, agent, dot):
     assert statuses == [0, 0, 0, 6, 6] and len(dot.refreshes(mark)) == 3
 
 
-def test_a_rejected_token_is_not_handed_out_again_after_the_limit(home, agent, dot):
+def test_after_the_limit_only_who_rejected_the_token_is_refused(home, agent, dot):
+    """One API that answers 401 takes the token from nobody else."""
     log_in(home, dot)
     for _ in range(3):
         home.oauthctl("get-token", "work", "--force")
-    token = get_token(home)
+    token, mark = get_token(home), dot.mark()
     assert home.oauthctl("get-token", "work", "--rejected-stdin", stdin=token, check=False).status == 6
-    plain = home.oauthctl("get-token", "work", check=False)
-    assert (plain.status, plain.stdout) == (6, "")
+    assert home.oauthctl("get-token", "work", "--force", check=False).status == 6
+    assert [get_token(home) for _ in range(10)] == [token] * 10
+    assert dot.refreshes(mark) == []
+
+
+def test_a_place_that_refuses_a_new_token_too_forces_no_more_refreshes(home, agent, dot):
+    """It is remembered for host and path: another path's 401 leads to a new token."""
+    log_in(home, dot)
+    mark, here, there = dot.mark(), dot.api("never"), dot.api("hello")
+    with agent.connect() as wire:
+        first = wire.call("token.get", url=here)["access_token"]
+        second = wire.call("token.get", url=here, rejected={"token": first})["access_token"]
+        assert second != first
+        for _ in range(3):
+            with pytest.raises(WireError) as refused:
+                wire.call("token.get", url=here, rejected={"token": second})
+            assert refused.value.failure == "rate_limited"
+            assert wire.call("token.reject", url=here, rejected={"token": second}) == {"result": "kept"}
+        assert wire.call("token.get", url=here)["access_token"] == second and len(dot.refreshes(mark)) == 1
+        assert wire.call("token.get", url=there, rejected={"token": second})["access_token"] != second
+    assert len(dot.refreshes(mark)) == 2
 
 
 def test_the_limit_of_one_account_is_not_the_limit_of_another(home, agent, dot):

@@ -52,6 +52,10 @@ package struct AccountDefinition: Sendable, Equatable {
   package var proxy: String?
   package var keep: KeepPolicy
   package var gitUsername: String
+  /// Beginnings of the paths at its hosts that it is for, where several accounts share a host; without slashes at the ends.
+  package var paths: [String]
+  /// The one that is taken where several fit.
+  package var isDefault: Bool
   package var refreshRevokesAccessToken: Bool
   package var ambiguousRetry: AmbiguousRetry
   /// Seconds, 1 to 86,400, in which the server takes a refresh token once more after it gave a new one; nil: not known.
@@ -65,7 +69,8 @@ package struct AccountDefinition: Sendable, Equatable {
     revocationEndpoint: String? = nil, username: String? = nil, authorizeParameters: [String: String] = [:],
     tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil,
     certificateAuthorityDigest: String? = nil, proxy: String? = nil, keep: KeepPolicy = .inUse,
-    gitUsername: String = "oauth2", refreshRevokesAccessToken: Bool = false,
+    gitUsername: String = "oauth2", paths: [String] = [], isDefault: Bool = false,
+    refreshRevokesAccessToken: Bool = false,
     ambiguousRetry: AmbiguousRetry = .once, reuseGraceSeconds: Double? = nil
   ) {
     self.name = name
@@ -92,6 +97,8 @@ package struct AccountDefinition: Sendable, Equatable {
     self.proxy = proxy
     self.keep = keep
     self.gitUsername = gitUsername
+    self.paths = paths
+    self.isDefault = isDefault
     self.refreshRevokesAccessToken = refreshRevokesAccessToken
     self.ambiguousRetry = ambiguousRetry
     self.reuseGraceSeconds = reuseGraceSeconds

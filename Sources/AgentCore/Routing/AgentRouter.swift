@@ -22,7 +22,7 @@ package struct AgentIdentity: Sendable {
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
-  static let capabilities = ["events"]
+  static let capabilities = ["events", "username"]
 
   private let service: CredentialService
   private let logins: LoginCoordinator

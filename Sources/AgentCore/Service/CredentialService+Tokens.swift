@@ -12,11 +12,11 @@ extension CredentialService {
     let began = time.now()
     if ready.hasWallMoved(at: began) {
       // Who may not have it is told at once.
-      _ = try select(account: request.account, url: request.url)
+      _ = try select(request)
       await clocksSettled(seconds: bounds.timeoutSeconds)
     }
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
-    let (name, matchedHost) = try select(account: request.account, url: request.url)
+    let (name, matchedHost) = try select(request)
     let waiter = try waiter(request, name, timeoutSeconds: left)
     switch await wait(name, waiter) {
     case .failure(let failure): throw failure
@@ -49,7 +49,7 @@ extension CredentialService {
     }
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
-      let (name, matchedHost) = try select(account: request.account, url: request.url)
+      let (name, matchedHost) = try select(request)
       let waiter = try waiter(request, name, timeoutSeconds: bounds.timeoutSeconds)
       begin(name, waiter, .caller(id, matchedHost: matchedHost, reply))
     } catch { refuse(id, error, reply) }
@@ -62,43 +62,25 @@ extension CredentialService {
     let rejected = try request.rejected.map(Self.fingerprint)
     return AccountStateMachine.Waiter(
       id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init), rejected: rejected,
-      force: request.force ?? false, bestEffort: request.bestEffort ?? false,
+      place: rejected == nil ? nil : Self.place(request.url), force: request.force ?? false,
+      bestEffort: request.bestEffort ?? false,
       deadline: time.now().bootSeconds + timeoutSeconds)
   }
 
   /// `token.reject`.
   package func reject(_ request: TokenReject) async throws(AgentFailure) -> TokenRejectAnswer {
     try await open()
-    let (name, _) = try select(account: request.account, url: request.url)
     let fingerprint = try Self.fingerprint(request.rejected)
+    let wish = AccountSelection.Wish(account: request.account, url: request.url, username: request.username)
+    let (name, _) = try select(wish, rejected: fingerprint)
+    let place = Self.place(request.url)
     var verdict = TokenRejectAnswer.Verdict.unknown
-    event(name) { machine, _ in
-      let (result, actions) = machine.reject(fingerprint)
+    event(name) { machine, now in
+      let (result, actions) = machine.reject(fingerprint, at: place, now: now)
       verdict = result
       return actions
     }
     return TokenRejectAnswer(verdict)
-  }
-
-  /// Which account a request means.
-  func select(account: String?, url: String?) throws(AgentFailure) -> (name: String, matchedHost: String?) {
-    // One that is named is looked up: with thousands of accounts, listing them all takes longer than a refresh.
-    let named = account.flatMap { name in
-      accounts[name].flatMap { $0.machine.definition == nil ? nil : [name: $0] }
-    }
-    let known = (named ?? accounts).compactMap { name, account -> (name: String, hosts: HostPolicy)? in
-      guard let definition = account.machine.definition else { return nil }
-      return (name, HostPolicy(definition, boundTo: account.machine.record?.grant?.binding))
-    }
-    do { return try AccountSelection.select(account: account, url: url, among: known) } catch {
-      guard error.kind == .accountUnknown, let account, let problem = problems.first(about: account)
-      else {
-        throw error
-      }
-      throw AgentFailure(
-        .configInvalid, "\(account): \(problem.sentence)",
-        hint: "mend \(problem.file)")
-    }
   }
 
   private func key(_ request: TokenGet, _ name: String) throws(AgentFailure) -> TokenKey {

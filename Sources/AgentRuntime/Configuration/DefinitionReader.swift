@@ -10,7 +10,7 @@ struct DefinitionReader {
     "issuer", "client_id", "grant", "client_authentication", "scope", "allowed_scope", "resource", "audience",
     "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
     "revocation_endpoint", "username", "authorize_parameters", "token_parameters", "ca_file", "proxy", "keep",
-    "git_username", "refresh_revokes_access_token", "ambiguous_retry", "reuse_grace_s",
+    "git_username", "paths", "default", "refresh_revokes_access_token", "ambiguous_retry", "reuse_grace_s",
   ]
 
   /// Reads `document`; `name` is the account's. Every problem is found, not only the first.
@@ -51,6 +51,8 @@ struct DefinitionReader {
     definition.proxy = checked("proxy", ValueRules.proxy)
     if let keep = keys.choice("keep", KeepPolicy.self) { definition.keep = keep }
     if let username = checked("git_username", ValueRules.basicUsername) { definition.gitUsername = username }
+    definition.paths = words("paths", limit: 64, ValueRules.pathPrefix).map(ValueRules.withoutOuterSlashes)
+    if let answer = keys.bool("default") { definition.isDefault = answer }
     if let answer = keys.bool("refresh_revokes_access_token") { definition.refreshRevokesAccessToken = answer }
     if let retry = keys.choice("ambiguous_retry", AmbiguousRetry.self) { definition.ambiguousRetry = retry }
     definition.reuseGraceSeconds = keys.seconds("reuse_grace_s", 1...86_400).map(Double.init)

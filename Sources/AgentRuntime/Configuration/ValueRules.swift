@@ -87,6 +87,27 @@ enum ValueRules {
       ? "it holds a colon, which ends the user name in Basic credentials" : plainText(text, limitBytes: 255)
   }
 
+  /// The beginning of a URL's path, in whole segments.
+  static func pathPrefix(_ text: String) -> String? {
+    let plain = withoutOuterSlashes(text)
+    guard (1...1_024).contains(plain.utf8.count) else { return "it is a path of 1 to 1024 bytes, like team/app" }
+    do {
+      let url = try WebURL("https://a/" + plain)
+      return url.query == nil ? nil : "it holds a ?"
+    } catch .url(_, let problem) {
+      return "\"\(PrintableText.escaped(text, limit: 80))\" is no path: \(problem.rawValue)"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  static func withoutOuterSlashes(_ text: String) -> String {
+    var text = text[...]
+    while text.hasPrefix("/") { text = text.dropFirst() }
+    while text.hasSuffix("/") { text = text.dropLast() }
+    return String(text)
+  }
+
   static func plainText(_ text: String, limitBytes: Int) -> String? {
     guard (1...limitBytes).contains(text.utf8.count) else { return "it has 1 to \(limitBytes) bytes" }
     let hasControls = text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }

@@ -23,6 +23,8 @@ package struct TokenGet: RequestParameters, Equatable {
   package var account: String?
   /// The URL the token is for: the account whose `hosts` hold it; with `account`, the host must be one of its `hosts`.
   package var url: String?
+  /// Chooses among the accounts that `url` fits: an account's own name, its `username` or its `git_username`.
+  package var username: String?
   package var scope: [String]?
   package var resource: [String]?
   package var audience: [String]?
@@ -38,12 +40,14 @@ package struct TokenGet: RequestParameters, Equatable {
   package var bestEffort: Bool?
 
   package init(
-    account: String? = nil, url: String? = nil, scope: [String]? = nil, resource: [String]? = nil,
+    account: String? = nil, url: String? = nil, username: String? = nil, scope: [String]? = nil,
+    resource: [String]? = nil,
     audience: [String]? = nil, minValiditySeconds: Int? = nil, rejected: RejectedToken? = nil, force: Bool? = nil,
     interaction: Interaction? = nil, timeoutMilliseconds: Int? = nil, bestEffort: Bool? = nil
   ) {
     self.account = account
     self.url = url
+    self.username = username
     self.scope = scope
     self.resource = resource
     self.audience = audience
@@ -57,7 +61,7 @@ package struct TokenGet: RequestParameters, Equatable {
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account, url, scope, resource, audience, rejected, force, interaction
+    case account, url, username, scope, resource, audience, rejected, force, interaction
     case minValiditySeconds = "min_validity_s"
     case timeoutMilliseconds = "timeout_ms"
     case bestEffort = "best_effort"
@@ -117,16 +121,19 @@ package struct TokenReject: RequestParameters, Equatable {
 
   package var account: String?
   package var url: String?
+  /// As in ``TokenGet/username``.
+  package var username: String?
   package var rejected: RejectedToken
 
-  package init(account: String? = nil, url: String? = nil, rejected: RejectedToken) {
+  package init(account: String? = nil, url: String? = nil, username: String? = nil, rejected: RejectedToken) {
     self.account = account
     self.url = url
+    self.username = username
     self.rejected = rejected
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case account, url, rejected }
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account, url, username, rejected }
 }
 
 package struct TokenRejectAnswer: Codable, Sendable, Equatable {
@@ -137,6 +144,8 @@ package struct TokenRejectAnswer: Codable, Sendable, Equatable {
     case superseded
     /// Not a token of this account.
     case unknown
+    /// It is current and stays so: that place refused a new one just as well.
+    case kept
   }
   package var result: Verdict
 

@@ -45,7 +45,8 @@ struct HostPolicyTests {
   private func select(_ account: String?, _ url: String, file: [String], bound: [String]) -> AgentFailure? {
     let policy = HostPolicy(definition(hosts: file), boundTo: binding(hosts: bound))
     do {
-      _ = try AccountSelection.select(account: account, url: url, among: [("work", policy)])
+      let candidate = AccountSelection.Candidate(definition(hosts: file), hosts: policy, isLoggedIn: true)
+      _ = try AccountSelection.select(.init(account: account, url: url), among: [candidate])
       return nil
     } catch { return error }
   }

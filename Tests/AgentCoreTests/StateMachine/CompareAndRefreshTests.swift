@@ -50,7 +50,7 @@ struct CompareAndRefreshTests {
     #expect(driver.sent.count == 2)
   }
 
-  @Test("the same token again: token_unchanged for everybody until the window ends, then it is tried anew")
+  @Test("the same token again: token_unchanged for who rejected it until the window ends, then it is tried anew")
   func unchanged() {
     let driver = MachineDriver()
     let first = driver.ask(rejected: "a1")
@@ -62,7 +62,7 @@ struct CompareAndRefreshTests {
     #expect(driver.failureWhole(first)?.retryAfterMilliseconds == 30_000)
     driver.pass(29)
     #expect(driver.failure(driver.ask(rejected: "a1")) == .tokenUnchanged)
-    #expect(driver.failure(driver.ask()) == .tokenUnchanged, "a rejected token is given to nobody")
+    #expect(driver.token(driver.ask()) == "a1", "the server stands by it: who has nothing against it gets it")
     #expect(driver.sent.count == 1)
     driver.pass(2)
     let id = driver.ask(rejected: "a1")
@@ -102,14 +102,75 @@ struct CompareAndRefreshTests {
     #expect(empty.reject("a1") == .unknown)
   }
 
-  @Test("a token marked by token.reject and given again by the server is not handed out")
+  @Test("a token marked by token.reject and given again by the server goes to those who have nothing against it")
   func rejectUnchanged() {
     let driver = MachineDriver()
     _ = driver.reject("a1")
     let id = driver.ask()
+    let named = driver.ask(rejected: "a1")
     driver.saved()
     driver.endsDurably(.granted("a1"))
-    #expect(driver.failure(id) == .tokenUnchanged)
+    #expect(driver.token(id) == "a1")
+    #expect(driver.failure(named) == .tokenUnchanged)
+  }
+
+  @Test("with the budget spent, only who rejected the token or forces is refused; everybody else gets it")
+  func othersAreServed() {
+    let driver = MachineDriver()
+    for round in 0..<3 {
+      driver.ask(force: true)
+      driver.saved()
+      driver.endsDurably(.granted("b\(round)", refreshToken: "s\(round)"))
+    }
+    #expect(driver.reject("b2") == .marked)
+    #expect(driver.failure(driver.ask(rejected: "b2")) == .rateLimited)
+    #expect(driver.failure(driver.ask(force: true)) == .rateLimited)
+    for _ in 0..<20 { #expect(driver.token(driver.ask()) == "b2") }
+    #expect(
+      driver.failure(driver.ask(least: 86_400)) == .rateLimited, "longer than it lives: a refresh would be forced")
+    #expect(driver.sent.count == 3)
+    // When there is a place in the budget again, the first who asks has it refreshed.
+    driver.pass(30)
+    let id = driver.ask()
+    driver.saved()
+    driver.endsDurably(.granted("b3", refreshToken: "s3"))
+    #expect(driver.token(id) == "b3")
+  }
+
+  @Test("a rejected token that is near its end is refreshed whatever the budget says")
+  func dueAnyway() {
+    let driver = MachineDriver()
+    for round in 0..<3 {
+      driver.ask(force: true)
+      driver.saved()
+      driver.endsDurably(.granted("b\(round)", refreshToken: "s\(round)", life: 30))
+    }
+    _ = driver.reject("b2")
+    driver.pass(25)
+    let id = driver.ask()
+    driver.saved()
+    driver.endsDurably(.granted("b3", refreshToken: "s3"))
+    #expect(driver.token(id) == "b3")
+  }
+
+  @Test("a place that refused a token and the new one after it costs no more refreshes; other places do")
+  func refusingPlace() {
+    let driver = MachineDriver()
+    let first = driver.ask(rejected: "a1", at: "https://h/private")
+    driver.saved()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(first) == "a2")
+    driver.pass(1)
+    let again = driver.ask(rejected: "a2", at: "https://h/private")
+    #expect(driver.failure(again) == .rateLimited)
+    #expect(driver.failureWhole(again)?.message.contains("https://h/private refused a new token too") == true)
+    #expect(driver.reject("a2", at: "https://h/private") == .kept)
+    #expect(driver.token(driver.ask()) == "a2", "it is not marked")
+    #expect(driver.sent.count == 1)
+    let other = driver.ask(rejected: "a2", at: "https://h/public")
+    driver.saved()
+    driver.endsDurably(.granted("a3", refreshToken: "r3"))
+    #expect(driver.token(other) == "a3")
   }
 
   @Test("a blind force starts another refresh after the one in flight, one for all who force, never beside it")

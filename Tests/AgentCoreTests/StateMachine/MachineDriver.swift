@@ -48,15 +48,15 @@ final class MachineDriver {
   /// Somebody asks; returns the waiter's id.
   @discardableResult
   func ask(
-    _ key: TokenKey = .standard, least: Double? = nil, rejected: String? = nil, force: Bool = false,
-    bestEffort: Bool = false, seconds: Double = 30
+    _ key: TokenKey = .standard, least: Double? = nil, rejected: String? = nil, at place: String? = nil,
+    force: Bool = false, bestEffort: Bool = false, seconds: Double = 30
   ) -> UInt64 {
     lastID += 1
     let id = lastID
     asked.insert(id)
     let waiter = AccountStateMachine.Waiter(
       id: id, key: key, minimumValiditySeconds: least, rejected: rejected.map { Fingerprint(of: Secret($0)) },
-      force: force, bestEffort: bestEffort, deadline: now.bootSeconds + seconds)
+      place: place, force: force, bestEffort: bestEffort, deadline: now.bootSeconds + seconds)
     perform(machine.ask(waiter, at: now))
     return id
   }
@@ -68,8 +68,8 @@ final class MachineDriver {
     return lastID
   }
 
-  func reject(_ token: String) -> TokenRejectAnswer.Verdict {
-    let (verdict, actions) = machine.reject(Fingerprint(of: Secret(token)))
+  func reject(_ token: String, at place: String? = nil) -> TokenRejectAnswer.Verdict {
+    let (verdict, actions) = machine.reject(Fingerprint(of: Secret(token)), at: place, now: now)
     perform(actions)
     return verdict
   }
@@ -213,7 +213,9 @@ final class MachineDriver {
         log.append("deliver")
         #expect(answers[id] == nil, "each waiter is answered once")
         #expect(durable?.tokens.contains(token) == true, "nobody gets a token that is not durable")
-        #expect(published.contains(token.fingerprint), "published before delivered, and never when rejected")
+        #expect(
+          published.contains(token.fingerprint) || machine.rejected[token.fingerprint] != nil,
+          "published before delivered, but for one that somebody else has rejected")
         answers[id] = .success(token)
       case .refuse(let id, let failure):
         log.append("refuse")

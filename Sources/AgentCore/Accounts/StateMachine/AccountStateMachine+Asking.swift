@@ -1,4 +1,5 @@
 package import AgentWire
+import OAuthProtocol
 
 extension AccountStateMachine {
   /// Somebody asks for a token.
@@ -7,7 +8,12 @@ extension AccountStateMachine {
     var waiter = waiter
     waiter.callsBefore = calls
     var actions: [Action] = []
-    if let fingerprint = waiter.rejected, isCurrent(fingerprint) { actions += mark(fingerprint) }
+    if let fingerprint = waiter.rejected, isCurrent(fingerprint) {
+      if let wait = refusesNewTokens(waiter.place, fingerprint, at: now) {
+        return [.refuse(waiter.id, rightsAreMissing(at: waiter.place, wait))]
+      }
+      actions += mark(fingerprint)
+    }
     switch consider(waiter, at: now) {
     case .deliver(let token): return actions + [.deliver(waiter.id, token)]
     case .refuse(let failure): return actions + [.refuse(waiter.id, failure)]
@@ -18,10 +24,21 @@ extension AccountStateMachine {
   }
 
   /// An API refused a token (`token.reject`): nothing is started, the next `ask` refreshes.
-  package mutating func reject(_ fingerprint: Fingerprint) -> (TokenRejectAnswer.Verdict, [Action]) {
+  package mutating func reject(
+    _ fingerprint: Fingerprint, at place: String? = nil, now: Moment
+  ) -> (TokenRejectAnswer.Verdict, [Action]) {
     guard let record, !record.tokens.isEmpty else { return (.unknown, []) }
     guard isCurrent(fingerprint) else { return (.superseded, []) }
+    if refusesNewTokens(place, fingerprint, at: now) != nil { return (.kept, []) }
     return (.marked, mark(fingerprint))
+  }
+
+  /// Notes that the current token was refused at `place`. The milliseconds for which that is no reason to refresh, since
+  /// a new token was refused there just as well; nil: it is one.
+  private mutating func refusesNewTokens(_ place: String?, _ fingerprint: Fingerprint, at now: Moment) -> Int? {
+    guard let place, let token = record?.tokens.first(where: { $0.fingerprint == fingerprint }) else { return nil }
+    return refusingPlaces.refused(
+      fingerprint, age: now.elapsed(since: token.received), at: place, now: now.bootSeconds)
   }
 
   private mutating func mark(_ fingerprint: Fingerprint) -> [Action] {
@@ -89,13 +106,27 @@ extension AccountStateMachine {
     if let heldBack = heldBack(at: now) { return orElse(heldBack) }
     // Others may wait for a refresh that has not got its place yet: whoever comes meanwhile joins them.
     let joins = waiters.contains { $0.key == waiter.key && (!waiter.force || $0.force && $0.callsBefore == calls) }
-    if !joins, isRejected || waiter.force {
-      if let unchanged, unchanged.until > now.bootSeconds, token?.fingerprint == unchanged.fingerprint {
-        return .refuse(tokenUnchanged(retryAfter: unchanged.until - now.bootSeconds))
+    // What is refreshed anyway, for its end is near, is nobody's force.
+    let isDue = token.map { isNearItsEnd($0, at: now) } ?? true
+    if !joins, waiter.force || isRejected && !isDue {
+      // One API that answers 401 takes the token from whoever was told so, not from everybody.
+      func orGive(_ failure: AgentFailure) -> Consideration {
+        guard let token, isNoneOfTheirs(token, waiter, at: now) else { return .refuse(failure) }
+        return .deliver(token)
       }
-      if let wait = budget.take(at: now.bootSeconds) { return .refuse(rateLimited(wait)) }
+      if let unchanged, unchanged.until > now.bootSeconds, token?.fingerprint == unchanged.fingerprint {
+        return orGive(tokenUnchanged(retryAfter: unchanged.until - now.bootSeconds))
+      }
+      if let wait = budget.take(at: now.bootSeconds) { return orGive(rateLimited(wait)) }
     }
     return .wait
+  }
+
+  /// Whether `waiter` has seen nothing wrong with `token`, which somebody else had rejected, and it is valid for long
+  /// enough.
+  func isNoneOfTheirs(_ token: TokenRecord, _ waiter: Waiter, at now: Moment) -> Bool {
+    guard !waiter.force, waiter.rejected != token.fingerprint else { return false }
+    return suffices(token, for: waiter, at: now) || isAcceptable(token, for: waiter, at: now)
   }
 
   /// Whether the token is valid for as long as was asked.
@@ -104,6 +135,11 @@ extension AccountStateMachine {
     let least =
       waiter.minimumValiditySeconds ?? RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)
     return remaining > 0 && remaining >= least
+  }
+
+  private func isNearItsEnd(_ token: TokenRecord, at now: Moment) -> Bool {
+    guard let remaining = token.remaining(at: now) else { return false }
+    return remaining < RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)
   }
 
   /// Whether a valid token may be given although it is short of the default, because there is no better one.
@@ -190,6 +226,13 @@ extension AccountStateMachine {
     AgentFailure(
       .rateLimited, "\(name): too many refreshes were forced by rejected tokens",
       hint: "a token that is new and still rejected means that rights are missing, not that it is old",
+      retryAfterMilliseconds: wait)
+  }
+
+  private func rightsAreMissing(at place: String?, _ wait: Int) -> AgentFailure {
+    AgentFailure(
+      .rateLimited, "\(name): \(place.map { Escaped.forTerminal($0, limit: 200) } ?? "it") refused a new token too",
+      hint: "rights are missing there (see the account's scope), or it takes another account's token",
       retryAfterMilliseconds: wait)
   }
 

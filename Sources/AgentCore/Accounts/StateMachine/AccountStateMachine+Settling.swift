@@ -34,6 +34,10 @@ extension AccountStateMachine {
       let number = call?.key == waiter.key ? call?.number : nil
       if let since = callsBeforeRejection(of: token, waiter) {
         if isUnchanged(token, since: since, number, at: now) {
+          if isNoneOfTheirs(token, waiter, at: now) {
+            actions.append(.deliver(waiter.id, token))
+            continue
+          }
           actions.append(.refuse(waiter.id, tokenUnchanged(retryAfter: (unchanged?.until ?? 0) - now.bootSeconds)))
         } else {
           remaining.append(waiter)

@@ -24,6 +24,8 @@ package struct AccountStateMachine: Sendable {
     /// Seconds, as named in the request.
     package var minimumValiditySeconds: Double?
     package var rejected: Fingerprint?
+    /// Where it was rejected, as origin and path; nil: nobody said.
+    package var place: String?
     package var force: Bool
     package var bestEffort: Bool
     /// Boot time at which it stops waiting.
@@ -33,12 +35,13 @@ package struct AccountStateMachine: Sendable {
 
     package init(
       id: WaiterID, key: TokenKey = .standard, minimumValiditySeconds: Double? = nil, rejected: Fingerprint? = nil,
-      force: Bool = false, bestEffort: Bool = false, deadline: Double
+      place: String? = nil, force: Bool = false, bestEffort: Bool = false, deadline: Double
     ) {
       self.id = id
       self.key = key
       self.minimumValiditySeconds = minimumValiditySeconds
       self.rejected = rejected
+      self.place = place
       self.force = force
       self.bestEffort = bestEffort
       self.deadline = deadline
@@ -121,6 +124,8 @@ package struct AccountStateMachine: Sendable {
   /// Current tokens that an API answered 401 for, and the last call that had begun when that was first told: a later call
   /// that gives the same token again has not helped.
   var rejected: [Fingerprint: UInt64] = [:]
+  /// Where new tokens are refused like old ones.
+  var refusingPlaces = RefusingPlaces()
   /// A refresh that gave the rejected token again, and the boot time until which that is not tried again.
   var unchanged: (fingerprint: Fingerprint, until: Double)?
   /// Keys that the server gave no token for, and the boot time until which they are not asked for again.
@@ -270,6 +275,7 @@ package struct AccountStateMachine: Sendable {
   /// Forgets what held refreshes back: something that may have been the cause was mended.
   private mutating func ease() {
     backoff.succeed()
+    refusingPlaces.forget()
     refusedKeys = [:]
     refusalsWithoutReason = 0
     firstRefusalWithoutReason = nil

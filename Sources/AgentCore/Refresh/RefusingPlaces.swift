@@ -1,0 +1,48 @@
+/// Where a token was refused (host and path), and where a new one was refused right after it: rights are missing there,
+/// and to refresh for that place again helps nobody. Every other place goes on as before.
+package struct RefusingPlaces: Sendable {
+  /// A token is new for so many seconds.
+  package static let newSeconds = 60.0
+  /// A place that refused a new token is remembered for so many seconds.
+  package static let memorySeconds = 300.0
+  /// Places that are kept; the one that is told of longest ago makes room.
+  package static let most = 64
+
+  private struct Entry {
+    var fingerprint: Fingerprint
+    /// Boot time of the last refusal that led to a new token.
+    var at: Double
+    /// Boot time until which nothing is refreshed for it.
+    var until: Double?
+  }
+
+  private var entries: [String: Entry] = [:]
+
+  package init() {}
+
+  /// Notes at boot time `now` that `place` refused a token that is `age` seconds old.
+  ///
+  /// - Returns: the milliseconds for which nothing is refreshed for this place; nil: a new token may help.
+  package mutating func refused(
+    _ fingerprint: Fingerprint, age: Double, at place: String, now: Double
+  ) -> Int? {
+    if let entry = entries[place], (entry.until ?? entry.at + Self.memorySeconds) <= now { entries[place] = nil }
+    if let before = entries[place] {
+      if let until = before.until { return milliseconds(until - now) }
+      if before.fingerprint == fingerprint { return nil }
+      if age < Self.newSeconds, age <= now - before.at {
+        entries[place]?.until = now + Self.memorySeconds
+        return milliseconds(Self.memorySeconds)
+      }
+    } else if entries.count >= Self.most, let oldest = entries.min(by: { $0.value.at < $1.value.at })?.key {
+      entries[oldest] = nil
+    }
+    entries[place] = Entry(fingerprint: fingerprint, at: now)
+    return nil
+  }
+
+  /// Forgets everything: a person has done something about it.
+  package mutating func forget() { entries = [:] }
+
+  private func milliseconds(_ seconds: Double) -> Int { Int((seconds * 1_000).rounded(.up)) }
+}

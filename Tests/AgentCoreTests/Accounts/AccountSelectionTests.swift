@@ -1,0 +1,110 @@
+import AgentCore
+import AgentWire
+import Testing
+
+@Suite("Which account a request means")
+struct AccountSelectionTests {
+  private static let host = "https://h.example"
+
+  private struct One {
+    var name: String
+    var isLoggedIn = true
+    var username: String?
+    var gitUsername = "oauth2"
+    var paths: [String] = []
+    var isDefault = false
+    var holdsRejected = false
+  }
+
+  private func select(_ ones: [One], _ username: String? = nil, path: String = "/") -> Result<String, AgentFailure> {
+    let candidates = ones.map { one in
+      let definition = AccountDefinition(
+        name: one.name, issuer: Self.host, clientID: "c", username: one.username, gitUsername: one.gitUsername,
+        paths: one.paths, isDefault: one.isDefault)
+      return AccountSelection.Candidate(
+        definition, hosts: HostPolicy(definition, boundTo: nil), isLoggedIn: one.isLoggedIn,
+        holdsRejected: one.holdsRejected)
+    }
+    do throws(AgentFailure) {
+      return .success(
+        try AccountSelection.select(.init(url: Self.host + path, username: username), among: candidates).name)
+    } catch { return .failure(error) }
+  }
+
+  private func name(_ ones: [One], _ username: String? = nil, path: String = "/") -> String? {
+    try? select(ones, username, path: path).get()
+  }
+
+  private func failure(_ ones: [One], _ username: String? = nil, path: String = "/") -> AgentFailure? {
+    if case .failure(let failure) = select(ones, username, path: path) { failure } else { nil }
+  }
+
+  @Test("One that was never logged in is in nobody's way")
+  func neverLoggedIn() {
+    #expect(name([One(name: "work"), One(name: "new", isLoggedIn: false)]) == "work")
+    #expect(name([One(name: "new", isLoggedIn: false)]) == "new", "alone, it says that a login is needed")
+    let none = failure([One(name: "b", isLoggedIn: false), One(name: "a", isLoggedIn: false)])
+    #expect(none?.kind == .loginRequired && none?.hint == "oauthctl login a" && none?.accounts == ["a", "b"])
+  }
+
+  @Test("Two that fit are told by name")
+  func ambiguous() {
+    let both = failure([One(name: "work"), One(name: "other")])
+    #expect(both?.kind == .accountAmbiguous && both?.accounts == ["other", "work"])
+    #expect(both?.message == "2 accounts fit https://h.example: other, work")
+  }
+
+  @Test("A user name means an account's own name, its username, or its name for git")
+  func username() {
+    let ones = [
+      One(name: "work", username: "alice"), One(name: "other", gitUsername: "bob"),
+      One(name: "third", isLoggedIn: false),
+    ]
+    #expect(name(ones, "work") == "work")
+    #expect(name(ones, "alice") == "work")
+    #expect(name(ones, "bob") == "other")
+    #expect(name(ones, "third") == "third", "and not the token of another, though it is not logged in")
+    #expect(failure(ones, "oauth2")?.kind == .accountAmbiguous, "a name that stands for anybody")
+    #expect(failure(ones, "")?.kind == .accountAmbiguous)
+  }
+
+  @Test("A user name that no account answers to is refused by name, and not given another's token")
+  func unknownUsername() {
+    let refused = failure([One(name: "work"), One(name: "other")], "carol")
+    #expect(refused?.kind == .accountUnknown && refused?.accounts == ["other", "work"])
+    #expect(refused?.message.contains("answers to the user name carol") == true)
+    #expect(failure([One(name: "work", username: "alice")], "carol")?.kind == .accountUnknown)
+    #expect(failure([One(name: "work", gitUsername: "alice")], "carol")?.kind == .accountUnknown)
+    #expect(name([One(name: "work")], "carol") == "work", "the only one, which does not say whose it is")
+  }
+
+  @Test("The longest path prefix decides, by whole segments; those without paths take the rest")
+  func paths() {
+    let ones = [
+      One(name: "team", paths: ["team"]), One(name: "app", paths: ["team/app", "x"]), One(name: "rest"),
+    ]
+    #expect(name(ones, path: "/team/lib.git") == "team")
+    #expect(name(ones, path: "/team/app.git") == "app")
+    #expect(name(ones, path: "/team/app.git/info/lfs") == "app")
+    #expect(name(ones, path: "/team/app") == "app")
+    #expect(name(ones, path: "/teams/app.git") == "rest")
+    #expect(name(ones, path: "/") == "rest")
+    #expect(name([One(name: "team", paths: ["team"])], path: "/else") == "team", "alone, paths choose nothing")
+    #expect(
+      failure([One(name: "a", paths: ["x"]), One(name: "b", paths: ["y"])], path: "/z")?.kind == .accountAmbiguous)
+  }
+
+  @Test("A default is taken where nothing else decides")
+  func defaults() {
+    let ones = [One(name: "work", isDefault: true), One(name: "other", paths: ["team"]), One(name: "third")]
+    #expect(name(ones) == "work")
+    #expect(name(ones, path: "/team/app") == "other")
+    #expect(name(ones, "third") == "third")
+    #expect(failure([One(name: "a", isDefault: true), One(name: "b", isDefault: true)])?.kind == .accountAmbiguous)
+  }
+
+  @Test("Who holds the rejected token is meant, whatever the user name says")
+  func holder() {
+    #expect(name([One(name: "work"), One(name: "other", holdsRejected: true)], "carol") == "other")
+  }
+}

@@ -1,0 +1,43 @@
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("Places that refuse new tokens")
+struct RefusingPlacesTests {
+  private let here = "https://h/team/app.git"
+
+  private func print(_ text: String) -> Fingerprint { Fingerprint(of: Secret(text)) }
+
+  @Test("a place that refused a new token right after the one before is remembered for five minutes")
+  func remembered() {
+    var places = RefusingPlaces()
+    #expect(places.refused(print("a"), age: 500, at: here, now: 1_000) == nil)
+    #expect(places.refused(print("b"), age: 2, at: here, now: 1_003) == 300_000)
+    #expect(places.refused(print("c"), age: 200, at: here, now: 1_203) == 100_000, "whatever token")
+    #expect(places.refused(print("c"), age: 200, at: here + "2", now: 1_203) == nil, "another place")
+    #expect(places.refused(print("d"), age: 1, at: here, now: 1_304) == nil, "after that it is tried once more")
+    #expect(places.refused(print("e"), age: 1, at: here, now: 1_306) == 300_000)
+  }
+
+  @Test("the same token again, an older one, and one that is not new say nothing")
+  func harmless() {
+    var places = RefusingPlaces()
+    for _ in 0..<50 { #expect(places.refused(print("a"), age: 500, at: here, now: 1_000) == nil) }
+    #expect(places.refused(print("b"), age: 20, at: here, now: 1_010) == nil, "it was there before the first refusal")
+    #expect(places.refused(print("c"), age: 61, at: here, now: 1_100) == nil, "it was not new any more")
+    places.forget()
+    #expect(places.refused(print("d"), age: 1, at: here, now: 1_101) == nil)
+  }
+
+  @Test("only so many places are kept: the oldest makes room")
+  func bounded() {
+    var places = RefusingPlaces()
+    for number in 0...RefusingPlaces.most {
+      _ = places.refused(print("a"), age: 500, at: "https://h/\(number)", now: 1_000 + Double(number))
+    }
+    let now = 1_000 + Double(RefusingPlaces.most) + 2
+    #expect(places.refused(print("b"), age: 1, at: "https://h/1", now: now) == 300_000)
+    #expect(places.refused(print("b"), age: 1, at: "https://h/0", now: now) == nil)
+  }
+}
