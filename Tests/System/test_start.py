@@ -11,7 +11,7 @@ import pytest
 from support import processes
 from support.dev_server import DevServer
 from support.home import accepts
-from support.login import get_token, wait_until
+from support.login import get_token, log_in, wait_until
 
 CALLERS = 20
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the agent lets nobody else look at it")
@@ -203,3 +203,27 @@ def test_two_agents_on_one_vault_send_one_refresh(home, server):
         return home.oauthctl("get-token", "work", check=False, environment=other).stdout.strip()
 
     wait_until(taken_over, 10, "the second agent takes over")
+
+
+@AS_ROOT
+def test_callers_of_a_killed_agent_find_the_next_one(home, dot):
+    """R4 without a service manager: the socket of a killed agent takes connections for some milliseconds more."""
+    log_in(home, dot)
+    token, pid = get_token(home), status(home)["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    waiting = [home.start(home.programs / "oauthctl", "get-token", "work") for _ in range(8)]
+    for process in waiting:
+        wait_until(lambda: has_socket(process.pid), 20, "it has connected")
+    end(pid)
+    for process in waiting:
+        stdout, stderr = process.communicate(timeout=60)
+        assert (process.returncode, stdout.split(), stderr) == (0, [token], "")
+    assert status(home)["pid"] != pid
+
+
+def has_socket(pid):
+    """Whether a process has a socket open."""
+    try:
+        return any(os.readlink(entry.path).startswith("socket:") for entry in os.scandir(f"/proc/{pid}/fd"))
+    except OSError:
+        return False

@@ -3,11 +3,18 @@ import Glibc
 
 /// One connection to the agent, for one request at a time; blocking.
 ///
-/// When the agent goes before it answered, it connects once more and sends the request again, if the method is
-/// repeatable (`Method.isRepeatable`).
+/// When the agent goes before it answered, it connects again and sends the request again, until the request's time is
+/// over, if the method is repeatable (`Method.isRepeatable`). A killed agent's socket takes connections for some
+/// milliseconds more, so several tries may find the one that is gone.
 package final class AgentConnection {
   /// Milliseconds to wait for an answer when the caller names none: the agent's own deadline comes first.
   package static let defaultTimeoutMilliseconds = WireLimits.defaultTimeoutMilliseconds + 10_000
+
+  /// Milliseconds between the first tries to find a new agent, and at most.
+  private static let firstPauseMilliseconds = 10
+  private static let lastPauseMilliseconds = 500
+  /// How long nobody may listen where an agent went, until that is what is told.
+  private static let absenceMilliseconds = 2_000
 
   package let path: String
   private let reopen: () throws(ClientError) -> Descriptor
@@ -92,17 +99,35 @@ package final class AgentConnection {
           path: path, reason: "it went before it answered, so it is not known whether \(name) was done",
           hint: "look first: oauthctl status")
       }
-      let second = try reopen()
-      socket = second
-      if let line = try LineExchange(socket: second, deadline: deadline).run(request) { return line }
-      throw ClientError.notReachable(
-        path: path, reason: "it went twice before it answered \(name)",
-        hint: "look into its log, or run oauthd in a terminal of its own")
+      return try repeated(request, name: name, until: deadline)
     } catch {
       // What may still come would be taken for the answer to the next request.
       socket = nil
       throw error
     }
+  }
+
+  /// The same request to the agent that comes after the one that went.
+  private func repeated(_ request: [UInt8], name: String, until deadline: Deadline) throws(ClientError) -> [UInt8] {
+    var pause = Self.firstPauseMilliseconds
+    var times = 1
+    let absence = Deadline(milliseconds: Self.absenceMilliseconds)
+    while Int(deadline.remainingMilliseconds) > pause {
+      usleep(UInt32(pause) * 1_000)
+      pause = min(2 * pause, Self.lastPauseMilliseconds)
+      do throws(ClientError) {
+        let next = try reopen()
+        socket = next
+        if let line = try LineExchange(socket: next, deadline: deadline).run(request) { return line }
+        times += 1
+      } catch {
+        guard case .notReachable = error, absence.remainingMilliseconds > 0 else { throw error }
+      }
+      socket = nil
+    }
+    throw ClientError.notReachable(
+      path: path, reason: "it went \(times) times before it answered \(name)",
+      hint: "look into its log, or run oauthd in a terminal of its own")
   }
 
   static func unreachable(_ location: SocketLocation, _ refusal: SocketDoor.Refusal) -> ClientError {

@@ -3,9 +3,9 @@ import CLinux
 import Glibc
 
 /// Connects to the agent's socket, and trusts nothing there before it was looked at.
-struct SocketDoor {
+package struct SocketDoor {
   /// Longest wait for a place in the agent's queue of connections.
-  static let connectMilliseconds = 5_000
+  package static let connectMilliseconds = 5_000
 
   let location: SocketLocation
   /// The effective user id: the only one the agent may have.
@@ -21,14 +21,14 @@ struct SocketDoor {
   }
 
   /// A connected descriptor whose other end runs as this user.
-  func open() throws(Refusal) -> Descriptor {
+  func open(connectMilliseconds: Int = connectMilliseconds) throws(Refusal) -> Descriptor {
     guard let directory = LiveSystem.status(location.directory) else { throw .nobody("there is no such directory") }
     if let problem = location.problem(ofDirectory: directory, uid: uid) {
       throw .untrusted("its directory \(problem)")
     }
     guard let file = LiveSystem.status(location.path) else { throw .nobody("there is no socket") }
     guard file.kind == .socket else { throw .untrusted("it is not a socket") }
-    let socket = try Self.connect(location.path)
+    let socket = try Self.connect(location.path, connectMilliseconds)
     var peer = uid_t()
     var group = gid_t()
     var process = pid_t()
@@ -39,12 +39,12 @@ struct SocketDoor {
     return socket
   }
 
-  private static func connect(_ path: String) throws(Refusal) -> Descriptor {
+  private static func connect(_ path: String, _ connectMilliseconds: Int) throws(Refusal) -> Descriptor {
     let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard number >= 0 else { throw .untrusted(describe(errno: errno)) }
     let descriptor = Descriptor(number)
     // A full queue makes connect wait; this bounds the wait (unix(7)).
-    var patience = timeval(tv_sec: connectMilliseconds / 1_000, tv_usec: 0)
+    var patience = timeval(tv_sec: connectMilliseconds / 1_000, tv_usec: connectMilliseconds % 1_000 * 1_000)
     setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     guard var address = socketAddress(path) else { throw .untrusted("the path is too long") }
     while true {

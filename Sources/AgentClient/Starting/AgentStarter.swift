@@ -39,9 +39,12 @@ package struct AgentStarter {
   }
 
   /// A connection to the agent, started when `starting` and none runs. Throws `notReachable` or `timeout`.
-  package func connect(starting: Bool = true) throws(ClientError) -> AgentConnection {
+  /// `connectMilliseconds` bounds the wait for a place in the queue of a running one.
+  package func connect(
+    starting: Bool = true, connectMilliseconds: Int = SocketDoor.connectMilliseconds
+  ) throws(ClientError) -> AgentConnection {
     try AgentConnection(path: location.path) { () throws(ClientError) in
-      try open(starting: starting)
+      try open(starting: starting, connectMilliseconds)
     }
   }
 
@@ -50,9 +53,9 @@ package struct AgentStarter {
 
   private var door: SocketDoor { SocketDoor(location: location, uid: geteuid()) }
 
-  private func open(starting: Bool) throws(ClientError) -> Descriptor {
+  private func open(starting: Bool, _ connectMilliseconds: Int) throws(ClientError) -> Descriptor {
     do {
-      return try door.open()
+      return try door.open(connectMilliseconds: connectMilliseconds)
     } catch {
       guard starting, case .nobody(let reason) = error else { throw AgentConnection.unreachable(location, error) }
       return try start(because: reason)
