@@ -21,8 +21,8 @@ enum Main {
         let bench = Workbench.live()
         let answer = try bench.agent.token(.init(account: account))
         bench.terminal.data(try AccessToken.checked(answer.accessToken))
-      case .gitCredential(let operation):
-        try GitCredentialHelper(bench: .live()).run(operation)
+      case .gitCredential(let operation, let account):
+        try GitCredentialHelper(bench: .live(), account: account).run(operation)
       case nil:
         let status = CommandLineEntry.run(arguments)
         if status != 0 { exit(status) }

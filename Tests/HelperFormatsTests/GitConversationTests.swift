@@ -41,7 +41,7 @@ private struct TokenSource {
     let name = String(repeating: letters[current], count: 32)
     return .init(
       accessToken: "tok-" + name, tokenType: "Bearer", expiresAt: 4_102_444_800 + current,
-      fingerprint: "sha256:" + name, username: "oauth2")
+      fingerprint: "sha256:" + name, username: "oauth2", account: "work")
   }
 }
 
@@ -66,10 +66,12 @@ struct GitConversationTests {
           continue
         }
         var token = source.answer(lookup.question)
-        if let second = lookup.secondQuestion(after: token) { token = source.answer(second) }
-        #expect(try lookup.answer(token).output == step.output)
+        let second = lookup.secondQuestion(after: token)
+        if let second { token = source.answer(second) }
+        #expect(try lookup.answer(token, isSecond: second != nil).output == step.output)
       case .erase:
-        #expect(GitOperation.rejected(request)?.token == source.token.accessToken)
+        let isLast = request.states.contains { $0.hasPrefix("oauthctl:2:last:") }
+        #expect(GitOperation.rejected(request)?.token == (isLast ? nil : source.token.accessToken))
         #expect(step.output.isEmpty)
       case .store:
         #expect(step.output.isEmpty)

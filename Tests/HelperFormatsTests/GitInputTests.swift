@@ -34,8 +34,9 @@ struct GitInputTests {
     Case("the order does not matter", "host=git.example\nprotocol=https\n\n", ok),
     Case("what follows the blank line is not read", host("git.example") + "host=evil.example\n\u{0}", ok),
     Case("unknown keys are passed over", "new=1\nnew[]=2\nprotocol=https\nhost=git.example\n\n", ok),
-    Case("a path changes nothing", "protocol=https\nhost=git.example\npath=a/b.git\n\n", ok),
-    Case("a value may hold =", "protocol=https\nhost=git.example\npath=a=b\n\n", ok),
+    Case(
+      "a path is told", "protocol=https\nhost=git.example\npath=a/b.git\n\n", .url("https://git.example/a/b.git")),
+    Case("a value may hold =", "protocol=https\nhost=git.example\nunknown=a=b\n\n", ok),
     Case("an empty key is an unknown one", "=x\nprotocol=https\nhost=git.example\n\n", ok),
     Case("upper case is the same host", host("Git.EXAMPLE"), ok),
     Case("the default port is no other host", host("git.example:443"), ok),

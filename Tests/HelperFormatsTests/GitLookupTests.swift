@@ -7,7 +7,7 @@ struct GitLookupTests {
   static let hex = "00112233445566778899aabbccddeeff"
   static let token = GitLookup.Token(
     accessToken: "t0ken", tokenType: "Bearer", expiresAt: 2_000_000_000, fingerprint: "sha256:" + hex,
-    username: "oauth2")
+    username: "oauth2", account: "work")
   static let bothCapabilities = "capability[]=authtype\ncapability[]=state\n"
 
   private func lookup(_ lines: String) throws -> GitLookup {
@@ -24,8 +24,10 @@ struct GitLookupTests {
   }
 
   static let basic = "username=oauth2\npassword=t0ken\npassword_expiry_utc=2000000000\n"
+  /// oauth2:t0ken
+  static let newBasic = "authtype=Basic\ncredential=b2F1dGgyOnQwa2Vu\npassword_expiry_utc=2000000000\n"
   static let bearer = "authtype=Bearer\ncredential=t0ken\npassword_expiry_utc=2000000000\n"
-  static let again = "continue=1\nstate[]=oauthctl:1:\(hex)\n"
+  static let again = "continue=1\nstate[]=oauthctl:2:first:\(hex):work\n"
 
   static let cases = [
     Case(testDescription: "git 2.39 tells nothing: Basic", lines: "", output: basic),
@@ -34,7 +36,7 @@ struct GitLookupTests {
       output: basic),
     Case(
       testDescription: "git before 2.46 and a server that takes Bearer alone", lines: "wwwauth[]=Bearer realm=\"x\"\n",
-      output: "", hasNote: true),
+      output: "quit=1\n", hasNote: true),
     Case(
       testDescription: "Bearer alone is answered with Bearer",
       lines: bothCapabilities + "wwwauth[]=Bearer realm=\"x\"\n",
@@ -44,21 +46,21 @@ struct GitLookupTests {
       output: bothCapabilities + bearer + "ephemeral=1\n" + again),
     Case(
       testDescription: "both offered: Basic", lines: bothCapabilities + "wwwauth[]=Bearer\nwwwauth[]=Basic\n",
-      output: bothCapabilities + basic + "ephemeral=1\n" + again),
+      output: bothCapabilities + newBasic + "ephemeral=1\n" + again),
     Case(
       testDescription: "both in one field: Basic",
       lines: bothCapabilities + "wwwauth[]=Bearer realm=\"a, b\", Basic realm=\"x\"\n",
-      output: bothCapabilities + basic + "ephemeral=1\n" + again),
+      output: bothCapabilities + newBasic + "ephemeral=1\n" + again),
     Case(
       testDescription: "the word Basic inside a string is no offer",
       lines: bothCapabilities + "wwwauth[]=Bearer realm=\"x, Basic y\"\n",
       output: bothCapabilities + bearer + "ephemeral=1\n" + again),
     Case(
       testDescription: "before the first request nothing is offered: Basic", lines: bothCapabilities,
-      output: bothCapabilities + basic + "ephemeral=1\n" + again),
+      output: bothCapabilities + newBasic + "ephemeral=1\n" + again),
     Case(
-      testDescription: "neither offered: silence", lines: bothCapabilities + "wwwauth[]=Negotiate\nwwwauth[]=NTLM\n",
-      output: ""),
+      testDescription: "neither offered: what is missing",
+      lines: bothCapabilities + "wwwauth[]=Digest realm=\"x\"\nwwwauth[]=DPoP\n", output: "quit=1\n", hasNote: true),
     Case(
       testDescription: "authtype alone: nothing to continue with", lines: "capability[]=authtype\nwwwauth[]=Bearer\n",
       output: "capability[]=authtype\n" + bearer + "ephemeral=1\n"),
@@ -67,26 +69,27 @@ struct GitLookupTests {
       output: "capability[]=state\n" + basic + again),
     Case(
       testDescription: "our state comes back: no further round",
-      lines: bothCapabilities + "wwwauth[]=Bearer\nstate[]=oauthctl:1:\(String(repeating: "f", count: 32))\n",
-      output: bothCapabilities + bearer + "ephemeral=1\nstate[]=oauthctl:1:\(hex)\n"),
+      lines: bothCapabilities
+        + "wwwauth[]=Bearer\nstate[]=oauthctl:2:first:\(String(repeating: "f", count: 32)):work\n",
+      output: bothCapabilities + bearer + "ephemeral=1\nstate[]=oauthctl:2:last:\(hex):work\n"),
     Case(
       testDescription: "a state of ours that cannot be read: no further round either",
-      lines: bothCapabilities + "wwwauth[]=Bearer\nstate[]=oauthctl:2:x\n",
-      output: bothCapabilities + bearer + "ephemeral=1\nstate[]=oauthctl:1:\(hex)\n"),
+      lines: bothCapabilities + "wwwauth[]=Bearer\nstate[]=oauthctl:9:x\n",
+      output: bothCapabilities + bearer + "ephemeral=1\nstate[]=oauthctl:2:last:\(hex):work\n"),
     Case(
       testDescription: "a state of another helper does not matter",
       lines: bothCapabilities + "wwwauth[]=Bearer\nstate[]=cache:1\n",
       output: bothCapabilities + bearer + "ephemeral=1\n" + again),
     Case(
       testDescription: "an emptied list of states is none",
-      lines: bothCapabilities + "wwwauth[]=Bearer\nstate[]=oauthctl:1:\(hex)\nstate[]=\n",
+      lines: bothCapabilities + "wwwauth[]=Bearer\nstate[]=oauthctl:2:first:\(hex):\nstate[]=\n",
       output: bothCapabilities + bearer + "ephemeral=1\n" + again),
     Case(
       testDescription: "the account wants Bearer", lines: bothCapabilities + "wwwauth[]=Basic\nwwwauth[]=Bearer\n",
       scheme: .bearer, output: bothCapabilities + bearer + "ephemeral=1\n" + again),
     Case(
       testDescription: "the account wants Basic", lines: bothCapabilities + "wwwauth[]=Bearer\n", scheme: .basic,
-      output: bothCapabilities + basic + "ephemeral=1\n" + again),
+      output: bothCapabilities + newBasic + "ephemeral=1\n" + again),
   ]
 
   @Test("depends on what git and the server know", arguments: cases)
@@ -116,28 +119,36 @@ struct GitLookupTests {
   @Test("our state names the token that was refused")
   func rejectedByState() throws {
     let other = String(repeating: "a", count: 32)
-    let request = Self.bothCapabilities + "state[]=x:1\nstate[]=oauthctl:1:\(other)\n"
-    #expect(try lookup(request).question == .init(url: "https://git.example/", rejected: "sha256:" + other))
+    let request = Self.bothCapabilities + "state[]=x:1\nstate[]=oauthctl:2:first:\(other):work\n"
+    #expect(
+      try lookup(request).question == .init(url: "https://git.example/", account: "work", rejected: "sha256:" + other))
     #expect(try lookup(Self.bothCapabilities).question.rejected == nil)
-    for bad in ["", "1:", "1:zz", "1:\(other)0", "1:\(other.uppercased())", "2:\(other)"] {
+    for bad in [
+      "", "2:", "2:first:zz:w", "2:first:\(other)0:w", "2:first:\(other.uppercased()):w", "1:\(other)", "2:\(other)",
+      "2:second:\(other):w", "2:first:\(other)", "2:first:\(other):w:w",
+    ] {
       #expect(try lookup("state[]=oauthctl:\(bad)\n").question.rejected == nil)
     }
   }
 
   @Test("a server that refused the scheme has not refused the token")
   func wrongScheme() throws {
-    let ours = Self.bothCapabilities + "username=oauth2\nstate[]=oauthctl:1:\(Self.hex)\n"
-    #expect(try lookup(ours + "wwwauth[]=Bearer error=\"invalid_token\"\n").question.rejected == nil)
+    let ours = Self.bothCapabilities + "authtype=Basic\nstate[]=oauthctl:2:first:\(Self.hex):work\n"
+    let wrong = try lookup(ours + "wwwauth[]=Bearer error=\"invalid_token\"\n")
+    #expect(wrong.question.rejected == nil)
+    // So the token that is sent by the right scheme may be refused once, as any first one.
+    #expect(try wrong.answer(Self.token).output.hasSuffix(Self.again))
     #expect(try lookup(ours + "wwwauth[]=Basic\n").question.rejected == "sha256:" + Self.hex)
     #expect(try lookup(ours + "wwwauth[]=Bearer, Basic\n").question.rejected == "sha256:" + Self.hex)
-    #expect(try lookup(ours + "authtype=Bearer\nwwwauth[]=Bearer\n").question.rejected == "sha256:" + Self.hex)
+    let bearer = Self.bothCapabilities + "authtype=Bearer\nstate[]=oauthctl:2:first:\(Self.hex):work\n"
+    #expect(try lookup(bearer + "wwwauth[]=Bearer\n").question.rejected == "sha256:" + Self.hex)
   }
 
   @Test("what git left over tells that the token at hand was refused, when it is the one of that time")
   func leftover() throws {
     let refused = "wwwauth[]=Bearer error=\"invalid_token\"\nauthtype=Bearer\npassword_expiry_utc=2000000000\n"
     let second = try lookup(Self.bothCapabilities + refused).secondQuestion(after: Self.token)
-    #expect(second == .init(url: "https://git.example/", rejected: Self.token.fingerprint))
+    #expect(second == .init(url: "https://git.example/", account: "work", rejected: Self.token.fingerprint))
     var newer = Self.token
     newer.expiresAt = 2_000_003_600
     #expect(try lookup(refused).secondQuestion(after: newer) == nil)
@@ -146,25 +157,27 @@ struct GitLookupTests {
     for harmless in [
       "wwwauth[]=Bearer\npassword_expiry_utc=2000000000\n", "wwwauth[]=Bearer error=\"invalid_token\"\n",
       "wwwauth[]=Bearer error=\"insufficient_scope\"\npassword_expiry_utc=2000000000\n",
-      refused + "state[]=oauthctl:1:\(Self.hex)\n", refused + "state[]=oauthctl:9\n",
+      refused + "state[]=oauthctl:2:first:\(Self.hex):work\n", refused + "state[]=oauthctl:9\n",
     ] {
       #expect(try lookup(harmless).secondQuestion(after: Self.token) == nil)
     }
   }
 
-  @Test("after a refusal that came with the leftovers, the new token may be refused once more, not for ever")
+  @Test("after a refusal that came with the leftovers, the new token is the last one")
   func leftoverContinues() throws {
     let refused = Self.bothCapabilities + "wwwauth[]=Bearer error=\"invalid_token\"\npassword_expiry_utc=2000000000\n"
-    #expect(try lookup(refused).answer(Self.token).output.contains("continue=1\n"))
-    #expect(try !lookup(refused + "state[]=oauthctl:1:\(Self.hex)\n").answer(Self.token).output.contains("continue"))
+    let output = try lookup(refused).answer(Self.token, isSecond: true).output
+    #expect(!output.contains("continue") && output.contains("state[]=oauthctl:2:last:"))
   }
 
   @Test("failures: silence, one line, or one line and no prompt")
   func failures() throws {
     let lookup = try lookup("")
-    #expect(lookup.answer(.notOurs) == GitLookup.Reply())
+    #expect(lookup.answer(.notOurs("who?"), isSetUp: false) == GitLookup.Reply())
+    #expect(lookup.answer(.notOurs("who?")) == .init(output: "quit=1\n", note: "who?"))
     #expect(lookup.answer(.needsPerson("login needed")) == .init(output: "quit=1\n", note: "login needed"))
-    #expect(lookup.answer(.other("later")) == .init(output: "", note: "later"))
+    #expect(lookup.answer(.other("later"), isSetUp: false) == .init(output: "", note: "later"))
+    #expect(lookup.answer(.other("later")) == .init(output: "quit=1\n", note: "later"))
   }
 
   @Test(
@@ -176,7 +189,7 @@ struct GitLookupTests {
     #expect(throws: HelperFormatError.unwritable("the access token")) { try lookup.answer(token) }
   }
 
-  @Test("nor a user name", arguments: ["", "a\nquit=1", "a\r", "a\u{0}b"])
+  @Test("nor a user name", arguments: ["", "a\nquit=1", "a\r", "a\u{0}b", "a:b"])
   func unwritableUsername(text: String) throws {
     var token = Self.token
     token.username = text
@@ -189,7 +202,7 @@ struct GitLookupTests {
     var token = Self.token
     token.tokenType = "DPoP"
     let reply = try lookup("").answer(token)
-    #expect(reply.output.isEmpty && reply.note?.contains("DPoP") == true)
+    #expect(reply.output == "quit=1\n" && reply.note?.contains("DPoP") == true)
     token.tokenType = "bearer"
     #expect(try lookup("").answer(token).output == Self.basic)
   }

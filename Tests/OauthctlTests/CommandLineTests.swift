@@ -13,7 +13,9 @@ struct CommandLineTests {
       ["oauthctl", "get-token", "work"], ["/usr/bin/oauthctl", "get-token", "a.b_c-1"],
       ["oauthctl", "get-token", "0"], ["oauthctl", "git-credential", "get"], ["oauthctl", "git-credential", "store"],
       ["oauthctl", "git-credential", "erase"], ["oauthctl", "git-credential", "capability"],
-      ["git-credential-oauthctl", "get"], ["/opt/x/git-credential-oauthctl", "erase"],
+      ["oauthctl", "git-credential", "--account", "work", "get"],
+      ["git-credential-oauthctl", "--account", "work", "erase"], ["git-credential-oauthctl", "get"],
+      ["/opt/x/git-credential-oauthctl", "erase"],
     ])
   func sameMeaning(arguments: [String]) throws {
     let hot = try #require(HotCommand(arguments))
@@ -25,8 +27,9 @@ struct CommandLineTests {
       let parsed = try #require(command as? GetTokenCommand)
       #expect(try parsed.request() == TokenGet(account: account))
       #expect(parsed.format == .token)
-    case .gitCredential(let operation):
-      #expect(GitOperation(try #require(command as? GitCredentialCommand).operation) == operation)
+    case .gitCredential(let operation, let account):
+      let parsed = try #require(command as? GitCredentialCommand)
+      #expect(GitOperation(parsed.operation) == operation && parsed.account == account)
     }
   }
 
@@ -38,7 +41,8 @@ struct CommandLineTests {
       ["oauthctl", "get-token", "work", "--force"], ["oauthctl", "get-token", "--", "work"],
       ["oauthctl", "get-token", "work\n"], ["oauthctl", "get-token", "--url=https://x"],
       ["oauthctl", "git-credential", "frobnicate"], ["oauthctl", "git-credential"], ["git-credential-oauthctl"],
-      ["git-credential-oauthctl", "get", "x"], ["git-credential-oauthctl", "frobnicate"],
+      ["git-credential-oauthctl", "get", "x"], ["oauthctl", "git-credential", "--account", "W", "get"],
+      ["oauthctl", "git-credential", "--account", "get"], ["git-credential-oauthctl", "frobnicate"],
       ["oauthctl-get-token", "work"], ["oauthctl", "status", "work"],
     ])
   func notHot(arguments: [String]) { #expect(HotCommand(arguments) == nil) }

@@ -63,15 +63,17 @@ struct GitTests {
   @Test(
     "What git is told about a failure",
     arguments: [
-      (FailureKind.accountUnknown, "", false), (.loginRequired, "quit=1\n", true), (.vaultLocked, "quit=1\n", true),
-      (.definitionChanged, "quit=1\n", true), (.unavailable, "", true), (.internal, "", true),
+      (FailureKind.accountUnknown, false, "", false), (.loginRequired, false, "quit=1\n", true),
+      (.vaultLocked, false, "quit=1\n", true), (.definitionChanged, false, "quit=1\n", true),
+      (.unavailable, false, "", true), (.internal, false, "", true), (.accountUnknown, true, "quit=1\n", true),
+      (.unavailable, true, "quit=1\n", true), (.notPermitted, true, "quit=1\n", true),
     ])
-  func failures(kind: FailureKind, output: String, speaks: Bool) throws {
+  func failures(kind: FailureKind, isSetUp: Bool, output: String, speaks: Bool) throws {
     let lookup = try #require(GitLookup(GitCredentialRequest(Array("protocol=https\nhost=h\n".utf8))))
     let bench = Workbench.scripted(Page()) { _ throws(CommandError) in
       throw .agent(AgentFailure(kind, "why", hint: nil), account: nil)
     }
-    let reply = GitCredentialHelper(bench: bench).reply(to: lookup)
+    let reply = GitCredentialHelper(bench: bench, isSetUp: { $0 == "https://h" && isSetUp }).reply(to: lookup)
     #expect(reply.output == output)
     #expect((reply.note != nil) == speaks)
     #expect(reply.note?.contains("\n") != true)
@@ -81,10 +83,10 @@ struct GitTests {
   func rejected() throws {
     let digits = String(repeating: "a", count: 32)
     let input =
-      "capability[]=state\ncapability[]=authtype\nprotocol=https\nhost=H:443\nwwwauth[]=Bearer\nstate[]=oauthctl:1:\(digits)\n"
+      "capability[]=state\ncapability[]=authtype\nprotocol=https\nhost=H:443\nwwwauth[]=Bearer\nstate[]=oauthctl:2:first:\(digits):work\n"
     let lookup = try #require(GitLookup(GitCredentialRequest(Array(input.utf8))))
     let bench = Workbench.scripted(Page()) { parameters throws(CommandError) in
-      guard let request = parameters as? TokenGet, request.url == "https://h/", request.account == nil,
+      guard let request = parameters as? TokenGet, request.url == "https://h/", request.account == "work",
         request.rejected == RejectedToken(fingerprint: "sha256:" + digits)
       else { throw .silent(status: 1) }
       return TokenAnswer.example("new")
@@ -92,4 +94,56 @@ struct GitTests {
     let reply = GitCredentialHelper(bench: bench).reply(to: lookup)
     #expect(reply.output.contains("credential=new\n") && !reply.output.contains("continue"))
   }
+
+  @Test("Where several accounts fit, git is told how to name one of them")
+  func choice() throws {
+    let failure = AgentFailure(.accountAmbiguous, "2 accounts fit", accounts: ["other", "work"])
+    guard case .needsPerson(let line) = GitCredentialHelper.failure(.agent(failure, account: nil), at: "https://h:8443")
+    else {
+      Issue.record("git would go on")
+      return
+    }
+    #expect(line.contains("git config --global credential.https://h:8443.username other"))
+    #expect(line.contains("https://other@h:8443/"))
+  }
+
+  @Test("A token that lives shorter than git may need it is replaced where that can be had, and given where not")
+  func validity() throws {
+    let lookup = try #require(GitLookup(GitCredentialRequest(Array("protocol=https\nhost=h\n".utf8))))
+    for isBetterThere in [true, false] {
+      let bench = Workbench.scripted(Page()) { parameters throws(CommandError) in
+        guard let request = parameters as? TokenGet else { throw .silent(status: 1) }
+        guard let least = request.minValiditySeconds else { return TokenAnswer.example("short") }
+        guard least == 300, request.bestEffort == true, isBetterThere else { throw .silent(status: 1) }
+        return TokenAnswer.example("long")
+      }
+      let reply = GitCredentialHelper(bench: bench, isSetUp: { _ in true }).reply(to: lookup)
+      #expect(reply.output.contains(isBetterThere ? "password=long\n" : "password=short\n"))
+    }
+  }
+
+  @Test("git's own list of helpers tells what setup named, and who comes after ours")
+  func configuration() {
+    let list = [
+      "credential.helper\ncache", "credential.https://h.helper\n", "credential.https://h.helper\n\(Self.ours)",
+      "credential.https://other.helper\n\(Self.ours)", "credential.helper\nstore --file x",
+      "credential.https://z.helper",
+    ].joined(separator: "\0")
+    let helpers = GitConfiguration.helpers(in: list)
+    #expect(helpers.count == 6 && helpers[0] == .init(url: "", command: "cache"))
+    #expect(GitConfiguration.isSetUp("https://h", in: helpers))
+    #expect(
+      !GitConfiguration.isSetUp("https://other", in: helpers), "the ones before are not switched off: not by setup")
+    #expect(!GitConfiguration.isSetUp("https://h:8443", in: helpers))
+    #expect(GitConfiguration.helpersAfterOurs(for: "https://h", in: helpers) == ["store --file x"])
+    #expect(GitConfiguration.helpersAfterOurs(for: "https://z", in: helpers).isEmpty)
+  }
+
+  @Test(
+    "Ours is known with and without an account",
+    arguments: [
+      ("/opt/oauthctl git-credential --account work", true), ("/opt/git-credential-oauthctl --account work", true),
+      ("/opt/oauthctl git-credential --account", false), ("/opt/oauthctl get-token --account work", false),
+    ])
+  func known(value: String, isOurs: Bool) { #expect(GitSetup.isOurs(value) == isOurs) }
 }

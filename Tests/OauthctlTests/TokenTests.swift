@@ -22,7 +22,7 @@ struct TokenTests {
   func onlyPlainRequestsAreCanonical() {
     #expect(TokenGet(account: "work", url: "https://a", minValiditySeconds: 5).isCanonical)
     let others: [TokenGet] = [
-      TokenGet(scope: []), TokenGet(resource: []), TokenGet(audience: []),
+      TokenGet(username: "a"), TokenGet(scope: []), TokenGet(resource: []), TokenGet(audience: []),
       TokenGet(rejected: RejectedToken(token: "t")), TokenGet(force: false), TokenGet(interaction: .never),
       TokenGet(timeoutMilliseconds: 1), TokenGet(bestEffort: false),
     ]

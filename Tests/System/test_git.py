@@ -3,9 +3,11 @@
 OAUTHCTL_TEST_GIT names another git to test with than the one in PATH.
 """
 
+import base64
 import os
 import re
 import secrets
+import signal
 import socket
 import subprocess
 import threading
@@ -73,8 +75,12 @@ NEWER = ["capability[]=authtype", "capability[]=state"]
 BASIC, BEARER = 'wwwauth[]=Basic realm="test world"', 'wwwauth[]=Bearer realm="test world"'
 
 
-def state(token):
-    return "state[]=oauthctl:1:" + digest(token)[:32]
+def state(token, which="first", account="work"):
+    return f"state[]=oauthctl:2:{which}:{digest(token)[:32]}:{account}"
+
+
+def basic(token, username="oauth2"):
+    return "credential=" + base64.b64encode(f"{username}:{token}".encode()).decode()
 
 
 # Setting up
@@ -90,15 +96,16 @@ PRESENT = """\
 """
 
 
-def test_setup_adds_two_entries_and_remove_takes_exactly_them_away(home, agent, dot):
+def test_setup_adds_three_entries_and_remove_takes_exactly_them_away(home, agent, dot):
     log_in(home, dot)
     (home.root / ".gitconfig").write_text(PRESENT)
     before, key = settings(home), f"credential.{dot.issuer}.helper"
     shown = home.oauthctl("setup", "git", "--yes").stderr
     added = settings(home)
     assert added[:len(before)] == before
-    (empty_key, empty), (helper_key, helper) = added[len(before):]
+    (empty_key, empty), (helper_key, helper), path = added[len(before):]
     assert (empty_key, empty, helper_key) == (key, "", key)
+    assert path == (f"credential.{dot.issuer}.usehttppath", "true")
     assert helper.startswith(str(home.programs) + "/") and key in shown and helper.split(" ")[0] in shown
     # Nothing is left to do the second time.
     home.oauthctl("setup", "git", "--yes")
@@ -118,7 +125,7 @@ def test_setup_names_the_hosts_of_every_account(home, agent, dot, world):
     log_in(home, dot, "work")
     log_in(home, world(access_ttl=298), "other")
     home.oauthctl("setup", "git", "--yes")
-    assert {key for key, _ in settings(home)} == {
+    assert {key for key, _ in settings(home) if key.endswith("helper")} == {
         f"credential.{server.issuer}.helper".lower() for server in (dot, world(access_ttl=298))}
 
 
@@ -127,7 +134,7 @@ def test_a_helper_of_the_user_s_own_for_the_host_stays(home, agent, dot):
     git(home, "config", "--global", f"credential.{dot.issuer}.helper", "cache")
     before = settings(home)
     home.oauthctl("setup", "git", "--yes")
-    assert settings(home)[:1] == before and len(settings(home)) == 3
+    assert settings(home)[:1] == before and len(settings(home)) == 4
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert settings(home) == before
 
@@ -274,7 +281,8 @@ def test_a_newer_git_gets_basic_where_the_server_offers_it(home, agent, dot, hel
     log_in(home, dot)
     token = get_token(home)
     lines = helper("get", *NEWER, *remote(dot), BASIC, BEARER).lines
-    assert lines[:4] == [*NEWER, "username=oauth2", f"password={token}"]
+    # No user name and password: those are what a helper that comes after ours would keep.
+    assert lines[:4] == [*NEWER, "authtype=Basic", basic(token)]
     assert set(lines[5:]) == {"ephemeral=1", "continue=1", state(token)}
 
 
@@ -299,10 +307,10 @@ def test_the_state_tells_which_token_was_refused(home, agent, dot, helper):
     refused = [BASIC, BEARER + ', error="invalid_token"', state(token)]
     lines = helper("get", *NEWER, *remote(dot), *refused).lines
     new = get_token(home)
-    assert f"password={new}" in lines and new != token
-    assert state(new) in lines and not any(line.startswith("continue") for line in lines)
+    assert basic(new) in lines and new != token
+    assert state(new, "last") in lines and not any(line.startswith("continue") for line in lines)
     # Another git process was told of the same token: there is a newer one already.
-    assert f"password={new}" in helper("get", *NEWER, *remote(dot), *refused).lines
+    assert basic(new) in helper("get", *NEWER, *remote(dot), *refused).lines
     assert len(dot.refreshes(mark)) == 1
 
 
@@ -322,6 +330,7 @@ def test_leftovers_of_a_stored_token_tell_that_it_was_refused(home, agent, dot, 
     second = helper(
         "get", *NEWER, *remote(dot), "authtype=Bearer", expiry, BEARER + ', error="invalid_token"').lines
     assert f"credential={get_token(home)}" in second and get_token(home) != token and len(dot.refreshes(mark)) == 1
+    assert not any(line.startswith("continue") for line in second), "the second question is the last"
 
 
 def test_store_keeps_nothing(home, agent, dot, helper):
@@ -333,11 +342,13 @@ def test_store_keeps_nothing(home, agent, dot, helper):
     assert get_token(home) == token and dot.log_entries(mark) == []
 
 
-@pytest.mark.parametrize("kind", ["password", "credential"])
+@pytest.mark.parametrize("kind", ["password", "credential", "basic"])
 def test_erase_marks_the_token_that_git_tried(home, agent, dot, helper, kind):
     log_in(home, dot)
     token, mark = get_token(home), dot.mark()
-    tried = {"password": token} if kind == "password" else {"authtype": "Bearer", "credential": token}
+    tried = {
+        "password": {"password": token}, "credential": {"authtype": "Bearer", "credential": token},
+        "basic": {"authtype": "Basic", "credential": basic(token).removeprefix("credential=")}}[kind]
     result = helper("erase", *remote(dot, **tried))
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
     assert dot.refreshes(mark) == [], "erase only marks"
@@ -410,24 +421,188 @@ def test_two_accounts_for_one_host_are_told_and_git_stops(home, agent, dot, help
     log_in(home, dot, "work")
     log_in(home, dot, "other")
     result = helper("get", *remote(dot))
-    assert result.lines == ["quit=1"] and "work" in result.stderr and "other" in result.stderr
+    assert result.lines == ["quit=1"] and "other, work" in result.stderr
+    # What to do is git's own way of saying who one is.
+    assert f"git config --global credential.{dot.issuer}.username other" in result.stderr
+    assert "//other@" in result.stderr
 
 
-def test_an_account_without_a_login_is_told_and_git_stops(home, agent, dot, helper):
-    log_in(home, dot, answer="deny", check=False)
-    result = helper("get", *remote(dot))
-    assert result.lines == ["quit=1"] and len(result.stderr.splitlines()) == 1
-    assert "oauthctl login work" in result.stderr
+def test_an_account_that_was_never_logged_in_is_in_nobody_s_way(home, agent, dot, helper):
+    log_in(home, dot, "work")
+    log_in(home, dot, "aborted", answer="deny", check=False)
+    assert f"password={get_token(home, 'work')}" in helper("get", *remote(dot)).lines
+    assert home.oauthctl("get-token", "--url", dot.resource).lines == [get_token(home, "work")]
+    # Who asks for that one by name is told, and not given another's token.
+    named = helper("get", *remote(dot, username="aborted"))
+    assert named.lines == ["quit=1"] and "oauthctl login aborted" in named.stderr
 
 
-def test_a_server_that_is_down_is_told_and_git_goes_on(home, agent, dot, helper):
-    """Nothing that a person could mend: git may have another helper."""
+def test_the_user_name_chooses_between_two_accounts(home, agent, dot, helper):
+    log_in(home, dot, "work")
+    log_in(home, dot, "other")
+    edit(home, "other", username='"bob"')
+    tokens = {name: get_token(home, name) for name in ("work", "other")}
+    for username, account in {"work": "work", "other": "other", "bob": "other"}.items():
+        assert f"password={tokens[account]}" in helper("get", *remote(dot, username=username)).lines
+        newer = helper("get", *NEWER, *remote(dot, username=username), BASIC).lines
+        assert {basic(tokens[account]), state(tokens[account], account=account)} <= set(newer)
+        # The second round of one command, in which git may have another user name: the state says whose it was.
+        again = helper(
+            "get", *NEWER, *remote(dot, username="oauth2", path=username), BASIC,
+            state(tokens[account], account=account))
+        tokens[account] = get_token(home, account)
+        assert basic(tokens[account]) in again.lines
+    # All that an older git says is the token.
+    for account in ("work", "other"):
+        helper("erase", *remote(dot, username="oauth2", password=tokens[account]))
+        assert get_token(home, account) != tokens[account]
+
+
+def test_a_user_name_that_no_account_answers_to_gets_no_other_s_token(home, agent, dot, helper):
+    log_in(home, dot, "work")
+    log_in(home, dot, "other")
+    result = helper("get", *remote(dot, username="carol"))
+    assert result.lines == ["quit=1"] and "answers to the user name carol" in result.stderr
+    assert "other, work" in result.stderr and len(result.stderr.splitlines()) == 1
+    # One account that says whose it is, too.
+    home.oauthctl("logout", "other")
+    edit(home, "work", username='"alice"')
+    assert helper("get", *remote(dot, username="carol")).lines == ["quit=1"]
+    assert f"password={get_token(home, 'work')}" in helper("get", *remote(dot, username="alice")).lines
+
+
+def test_the_path_and_the_default_choose_between_two_accounts(home, agent, dot, helper):
+    log_in(home, dot, "work")
+    log_in(home, dot, "other")
+    edit(home, "other", paths='["git/team"]')
+    edit(home, "work", default="true")
+    tokens = {name: get_token(home, name) for name in ("work", "other")}
+    for path, account in {
+            "git/team/app.git": "other", "git/teams/app.git": "work", "git/team": "other", "git/demo.git": "work",
+            "git/x/../team/app.git": "work", None: "work"}.items():
+        assert f"password={tokens[account]}" in helper("get", *remote(dot, path=path)).lines, path
+    # curl the same.
+    assert home.oauthctl("curl", "-sS", dot.issuer + "/git/team/app.git/info/refs", check=False).status == 0
+    assert home.oauthctl("get-token", "--url", dot.issuer + "/git/team/x").lines == [tokens["other"]]
+    assert home.oauthctl("get-token", "--url", dot.issuer + "/").lines == [tokens["work"]]
+
+
+def test_the_helper_s_account_chooses_between_two_accounts(home, agent, dot):
+    log_in(home, dot, "work")
+    log_in(home, dot, "other")
+    home.oauthctl("setup", "git", "--account", "other", "--yes")
+    git(home, "clone", dot.repository, "one")
+    filled = git(home, "credential", "fill", stdin="".join(line + "\n" for line in remote(dot)) + "\n")
+    assert f"password={get_token(home, 'other')}" in filled.lines
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert settings(home) == []
+
+
+def test_real_git_chooses_by_the_address_and_by_its_configuration(home, agent, dot):
+    log_in(home, dot, "work")
+    log_in(home, dot, "other")
+    home.oauthctl("setup", "git", "--yes")
+    refused = git(home, "clone", dot.repository, "none", check=False)
+    assert refused.status == 128 and "2 accounts fit" in refused.stderr and "Username" not in refused.stderr
+    for name in ("work", "other"):
+        git(home, "clone", dot.repository.replace("://", f"://{name}@"), name)
+    git(home, "config", "--global", f"credential.{dot.issuer}.username", "other")
+    git(home, "clone", dot.repository, "third")
+    unknown = git(home, "clone", dot.repository.replace("://", "://carol@"), "fourth", check=False)
+    assert unknown.status == 128 and "answers to the user name carol" in unknown.stderr
+
+
+def test_one_repository_that_refuses_every_token_denies_nobody_else(work, dot):
+    """For want of rights: one refresh shows that a new token is refused too, and the account goes on for everybody."""
+    mark = dot.mark()
+    forbidden = dot.repository.replace("demo.git", "forbidden.git")
+    results = [git(work, "ls-remote", forbidden, check=False) for _ in range(5)]
+    assert [result.status for result in results] == [128] * 5
+    assert len(dot.refreshes(mark)) == 1
+    assert "refused a new token too" in results[-1].stderr and "rights" in results[-1].stderr
+    for _ in range(3):
+        git(work, "ls-remote", dot.repository)
+        get_token(work)
+    assert len(dot.refreshes(mark)) == 1
+    # And another repository's 401 is believed.
+    token = get_token(work)
+    dot.revoke(token)
+    git(work, "ls-remote", dot.repository, check=False)
+    git(work, "ls-remote", dot.repository)
+    assert get_token(work) != token and len(dot.refreshes(mark)) == 2
+
+
+def test_a_helper_that_comes_after_ours_keeps_no_token(work, dot):
+    git(work, "config", "--global", "--add", f"credential.{dot.issuer}.helper", "store")
+    git(work, "clone", dot.repository, "one")
+    kept = work.root / ".git-credentials"
+    if version() >= (2, 46):
+        assert not kept.exists() or get_token(work) not in kept.read_text()
+    # An older git cannot be kept from it: who sets up or asks is told.
+    assert "git before 2.46" in work.oauthctl("setup", "git", "--dry-run").stderr or version() >= (2, 46)
+    assert "store comes after oauthctl" in work.oauthctl("doctor", check=False).stdout
+
+
+def asks_at(work, *arguments, environment=()):
+    """git's result, and whether it asked for a user name or password."""
+    asked, askpass = work.root / "asked", work.bin / "askpass"
+    askpass.write_text(f"#!/bin/sh\necho \"$1\" >> '{asked}'\necho hunter2\n")
+    askpass.chmod(0o700)
+    result = git(work, *arguments, check=False, environment={"GIT_ASKPASS": str(askpass), **dict(environment)})
+    return result, asked.exists()
+
+
+def test_no_failure_makes_git_ask_where_setup_has_named_the_server(work, dot):
+    """A user name and password that a person types go to the server: there are none to be typed."""
+    git(work, "clone", dot.repository, "one")
+    nowhere = {"OAUTHCTL_SOCKET": str(work.root / "nobody.sock")}
+    result, asked = asks_at(work, "-C", "one", "fetch", environment=nowhere)
+    assert result.status == 128 and not asked and "oauthctl: " in result.stderr
+    # An account that is gone, too.
+    work.oauthctl("account", "forget", "work", "--yes", check=False)
+    (work.config / "oauthctl" / "accounts.d" / "work.toml").unlink(missing_ok=True)
+    work.oauthctl("reload", check=False)
+    result, asked = asks_at(work, "-C", "one", "fetch")
+    assert result.status == 128 and not asked and "no account" in result.stderr
+
+
+def test_a_frozen_agent_holds_erase_up_for_two_seconds_at_most(home, agent, dot, helper):
     log_in(home, dot)
     token = get_token(home)
-    helper("erase", *remote(dot, password=token))
-    with dot.down():
-        result = helper("get", *remote(dot))
-    assert result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("oauthctl: ")
+    agent.process.send_signal(signal.SIGSTOP)
+    try:
+        # The limit is far from two seconds, so that a busy machine changes nothing, and far below what it took.
+        result = helper("erase", *remote(dot, password=token), timeout=25)
+    finally:
+        agent.process.send_signal(signal.SIGCONT)
+    assert (result.status, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_the_helper_answers_at_the_blank_line(home, agent, dot):
+    """Whoever goes on holding its end of the pipe open is answered all the same."""
+    log_in(home, dot)
+    process = home.start(home.programs / "oauthctl", "git-credential", "get", stdin=subprocess.PIPE)
+    try:
+        process.stdin.write("".join(line + "\n" for line in remote(dot)) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.read()
+        assert process.wait(20) == 0 and f"password={get_token(home)}" in answer.splitlines()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_setup_replaces_no_device(home, agent, dot, is_link):
+    log_in(home, dot)
+    place = home.root / "device"
+    os.mkfifo(place)
+    link = home.root / "link"
+    link.symlink_to(place)
+    result = home.oauthctl(
+        "setup", "git", "--yes", check=False, environment={"GIT_CONFIG_GLOBAL": str(link if is_link else place)})
+    assert result.status == 3 and "no regular file" in result.stderr
+    assert place.is_fifo() and link.is_symlink()
 
 
 @pytest.mark.parametrize(("number", "password"), [(1, ["password=t0ken"]), (2, [])])

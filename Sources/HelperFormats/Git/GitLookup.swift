@@ -10,6 +10,10 @@ package struct GitLookup: Sendable, Equatable {
   /// What to ask the agent: `token.get` with these.
   package struct Question: Sendable, Equatable {
     package var url: String
+    /// The account by its name, nil where nobody said which.
+    package var account: String?
+    /// The user name of the URL or of `credential.username`: it chooses among accounts.
+    package var username: String?
     /// Fingerprint of the token that the server refused, nil when none is known to be.
     package var rejected: String?
   }
@@ -20,26 +24,32 @@ package struct GitLookup: Sendable, Equatable {
     package var tokenType: String
     /// Unix time.
     package var expiresAt: Int?
+    package var expiresInSeconds: Int?
     /// `sha256:` and 32 hex digits.
     package var fingerprint: String
     /// User name for Basic, nil where the account names none.
     package var username: String?
+    /// Whose it is.
+    package var account: String?
 
     package init(
-      accessToken: String, tokenType: String, expiresAt: Int?, fingerprint: String, username: String?
+      accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int? = nil, fingerprint: String,
+      username: String?, account: String? = nil
     ) {
       self.accessToken = accessToken
       self.tokenType = tokenType
       self.expiresAt = expiresAt
+      self.expiresInSeconds = expiresInSeconds
       self.fingerprint = fingerprint
       self.username = username
+      self.account = account
     }
   }
 
   /// Why there is no token.
   package enum Failure: Sendable, Equatable {
-    /// No account is for this server, or nobody knows: git goes on as if this helper were not there.
-    case notOurs
+    /// No account is for this server: git goes on as if this helper were not there, unless it was set up for it. One line.
+    case notOurs(String)
     /// An account is, and a person has to do something first. One line: what, why, and what to run.
     case needsPerson(String)
     /// An account is, and it fails in passing or for good. One line.
@@ -60,28 +70,42 @@ package struct GitLookup: Sendable, Equatable {
   /// A user name that GitLab asks for and that most others do not look at.
   static let defaultUsername = "oauth2"
 
-  private let url: String
+  /// `https://host[:port]/`, with the path where git tells it.
+  package let url: String
+  /// `https://host[:port]`, as in the keys of git's configuration.
+  package let origin: String
+  private let account: String?
   private let request: GitCredentialRequest
   private let offered: [Challenge]
   private let state: GitState?
 
   /// Nil: nothing to say, for instance about a protocol or host that no token may go to.
-  package init?(_ request: GitCredentialRequest) {
-    guard let url = GitRemote.url(protocol: request.protocol, host: request.host) else { return nil }
+  package init?(_ request: GitCredentialRequest, account: String? = nil) {
+    guard let root = GitRemote.url(protocol: request.protocol, host: request.host),
+      let url = GitRemote.url(protocol: request.protocol, host: request.host, path: request.path)
+    else { return nil }
     self.url = url
+    self.account = account
+    origin = String(root.dropLast())
     self.request = request
     offered = request.challenges.flatMap(Challenge.parse)
     state = request.states.reduce(nil) { GitState($1) ?? $0 }
   }
 
-  package var question: Question { Question(url: url, rejected: wasWrongScheme ? nil : state?.fingerprint) }
+  package var question: Question {
+    // What comes back in `state[]` is our own word from the round before; the user name may be too.
+    let known = account ?? state?.account
+    return Question(
+      url: url, account: known, username: known == nil ? request.username : nil,
+      rejected: wasWrongScheme ? nil : state?.fingerprint)
+  }
 
   private func offers(_ scheme: String) -> Bool { offered.contains { $0.scheme == scheme } }
 
   /// With `http.proactiveAuth` git asks before the server offered anything and is told Basic: a server that then offers
   /// Bearer alone has refused the scheme, and has not looked at the token.
   private var wasWrongScheme: Bool {
-    request.knowsAuthtype && request.authtype == nil && request.username != nil && offers("bearer") && !offers("basic")
+    request.knowsAuthtype && request.authtype?.lowercased() == "basic" && offers("bearer") && !offers("basic")
   }
 
   /// After a token was stored, git forgets `state[]`; when the server refuses it later in the same process, only the
@@ -90,38 +114,52 @@ package struct GitLookup: Sendable, Equatable {
     guard state == nil, question.rejected == nil, let leftover = request.passwordExpiry, leftover == token.expiresAt,
       offered.contains(where: { $0.scheme == "bearer" && $0.parameter("error") == "invalid_token" })
     else { return nil }
-    return Question(url: url, rejected: token.fingerprint)
+    return Question(url: url, account: account ?? token.account, rejected: token.fingerprint)
   }
 
   /// The lines for git, or a note why it gets none.
   ///
+  /// `isSecond`: it answers ``secondQuestion(after:)``. `isSetUp` as in ``answer(_:isSetUp:)``.
   /// Throws `unwritable` for a token or user name that the protocol cannot carry.
-  package func answer(_ token: Token, scheme: Scheme = .auto) throws(HelperFormatError) -> Reply {
+  package func answer(
+    _ token: Token, scheme: Scheme = .auto, isSecond: Bool = false, isSetUp: @autoclosure () -> Bool = true
+  ) throws(HelperFormatError) -> Reply {
     try AuthorizationHeader.checkToken(token.accessToken)
     guard token.tokenType.lowercased() == "bearer" else {
-      return Reply(note: "git cannot send tokens of the type \(Self.plain(token.tokenType))")
+      return answer(
+        .other("git cannot send tokens of the type \(Self.plain(token.tokenType))"), isSetUp: isSetUp())
     }
     switch chosen(scheme) {
-    case .none: return Reply()
+    case .none:
+      let schemes = offered.map { Self.plain($0.scheme) }.joined(separator: ", ")
+      return answer(
+        .other("\(origin) takes no token: it offers \(schemes), and not Basic or Bearer"), isSetUp: isSetUp())
     case .some(.bearer) where !request.knowsAuthtype:
-      return Reply(note: "this server takes Bearer tokens alone, which needs git 2.46 or newer")
-    case .some(.bearer): return Reply(output: lines("authtype=Bearer\ncredential=", token))
+      return answer(
+        .other("\(origin) takes Bearer tokens alone, which needs git 2.46 or newer"), isSetUp: isSetUp())
+    case .some(.bearer):
+      return Reply(output: lines("authtype=Bearer\ncredential=\(token.accessToken)\n", token, isSecond))
     case .some:
       let username = token.username ?? Self.defaultUsername
-      guard !username.isEmpty, username.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      guard !username.isEmpty, username.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ":") }) else {
         throw .unwritable("the user name for git")
       }
-      return Reply(output: lines("username=\(username)\npassword=", token))
+      // A helper that comes after ours, `store` for one, keeps a password and leaves a `credential` alone.
+      let credential =
+        request.knowsAuthtype
+        ? "authtype=Basic\ncredential=\(BasicCredential.encode(username: username, token: token.accessToken))\n"
+        : "username=\(username)\npassword=\(token.accessToken)\n"
+      return Reply(output: lines(credential, token, isSecond))
     }
   }
 
-  /// What is said when there is no token.
-  package func answer(_ failure: Failure) -> Reply {
+  /// What is said when there is no token. `isSetUp`: this helper was named for this very server, so that git is not to ask
+  /// for a user name and a password, which do not exist and would go to the server.
+  package func answer(_ failure: Failure, isSetUp: @autoclosure () -> Bool = true) -> Reply {
     switch failure {
-    case .notOurs: Reply()
-    // Without `quit` git would ask for a user name and a password that do not exist.
+    case .notOurs(let message): isSetUp() ? Reply(output: "quit=1\n", note: message) : Reply()
     case .needsPerson(let message): Reply(output: "quit=1\n", note: message)
-    case .other(let message): Reply(note: message)
+    case .other(let message): Reply(output: isSetUp() ? "quit=1\n" : "", note: message)
     }
   }
 
@@ -132,13 +170,13 @@ package struct GitLookup: Sendable, Equatable {
     return offers("bearer") ? .bearer : nil
   }
 
-  /// `credential`: what stands before the token.
-  private func lines(_ credential: String, _ token: Token) -> String {
+  /// `credential`: the lines that hold the token.
+  private func lines(_ credential: String, _ token: Token, _ isSecond: Bool) -> String {
     var lines = ""
     // First: git passes over what depends on a capability that was not announced yet.
     if request.knowsAuthtype { lines += "capability[]=authtype\n" }
     if request.knowsState { lines += "capability[]=state\n" }
-    lines += credential + token.accessToken + "\n"
+    lines += credential
     if let expiry = token.expiresAt {
       lines += "password_expiry_utc=\(expiry)\n"
     } else if request.passwordExpiry != nil {
@@ -147,9 +185,12 @@ package struct GitLookup: Sendable, Equatable {
     }
     if request.knowsAuthtype { lines += "ephemeral=1\n" }
     if request.knowsState {
-      // With our state the server has refused twice: a third try with another token would go on for ever.
-      if state == nil { lines += "continue=1\n" }
-      if let state = GitState(fingerprint: token.fingerprint) { lines += "state[]=\(state.text)\n" }
+      // The server has refused one token already: to go on after another would go on for ever.
+      let isLast = isSecond || state != nil && !wasWrongScheme
+      if !isLast { lines += "continue=1\n" }
+      if let state = GitState(fingerprint: token.fingerprint, account: token.account, isLast: isLast) {
+        lines += "state[]=\(state.text)\n"
+      }
     }
     return lines
   }

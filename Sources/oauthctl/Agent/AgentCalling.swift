@@ -7,6 +7,11 @@ protocol AgentCalling: Sendable {
   /// - Throws: `CommandError.agent`, `.notReachable` or `.noAnswer`.
   func call<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer
 
+  /// Tells a running agent something, within this time in all; starts none.
+  ///
+  /// - Throws: as `call`.
+  func tell<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer
+
   /// Asks for a token; the wait is the request's own, and a little for the answer's way. The account is named in the
   /// failure.
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer
@@ -27,6 +32,10 @@ extension AgentCalling {
     } catch {
       throw error.about(account)
     }
+  }
+
+  func tell<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
+    try call(parameters, timeoutMilliseconds: timeoutMilliseconds)
   }
 
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {

@@ -14,6 +14,16 @@ struct LiveAgent: AgentCalling {
     }
   }
 
+  func tell<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
+    do {
+      let connectMilliseconds = timeoutMilliseconds / 4
+      return try AgentStarter().connect(starting: false, connectMilliseconds: connectMilliseconds)
+        .call(parameters, timeoutMilliseconds: timeoutMilliseconds - connectMilliseconds)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
   /// As `call`; the common request and its answer never meet a JSON coder.
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
     let wait = (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000
@@ -70,7 +80,8 @@ extension TokenGet {
   /// Whether ``AgentWire/TokenLine`` can say it. Member by member: comparing whole requests would build tables at run
   /// time that take as long as a tenth of a call.
   var isCanonical: Bool {
-    scope == nil && resource == nil && audience == nil && rejected == nil && force == nil && interaction == nil
+    username == nil && scope == nil && resource == nil && audience == nil && rejected == nil && force == nil
+      && interaction == nil
       && timeoutMilliseconds == nil && bestEffort == nil
   }
 }

@@ -72,7 +72,7 @@ struct CurlRun {
     let next: TokenAnswer
     do throws(CommandError) {
       // By its URL again: the host may have been taken out of the account meanwhile.
-      var request = TokenGet(account: answer.account, url: invocation.anyHost ? nil : settings.urls.first?.origin)
+      var request = TokenGet(account: answer.account, url: invocation.anyHost ? nil : settings.urls.first?.place)
       request.rejected = RejectedToken(fingerprint: answer.fingerprint)
       next = try bench.agent.token(request)
     } catch {
@@ -105,7 +105,12 @@ struct CurlRun {
     }
     var origins: [String] = []
     for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
-    var answer = try bench.agent.token(TokenGet(account: invocation.account, url: origins.first))
+    var answer: TokenAnswer
+    do throws(CommandError) {
+      answer = try bench.agent.token(TokenGet(account: invocation.account, url: urls.first?.place))
+    } catch {
+      throw error.choosing { "oauthctl curl \($0) …" }
+    }
     for origin in origins.dropFirst() {
       let account = answer.account
       answer = try bench.agent.token(TokenGet(account: account, url: origin))

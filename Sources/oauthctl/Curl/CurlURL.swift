@@ -8,8 +8,13 @@ struct CurlURL: Sendable, Equatable {
   /// Whether curl makes several transfers of it (`{a,b}`, `[1-9]`).
   var isGlob: Bool
 
-  /// What the agent is told: path and query are none of its business.
+  /// As written, where it is sure to mean the same to two readers; else empty.
+  private(set) var path = ""
+
   var origin: String { "\(scheme)://\(authority)/" }
+
+  /// What the agent is told: the path tells accounts of one host apart. The query is none of its business.
+  var place: String { "\(scheme)://\(authority)\(path.isEmpty ? "/" : path)" }
 
   var isLoopback: Bool { LoopbackHost.matches(authority: authority) }
 
@@ -42,7 +47,17 @@ struct CurlURL: Sendable, Equatable {
       throw .host(String(authorityText))
     }
     isGlob = globbing && path.contains { $0 == "{" || $0 == "[" }
+    self.path = Self.plain(path.prefix { $0 != "?" && $0 != "#" })
     if scheme == "http", !isLoopback { throw .plainText(authority) }
+  }
+
+  /// Letters, digits and `-._~` between slashes; empty for a path with anything else, or with dot segments.
+  private static func plain(_ path: Substring) -> String {
+    let isPlain = path.utf8.allSatisfy { byte in
+      isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "/-._~".utf8.contains(byte)
+    }
+    let hasDots = path.split(separator: "/").contains { $0.allSatisfy { $0 == "." } }
+    return isPlain && !hasDots && path.utf8.count <= 1_024 ? String(path) : ""
   }
 
   /// A name or address with or without a port, nothing else; `authority` is in lower case.

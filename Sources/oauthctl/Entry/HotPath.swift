@@ -4,23 +4,36 @@ import HelperFormats
 /// other spelling, `nil` here, goes to ArgumentParser: there is one grammar, and this is a small part of it.
 enum HotCommand: Equatable, Sendable {
   case getToken(account: String)
-  case gitCredential(GitOperation)
+  case gitCredential(GitOperation, account: String?)
 
   /// `arguments` with the program's name first.
   init?(_ arguments: [String]) {
     guard let program = arguments.first else { return nil }
     if FileBytes.name(of: program) == "git-credential-oauthctl" {
-      guard arguments.count == 2, let operation = GitOperation(arguments[1]) else { return nil }
-      self = .gitCredential(operation)
+      self.init(helper: arguments.dropFirst())
+      return
+    }
+    if arguments.count > 2, arguments[1] == "git-credential" {
+      self.init(helper: arguments.dropFirst(2))
       return
     }
     guard arguments.count == 3 else { return nil }
     if arguments[1] == "get-token", AccountName.isValid(arguments[2]) {
       self = .getToken(account: arguments[2])
-    } else if arguments[1] == "git-credential", let operation = GitOperation(arguments[2]) {
-      self = .gitCredential(operation)
     } else {
       return nil
     }
+  }
+
+  /// `[--account NAME] OPERATION`, as `setup git` writes it and git completes it.
+  private init?(helper words: ArraySlice<String>) {
+    var words = words
+    var account: String?
+    if words.count == 3, words.first == "--account", let name = words.dropFirst().first, AccountName.isValid(name) {
+      account = name
+      words = words.dropFirst(2)
+    }
+    guard words.count == 1, let operation = words.first.flatMap(GitOperation.init) else { return nil }
+    self = .gitCredential(operation, account: account)
   }
 }

@@ -8,7 +8,11 @@ struct GitCredentialCommand: ParsableCommand {
       "git runs it; `oauthctl setup git` says so to git.\nExample: printf 'protocol=https\\nhost=gitlab.example.com\\n' | oauthctl git-credential get"
   )
 
+  @Option(help: "Account NAME: its token, whichever other accounts share the host.") var account: String?
   @Argument(help: "get, store or erase; git may come up with others, which are ignored.") var operation: String
 
-  func run() throws { try GitCredentialHelper(bench: .live()).run(GitOperation(operation)) }
+  func run() throws {
+    if let account { try AccountName.check(account) }
+    try GitCredentialHelper(bench: .live(), account: account).run(GitOperation(operation))
+  }
 }

@@ -8,25 +8,59 @@ enum GitSetup {
 
   /// The configuration key of a host (gitcredentials(7)). `host` is an entry of an account's `hosts`: a host with or
   /// without a port, or a whole URL for plain http on loopback.
-  static func key(host: String) -> String {
-    "credential.\(host.contains("://") ? withoutSlash(host) : "https://" + host).helper"
+  static func key(host: String) -> String { "credential.\(url(host: host)).helper" }
+
+  /// As it stands in keys.
+  static func url(host: String) -> String { host.contains("://") ? withoutSlash(host) : "https://" + host }
+
+  /// With this key git tells which repository it is about: so accounts of one host are told apart, and one repository
+  /// that refuses a token is not taken for all of them.
+  static func pathKey(host: String) -> String { "credential.\(url(host: host)).useHttpPath" }
+
+  /// What sets or takes away the path's key; one that says anything else is the user's own. `isOurs`: our helper is there
+  /// to be taken away.
+  static func path(key: String, values: [String], remove: Bool, isOurs: Bool) -> [Command] {
+    if remove { return isOurs && values == ["true"] ? [["--unset-all", key]] : [] }
+    return values.isEmpty ? [[key, "true"]] : []
+  }
+
+  /// git replaces the file that it changes: a device, or a symbolic link to one, would be gone.
+  ///
+  /// - Throws: `CommandError.configuration` where git's global configuration is no regular file.
+  static func checkFile(_ surroundings: Surroundings) throws(CommandError) {
+    let home = surroundings["HOME"]
+    let other = surroundings["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
+    let files =
+      surroundings["GIT_CONFIG_GLOBAL"].map { [$0] } ?? [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
+    for file in files {
+      var found = stat()
+      guard stat(file, &found) == 0, found.st_mode & S_IFMT != S_IFREG else { continue }
+      throw .configuration(
+        "\(file) is no regular file, and git would replace it", run: "unset GIT_CONFIG_GLOBAL, or name a file there")
+    }
   }
 
   /// How git is to start us: an absolute path, which git gives to the shell as it is, so every other character than
   /// the plain ones is escaped.
-  static func helper(executable: String, hasLink: Bool) -> String {
+  static func helper(executable: String, hasLink: Bool, account: String? = nil) -> String {
     let path = hasLink ? FileBytes.folder(of: executable) + "/git-credential-oauthctl" : executable
     let escaped = path.unicodeScalars.map { scalar -> String in
       let isPlain =
         scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "/._-+".unicodeScalars.contains(scalar)
       return isPlain ? String(scalar) : "\\" + String(scalar)
     }.joined()
-    return hasLink ? escaped : escaped + " git-credential"
+    // An account's name has no character that a shell would look at.
+    return escaped + (hasLink ? "" : " git-credential") + (account.map { " --account \($0)" } ?? "")
   }
 
   /// Whether a configured value starts us, wherever we were when it was written.
   static func isOurs(_ value: String) -> Bool {
-    value.hasPrefix("/") && (value.hasSuffix("/git-credential-oauthctl") || value.hasSuffix("/oauthctl git-credential"))
+    guard value.hasPrefix("/") else { return false }
+    let words = value.split(separator: " ", omittingEmptySubsequences: false)
+    // A path with blanks has them escaped, so its last part still ends its word.
+    let command = words.count > 2 && words[words.count - 2] == "--account" ? words.dropLast(2) : words[...]
+    let text = command.joined(separator: " ")
+    return text.hasSuffix("/git-credential-oauthctl") || text.hasSuffix("/oauthctl git-credential")
   }
 
   /// What makes `values`, the key's present ones in order, end with an empty one and ours. Empty: nothing to do.

@@ -12,10 +12,13 @@ struct SetupCommand: ParsableCommand {
       discussion: """
         Shows what it changes in git's global configuration, then asks.
         Example: oauthctl setup git
+        Two accounts on one host: oauthctl setup git --account work --host https://gitlab.example.com/team
         """)
 
     @Flag(help: "Takes it out again.") var remove = false
-    @Option(help: "Only this host; repeatable. Default: the hosts of all accounts.") var host: [String] = []
+    @Option(help: "Only this host, or URL with a path; repeatable. Default: the hosts of all accounts.")
+    var host: [String] = []
+    @Option(help: "Only the hosts of account NAME, and always its token there.") var account: String?
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
 
@@ -25,8 +28,11 @@ struct SetupCommand: ParsableCommand {
       guard ProgramLookup.live(bench.surroundings).find("git") != nil else {
         throw .local("git is not in PATH", run: "apt install git, or your system's own way", status: 1)
       }
+      if let account { try AccountName.check(account) }
+      try GitSetup.checkFile(bench.surroundings)
       let hosts = try hosts(bench)
       let commands = try commands(hosts)
+      defer { if !remove { warnOfLaterHelpers(hosts, bench) } }
       if commands.isEmpty {
         bench.terminal.say(
           remove
@@ -60,7 +66,12 @@ struct SetupCommand: ParsableCommand {
       }
       if remove { return try configuredHosts() }
       var hosts: [String] = []
-      for host in try bench.allAccounts().flatMap(\.hosts) where !hosts.contains(host) { hosts.append(host) }
+      for summary in try bench.allAccounts() where account == nil || summary.account == account {
+        for host in summary.hosts where !hosts.contains(host) { hosts.append(host) }
+      }
+      if hosts.isEmpty, let account {
+        throw .configuration("\(account): no such account", run: "oauthctl account list")
+      }
       if hosts.isEmpty {
         throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
       }
@@ -71,11 +82,8 @@ struct SetupCommand: ParsableCommand {
     private func configuredHosts() throws(CommandError) -> [String] {
       let list = try git(["config", "--global", "--null", "--get-regexp", "^credential\\..*\\.helper$"])
       var hosts: [String] = []
-      for entry in list.text.split(separator: "\0") {
-        let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, GitSetup.isOurs(parts[1]) else { continue }
-        let url = String(parts[0].dropFirst("credential.".count).dropLast(".helper".count))
-        if !hosts.contains(url) { hosts.append(url) }
+      for helper in GitConfiguration.helpers(in: list.text) where GitSetup.isOurs(helper.command) {
+        if !hosts.contains(helper.url) { hosts.append(helper.url) }
       }
       return hosts
     }
@@ -87,19 +95,43 @@ struct SetupCommand: ParsableCommand {
           throw .local("/proc/self/exe does not tell where oauthctl is", run: nil, status: 1)
         }
         let link = FileBytes.folder(of: executable) + "/git-credential-oauthctl"
-        helper = GitSetup.helper(executable: executable, hasLink: access(link, X_OK) == 0)
+        helper = GitSetup.helper(executable: executable, hasLink: access(link, X_OK) == 0, account: account)
       }
       var commands: [GitSetup.Command] = []
       for host in hosts {
         let key = GitSetup.key(host: host)
-        let text = try git(["config", "--global", "--null", "--get-all", key]).text
-        // Every value ends with NUL, the empty one too.
-        let values = text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+        let values = try values(key)
         commands +=
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
+        let pathKey = GitSetup.pathKey(host: host)
+        commands += GitSetup.path(
+          key: pathKey, values: try self.values(pathKey), remove: remove,
+          isOurs: values.contains(where: GitSetup.isOurs))
       }
       return commands
+    }
+
+    private func values(_ key: String) throws(CommandError) -> [String] {
+      let text = try git(["config", "--global", "--null", "--get-all", key]).text
+      // Every value ends with NUL, the empty one too.
+      return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+
+    /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
+    private func warnOfLaterHelpers(_ hosts: [String], _ bench: Workbench) {
+      guard let (status, text) = try? Program.output(of: ["git", "config"] + GitConfiguration.query), status == 0 else {
+        return
+      }
+      let helpers = GitConfiguration.helpers(in: text)
+      for host in hosts {
+        let url = GitSetup.url(host: host)
+        let later = GitConfiguration.helpersAfterOurs(for: url, in: helpers)
+        guard !later.isEmpty else { continue }
+        bench.terminal.warn(
+          "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",
+          run: "take that helper out, or put it before oauthctl: git config --global --edit")
+      }
     }
 
     private func git(_ arguments: [String]) throws(CommandError) -> (status: Int32, text: String) {

@@ -50,6 +50,16 @@ enum CommandError: Error, Equatable {
     }
   }
 
+  /// Where several accounts fit, the command of each, the first few; other errors as they are.
+  func choosing(_ command: (String) -> String) -> CommandError {
+    guard case .agent(var failure, let account) = self, failure.kind == .accountAmbiguous, let names = failure.accounts
+    else { return self }
+    failure.hint =
+      names.prefix(3).map(command).joined(separator: "   or: ")
+      + "   (or  default = true  in the account's file)"
+    return .agent(failure, account: account)
+  }
+
   private static func nextStep(for failure: AgentFailure, account: String?) -> String? {
     let name = account ?? "NAME"
     switch failure.kind {

@@ -49,6 +49,24 @@ enum FileBytes {
     }
   }
 
+  /// Everything up to the first blank line, or to the end; what came behind the blank line with it is left in. Nil at an
+  /// error or beyond `limit` bytes.
+  static func readToBlankLine(from descriptor: Int32, limit: Int) -> [UInt8]? {
+    let lineFeed = UInt8(ascii: "\n")
+    var all: [UInt8] = []
+    while true {
+      guard let some = readSome(from: descriptor, limit: 16 << 10) else { return nil }
+      if some.isEmpty { return all }
+      let start = max(0, all.count - 1)
+      all += some
+      if all.count > limit { return nil }
+      let new = all[start...]
+      if all.first == lineFeed || zip(new, new.dropFirst()).contains(where: { $0 == lineFeed && $1 == lineFeed }) {
+        return all
+      }
+    }
+  }
+
   /// What is in a folder, by name; empty where it cannot be read.
   static func names(in path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }

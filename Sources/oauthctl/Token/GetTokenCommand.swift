@@ -33,12 +33,17 @@ struct GetTokenCommand: ParsableCommand {
   func run(_ bench: Workbench) throws(CommandError) {
     let request = try request()
     // JSON shows the scopes, which the shortcut of `token` leaves out.
-    let answer =
-      format == .json
-      ? try bench.agent.call(
-        request, about: name,
-        timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
-      : try bench.agent.token(request)
+    let answer: TokenAnswer
+    do throws(CommandError) {
+      answer =
+        format == .json
+        ? try bench.agent.call(
+          request, about: name,
+          timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
+        : try bench.agent.token(request)
+    } catch {
+      throw error.choosing { "oauthctl get-token \($0)" }
+    }
     bench.terminal.data(try format.text(answer))
   }
 

@@ -43,7 +43,8 @@ class GitRepository:
         # Read whole before the answer: a push of more than 1 MiB comes in chunks, without a length.
         body = environ["wsgi.input"].read()
         token = presented_token(environ)
-        if token is None or not self.is_active(token):
+        # Nobody has rights to this one.
+        if token is None or not self.is_active(token) or path.startswith(PREFIX + "forbidden.git/"):
             return refusal(start_response, presented=token is not None)
         return self.run_backend(environ, start_response, path[len(PREFIX) - 1:], body)
 

@@ -25,26 +25,31 @@ enum ToolCheck {
 
   private static func git(_ patient: Patient) -> [Finding] {
     guard find("git", patient) != nil else { return [.ok("git", "not installed")] }
-    let listed = patient.machine.output([
-      "git", "config", "--global", "--null", "--get-regexp", "^credential\\..*\\.helper$",
-    ])
-    var ours: [(key: String, helper: String)] = []
-    for entry in (listed?.text ?? "").split(separator: "\0") {
-      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      if parts.count == 2, GitSetup.isOurs(parts[1]) { ours.append((parts[0], parts[1])) }
-    }
+    let listed = patient.machine.output(["git", "config", "--global"] + GitConfiguration.query)
+    let helpers = GitConfiguration.helpers(in: listed?.text ?? "")
+    let ours = helpers.filter { GitSetup.isOurs($0.command) }
     guard !ours.isEmpty else {
       return [.note("git", "it does not ask oauthctl", .run("oauthctl setup git"))]
     }
-    for (_, helper) in ours {
-      let program = helper.prefix { $0 != " " }.filter { $0 != "\\" }
+    for helper in ours {
+      let program = helper.command.prefix { $0 != " " }.filter { $0 != "\\" }
       guard !patient.machine.isExecutable(program) else { continue }
       return [
         .wrong("git", "its helper \(patient.shown(program)) is not there", .run("oauthctl setup git"))
       ]
     }
     let hosts = Set(patient.accounts.flatMap(\.hosts))
-    let missing = hosts.filter { host in !ours.contains { $0.key == GitSetup.key(host: host) } }.sorted()
+    let missing = hosts.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
+    for origin in Set(ours.map(\.url)).sorted() {
+      let later = GitConfiguration.helpersAfterOurs(for: origin, in: helpers)
+      guard !later.isEmpty else { continue }
+      return [
+        .note(
+          "git",
+          "\(later.joined(separator: ", ")) comes after oauthctl for \(origin): git before 2.46 tells it the token",
+          .advice("take that helper out, or put it before oauthctl: git config --global --edit"))
+      ]
+    }
     return missing.isEmpty
       ? [.ok("git", "it asks oauthctl for the hosts of your accounts")]
       : [.note("git", "it does not ask oauthctl for \(missing.joined(separator: ", "))", .run("oauthctl setup git"))]

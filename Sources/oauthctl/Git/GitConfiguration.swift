@@ -1,0 +1,49 @@
+import Glibc
+
+/// What git's configuration says of helpers, as `git config --null --get-regexp` lists it.
+enum GitConfiguration {
+  struct Helper: Sendable, Equatable {
+    /// The URL of `credential.URL.helper`; empty for `credential.helper`.
+    var url: String
+    /// Empty: the helpers before are switched off.
+    var command: String
+  }
+
+  static let query = ["--null", "--get-regexp", "^credential(\\..*)?\\.helper$"]
+
+  /// In git's own order.
+  static func helpers(in list: String) -> [Helper] {
+    list.split(separator: "\0").compactMap { entry in
+      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts[0].hasPrefix("credential."), parts[0].hasSuffix("helper") else { return nil }
+      let url = parts[0].dropFirst("credential.".count).dropLast("helper".count)
+      return Helper(url: String(url.hasSuffix(".") ? url.dropLast() : url), command: parts.count == 2 ? parts[1] : "")
+    }
+  }
+
+  /// Whether `setup git` has named the server `origin` (`https://host:port`), with or without a path: ours, with the ones
+  /// before switched off.
+  static func isSetUp(_ origin: String, in helpers: [Helper]) -> Bool {
+    let own = helpers.filter { helper in
+      let url = helper.url.lowercased()
+      return url == origin || url.hasPrefix(origin + "/")
+    }
+    return own.contains { GitSetup.isOurs($0.command) } && own.contains { $0.command.isEmpty }
+  }
+
+  /// Asks git. False where it does not answer.
+  static func isSetUp(_ origin: String) -> Bool {
+    guard let (status, text) = try? Program.output(of: ["git", "config"] + query), status == 0 else { return false }
+    return isSetUp(origin, in: helpers(in: text))
+  }
+
+  /// Names of helpers that git asks or tells after ours for a server, in order: git tells them what we gave. Those of `url`
+  /// itself and of broader keys count alike, since git takes them in the order of the files.
+  static func helpersAfterOurs(for origin: String, in helpers: [Helper]) -> [String] {
+    let fitting = helpers.filter { $0.url.isEmpty || $0.url == origin || $0.url.hasPrefix(origin + "/") }
+    guard let ours = fitting.lastIndex(where: { GitSetup.isOurs($0.command) }) else { return [] }
+    let after = fitting[(ours + 1)...]
+    let start = after.lastIndex { $0.command.isEmpty }.map { $0 + 1 } ?? after.startIndex
+    return after[start...].map(\.command)
+  }
+}
