@@ -244,6 +244,8 @@ def start_with_cores(home, *arguments, **options):
     def allow():
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
         resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+        # Whoever runs the tests in the background has it ignored, which children inherit.
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
     return home.start(home.programs / "oauthctl", *arguments, start_new_session=True, preexec_fn=allow, **options)
 

@@ -181,6 +181,25 @@ def test_two_ends_beside_a_silent_server_lose_no_login(fleet, tell, end):
     assert max(intents) <= PLACES and queued == 0 and said == [] and left == {} and verdict.broken == {}
 
 
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_few_accounts_of_one_server_go_on_by_themselves_after_a_kill(fleet, count):
+    """Each refresh was under way, and nobody asks again."""
+    server = fleet.server("a", life=LIFE)
+    names = fleet.define(server, count)
+    fleet.start()
+    fleet.log_in(names)
+    server.behave(life=LIFE, grace=600, delay=20.0)
+    pending = fleet.begin_force(names)
+    fleet.wait(lambda: server.counts()["open"] == count, 20, "a refresh of each")
+    fleet.kill()
+    assert pending.answers() == [None] * count
+    server.behave(life=LIFE, grace=600)
+    before = server.counts()["refreshes"]
+    fleet.start()
+    fleet.wait(lambda: server.counts()["refreshes"] == before + count, 20, "each is sent again")
+    assert fleet.revive(names, 60) == {} and Verdict(fleet, names, lambda account: 600.0, most=3).broken == {}
+
+
 def test_refused_connections_under_a_watchdog_lose_no_login(fleet, tell):
     """A manager that ends the agent whenever it is silent for longer than the unit allows, as systemd does."""
     count, limit = size(60, 1000), 30.0
@@ -361,7 +380,8 @@ def test_ten_thousand_accounts_of_a_dead_server_delay_nobody(fleet, tell):
     began = time.monotonic()
     fleet.start(asleep=OVER)
     started = time.monotonic() - began
-    fleet.watcher.window()
+    # The watcher's own question may have waited for the start too.
+    fleet.wait(lambda: fleet.watcher.window()["service"]["most"] < 1, 60, "an answer to the watcher")
     loud, end = [], time.monotonic() + beside
     while time.monotonic() < end:
         loud += one_by_one(fleet, others, 1)

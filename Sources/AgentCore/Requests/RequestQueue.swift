@@ -30,8 +30,10 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
   }
 
   private struct Lane {
-    /// May hold tickets that left; they are skipped.
+    /// May hold tickets that left or moved; they are skipped.
     var line = Heap<Entry>()
+    /// What ``heads`` has of this server, and it has every server where somebody waits.
+    var head: Entry?
     var waiting = 0
     var running = 0
   }
@@ -49,7 +51,7 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
   private var lanes: [Server: Lane] = [:]
   private var waiting: [Ticket: Waiting] = [:]
   private var running: [Ticket: (server: Server, gaveWay: Bool)] = [:]
-  /// One for each server where somebody waits, beside some that are no longer the first.
+  /// The first of each server where somebody waits, beside some that no longer are.
   private var heads = Heap<Head>()
   private var lastTicket: Ticket = 0
 
@@ -68,15 +70,19 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
     lastTicket += 1
     waiting[lastTicket] = Waiting(server: server, priority: priority)
     lanes[server, default: Lane()].waiting += 1
-    line(up: Entry(priority: priority, ticket: lastTicket), at: server)
+    lanes[server]?.line.insert(Entry(priority: priority, ticket: lastTicket))
+    tidy(server)
     return lastTicket
   }
 
-  /// Moves a waiting request to its new place in the order.
+  /// Moves a waiting request to its new place in the order. A plan that is put off keeps its place: whoever waits here is
+  /// due.
   package mutating func change(_ ticket: Ticket, to priority: RequestPriority) {
     guard let found = waiting[ticket], found.priority != priority else { return }
+    if case (.plan(let before), .plan(let after)) = (found.priority, priority), before < after { return }
     waiting[ticket]?.priority = priority
-    line(up: Entry(priority: priority, ticket: ticket), at: found.server)
+    lanes[found.server]?.line.insert(Entry(priority: priority, ticket: ticket))
+    tidy(found.server)
   }
 
   /// Leaves the queue; false when the ticket is not waiting.
@@ -94,6 +100,7 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
     var held: [Head] = []
     while free > 0, tickets.count < most, let head = heads.popMin() {
       guard let first = first(at: head.server), first == head.entry, let lane = lanes[head.server] else { continue }
+      lanes[head.server]?.head = nil
       guard free > lane.running else {
         held.append(head)
         continue
@@ -104,9 +111,9 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
       waiting[first.ticket] = nil
       running[first.ticket] = (head.server, false)
       tickets.append(first.ticket)
-      if let next = self.first(at: head.server) { heads.insert(Head(entry: next, server: head.server)) }
+      point(at: head.server)
     }
-    for head in held { heads.insert(head) }
+    for head in held { point(at: head.server) }
     return tickets
   }
 
@@ -127,11 +134,6 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
     tidy(found.server)
   }
 
-  private mutating func line(up entry: Entry, at server: Server) {
-    lanes[server]?.line.insert(entry)
-    if first(at: server) == entry { heads.insert(Head(entry: entry, server: server)) }
-  }
-
   /// The first in line at `server`; those before it that left are dropped.
   private mutating func first(at server: Server) -> Entry? {
     while let entry = lanes[server]?.line.min {
@@ -141,20 +143,26 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
     return nil
   }
 
-  /// Forgets what is left of requests that are gone.
+  /// Sees to it that the first in line at `server` stands among the heads, whoever came, moved or left.
+  private mutating func point(at server: Server) {
+    guard let first = first(at: server), lanes[server]?.head != first else { return }
+    lanes[server]?.head = first
+    heads.insert(Head(entry: first, server: server))
+  }
+
+  /// Brings what is known of `server` in order after a change, and forgets what is left of requests that are gone.
   private mutating func tidy(_ server: Server) {
     guard let lane = lanes[server] else { return }
     if lane.waiting == 0 {
-      if lane.running == 0 { lanes[server] = nil } else { lanes[server]?.line = Heap() }
-    } else if let first = first(at: server) {
-      // The head may have been the one that left.
-      heads.insert(Head(entry: first, server: server))
+      lanes[server] = lane.running == 0 ? nil : Lane(running: lane.running)
+    } else {
+      if lane.line.count > 2 * lane.waiting + 64 {
+        lanes[server]?.line = Heap(lane.line.unordered.filter { waiting[$0.ticket]?.priority == $0.priority })
+      }
+      point(at: server)
     }
     guard heads.count > 4 * lanes.count + 64 else { return }
-    heads = Heap()
-    for server in Array(lanes.keys) {
-      if let first = first(at: server) { heads.insert(Head(entry: first, server: server)) }
-    }
+    heads = Heap(lanes.compactMap { server, lane in lane.head.map { Head(entry: $0, server: server) } })
   }
 }
 

@@ -51,6 +51,75 @@ struct RequestQueueTests {
     }
   }
 
+  @Test("Who moves back, or leaves, leaves its place to the next one", arguments: [true, false])
+  func movesBack(_ stays: Bool) {
+    var queue = Queue(limit: 4)
+    let first = queue.enqueue("a", .caller(deadline: 1))
+    let second = queue.enqueue("a", .caller(deadline: 2))
+    if stays { queue.change(first, to: .plan(due: 0)) } else { queue.withdraw(first) }
+    admit(&queue, stays ? [second, first] : [second])
+  }
+
+  @Test("A plan that is put off while it waits keeps its place")
+  func putOff() {
+    var queue = Queue(limit: 2)
+    let tickets = [queue.enqueue("a", .plan(due: 1)), queue.enqueue("a", .plan(due: 2))]
+    queue.change(tickets[0], to: .plan(due: 3))
+    admit(&queue, [tickets[0]])
+  }
+
+  /// The rule as one would write it without a thought of speed.
+  private struct Model {
+    var limit: Int
+    var waiting: [(ticket: UInt64, server: String, priority: RequestPriority)] = []
+    var running: [(ticket: UInt64, server: String)] = []
+
+    mutating func admitted() -> [UInt64] {
+      var tickets: [UInt64] = []
+      while true {
+        waiting.sort { $0.priority == $1.priority ? $0.ticket < $1.ticket : $0.priority < $1.priority }
+        let free = limit - running.count
+        let place = waiting.firstIndex { one in free > running.count { $0.server == one.server } }
+        guard free > 0, let place else { return tickets }
+        let one = waiting.remove(at: place)
+        running.append((one.ticket, one.server))
+        tickets.append(one.ticket)
+      }
+    }
+  }
+
+  @Test("Whatever comes, moves, leaves and ends, in any order, the first that may start does", arguments: 0..<40 as Range<UInt64>)
+  func anyOrder(_ seed: UInt64) {
+    var dice = Dice(seed: seed + 1)
+    var queue = Queue(limit: 6)
+    var model = Model(limit: 6)
+    for step in 0..<400 {
+      let priority: RequestPriority =
+        switch dice.roll(4) {
+        case 0: .person
+        case 1: .plan(due: 0)
+        default: .caller(deadline: Double(dice.roll(5)))
+        }
+      switch dice.roll(6) {
+      case 0, 1:
+        let server = ["a", "b", "c"][dice.roll(3)]
+        model.waiting.append((queue.enqueue(server, priority), server, priority))
+      case 2 where !model.waiting.isEmpty:
+        let place = dice.roll(model.waiting.count)
+        model.waiting[place].priority = priority
+        queue.change(model.waiting[place].ticket, to: priority)
+      case 3 where !model.waiting.isEmpty:
+        queue.withdraw(model.waiting.remove(at: dice.roll(model.waiting.count)).ticket)
+      case 4 where !model.running.isEmpty:
+        queue.release(model.running.remove(at: dice.roll(model.running.count)).ticket)
+      default:
+        let (tickets, expected) = (queue.admitted(), model.admitted())
+        #expect(tickets == expected, "seed \(seed), step \(step)")
+        guard tickets == expected else { return }
+      }
+    }
+  }
+
   @Test("A plan that somebody comes to wait for moves up, also across servers")
   func movesUp() {
     var queue = Queue(limit: 2)
