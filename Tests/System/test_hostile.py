@@ -115,8 +115,12 @@ def test_a_refused_login_is_shown_as_text(home, agent, server):
     evil = urllib.parse.urlencode({"error": "access_denied", "error_description": EVIL})
     browser = home.bin / "browser"
     browser.write_text(
-        f"#!{sys.executable}\nimport sys, urllib.parse, urllib.request\n"
-        "asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(sys.argv[1]).query))\n"
+        f"#!{sys.executable}\nimport http.client, sys, urllib.parse, urllib.request\n"
+        "link = urllib.parse.urlsplit(sys.argv[1])\n"
+        "listener = http.client.HTTPConnection(link.netloc)\n"
+        "listener.request('GET', link.path)\n"
+        "asked = urllib.parse.urlsplit(listener.getresponse().headers['Location'])\n"
+        "asked = dict(urllib.parse.parse_qsl(asked.query))\n"
         f"url = asked['redirect_uri'] + '?{evil}&' + urllib.parse.urlencode({{'state': asked['state']}})\n"
         f"open({str(home.root / 'page')!r}, 'wb').write(urllib.request.urlopen(url).read())\n")
     result = log_in(home, server, check=False)

@@ -257,10 +257,11 @@ def main():
     from world.browser import detach
 
     detach()
-    url, lines = sys.argv[1], []
-    base = url.split("/api/")[0]
-    person = Person(base, os.environ["WORLD_CA"])
+    lines, person = [], Person("", os.environ["WORLD_CA"])
     try:
+        # The link of the redirect listener leads to the server.
+        url = person.call("GET", sys.argv[1]).headers["Location"]
+        base = person.base = url.split("/api/")[0]
         for _ in range(8):
             answer = person.call("GET", url)
             lines.append(f"GET {url} {answer.status_code}")
