@@ -34,10 +34,12 @@ def test_logout_revokes_at_the_server(home, agent, own, client):
     result = home.oauthctl("logout", "work")
     assert result.stdout == "" and "the server revoked the tokens" in result.stderr
     assert live_tokens(own) == [] and own.say_hello(token) == 401
-    [request] = own.revocations(mark)
-    assert (request["status"], request["token"]) == (200, mark_of(refresh_token))
+    # The access token after it: a server may or may not take it along.
+    requests = own.revocations(mark)
+    assert [(entry["status"], entry["token"]) for entry in requests] == [
+        (200, mark_of(refresh_token)), (200, mark_of(token))]
     # A confidential client shows who it is.
-    assert request["authorization"] == ("basic" if CLIENTS[client].secret else None)
+    assert {entry["authorization"] for entry in requests} == {"basic" if CLIENTS[client].secret else None}
 
 
 def test_after_logout_there_is_no_token_and_a_login_is_asked_for(home, agent, own):
@@ -95,7 +97,7 @@ def test_a_server_that_is_down_is_told_later(home, agent, own, restart):
         # The vault is opened when somebody wants something.
         home.oauthctl("status")
     wait_until(lambda: own.revocations(mark), 60, "the revocation")
-    assert [entry["status"] for entry in own.revocations(mark)] == [200] and live_tokens(own) == []
+    assert {entry["status"] for entry in own.revocations(mark)} == {200} and live_tokens(own) == []
 
 
 def test_a_pending_revocation_does_not_touch_the_next_login(home, agent, own):

@@ -190,10 +190,15 @@ def test_the_journal_has_fields_to_look_by_and_no_secret(service, server, is_fen
     server.script(revoke_grants=True)
     assert service.oauthctl("get-token", "work", "--force", check=False).status == 4
     service.oauthctl("vault", "lock")
-    wait_until(lambda: any(entry.get("OAUTHCTL_EVENT") == "locked" for entry in entries(service)), 20, "the last entry")
+    wait_until(lambda: service.show("StatusText") == "locked", 20, "the lock is told")
+    service.oauthctl("vault", "unlock")
+    wait_until(lambda: service.show("StatusText") == "serving 1 account", 20, "the unlock is told")
+    wait_until(
+        lambda: any(entry.get("OAUTHCTL_EVENT") == "unlocked" for entry in entries(service)), 20, "the last entry")
 
     found = {entry.get("OAUTHCTL_EVENT"): entry for entry in entries(service)}
-    assert {"started", "logged_in", "token_asked", "token_granted", "token_failed", "locked"} <= found.keys()
+    wanted = {"started", "logged_in", "token_asked", "token_granted", "token_failed", "locked", "unlocked"}
+    assert wanted <= found.keys()
     for event in ("logged_in", "token_granted", "token_failed"):
         entry = found[event]
         assert (entry["OAUTHCTL_ACCOUNT"], entry["OAUTHCTL_ISSUER"]) == ("work", server.issuer)

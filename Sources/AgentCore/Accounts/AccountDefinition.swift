@@ -21,6 +21,11 @@ package enum AmbiguousRetry: String, Sendable, CaseIterable, Codable { case once
 
 /// One `accounts.d/NAME.toml`, read and checked key by key, before any rule across keys. No secrets are in it.
 package struct AccountDefinition: Sendable, Equatable {
+  /// The scope that asks for a refresh token (OpenID Connect Core §11).
+  static let offlineAccess = "offline_access"
+
+  var wantsOfflineAccess: Bool { scope.contains("openid") && scope.contains(Self.offlineAccess) }
+
   /// `[a-z0-9][a-z0-9._-]{0,62}`; the file's name without `.toml`.
   package var name: String
   /// The file it was read from, for messages.

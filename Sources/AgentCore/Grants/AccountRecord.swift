@@ -201,6 +201,8 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   package var binding: DefinitionBinding
   package var attempts = 0
   package var since: Moment
+  /// Seconds after `since` at which the token ends by itself; nil: not known.
+  package var lifeSeconds: Double?
 
   package init(token: StoredSecret, hint: String, binding: DefinitionBinding, since: Moment) {
     self.token = token
@@ -211,4 +213,9 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
 
   /// Seconds after which it is given up: 30 days.
   package static let lifeSeconds = 30.0 * 86_400
+
+  private enum CodingKeys: String, CodingKey {
+    case token, hint, binding, attempts, since
+    case lifeSeconds = "life_s"
+  }
 }

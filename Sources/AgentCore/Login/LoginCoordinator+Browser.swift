@@ -39,6 +39,10 @@ extension LoginCoordinator {
         if let hint = definition.username, definition.authorizeParameters["login_hint"] == nil {
           extra.append(ExtraParameter("login_hint", hint))
         }
+        // Without it a server gives no refresh token for this scope (OpenID Connect Core §11).
+        if definition.wantsOfflineAccess, definition.authorizeParameters["prompt"] == nil {
+          extra.append(ExtraParameter("prompt", "consent"))
+        }
         // PKCE binds the code already and no ID token is read; but some servers refuse OpenID requests without a nonce.
         let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
         let url = try AuthorizationRequest(

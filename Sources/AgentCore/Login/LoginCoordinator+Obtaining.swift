@@ -70,12 +70,25 @@ extension LoginCoordinator {
     sessions[session.id]?.state = .keeping
     do throws(AgentFailure) {
       let renewable = try await service.finishLogin(definition.name, grant, token)
-      let missing = definition.scope.filter { !scope.contains($0) }
+      // A refresh token is what it asks for, whatever the answer's scope says.
+      let missing = definition.scope.filter {
+        !scope.contains($0) && !($0 == AccountDefinition.offlineAccess && refreshToken != nil)
+      }
       return .success(
         LoginProgress(
           state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
-          missingScope: missing.isEmpty ? nil : missing))
+          missingScope: missing.isEmpty ? nil : missing,
+          hint: renewable ? nil : Self.refreshTokenHint(definition, session.server)))
     } catch { return .failure(error) }
+  }
+
+  /// How the next login may bring a refresh token, where the server has the scope for it.
+  private static func refreshTokenHint(_ definition: AccountDefinition, _ server: ResolvedServer) -> String? {
+    guard [.authorizationCode, .deviceCode].contains(definition.grant), server.offersOfflineAccess,
+      !definition.scope.contains(AccountDefinition.offlineAccess)
+    else { return nil }
+    return "the scope offline_access may bring one: add it to scope in \(definition.file), "
+      + "then: oauthctl login \(definition.name)"
   }
 
   /// Tells the server, once, that the tokens of a login that was cancelled meanwhile are not wanted (RFC 7009).
@@ -98,7 +111,7 @@ extension LoginCoordinator {
       failure = AgentFailure(
         kind, "\(name): \(host) refused the login: \(error)",
         hint: error.meaning == .clientRefused
-          ? "check client_id and client secret: oauthctl secret set \(name) client_secret" : nil,
+          ? ClientHint.text(name, method: session.binding.clientAuthentication) : nil,
         oauthError: error.code, oauthErrorDescription: error.explanation)
     case .refusedWithoutReason, .granted: failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)")
     case .unusable: failure = AgentFailure(.unavailable, "\(name): \(host): \(verdict)")

@@ -165,7 +165,11 @@ package actor LoginCoordinator {
       .failure(
         session.refusal
           ?? AgentFailure(
-            .loginCancelled, "\(name): the login was not finished in time", hint: "oauthctl login \(name)")))
+            .loginCancelled,
+            "\(name): the login was not finished in time"
+              + (session.browser.map {
+                "; if the browser showed an error, the server may not know the client id or the address \($0.redirectURI)"
+              } ?? ""), hint: "oauthctl login \(name)")))
   }
 
   /// Runs `body` until the session ends.

@@ -10,12 +10,17 @@ package struct AgentIdentity: Sendable {
   package var startedAt: Moment
   /// Conditions that make it worse than it should be, found at the start.
   package var degraded: [String]
+  /// Where its files are, by `configuration`, `data` and `state`.
+  package var folders: [String: String]
 
-  package init(pid: Int32, started: String, startedAt: Moment, degraded: [String]) {
+  package init(
+    pid: Int32, started: String, startedAt: Moment, degraded: [String], folders: [String: String] = [:]
+  ) {
     self.pid = pid
     self.started = started
     self.startedAt = startedAt
     self.degraded = degraded
+    self.folders = folders
   }
 }
 
@@ -228,7 +233,7 @@ package struct AgentRouter: LineResponder {
       startedAt: Int(identity.startedAt.wallSeconds), vault: vault,
       degraded: identity.degraded + (await service.conditions),
       problems: problems, problemsLeftOut: leftOut, counts: ["accounts": await service.definedCount],
-      accounts: page.accounts, next: page.next)
+      accounts: page.accounts, next: page.next, folders: identity.folders.isEmpty ? nil : identity.folders)
   }
 
   private func vaultStatus(_: VaultStatusRequest) async -> VaultStatusAnswer {

@@ -113,14 +113,36 @@ extension CredentialService {
     accounts[name]?.passwordOnce = nil
     try await change(name, .logout)
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
-    switch await revocation(name, since: began, seconds: Self.revocationWaitSeconds) {
-    case .revoked: return LogoutAnswer(revocation: .revoked)
-    case .refused(let reason): return LogoutAnswer(revocation: .refused, reason: reason)
-    case .later(let reason, _): return LogoutAnswer(revocation: .pending, reason: reason)
-    case .clientRefused(let reason):
-      let advice = "once the client secret is right (oauthctl secret set \(name) client_secret), it is told again"
-      return LogoutAnswer(revocation: .pending, reason: "\(reason) \(advice)")
-    case nil: return LogoutAnswer(revocation: .pending, reason: "the server has not answered yet")
+    let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)
+    return Self.answer(ends, open: open, name)
+  }
+
+  /// `open` is how many tokens the server has still to be told.
+  private static func answer(
+    _ ends: [(revocation: RevocationRecord, end: RevocationEnd)], open: Int, _ name: String
+  ) -> LogoutAnswer {
+    if let later = ends.first(where: { !$0.end.isFinal }) {
+      switch later.end {
+      case .clientRefused(let reason):
+        let advice = "once the client secret is right (oauthctl secret set \(name) client_secret), it is told again"
+        return LogoutAnswer(revocation: .pending, reason: "\(reason) \(advice)")
+      case .later(let reason, _): return LogoutAnswer(revocation: .pending, reason: reason)
+      case .revoked, .refused: break
+      }
     }
+    if ends.isEmpty || open > 0 {
+      return LogoutAnswer(revocation: .pending, reason: "the server has not answered yet")
+    }
+    // The refresh token, where there is one, comes first: what is said of it is what counts.
+    var refusal: (revocation: RevocationRecord, reason: String)?
+    for (revocation, end) in ends {
+      if refusal == nil, case .refused(let reason) = end { refusal = (revocation, reason) }
+    }
+    guard let refusal else { return LogoutAnswer(revocation: .revoked) }
+    guard refusal.revocation.hint == "access_token", ends.contains(where: { $0.revocation.hint == "refresh_token" })
+    else { return LogoutAnswer(revocation: .refused, reason: refusal.reason) }
+    let left = refusal.revocation.lifeSeconds.map { " for \(Int($0.rounded(.up))) s more at most" } ?? ""
+    return LogoutAnswer(
+      revocation: .revoked, reason: "but an access token may live on\(left): \(refusal.reason)")
   }
 }

@@ -1,5 +1,11 @@
 package import AgentWire
 
+/// What the service does, for one line of `systemctl status`.
+package enum ServingState: Sendable {
+  case accounts(Int, problems: [ConfigurationProblem])
+  case locked
+}
+
 /// Reading the configuration files: elsewhere, since it may take long, and taken over here in one step.
 extension CredentialService {
   package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
@@ -48,6 +54,7 @@ extension CredentialService {
     reading = nil
     if isOpen, !isLocked {
       apply(read)
+      tellServing()
     } else {
       problems = FileProblems(read.problems)
       lockedCount = read.definitions.count

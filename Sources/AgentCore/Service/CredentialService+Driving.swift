@@ -142,7 +142,8 @@ extension CredentialService {
   }
 
   private func revocationEnded(_ account: Account, _ revocation: RevocationRecord, _ end: RevocationEnd) {
-    account.revoked = (revocation.since, end)
+    account.revoked.removeAll { $0.revocation.since != revocation.since || $0.revocation == revocation }
+    account.revoked.append((revocation, end))
     guard accounts[account.name] === account else { return }
     event(account) { machine, now in
       machine.revocationEnded(revocation, end, id: nextID(), at: now, random: random.fraction())

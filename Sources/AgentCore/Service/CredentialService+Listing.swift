@@ -38,7 +38,7 @@ extension CredentialService {
   package var definedCount: Int {
     guard isOpen else { return lockedCount }
     if index.isKept, !index.hasChanges { return index.count }
-    return accounts.values.count { $0.machine.definition != nil }
+    return accounts.values.count { $0.machine.definition != nil || isUnread($0) }
   }
 
   /// Opens the vault, and brings the index up to date.
@@ -60,7 +60,8 @@ extension CredentialService {
 
   private func look(at name: String) {
     guard let account = accounts[name], account.machine.definition != nil else {
-      return index.set(name, nil, end: nil)
+      let isUnread = accounts[name].map(isUnread) ?? false
+      return index.set(name, isUnread ? .configInvalid : nil, end: nil)
     }
     let now = now(name)
     let (state, _) = self.state(name, account.machine, at: now)
@@ -105,7 +106,8 @@ extension CredentialService {
   }
 
   func summary(_ name: String) -> AccountSummary? {
-    guard let account = accounts[name], let definition = account.machine.definition else { return nil }
+    guard let account = accounts[name] else { return nil }
+    guard let definition = account.machine.definition else { return unreadSummary(account) }
     let now = self.now(name)
     let record = account.machine.record
     let token = record?.token(.standard)
@@ -119,14 +121,62 @@ extension CredentialService {
       account: name, accountID: record == nil ? nil : account.id.description, state: state, reason: reason,
       issuer: definition.issuer, host: definition.host,
       hosts: definition.origins, clientID: definition.clientID, grant: definition.grant.rawValue,
-      scope: record?.grant?.scope ?? definition.scope, expiresAt: remaining.map { Int(now.wallSeconds + $0) },
+      scope: token?.scope ?? record?.grant?.scope ?? definition.scope,
+      expiresAt: remaining.map { Int(now.wallSeconds + $0) },
       expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
       retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
-      gitUsername: definition.gitUsername)
+      gitUsername: definition.gitUsername, hint: hint(state, account.machine, definition))
+  }
+
+  /// Of a login whose file could not be read since the agent started: from its sealed record.
+  private func unreadSummary(_ account: Account) -> AccountSummary? {
+    guard isUnread(account), let grant = account.machine.record?.grant,
+      let problem = problems.first(about: account.name)
+    else { return nil }
+    let binding = grant.binding
+    return AccountSummary(
+      account: account.name, accountID: account.id.description, state: .configInvalid,
+      reason: "\(problem.file): \(problem.sentence)", issuer: binding.issuer, host: binding.issuerHost,
+      hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
+      expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
+      hint: "mend \(problem.file)")
+  }
+
+  /// What a person can do about the state.
+  private func hint(
+    _ state: AccountSummary.State, _ machine: AccountStateMachine, _ definition: AccountDefinition
+  ) -> String? {
+    switch state {
+    case .new, .loginRequired: "oauthctl login \(definition.name)"
+    case .clientRejected: ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
+    case .definitionChanged: "oauthctl account accept \(definition.name)   (or: oauthctl login \(definition.name))"
+    case .configInvalid: "mend \(problems.first(about: definition.name)?.file ?? definition.file)"
+    case .retrying: machine.doubtHint
+    case .ok, .refreshing, .expired: machine.narrowedHint
+    case .loginPending, .locked: nil
+    }
+  }
+}
+
+extension AccountStateMachine {
+  /// The server gives less than it gave at the login; some do so for good once a token with fewer scopes was asked for.
+  var narrowedHint: String? {
+    guard let grant = record?.grant, let token = record?.token(.standard), !token.scope.isEmpty else { return nil }
+    let missing = grant.scope.filter { !token.scope.contains($0) && $0 != AccountDefinition.offlineAccess }
+    guard !missing.isEmpty else { return nil }
+    let shown = Escaped.forTerminal(missing.joined(separator: " "), limit: 120)
+    return "its server gives no \(shown) any more; for that: oauthctl login \(name)"
   }
 }
 
 extension AccountDefinition {
+  /// Whether its issuer, or an endpoint that it names, is at `host`.
+  func isAt(_ host: String) -> Bool {
+    [issuer, tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint].contains { url in
+      url.flatMap { try? WebURL($0) }?.origin.host == host
+    }
+  }
+
   /// The issuer's host, for people; with the port where it is not the scheme's own.
   var host: String {
     guard let origin = try? WebURL(issuer).origin else { return issuer }

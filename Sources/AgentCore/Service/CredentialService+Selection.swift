@@ -30,14 +30,27 @@ extension CredentialService {
         } ?? false)
     }
     do { return try AccountSelection.select(wish, among: known) } catch {
-      guard error.kind == .accountUnknown, let account = wish.account, let problem = problems.first(about: account)
-      else {
-        throw error
-      }
+      // A user name that no account answers to is told as such, whatever else is wrong.
+      guard error.kind == .accountUnknown, error.accounts == nil || wish.account != nil,
+        let name = wish.account ?? wish.url.flatMap(unreadAccount), let problem = problems.first(about: name)
+      else { throw error }
       throw AgentFailure(
-        .configInvalid, "\(account): \(problem.sentence)",
-        hint: "mend \(problem.file)")
+        .configInvalid, "\(name): \(problem.file): \(problem.sentence)", hint: "mend \(problem.file)")
     }
+  }
+
+  /// The account whose login serves `url`, and whose file could not be read since the agent started.
+  private func unreadAccount(_ url: String) -> String? {
+    guard let origin = (try? WebURL(url))?.origin.description else { return nil }
+    return accounts.first { _, account in
+      isUnread(account) && account.machine.record?.grant?.binding.hosts.contains(origin) == true
+    }?.key
+  }
+
+  /// Whether there is a login and nothing else: its file has had a problem since the agent started.
+  func isUnread(_ account: Account) -> Bool {
+    account.machine.definition == nil && account.machine.record?.grant != nil
+      && problems.first(about: account.name) != nil
   }
 
   /// Where a token was rejected: origin and path. The query is left out, which may hold anything.

@@ -196,7 +196,15 @@ extension CredentialService {
         "\(server.route.origin): refreshes take longer than tokens live (they wait \(Int($0)) s for their turn)"
       }
     }
-    let clocks = servers.values.compactMap { $0.clock?.remark(host: $0.route.host, at: now) }
+    // Of servers that some account has, and not of those whose accounts are gone.
+    let clocks = servers.values.compactMap { server -> String? in
+      guard let remark = server.clock?.remark(host: server.route.host, at: now),
+        accounts.values.contains(where: { account in
+          account.machine.definition.map { account.server === server || $0.isAt(server.route.host) } ?? false
+        })
+      else { return nil }
+      return remark
+    }
     return dead.sorted() + late.sorted() + Set(clocks).sorted()
   }
 }

@@ -45,6 +45,7 @@ extension CredentialService {
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
     // Without a vault there is nothing to be locked.
     if await vault.status().state == .absent { isLocked = false }
+    tellServing()
     logger.notice("locked", metadata: ["event": "locked", "drained": "\(isDrained)"])
     if let failure { return .failure(failure) }
     return .success(isDrained)
@@ -75,6 +76,7 @@ extension CredentialService {
     if let locking { _ = await locking.value }
     try await vault.unlock(request)
     isLocked = false
+    logger.notice("unlocked", metadata: ["event": "unlocked"])
     try await open()
   }
 

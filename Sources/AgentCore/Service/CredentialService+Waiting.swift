@@ -12,18 +12,25 @@ extension CredentialService {
     if let failure { throw failure }
   }
 
-  /// How the revocation ended that a logout has decided at `since` or later; waits `seconds` for it at most.
-  func revocation(_ name: String, since: Moment, seconds: Double) async -> RevocationEnd? {
-    func ended() -> RevocationEnd? {
-      accounts[name]?.revoked.flatMap { $0.since.seconds(since: since) >= 0 ? $0.end : nil }
+  /// How the revocations ended that a logout has decided at `since` or later, those of refresh tokens first; waits
+  /// `seconds` for them at most, and for none behind one that has to wait itself. `open` is how many have not ended.
+  func revocations(
+    _ name: String, since: Moment, seconds: Double
+  ) async -> (ended: [(revocation: RevocationRecord, end: RevocationEnd)], open: Int) {
+    func state() -> (ended: [(revocation: RevocationRecord, end: RevocationEnd)], open: Int) {
+      let ended = (accounts[name]?.revoked ?? []).filter { $0.revocation.since.seconds(since: since) >= 0 }
+      let open = (accounts[name]?.machine.record?.revocations ?? []).count { one in
+        one.since.seconds(since: since) >= 0 && !ended.contains { $0.revocation == one }
+      }
+      return (ended, open)
     }
     let end = time.now().bootSeconds + seconds
-    while ended() == nil, accounts[name]?.machine.record?.revocations.isEmpty == false {
+    while state().open > 0, state().ended.allSatisfy(\.end.isFinal) {
       let left = end - time.now().bootSeconds
       guard left > 0 else { break }
       await revocationStep(name, seconds: left)
     }
-    return ended()
+    return state()
   }
 
   /// Returns when some revocation of the account ended, or after `seconds`.

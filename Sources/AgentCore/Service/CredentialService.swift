@@ -32,8 +32,8 @@ package actor CredentialService {
     var hasLetters = false
     /// The places of its calls under way, by the number of the call.
     var places: [UInt64: Ticket] = [:]
-    /// The last revocation that ended, by when it was decided.
-    var revoked: (since: Moment, end: RevocationEnd)?
+    /// How the requests of the last revocations ended, by what they were for.
+    var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
     /// A password that is used once and never kept.
     var passwordOnce: Secret?
 
@@ -124,6 +124,9 @@ package actor CredentialService {
   var idleWaiters: [UInt64: Waiting<Void>] = [:]
   var clockWaiters: [UInt64: Waiting<Void>] = [:]
 
+  /// Hears how many accounts are served, or that none is.
+  private var serving: (@Sendable (ServingState) -> Void)?
+
   // What was told last, while somebody is told.
   var told: [String: Told] = [:]
   var followedVault: (any VaultControl)?
@@ -177,6 +180,7 @@ package actor CredentialService {
       for account in accounts.values { reschedule(account) }
       wakeSoon(accounts.keys)
       isOpen = true
+      tellServing()
       if events.isFollowed { for name in accounts.keys { told[name] = telling(name) } }
       tellVault()
       return nil
@@ -184,6 +188,13 @@ package actor CredentialService {
       tellVault()
       return AgentFailure(error)
     }
+  }
+
+  /// From now on `serving` is told after each reading of the files, each unlock and each lock.
+  package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) { self.serving = serving }
+
+  func tellServing() {
+    serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
   }
 
   /// The next `open` reads everything again.
@@ -255,6 +266,8 @@ package actor CredentialService {
         ready.remove(name)
       }
     }
+    // One whose file cannot be read is listed by its problem alone.
+    for (name, account) in accounts where account.machine.definition == nil { index.note(name) }
     for name in Set(accounts.keys).union(told.keys) { tell(name) }
   }
 

@@ -11,6 +11,8 @@ package struct ResolvedServer: Sendable {
   package var namesIssuer = false
   package var authorizationObstacle: AuthorizationObstacle?
   package var authenticationMethods: [String]?
+  /// It says that it has the scope `offline_access` (OpenID Connect Core §11).
+  package var offersOfflineAccess = false
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
 
@@ -57,7 +59,9 @@ package struct ServerResolver: Sendable {
       revocationEndpoint: written.revocation ?? metadata.revocationEndpoint,
       namesIssuer: metadata.authorizationResponseIssParameterSupported,
       authorizationObstacle: metadata.authorizationObstacle,
-      authenticationMethods: metadata.tokenEndpointAuthMethodsSupported, discovery: kind.rawValue)
+      authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
+      offersOfflineAccess: metadata.scopesSupported?.contains(AccountDefinition.offlineAccess) ?? false,
+      discovery: kind.rawValue)
   }
 
   private func discover(

@@ -65,7 +65,11 @@ package struct TokenEndpoint: Sendable {
       switch verdict {
       case .done: return .revoked
       case .later(_, let seconds): return .later("\(verdict)", retryAfterSeconds: seconds.map(Double.init))
-      case .refused(let error) where error.meaning == .clientRefused: return .clientRefused("\(verdict)")
+      case .refused(let error) where error.meaning == .clientRefused:
+        // A public client has no secret that could be put right.
+        guard client.authentication == .none else { return .clientRefused("\(verdict)") }
+        return .refused(
+          "\(verdict) It seems to take revocations from clients with a secret only, and this is a public one.")
       case .unsupportedTokenType, .refused, .refusedWithoutReason: return .refused("\(verdict)")
       }
     }

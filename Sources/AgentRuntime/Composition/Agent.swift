@@ -72,7 +72,12 @@ struct Agent: Service, CustomStringConvertible {
     let router = AgentRouter(
       service: service, logins: logins, vault: VaultDoor(vault), ready: ready, time: time,
       admission: Admission(uid: uid),
-      identity: AgentIdentity(pid: getpid(), started: started, startedAt: time.now(), degraded: degraded),
+      identity: AgentIdentity(
+        pid: getpid(), started: started, startedAt: time.now(), degraded: degraded,
+        folders: [
+          "configuration": folder.path, "data": paths.vaultDirectory,
+          "state": paths.stateDirectory,
+        ]),
       logger: logger)
     let listener: SocketListener
     do {

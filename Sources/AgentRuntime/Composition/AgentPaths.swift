@@ -4,6 +4,7 @@ import Glibc
 package struct AgentPaths: Sendable, Equatable {
   package var configuration: String
   package var vaultDirectory: String
+  package var stateDirectory: String
   package var keyFile: String
   package var commitCounter: String
   package var spillDirectory: String
@@ -20,6 +21,7 @@ package struct AgentPaths: Sendable, Equatable {
     let state = absolute("XDG_STATE_HOME") ?? home + "/.local/state"
     self.configuration = configuration + "/oauthctl"
     vaultDirectory = data + "/oauthctl"
+    stateDirectory = state + "/oauthctl"
     keyFile = state + "/oauthctl/vault.key"
     commitCounter = state + "/oauthctl/vault.commits"
     spillDirectory = (absolute("XDG_RUNTIME_DIR") ?? state) + "/oauthctl/spill"

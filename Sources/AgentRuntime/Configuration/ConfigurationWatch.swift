@@ -24,11 +24,12 @@ package final class ConfigurationWatch: Sendable {
 
   /// Looks at the folders that are there now. What was looked at already stays so.
   func arm() {
-    let changes = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ONLYDIR
+    // IN_ATTRIB: a file or folder that others could write, or that nobody could read, may have been put right.
+    let changes = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ATTRIB | IN_ONLYDIR
     for path in paths where inotify_add_watch(descriptor, path, UInt32(changes)) < 0 {
-      // Until it is made: what comes into the folder above it.
+      // Until it is made, or may be read: what comes into the folder above it.
       guard let slash = path.lastIndex(of: "/") else { continue }
-      let arrivals = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR
+      let arrivals = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
       // It may be a folder that is looked at for more than that.
       _ = inotify_add_watch(descriptor, String(path[..<slash]), UInt32(arrivals | IN_MASK_ADD))
     }

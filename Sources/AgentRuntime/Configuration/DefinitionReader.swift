@@ -102,7 +102,7 @@ struct DefinitionReader {
     var table = keys.table(key, limit: 32)
     for (name, value) in table.sorted(by: { $0.key < $1.key }) {
       let place = "\(key).\(name)"
-      if let advice = SecretKeys.advice(name) {
+      if let advice = SecretKeys.advice(name, file: keys.file) {
         keys.refuse(place, advice)
         table[name] = nil
         continue

@@ -39,7 +39,7 @@ struct KeyReader {
     uncounted += max(0, others.count - most)
     var isListTold = false
     for (key, _) in others.prefix(most) {
-      if let advice = SecretKeys.advice(key) {
+      if let advice = SecretKeys.advice(key, file: file) {
         refuse(key, advice)
       } else if let meant = KeySuggestion.nearest(to: key, among: known) {
         refuse(key, "there is no such key; did you mean \(meant)?")

@@ -1,19 +1,31 @@
 /// Secrets do not belong into files that are shown, backed up and shared; the vault takes them.
 enum SecretKeys {
-  /// What to do instead of writing `key` into a file; nil when it names no secret.
-  static func advice(_ key: String) -> String? {
+  /// What to do instead of writing `key` into `file`; nil when it names no secret.
+  static func advice(_ key: String, file: String) -> String? {
+    let account = account(file)
+    return advice(key, account)
+  }
+
+  /// The account that the file is of.
+  private static func account(_ file: String) -> String {
+    let name = file.split(separator: "/").last.map(String.init) ?? ""
+    guard name.hasSuffix(".toml"), name != "config.toml" else { return "NAME" }
+    return String(name.dropLast(".toml".count))
+  }
+
+  private static func advice(_ key: String, _ account: String) -> String? {
     switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
-    case "clientsecret", "secret": kept("client_secret")
-    case "password", "passwd": kept("password")
-    case "refreshtoken": kept("refresh_token")
+    case "clientsecret", "secret": kept("client_secret", account)
+    case "password", "passwd": kept("password", account)
+    case "refreshtoken": kept("refresh_token", account)
     case "key", "privatekey", "clientkey": "private keys do not belong into this file; take it out"
     case "accesstoken", "token", "idtoken":
-      "tokens do not belong into this file; take it out, then: oauthctl login NAME"
+      "tokens do not belong into this file; take it out, then: oauthctl login \(account)"
     default: nil
     }
   }
 
-  private static func kept(_ kind: String) -> String {
-    "secrets do not belong into this file; take it out, then: oauthctl secret set NAME \(kind)"
+  private static func kept(_ kind: String, _ account: String) -> String {
+    "secrets do not belong into this file; take it out, then: oauthctl secret set \(account) \(kind)"
   }
 }

@@ -29,11 +29,16 @@ struct Supervision: Sendable {
   /// opening. `watchdogMicroseconds` is nil where nobody watches.
   func ready(watchdogMicroseconds: Int64?) -> Task<Void, any Error>? {
     notifier.notify(.ready, .status("serving"))
-    Task {
+    Task { [notifier, service] in
+      await service.follow { state in
+        switch state {
+        case .accounts(let count, let problems):
+          notifier.notify(.status(Self.status(accounts: count, problems: problems)))
+        case .locked: notifier.notify(.status("locked"))
+        }
+      }
       do throws(AgentFailure) {
         try await service.open()
-        let problems = await service.problems.all
-        notifier.notify(.status(Self.status(accounts: await service.definedCount, problems: problems)))
       } catch {
         notifier.notify(.status(Self.status(failure: error)))
       }

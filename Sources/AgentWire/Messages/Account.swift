@@ -121,11 +121,13 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   /// Milliseconds until the next attempt, when retrying.
   package var retryAfterMilliseconds: Int?
   package var gitUsername: String?
+  /// One line: what a person can do about it.
+  package var hint: String?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
     clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
-    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil
+    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: String? = nil
   ) {
     self.account = account
     self.accountID = accountID
@@ -143,10 +145,11 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     self.renewable = renewable
     self.retryAfterMilliseconds = retryAfterMilliseconds
     self.gitUsername = gitUsername
+    self.hint = hint
   }
 
   package enum CodingKeys: String, CodingKey {
-    case account, state, reason, issuer, host, hosts, grant, scope, renewable
+    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint
     case accountID = "account_id"
     case clientID = "client_id"
     case expiresAt = "expires_at"

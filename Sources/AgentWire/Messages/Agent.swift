@@ -62,11 +62,13 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
   package var counts: [String: Int]
   package var accounts: [AccountSummary]
   package var next: String?
+  /// Where the agent's files are: `configuration`, `data` and `state`.
+  package var folders: [String: String]?
 
   package init(
     pid: Int, agentVersion: String, started: String, startedAt: Int, vault: VaultStatusAnswer, degraded: [String],
     problems: [ConfigurationProblem], problemsLeftOut: Int? = nil, counts: [String: Int], accounts: [AccountSummary],
-    next: String?
+    next: String?, folders: [String: String]? = nil
   ) {
     self.pid = pid
     self.agentVersion = agentVersion
@@ -79,10 +81,11 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
     self.counts = counts
     self.accounts = accounts
     self.next = next
+    self.folders = folders
   }
 
   package enum CodingKeys: String, CodingKey {
-    case pid
+    case pid, folders
     case agentVersion = "agent_version"
     case started
     case startedAt = "started_at"

@@ -122,10 +122,12 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   package var missingScope: [String]?
   /// One line for people: what went wrong so far, while the login goes on.
   package var notice: String?
+  /// One line for people: what a login that is complete lacks, and how the next one would have it.
+  package var hint: String?
 
   package init(
     state: State, account: String, expiresInSeconds: Int? = nil, renewable: Bool? = nil, scope: [String]? = nil,
-    missingScope: [String]? = nil, notice: String? = nil
+    missingScope: [String]? = nil, notice: String? = nil, hint: String? = nil
   ) {
     self.state = state
     self.account = account
@@ -134,10 +136,11 @@ package struct LoginProgress: Codable, Sendable, Equatable {
     self.scope = scope
     self.missingScope = missingScope
     self.notice = notice
+    self.hint = hint
   }
 
   package enum CodingKeys: String, CodingKey {
-    case state, account, renewable, scope, notice
+    case state, account, renewable, scope, notice, hint
     case expiresInSeconds = "expires_in_s"
     case missingScope = "missing_scope"
   }

@@ -38,6 +38,9 @@ struct AccountServiceTests {
     let restarted = bench.restarted()
     _ = try await restarted.call(AccountList())
     try await eventually("the revocation is done") { !(await bench.isGood(token)) }
+    try await eventually("the access token is told, too") {
+      bench.transport.withServer { $0.requests(to: .revoke) } == 3
+    }
     await restarted.service.idle(seconds: 60)
     let last = bench.transport.withServer { $0.requests(to: .revoke) }
     _ = try await bench.restarted().call(AccountList())
@@ -52,6 +55,37 @@ struct AccountServiceTests {
     try await bench.clock.sleepers(until: 10)
     bench.clock.advance(by: 10)
     #expect(try await answer.revocation == .pending)
+  }
+
+  @Test("logout revokes the access tokens, too, and says which may live on")
+  func logoutAccessTokens() async throws {
+    let bench = try await loggedIn()
+    bench.transport.withServer {
+      $0.script(.revoke, .pass)
+      $0.script(.revoke, .answer(status: 400, body: #"{"error":"unsupported_token_type"}"#))
+    }
+    let answer = try await bench.call(Logout(account: "work"))
+    #expect(answer.revocation == .revoked)
+    #expect(answer.reason?.hasPrefix("but an access token may live on for 3600 s more at most:") == true)
+    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == 2)
+    #expect(try await bench.call(AccountShow(account: "work")).summary.state == .new)
+  }
+
+  @Test("a public client that may not revoke is told so for good, and is asked for no secret")
+  func logoutPublic() async throws {
+    let bench = try await loggedIn()
+    for _ in 0..<2 {
+      bench.transport.withServer { $0.script(.revoke, .answer(status: 401, body: #"{"error":"invalid_client"}"#)) }
+    }
+    let answer = try await bench.call(Logout(account: "work"))
+    #expect(answer.revocation == .refused)
+    #expect(answer.reason?.contains("clients with a secret only") == true)
+    #expect(answer.reason?.contains("oauthctl secret set") == false)
+    await bench.service.idle(seconds: 60)
+    let sent = bench.transport.withServer { $0.requests(to: .revoke) }
+    bench.clock.advance(by: 7_200)
+    _ = try await bench.restarted().call(AccountList())
+    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == sent, "nothing stays pending")
   }
 
   @Test("a server without a revocation endpoint is told as unsupported")

@@ -6,8 +6,9 @@ import Testing
 
 @Suite("Revocation: what the server is told after a logout (RFC 7009)")
 struct RevocationTests {
+  /// With nothing to revoke but the refresh token.
   private func loggedOut() -> MachineDriver {
-    let driver = MachineDriver()
+    let driver = MachineDriver(.expired())
     driver.change(.logout)
     driver.saved()
     return driver
@@ -123,7 +124,7 @@ struct RevocationTests {
 
   @Test("what a logout asks for is sent to a server that cannot be reached, too; trying again waits for the server")
   func held() {
-    let driver = MachineDriver()
+    let driver = MachineDriver(.expired())
     driver.machine.revocationHold = .until(planned: 10_060, asked: 10_004, reason: "no route")
     driver.change(.logout)
     driver.saved()
@@ -145,6 +146,33 @@ struct RevocationTests {
     driver.pass(200)
     driver.wakes()
     #expect(driver.revoking != nil)
+  }
+
+  @Test(
+    "the refresh token is told first, then each access token that lives; one that ended meanwhile is not tried again")
+  func accessTokens() {
+    let other = TokenKey(scope: ["write"], resource: [], audience: [])
+    let driver = MachineDriver(
+      .loggedIn(life: 3_600, age: 600).with {
+        guard var old = $0.tokens.first, let token = $0.tokens.first else { return }
+        old.key = other
+        old.accessToken = StoredSecret(Secret("ended"))
+        old.lifeSeconds = 60
+        $0.tokens = [token, old]
+      })
+    driver.change(.logout)
+    driver.saved()
+    #expect(driver.durable?.revocations.map(\.hint) == ["refresh_token", "access_token"])
+    #expect(driver.durable?.revocations.map(\.token.secret) == [Secret("r1"), Secret("a1")])
+    #expect(driver.durable?.revocations.last?.lifeSeconds == 3_000)
+    driver.revocationEnds(.revoked)
+    driver.saved()
+    driver.wakes()
+    #expect(driver.revoking?.hint == "access_token")
+    driver.pass(3_001)
+    driver.revocationEnds(.later("503", retryAfterSeconds: nil))
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true)
   }
 
   @Test("without a refresh token every access token is told; without an endpoint nothing is")

@@ -95,6 +95,64 @@ struct VerdictTests {
     #expect(driver.durable?.refreshToken == "r1")
   }
 
+  @Test(
+    "an error that servers have for a dead refresh token, too, counts as a refusal without a reason",
+    arguments: ["invalid_request", "invalid_token"])
+  func vagueError(error: String) {
+    let (driver, first) = refreshing()
+    driver.endsDurably(.verdict(.refused(error: error, description: "what?")))
+    #expect(driver.failure(first) == .unavailable)
+    #expect(driver.failureWhole(first)?.hint == "if it stays so: oauthctl login work", "from the first one")
+    #expect(driver.failureWhole(first)?.oauthError == error)
+    #expect(driver.machine.state(at: driver.now).reason?.contains("if it stays so: oauthctl login work") == true)
+    driver.pass(300)
+    driver.ask()
+    driver.saved()
+    driver.endsDurably(.verdict(.refused(error: error, description: nil)))
+    driver.pass(301)
+    let id = driver.ask()
+    driver.saved()
+    driver.endsDurably(.verdict(.refused(error: error, description: nil)))
+    #expect(driver.failure(id) == .loginRequired)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    #expect(driver.durable?.refreshToken == "r1")
+  }
+
+  @Test("another error, and one about a scope that was asked for, are no sign of a dead refresh token")
+  func otherErrors() {
+    let (driver, first) = refreshing()
+    driver.endsDurably(.verdict(.refused(error: "unsupported_grant_type", description: nil)))
+    #expect(driver.failure(first) == .serverRefused)
+    let other = MachineDriver(.loggedIn())
+    let id = other.ask(TokenKey(scope: ["write"], resource: [], audience: []))
+    other.saved()
+    other.endsDurably(.verdict(.refused(error: "invalid_request", description: nil)))
+    #expect(other.failure(id) == .serverRefused && other.failureWhole(id)?.hint?.contains("login") != true)
+  }
+
+  @Test("a kept password is tried before refusals without a reason end the login")
+  func vagueErrorWithPassword() {
+    let driver = MachineDriver(
+      .expired(kind: .password).with { $0.password = StoredSecret(Secret("secret")) },
+      .plain.with { $0.grant = .password })
+    for _ in 0..<2 {
+      driver.ask()
+      driver.saved()
+      driver.endsDurably(.verdict(.refused(error: "invalid_request", description: nil)))
+      driver.pass(301)
+    }
+    let id = driver.ask()
+    driver.saved()
+    driver.ends(.verdict(.refused(error: "invalid_request", description: nil)))
+    driver.saved()
+    guard case .password? = driver.sent.last?.credential else {
+      Issue.record("no password was sent")
+      return
+    }
+    driver.endsDurably(.granted("a2", refreshToken: "r5"))
+    #expect(driver.token(id) == "a2" && driver.durable?.refreshToken == "r5")
+  }
+
   @Test("an unconfirmed verdict is probed every hour, over restarts too, and the first token ends it")
   func unconfirmedProbe() {
     let driver = MachineDriver(
@@ -215,7 +273,7 @@ struct VerdictTests {
   )
   func refused() {
     let (driver, id) = refreshing()
-    driver.endsDurably(.verdict(.refused(error: "invalid_request", description: nil)))
+    driver.endsDurably(.verdict(.refused(error: "unsupported_grant_type", description: nil)))
     #expect(driver.failure(id) == .serverRefused)
     driver.sleepAndWake()
     #expect(driver.now.seconds(since: .start) >= 45)

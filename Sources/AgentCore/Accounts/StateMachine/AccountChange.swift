@@ -26,6 +26,14 @@ package enum RevocationEnd: Sendable {
   /// The client was not accepted: kept, since another client secret may be.
   case clientRefused(String)
   case later(String, retryAfterSeconds: Double?)
+
+  /// Whether nothing more is sent for it.
+  var isFinal: Bool {
+    switch self {
+    case .revoked, .refused: true
+    case .clientRefused, .later: false
+    }
+  }
 }
 
 extension AccountStateMachine {
@@ -106,16 +114,21 @@ extension AccountStateMachine {
 
   private func revocations(of grant: GrantRecord, _ tokens: [TokenRecord], at now: Moment) -> [RevocationRecord] {
     guard grant.binding.revocationEndpoint != nil else { return [] }
-    // The refresh token takes the access tokens of its grant along (RFC 7009 §2.1); without one each is told alone.
-    let refreshTokens = [grant.refreshToken, grant.otherRefreshToken].compactMap(\.self)
-    if !refreshTokens.isEmpty {
-      return refreshTokens.map {
-        RevocationRecord(token: $0, hint: "refresh_token", binding: grant.binding, since: now)
+    // A server that revokes the refresh token may revoke its access tokens, or not (RFC 7009 §2.1): each that lives is
+    // told, after it. Without a refresh token all are: this clock may be wrong about what has ended.
+    let refreshTokens = [grant.refreshToken, grant.otherRefreshToken].compactMap(\.self).map {
+      RevocationRecord(token: $0, hint: "refresh_token", binding: grant.binding, since: now)
+    }
+    return refreshTokens
+      + tokens.compactMap { token in
+        let left = token.remaining(at: now)
+        let lives = (left ?? 1) > 0
+        guard lives || refreshTokens.isEmpty else { return nil }
+        var record = RevocationRecord(
+          token: token.accessToken, hint: "access_token", binding: grant.binding, since: now)
+        if lives { record.lifeSeconds = left }
+        return record
       }
-    }
-    return tokens.map {
-      RevocationRecord(token: $0.accessToken, hint: "access_token", binding: grant.binding, since: now)
-    }
   }
 
   // MARK: Revocations
@@ -154,7 +167,8 @@ extension AccountStateMachine {
     _ revocation: RevocationRecord, _ end: RevocationEnd, id: ChangeID, at now: Moment, random: Double
   ) -> [Action] {
     isRevoking = false
-    var isOver = now.seconds(since: revocation.since) >= RevocationRecord.lifeSeconds
+    var isOver =
+      now.seconds(since: revocation.since) >= min(revocation.lifeSeconds ?? .infinity, RevocationRecord.lifeSeconds)
     switch end {
     case .revoked, .refused: isOver = true
     case .clientRefused where record?.clientSecret != revokingSecret: break  // Another secret came meanwhile.

@@ -101,7 +101,8 @@ extension AccountStateMachine {
     if let wait = backoff.askWaitMilliseconds(at: now.bootSeconds) {
       return orElse(
         AgentFailure(
-          .unavailable, "\(name): \(backoff.reason ?? "the last refresh failed")", retryAfterMilliseconds: wait))
+          .unavailable, "\(name): \(backoff.reason ?? "the last refresh failed")", hint: doubtHint,
+          retryAfterMilliseconds: wait))
     }
     if let heldBack = heldBack(at: now) { return orElse(heldBack) }
     // Others may wait for a refresh that has not got its place yet: whoever comes meanwhile joins them.
@@ -217,7 +218,7 @@ extension AccountStateMachine {
     case .clientRejected:
       return AgentFailure(
         .clientRejected, "\(name): \(verdict.reason)",
-        hint: "check client_id and client secret: oauthctl secret set \(name) client_secret",
+        hint: ClientHint.text(name, method: record?.grant?.binding.clientAuthentication),
         oauthError: verdict.oauthError, oauthErrorDescription: verdict.oauthErrorDescription)
     }
   }

@@ -191,6 +191,13 @@ extension AccountStateMachine {
       backoff.fail(error, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
       outcome = decide(
         &next, .clientRejected, "\(host(of: call.binding)) rejects the client (\(error))", error, description)
+    case .refused(let error, let description) where call.rotates && call.key == .standard && Self.isVague(error):
+      outcome = doubt(&next, call, "\(host(of: call.binding)) answered \(error)", at: now, random: random)
+      if case .failed(var failure) = outcome {
+        failure.oauthError = error
+        failure.oauthErrorDescription = description
+        outcome = .failed(failure)
+      }
     case .refused(let error, let description):
       let failure = AgentFailure(
         .serverRefused, "\(name): \(host(of: call.binding)) refused to give a token (\(error))",
@@ -205,25 +212,39 @@ extension AccountStateMachine {
         outcome = .keyRefused(failure)
       }
     case .refusedWithoutReason(let reason):
-      refusalsWithoutReason += 1
-      let first = firstRefusalWithoutReason ?? now.bootSeconds
-      firstRefusalWithoutReason = first
-      let isEnough =
-        next.grant?.verdict?.isUnconfirmed == true
-        || refusalsWithoutReason >= Self.unconfirmedRefusals && now.bootSeconds - first >= Self.unconfirmedSeconds
-      backoff.fail(reason, at: now.bootSeconds, spread: random, least: isEnough ? Self.probeSeconds : 0)
-      if isEnough {
-        outcome = decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil, nil)
-        next.grant?.verdict?.isUnconfirmed = true
-      } else {
-        outcome = .failed(unavailable(at: now))
-      }
+      outcome = doubt(&next, call, reason, at: now, random: random)
     case .undecided(let reason, let retryAfterSeconds):
       backoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
       outcome = .failed(unavailable(at: now))
     }
     if next == record { return settle(call, outcome, at: now) + proceed(at: now) }
     return save(next, for: .answer(call, outcome))
+  }
+
+  /// Whether the error is one that servers have for a dead refresh token, too.
+  private static func isVague(_ error: String) -> Bool { error == "invalid_request" || error == "invalid_token" }
+
+  /// A refusal that does not say what is wrong. Several of them over some time are taken for the end of the login; what
+  /// could log in again without a person is tried then.
+  private mutating func doubt(
+    _ next: inout AccountRecord, _ call: TokenCall, _ reason: String, at now: Moment, random: Double
+  ) -> Outcome {
+    refusalsWithoutReason += 1
+    let first = firstRefusalWithoutReason ?? now.bootSeconds
+    firstRefusalWithoutReason = first
+    let isEnough =
+      next.grant?.verdict?.isUnconfirmed == true
+      || refusalsWithoutReason >= Self.unconfirmedRefusals && now.bootSeconds - first >= Self.unconfirmedSeconds
+    backoff.fail(reason, at: now.bootSeconds, spread: random, least: isEnough ? Self.probeSeconds : 0)
+    guard isEnough else {
+      return .failed(unavailable(at: now))
+    }
+    if call.rotates, let password = storedPassword(next), let grant = next.grant {
+      return .again(makeCall(password, call.key, next, grant, at: now))
+    }
+    let outcome = decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil, nil)
+    next.grant?.verdict?.isUnconfirmed = true
+    return outcome
   }
 
   /// Keeps an ask that the server refuses from using up a refresh token each time. Bounded: the oldest go first.

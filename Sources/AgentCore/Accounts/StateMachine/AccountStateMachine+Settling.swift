@@ -82,9 +82,12 @@ extension AccountStateMachine {
 
   func unavailable(at now: Moment) -> AgentFailure {
     AgentFailure(
-      .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")",
+      .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")", hint: doubtHint,
       retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
   }
+
+  /// What helps if the refusals without a reason go on.
+  var doubtHint: String? { refusalsWithoutReason > 0 ? "if it stays so: oauthctl login \(name)" : nil }
 
   func host(of binding: DefinitionBinding) -> String { binding.issuerHost }
 }
