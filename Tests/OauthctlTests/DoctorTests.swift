@@ -48,6 +48,17 @@ struct DoctorTests {
       ["note clock: timedatectl set-ntp true"]
     ),
     (
+      "a runtime folder that others may write to",
+      { machine, _ in
+        machine.files["/run/user/7"]?.mode = 0o777
+      }, ["wrong socket: chmod 700 /run/user/7"]
+    ),
+    (
+      "a file that its owner may not read",
+      { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d/work.toml"]?.mode = 0 },
+      ["wrong configuration: chmod u+r /home/u/.config/oauthctl/accounts.d/work.toml"]
+    ),
+    (
       "an open socket", { machine, _ in machine.files["/run/user/7/oauthctl/agent.sock"]?.mode = 0o666 },
       ["wrong socket: chmod 600 /run/user/7/oauthctl/agent.sock"]
     ),

@@ -1,6 +1,7 @@
 """`oauthctl doctor`: it finds what was broken on purpose, says what to do, and that helps."""
 
 import json
+import os
 import signal
 import socket
 
@@ -97,6 +98,28 @@ def test_a_file_the_agent_cannot_use_is_told_with_its_line(home, agent):
     home.oauthctl("reload", check=False)
     healthy, troubles = examine(home)
     assert not healthy and "work.toml:3: ca_file" in troubles[("configuration", None)]["message"]
+
+
+def test_one_fault_is_told_once_and_one_account_can_be_looked_at_alone(home, agent):
+    for name in ("work", "other"):
+        write_account(home, name, 'issuer = "http://127.0.0.1:1"\nclient_id = "c"\n')
+    file = home.config / "oauthctl" / "accounts.d" / "work.toml"
+    file.chmod(0o666)
+    home.oauthctl("reload", check=False)
+    assert home.oauthctl("doctor", check=False).stdout.count("work.toml") == 2, "in the finding and in its fix"
+    alone = home.oauthctl("doctor", "other", check=False).stdout
+    assert "other" in alone
+    unknown = home.oauthctl("doctor", "nobody", check=False)
+    assert unknown.status == 3 and "nobody: no such account" in unknown.stderr
+
+
+def test_an_agent_that_was_stopped_is_told_at_once_with_what_wakes_it(home, agent):
+    os.kill(agent.process.pid, signal.SIGSTOP)
+    try:
+        healthy, troubles = examine(home)
+        assert not healthy and "pkill -CONT" in troubles[("agent", None)]["fix"]
+    finally:
+        os.kill(agent.process.pid, signal.SIGCONT)
 
 
 def test_a_socket_without_an_agent_is_found_and_mended(home):

@@ -11,6 +11,7 @@ struct DoctorCommand: ParsableCommand {
       Example: oauthctl doctor --json | jq '.findings[] | select(.level == "wrong")'
       """)
 
+  @Argument(help: "Looks at this account alone, beside what all of them need.") var account: String?
   @Flag(help: "Prints JSON.") var json = false
 
   func run() throws {
@@ -18,7 +19,12 @@ struct DoctorCommand: ParsableCommand {
   }
 
   func run(_ bench: Workbench, _ machine: Machine) throws(CommandError) {
-    let report = DoctorReport(findings: Examination.findings(Patient(machine: machine, bench: bench), bench.agent))
+    var patient = Patient(machine: machine, bench: bench)
+    if let account {
+      try AccountName.check(account)
+      try patient.keep(account)
+    }
+    let report = DoctorReport(findings: Examination.findings(patient, bench.agent))
     if json {
       bench.terminal.data(JSONText.pretty(report))
     } else {

@@ -24,7 +24,8 @@ struct Patient: Sendable {
     self.machine = machine
     surroundings = bench.surroundings
     do throws(CommandError) {
-      let hello = try bench.agent.ask(AgentHello())
+      // Whoever does not answer this at once hangs, or was stopped.
+      let hello = try bench.agent.call(AgentHello(), timeoutMilliseconds: 5_000)
       agent = .running(hello: hello, status: try bench.agent.ask(AgentStatus(limit: 1)))
     } catch {
       agent = .absent(error)
@@ -32,6 +33,13 @@ struct Patient: Sendable {
     }
     // Where the vault does not open there is no list, and the vault's own finding says why.
     accounts = (try? bench.allAccounts()) ?? []
+  }
+
+  /// Leaves out all accounts but one.
+  mutating func keep(_ account: String) throws(CommandError) {
+    accounts = accounts.filter { $0.account == account }
+    guard accounts.isEmpty, case .running = agent else { return }
+    throw .configuration("\(account): no such account", run: "oauthctl account list")
   }
 
   /// A base folder of the XDG specification with ours in it.

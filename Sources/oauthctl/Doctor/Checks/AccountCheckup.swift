@@ -37,6 +37,8 @@ enum AccountCheckup {
     let name = account.account
     do throws(CommandError) {
       let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
+      // Told by the check of its file.
+      if account.state == .configInvalid { return [] }
       if !answer.problems.isEmpty {
         return answer.problems.map {
           .wrong("definition", $0.sentence, .advice("put it right, then: oauthctl reload"))
@@ -65,8 +67,11 @@ enum AccountCheckup {
     let name = account.account
     let reason = account.reason ?? StatusPage.word(account.state)
     switch account.state {
-    case .ok, .refreshing, .expired, .loginPending: return []
+    case .ok, .refreshing, .expired, .loginPending:
+      return account.hint.map { [.note("login", $0, nil)] } ?? []
     case .new: return [.note("login", "nobody logged in yet", .run("oauthctl login \(name)"))]
+    case .retrying where account.hint != nil:
+      return [.wrong("login", reason, .run("oauthctl login \(name)"))]
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
     case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
     case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]

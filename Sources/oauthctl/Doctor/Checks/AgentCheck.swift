@@ -15,6 +15,13 @@ enum AgentCheck {
   private static func absent(_ error: CommandError, _ patient: Patient) -> Finding {
     let location = try? SocketLocation.resolve(
       variable: { patient.surroundings.raw($0) }, uid: patient.machine.userID, status: patient.machine.status)
+    if case .noAnswer = error {
+      return .wrong(
+        "agent", "it takes connections and does not answer: it is stopped, or it hangs",
+        .run(
+          "pkill -CONT -u \(patient.machine.userID) -x oauthd; oauthctl status   # if it hangs: end it with pkill -x oauthd"
+        ))
+    }
     guard case .notReachable(let sentence, let step) = error else {
       return .wrong("agent", error.sentence ?? "it does not answer", .advice(error.nextStep ?? "its log says why"))
     }

@@ -12,14 +12,37 @@ enum ConfigurationCheck {
     let files =
       [folder, "\(folder)/config.toml", "\(folder)/accounts.d"] + accounts.map { "\(folder)/accounts.d/\($0)" }
     var findings: [Finding] = []
+    // One fault is told once, whatever the agent says of it as well.
+    var told: Set<String> = []
     for path in files {
-      guard let found = machine.followedStatus(path), found.mode & 0o022 != 0 else { continue }
+      guard let found = machine.followedStatus(path) else { continue }
+      let least: UInt32 = path == folder || path.hasSuffix("/accounts.d") ? 0o500 : 0o400
+      if found.mode & 0o022 != 0 {
+        findings.append(
+          .wrong(
+            "configuration", "\(patient.shown(path)) may be written by others",
+            .run("chmod go-w \(patient.quoted(path))")))
+      } else if found.owner == machine.userID, found.mode & least != least {
+        findings.append(
+          .wrong(
+            "configuration",
+            "\(patient.shown(path)) may not be read by you (mode \(String(found.mode & 0o777, radix: 8)))",
+            .run("chmod u+\(least == 0o500 ? "rx" : "r") \(patient.quoted(path))")))
+      } else {
+        continue
+      }
+      told.insert(path)
+    }
+    let place = AgentFolder(patient.surroundings, patient.status)
+    if let mine = place.shells, let agents = place.agents, let remedy = place.remedy {
       findings.append(
         .wrong(
-          "configuration", "\(patient.shown(path)) may be written by others", .run("chmod go-w \(patient.quoted(path))")
-        ))
+          "configuration",
+          "the agent reads \(patient.shown(agents)), this shell's XDG_CONFIG_HOME says "
+            + patient.shown(mine), .run(remedy)))
     }
-    let problems = ProblemText(patient.status?.problems ?? [], leftOut: patient.status?.problemsLeftOut)
+    let others = (patient.status?.problems ?? []).filter { !told.contains($0.file) }
+    let problems = ProblemText(others, leftOut: patient.status?.problemsLeftOut)
     for line in problems.sentences + (problems.more.map { [$0] } ?? []) {
       findings.append(.wrong("configuration", line, .advice("put it right, then: oauthctl reload")))
     }

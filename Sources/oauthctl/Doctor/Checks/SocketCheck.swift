@@ -11,6 +11,14 @@ enum SocketCheck {
     } catch {
       return .wrong("socket", error.message, .advice(error.hint))
     }
+    if let named = patient.surroundings["XDG_RUNTIME_DIR"], location.source != .environment,
+      !location.path.hasPrefix(named + "/"), let folder = machine.status(named), folder.kind == .directory,
+      folder.owner == machine.userID, folder.mode & 0o022 != 0
+    {
+      return .wrong(
+        "socket", "XDG_RUNTIME_DIR (\(patient.shown(named))) may be written by others, so it is passed over",
+        .run("chmod 700 \(patient.quoted(named))"))
+    }
     let shown = patient.shown(location.path)
     guard let folder = machine.status(location.directory) else {
       return location.source == .environment
