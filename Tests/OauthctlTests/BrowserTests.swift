@@ -13,9 +13,26 @@ struct BrowserTests {
       ("sh -c x:b", ["b"], ["sh -c x"]), ("-x", [], ["-x"]), ("a\tb:c\n", [], ["a\tb", "c\n"]),
     ] as [(String?, [String], [String])])
   func rule(browser: String?, programs: [String], refused: [String]) {
-    let rule = BrowserRule(Surroundings(browser.map { ["BROWSER": $0] } ?? [:]))
+    let rule = BrowserRule(Surroundings((browser.map { ["BROWSER": $0] } ?? [:]).merging(["DISPLAY": ":0"]) { $1 }))
     #expect(rule.programs == programs)
     #expect(rule.refused == refused)
+  }
+
+  @Test("Without a display nothing is started that would show nothing, unless BROWSER says so")
+  func noDisplay() {
+    #expect(BrowserRule(Surroundings([:])).programs == ["wslview"])
+    #expect(BrowserRule(Surroundings(["WAYLAND_DISPLAY": "wayland-0"])).programs.first == "xdg-open")
+    #expect(BrowserRule(Surroundings(["BROWSER": "w3m"])).programs == ["w3m"])
+  }
+
+  @Test("After a while the redirect address that was sent is told, and that it can be pasted")
+  func stillWaiting() {
+    var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)
+    login.redirectURI = "http://127.0.0.1:8914/callback"
+    let lines = LoginWords.stillWaiting(login, readsInput: true)
+    #expect(lines.contains { $0.contains("http://127.0.0.1:8914/callback") && $0.contains("--port N") })
+    #expect(lines.last?.contains("pasted") == true)
+    #expect(LoginWords.stillWaiting(login, readsInput: false).allSatisfy { !$0.contains("pasted") })
   }
 
   @Test(

@@ -329,6 +329,16 @@ def test_after_a_restart_a_broken_file_is_an_error_that_names_it_and_the_login_i
     agent.start()
     result = home.oauthctl("get-token", "work", check=False)
     assert (result.status, result.stdout) == (3, "") and "work.toml" in result.stderr
+    # Listed from its sealed record, with file and line; git is told in one line.
+    account = accounts(home)["work"]
+    line = len(good.splitlines()) + 1
+    assert account["state"] == "config_invalid" and account["issuer"] == dot.issuer
+    assert f"work.toml: line {line}:" in account["reason"] and "work.toml" in account["hint"]
+    assert "file invalid" in home.oauthctl("status").stdout
+    assert home.oauthctl("status", "--check", check=False).status == 3
+    host = dot.resource.split("//")[1].split("/")[0]
+    told = home.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n", check=False)
+    assert "password=" not in told.stdout and len(told.stderr.splitlines()) == 1 and "work.toml" in told.stderr, told
     define(home, "work", *good.splitlines())
     assert dot.say_hello(get_token(home)) == 200
 
@@ -364,3 +374,16 @@ def make_another_s(file):
     if os.geteuid() != 0:
         pytest.skip("only root can give a file away")
     os.chown(file, 65534, 65534)
+
+
+def test_a_file_whose_mode_is_put_right_is_read_without_a_word_to_the_agent(home, agent, dot):
+    log_in(home, dot)
+    file = account_file(home)
+    file.chmod(0o666)
+    wait_until(lambda: accounts(home)["work"]["state"] == "config_invalid", 10, "the fault is seen")
+    file.chmod(0o600)
+    wait_until(lambda: accounts(home)["work"]["state"] == "ok", 10, "the repair is seen")
+    file.parent.chmod(0o777)
+    wait_until(lambda: json.loads(home.oauthctl("status", "--json").stdout)["problems"], 10, "the folder is seen")
+    file.parent.chmod(0o700)
+    wait_until(lambda: not json.loads(home.oauthctl("status", "--json").stdout)["problems"], 10, "its repair is seen")

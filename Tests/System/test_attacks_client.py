@@ -230,6 +230,8 @@ def test_git_is_not_taken_from_where_anybody_could_put_one(work, thieves):
 
 
 def test_a_browser_is_not_taken_from_where_anybody_could_put_one(work, thieves):
+    # Without a display none is looked for at all.
+    work.environment["DISPLAY"] = ":0"
     work.run("timeout", "3", work.programs / "oauthctl", "login", "work", check=False)
     assert not thieves.exists()
 

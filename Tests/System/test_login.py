@@ -80,6 +80,35 @@ def test_status_tells_the_account_and_the_agent(home, agent, dot):
     assert any(line.startswith("agent") and f"pid {agent.process.pid}" in line for line in lines)
 
 
+def test_a_login_without_an_account_makes_no_vault(home, agent):
+    result = home.oauthctl("login", "work", check=False)
+    assert result.status == 3 and "oauthctl login work ISSUER --client-id ID" in result.stderr
+    assert json.loads(home.oauthctl("vault", "status", "--json").stdout)["state"] == "absent"
+
+
+def test_a_file_where_the_agent_does_not_look_is_told_with_the_command_that_moves_it(home, agent, dot):
+    """The agent was started with another XDG_CONFIG_HOME than this shell has."""
+    other = home.root / "other"
+    shell = {"XDG_CONFIG_HOME": str(other)}
+    home.use_browser(dot.user, dot.password)
+    told = home.oauthctl(
+        "login", "work", dot.issuer, "--client-id", "native-app", check=False, environment=shell)
+    assert told.status == 3 and f"export XDG_CONFIG_HOME={home.config}" in told.stderr
+    assert not other.exists(), "nothing was written"
+    misplaced = other / "oauthctl" / "accounts.d" / "work.toml"
+    misplaced.parent.mkdir(parents=True)
+    misplaced.write_text(f'issuer = "{dot.issuer}"\nclient_id = "native-app"\nscope = ["read"]\n')
+    told = home.oauthctl("login", "work", check=False, environment=shell)
+    [command] = re.findall("mv [^#]+", told.stderr)
+    assert told.status == 3 and str(misplaced) in command
+    assert str(home.config) in home.oauthctl("doctor", check=False, environment=shell).stdout
+    (home.config / "oauthctl" / "accounts.d").mkdir(parents=True, exist_ok=True, mode=0o700)
+    home.run("sh", "-c", command)
+    home.oauthctl("reload")
+    home.oauthctl("login", "work", environment=shell)
+    assert dot.say_hello(get_token(home)) == 200
+
+
 def test_the_address_can_be_pasted_back(home, agent, dot):
     """Over ssh: the browser is on another machine, its last address is copied by hand."""
     command = home.start(
@@ -154,3 +183,27 @@ def test_files_are_for_their_owner_alone(home, agent, dot):
     folders = [home.data / "oauthctl", home.state / "oauthctl", home.runtime / "oauthctl"]
     paths = [path for folder in folders for path in [folder, *folder.rglob("*")]]
     assert [path for path in paths if path.stat().st_mode & 0o077] == []
+
+
+def test_without_a_display_no_browser_is_started_and_after_a_while_the_redirect_address_is_told(home, agent, dot):
+    opened = home.root / "opened"
+    opener = home.bin / "xdg-open"
+    opener.write_text(f"#!/bin/sh\ntouch {opened}\n")
+    opener.chmod(0o755)
+    home.environment.pop("BROWSER", None)
+    command = home.start(
+        home.programs / "oauthctl", "login", "work", dot.issuer, "--client-id", "native-app", "--scope", "read",
+        stdin=-1)
+    said = []
+    for line in command.stderr:
+        said.append(line)
+        if "--port N" in line:
+            break
+    text = "".join(said)
+    assert "No browser here" in text and "Does the browser show an error?" in text and not opened.exists()
+    [url] = re.findall(re.escape(dot.authorization_endpoint) + r"\S+", text)
+    redirect = Browser(dot.user, dot.password).open(url, follow_redirect=False)
+    assert redirect.partition("?")[0] in said[-1]
+    # It still takes the pasted address.
+    _, stderr = command.communicate(redirect + "\n", timeout=60)
+    assert command.returncode == 0, stderr

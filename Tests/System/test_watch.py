@@ -123,6 +123,9 @@ def test_json_is_a_line_for_each_change(home, agent, watch):
     assert json.loads(next_line())["accounts"] == []
     define(home, 'issuer = "http://127.0.0.1:1"', 'client_id = "c"')
     assert [account["account"] for account in json.loads(next_line())["accounts"]] == ["work"]
+    agent.stop()
+    failure = json.loads(next_line())["error"]
+    assert failure["exit"] == 7 and "cannot be reached" in failure["message"]
 
 
 def test_at_a_terminal_the_page_is_drawn_anew(home, agent):

@@ -14,6 +14,7 @@ struct AccountPageText {
     add("account", summary.account)
     add("state", StatusPage.word(summary.state))
     add("why", summary.state == .ok ? nil : summary.reason)
+    add("next", summary.hint)
     add("file", surroundings.abbreviated(details.file))
     add("issuer", summary.issuer)
     add("client", summary.clientID)

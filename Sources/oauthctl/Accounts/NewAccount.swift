@@ -3,6 +3,7 @@
 struct NewAccount: Sendable, Equatable {
   var issuer: String
   var clientID: String
+  var clientAuthentication: String?
   var grant: String?
   var scope: [String] = []
   var redirectURI: String?
@@ -30,6 +31,7 @@ struct NewAccount: Sendable, Equatable {
     }
     add("issuer", issuer)
     add("client_id", clientID)
+    add("client_authentication", clientAuthentication)
     add("grant", grant)
     add("scope", scope)
     add("resource", resource)

@@ -26,6 +26,10 @@ struct LiveAgent: AgentCalling {
 
   /// As `call`; the common request and its answer never meet a JSON coder.
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
+    try RepeatedAsking().run(request, once)
+  }
+
+  private func once(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
     let wait = (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000
     do {
       return try askingAgain(timeoutMilliseconds: wait) { milliseconds throws(ClientError) in

@@ -4,7 +4,8 @@ import AgentWire
 ///
 /// `$BROWSER` is split at `:`; each entry is one program, looked up in `PATH` unless it holds a `/`, and the URL is its
 /// only argument. An entry with a blank or `%s` is a shell line in other tools; no shell runs here, so it is left out
-/// and named. Without `BROWSER`: `xdg-open`, `wslview`, `open`.
+/// and named. Without `BROWSER`: `xdg-open`, `wslview`, `open`; without a display `wslview` alone, since the others start
+/// what shows nothing and say that all is well.
 struct BrowserRule: Sendable, Equatable {
   var programs: [String]
   /// Entries of `$BROWSER` that are not one program.
@@ -12,7 +13,7 @@ struct BrowserRule: Sendable, Equatable {
 
   init(_ surroundings: Surroundings) {
     guard let list = surroundings.raw("BROWSER") else {
-      programs = ["xdg-open", "wslview", "open"]
+      programs = surroundings.hasDisplay ? ["xdg-open", "wslview", "open"] : ["wslview"]
       refused = []
       return
     }

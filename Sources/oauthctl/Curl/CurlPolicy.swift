@@ -11,6 +11,12 @@ struct CurlPolicy: Sendable {
       self.why = why
       self.run = run
     }
+
+    /// What to do, with the account's name where it was given.
+    func step(_ account: String?) -> String? {
+      guard let run, let account, let place = run.range(ofText: "--any-host NAME") else { return run }
+      return run[..<place.lowerBound] + "--any-host \(account)" + run[place.upperBound...]
+    }
   }
 
   /// The URLs, checked.

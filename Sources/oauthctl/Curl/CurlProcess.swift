@@ -17,7 +17,7 @@ struct CurlProcess {
   /// - Throws: `CommandError.local` with status 126 or 127 when curl cannot be started or found, 125 for the rest.
   init(
     settings: CurlSettings, answer: TokenAnswer, arguments: CurlArguments, headers: Headers, output: Int32?,
-    input: CurlInput?
+    errors: Int32? = nil, input: CurlInput?
   ) throws(CommandError) {
     var wiring = Program.Wiring()
     var headersPath: String?
@@ -47,6 +47,7 @@ struct CurlProcess {
     }
     wiring.kept.append(configuration[0])
     if let output { wiring.descriptors.append((output, STDOUT_FILENO)) }
+    if let errors { wiring.descriptors.append((errors, STDERR_FILENO)) }
     if let input, input.descriptor != STDIN_FILENO { wiring.descriptors.append((input.descriptor, STDIN_FILENO)) }
     do {
       process = try Program.start(

@@ -15,7 +15,7 @@ struct CurlRun {
     do {
       urls = try policy.urls()
     } catch {
-      throw .local(error.why, run: error.run, status: 125)
+      throw .local(error.why, run: error.step(invocation.account), status: 125)
     }
     if policy.showsToken { bench.terminal.warn("curl shows the token in what --verbose and --trace print") }
     let obstacle = policy.obstacleToRetry(urls)
@@ -47,7 +47,9 @@ struct CurlRun {
   private func runTwiceAtMost(
     _ settings: CurlSettings, _ answer: TokenAnswer, _ input: CurlInput?
   ) throws(CommandError) -> Int32 {
-    let transfer = HeldTransfer(dumpHeader: invocation.arguments.dumpHeader)
+    let transfer = HeldTransfer(
+      dumpHeader: invocation.arguments.dumpHeader,
+      holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"))
     guard let ends = transfer.open() else {
       throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
     }
@@ -55,14 +57,12 @@ struct CurlRun {
     do throws(CommandError) {
       first = try CurlProcess(
         settings: settings, answer: answer, arguments: invocation.arguments, headers: .kept(at: ends.headers),
-        output: ends.output, input: input)
+        output: ends.output, errors: ends.errors, input: input)
     } catch {
-      close(ends.headers)
-      close(ends.output)
+      ends.closeAll()
       throw error
     }
-    close(ends.headers)
-    close(ends.output)
+    ends.closeAll()
     let outcome = transfer.pump()
     let status = first.wait()
     guard case .unauthorized = outcome else {

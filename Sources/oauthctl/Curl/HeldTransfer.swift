@@ -18,9 +18,18 @@ final class HeldTransfer {
   struct Ends {
     var output: Int32
     var headers: Int32
+    /// For standard error; nil: curl's own.
+    var errors: Int32?
+
+    func closeAll() {
+      for descriptor in [output, headers] + (errors.map { [$0] } ?? []) { close(descriptor) }
+    }
   }
 
   private let dumpHeader: String?
+  private let holdsErrors: Bool
+  private var errorPipe: Int32 = -1
+  private var heldErrors: [UInt8] = []
   private var outputPipe: Int32 = -1
   private var headersPipe: Int32 = -1
   private var held: [UInt8] = []
@@ -30,39 +39,53 @@ final class HeldTransfer {
   private(set) var lostOutput = false
   private var headersSink: Int32 = -1
 
-  /// - Parameter dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
-  init(dumpHeader: String?) { self.dumpHeader = dumpHeader }
+  /// - Parameters:
+  ///   - dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
+  ///   - holdsErrors: whether standard error is held, too: with `--fail` curl says there that it got a 401.
+  init(dumpHeader: String?, holdsErrors: Bool = false) {
+    self.dumpHeader = dumpHeader
+    self.holdsErrors = holdsErrors
+  }
 
   deinit {
-    for descriptor in [outputPipe, headersPipe] where descriptor >= 0 { close(descriptor) }
+    for descriptor in [outputPipe, headersPipe, errorPipe] where descriptor >= 0 { close(descriptor) }
     if headersSink > STDERR_FILENO { close(headersSink) }
   }
 
   func open() -> Ends? {
-    var output: [Int32] = [-1, -1]
-    var headers: [Int32] = [-1, -1]
-    guard pipe(&output) == 0 else { return nil }
-    guard pipe(&headers) == 0 else {
-      close(output[0])
-      close(output[1])
-      return nil
+    var pipes: [[Int32]] = []
+    for _ in 0..<(holdsErrors ? 3 : 2) {
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else {
+        for end in pipes.joined() { close(end) }
+        return nil
+      }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      pipes.append(ends)
     }
-    for end in output + headers { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    outputPipe = output[0]
-    headersPipe = headers[0]
-    return Ends(output: output[1], headers: headers[1])
+    outputPipe = pipes[0][0]
+    headersPipe = pipes[1][0]
+    if holdsErrors { errorPipe = pipes[2][0] }
+    return Ends(output: pipes[0][1], headers: pipes[1][1], errors: holdsErrors ? pipes[2][1] : nil)
   }
 
   /// Takes everything curl writes, to its end.
   func pump() -> Outcome {
-    while outputPipe >= 0 || headersPipe >= 0 {
+    while outputPipe >= 0 || headersPipe >= 0 || errorPipe >= 0 {
       var waiting = [
         pollfd(fd: headersPipe, events: Int16(POLLIN), revents: 0),
         pollfd(fd: outputPipe, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: errorPipe, events: Int16(POLLIN), revents: 0),
       ]
-      guard poll(&waiting, 2, -1) > 0 else { continue }
+      guard poll(&waiting, 3, -1) > 0 else { continue }
       // Headers first: they say what the body is.
-      if waiting[0].revents != 0 { takeHeaders() } else if waiting[1].revents != 0 { takeOutput() }
+      if waiting[0].revents != 0 {
+        takeHeaders()
+      } else if waiting[1].revents != 0 {
+        takeOutput()
+      } else if waiting[2].revents != 0 {
+        takeErrors()
+      }
     }
     if isHolding, let head = HeaderDump(headers), Self.mayBeCuredByNewToken(head) { return .unauthorized }
     release()
@@ -75,8 +98,24 @@ final class HeldTransfer {
     isHolding = false
     passHeaders(headers)
     pass(held)
+    FileBytes.writeAll(heldErrors, to: STDERR_FILENO)
     headers = []
     held = []
+    heldErrors = []
+  }
+
+  private func takeErrors() {
+    guard let some = FileBytes.readSome(from: errorPipe, limit: 16 << 10), !some.isEmpty else {
+      close(errorPipe)
+      errorPipe = -1
+      return
+    }
+    guard isHolding, heldErrors.count + some.count <= HeaderDump.limit else {
+      FileBytes.writeAll(heldErrors + some, to: STDERR_FILENO)
+      heldErrors = []
+      return
+    }
+    heldErrors += some
   }
 
   private func takeHeaders() {

@@ -23,6 +23,7 @@ enum CommandLineEntry {
   static func report(_ error: any Error, _ words: [String], to terminal: Terminal) -> Int32 {
     if let error = error as? CommandError {
       terminal.fail(error)
+      if error.sentence != nil, FailureText.isAskedFor(words) { terminal.data(JSONText.line(FailureText(error))) }
       return error.status
     }
     let message = Oauthctl.message(for: error)

@@ -10,6 +10,8 @@ struct AccountCreation {
   func create(_ account: NewAccount) throws(CommandError) -> [String] {
     let text = account.tomlText
     let file = try AccountFile(account: name, in: bench.surroundings)
+    let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+    if let obstacle = folder.obstacle() { throw obstacle }
     let check = try bench.agent.call(
       AccountCheck(account: name, definition: text),
       // Two discovery documents, each with its own time-out, may have to fail before the answer is there.

@@ -20,17 +20,29 @@ struct LoginCommand: ParsableCommand {
     if options.clientSecretFromInput, options.passwordFromInput {
       throw .usage(
         "standard input holds one secret: use --client-secret-stdin or --password-stdin, not both",
-        run: "the same with --client-secret-stdin alone, then: oauthctl login NAME --password-stdin < FILE")
+        run: "the same with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
+      )
     }
-    let new = try options.account(issuer: issuer, workingFolder: Self.workingFolder)
+    let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
     var missing: [String]
     if let new {
       missing = try AccountCreation(bench: bench, name: account, replace: options.replace).create(new)
     } else {
-      missing =
-        try bench.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
-        .missingSecrets ?? []
+      let check = try bench.agent.ask(
+        AccountCheck(account: account, definition: nil, discover: false), about: account)
+      // Before a vault is made for it.
+      if let problem = check.problems.first {
+        let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+        if let misplaced = folder.misplaced(account) { throw misplaced }
+        guard AccountFile(path: problem.file).exists else {
+          throw .configuration(
+            "there is no account \(account) yet", run: "oauthctl login \(account) ISSUER --client-id ID")
+        }
+        throw .configuration(
+          "\(account): \(problem.sentence)", run: "mend \(bench.surroundings.abbreviated(problem.file))")
+      }
+      missing = check.missingSecrets ?? []
     }
     try VaultCreation(bench: bench).createIfAbsent()
     try secrets(bench, account: account, missing: &missing)

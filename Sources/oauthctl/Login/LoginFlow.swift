@@ -86,13 +86,20 @@ struct LoginFlow {
     var ended: Result<LoginProgress, CommandError>?
     var pasted: [UInt8] = []
     var input: Int32 = readsInput ? STDIN_FILENO : -1
+    var hintDue = login.kind == .browser ? Self.monotonic() + Self.hintMilliseconds : nil
     while true {
       var waiting = [
         pollfd(fd: waiter.doneDescriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: interrupts ?? -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: input, events: Int16(POLLIN), revents: 0),
       ]
-      guard poll(&waiting, nfds_t(waiting.count), -1) > 0 else { continue }
+      let patience = hintDue.map { max(0, $0 - Self.monotonic()) } ?? -1
+      let ready = poll(&waiting, nfds_t(waiting.count), Int32(clamping: patience))
+      if let due = hintDue, Self.monotonic() >= due {
+        hintDue = nil
+        for line in LoginWords.stillWaiting(login, readsInput: readsInput) { bench.terminal.say(line) }
+      }
+      guard ready > 0 else { continue }
       if waiting[1].revents != 0 { try cancel(login, signal: interrupts) }
       if waiting[0].revents != 0 {
         ended = waiter.value()
@@ -121,6 +128,15 @@ struct LoginFlow {
     case .failure(let error): throw error
     case nil: throw .local("waiting for the login ended without a result", run: "oauthctl status", status: 1)
     }
+  }
+
+  /// Milliseconds after which somebody who does not come back may be looking at a server's error page.
+  private static let hintMilliseconds = 20_000
+
+  private static func monotonic() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 
   private func waiter(

@@ -4,6 +4,10 @@ import ArgumentParser
 struct LoginOptions: ParsableArguments {
   @Option(name: .customLong("client-id"), help: "The id the server gave this client.")
   var clientID: String?
+  @Option(
+    name: .customLong("client-authentication"),
+    help: "How the client proves itself: none, client_secret_basic or client_secret_post (default: by metadata).")
+  var clientAuthentication: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false
   @Option(help: "authorization_code (default), device_code, client_credentials or password.")
@@ -16,6 +20,10 @@ struct LoginOptions: ParsableArguments {
   var port: Int?
   @Option(name: .customLong("redirect-path"), help: "Fixed path of the redirect.")
   var redirectPath: String?
+  @Option(
+    name: .customLong("redirect-uri"),
+    help: ArgumentHelp("The whole redirect address, as it is registered at the server.", valueName: "url"))
+  var redirectURI: String?
   @Option(name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"))
   var certificateAuthority: String?
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; several in one word or repeated.")
@@ -58,9 +66,11 @@ struct LoginOptions: ParsableArguments {
     var flags: [String] = []
     func note(_ flag: String, _ isGiven: Bool) { if isGiven { flags.append(flag) } }
     note("--client-id", clientID != nil)
+    note("--client-authentication", clientAuthentication != nil)
     note("--grant", grant != nil)
     note("--port", port != nil)
     note("--redirect-path", redirectPath != nil)
+    note("--redirect-uri", redirectURI != nil)
     note("--ca", certificateAuthority != nil)
     note("--device-authorization-endpoint", deviceAuthorizationEndpoint != nil)
     note("--scope", !scope.isEmpty)
@@ -79,11 +89,14 @@ extension LoginOptions {
   /// The account these flags describe, or nil when neither an issuer nor endpoints are given.
   ///
   /// - Throws: `CommandError.usage` when they contradict each other or something is missing.
-  func account(issuer typed: String?, workingFolder: String) throws(CommandError) -> NewAccount? {
+  func account(
+    name: String? = nil, issuer typed: String?, workingFolder: String
+  ) throws(CommandError) -> NewAccount? {
     guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
       if let flag = definingFlags.first {
         throw .usage(
-          "\(flag) describes a new account: name its server too", run: "oauthctl login NAME ISSUER --client-id ID")
+          "\(flag) describes a new account: name its server too",
+          run: "oauthctl login \(name ?? "NAME") ISSUER --client-id ID")
       }
       return nil
     }
@@ -98,7 +111,12 @@ extension LoginOptions {
     var account = NewAccount(issuer: issuer, clientID: clientID)
     account.grant = try Self.grant(grant, device: device)
     account.scope = NewAccount.scopes(scope)
-    account.redirectURI = try NewAccount.redirectURI(port: port, path: redirectPath)
+    account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
+    if redirectURI != nil, port != nil || redirectPath != nil {
+      throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path", run: nil)
+    }
+    account.redirectURI = redirectURI
+    if redirectURI == nil { account.redirectURI = try NewAccount.redirectURI(port: port, path: redirectPath) }
     account.hosts = host
     account.resource = resource
     account.audience = audience
@@ -117,6 +135,20 @@ extension LoginOptions {
       throw .usage("the password grant needs your name at the server: --username is missing", run: nil)
     }
     return account
+  }
+
+  private static func clientAuthentication(_ typed: String?) throws(CommandError) -> String? {
+    guard let typed else { return nil }
+    let name = String(typed.map { $0 == "-" ? "_" : $0 })
+    let known = [
+      "none": "none", "client_secret_basic": "client_secret_basic", "basic": "client_secret_basic",
+      "client_secret_post": "client_secret_post", "post": "client_secret_post",
+    ]
+    guard let method = known[name] else {
+      throw .usage(
+        "--client-authentication \(typed): it is none, client_secret_basic or client_secret_post", run: nil)
+    }
+    return method
   }
 
   /// The grant as the account file spells it; nil: the default.

@@ -27,6 +27,18 @@ enum LoginWords {
     ]
   }
 
+  /// After some time without an answer: a server that does not know the client, or the redirect address, tells the browser
+  /// alone.
+  static func stillWaiting(_ login: LoginStarted, readsInput: Bool) -> [String] {
+    let address = login.redirectURI ?? "the redirect address"
+    var lines = [
+      "Still waiting. Does the browser show an error? Then check that the server knows the client id and exactly this address:",
+      "  \(address)   (a fixed port: --port N)",
+    ]
+    if readsInput { lines.append("The address that the browser ends on can be pasted here at any time.") }
+    return lines
+  }
+
   /// A login of the other kind is under way, and there is one at a time: this is that one.
   static func joined(_ login: LoginStarted, wantsDevice: Bool) -> String? {
     guard wantsDevice, login.kind == .browser else { return nil }
@@ -63,6 +75,7 @@ enum LoginWords {
     if let missing = progress.missingScope, !missing.isEmpty {
       lines.append("Not granted: \(missing.joined(separator: " ")).")
     }
+    if let hint = progress.hint { lines.append(hint) }
     return lines
   }
 

@@ -18,7 +18,9 @@ struct LogoutCommand: ParsableCommand {
   static func sentence(_ answer: LogoutAnswer, _ name: String) -> String {
     let reason = answer.reason.map { " (\($0))" } ?? ""
     switch answer.revocation {
-    case .revoked: return "Logged out of \(name); the server revoked the tokens."
+    case .revoked:
+      guard let reason = answer.reason else { return "Logged out of \(name); the server revoked the tokens." }
+      return "Logged out of \(name); the server revoked the refresh token, \(reason)"
     case .unsupported:
       return "Logged out of \(name) here; the server offers no revocation, its tokens live until they end."
     case .pending:

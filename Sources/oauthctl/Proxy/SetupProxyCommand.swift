@@ -21,6 +21,8 @@ extension SetupCommand {
       guard let folder = bench.surroundings.configurationFolder else {
         throw .configuration("HOME is not set, so there is no place for config.toml", run: "export HOME=…")
       }
+      let agents = AgentFolder(bench.surroundings, try? bench.agent.ask(AgentStatus(limit: 1)))
+      if let obstacle = agents.obstacle() { throw obstacle }
       let path = folder + "/config.toml"
       let old = FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) }
       let new = try changed(old ?? "", path, bench)

@@ -14,7 +14,8 @@ struct ReloadCommand: ParsableCommand {
     let lines = problems.sentences + (problems.more.map { [$0] } ?? [])
     for line in lines.dropLast() { bench.terminal.warn(line) }
     if let last = lines.last {
-      throw .configuration(last, run: "oauthctl reload once it is put right; the last good definition holds")
+      throw .configuration(
+        last, run: "oauthctl reload once it is put right; the last good definition holds, where there is one")
     }
     bench.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
   }

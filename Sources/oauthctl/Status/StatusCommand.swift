@@ -9,14 +9,18 @@ struct StatusCommand: ParsableCommand {
     discussion: """
       With --watch it goes on until it is interrupted: on a terminal the page is drawn anew as it changes, elsewhere a
       line is written for each change.
+      With --check the exit status says whether a person or time is needed: 3 file, 4 login, 5 vault, 6 tried again by
+      itself, 9 the server refuses the client; 0 when every account has its token or gets it when it is asked for.
       Example: oauthctl status --json | jq '.accounts[] | select(.state != "ok")'
       """)
 
   @Flag(help: "Prints JSON, as the agent answers it; with --watch, a line for each change.") var json = false
   @Flag(help: "Goes on showing it.") var watch = false
+  @Flag(help: "Ends with the status of the worst account.") var check = false
 
   func run() throws {
     guard watch else { return try run(.live()) }
+    if check { throw CommandError.usage("--watch does not end by itself, so --check says nothing", run: nil) }
     let live = Workbench.live()
     let isRedrawn =
       !json && live.terminal.outputIsTerminal && (live.surroundings["TERM"] ?? "dumb") != "dumb"
@@ -35,6 +39,29 @@ struct StatusCommand: ParsableCommand {
     } else {
       let page = StatusPage(status: status, accounts: status.accounts, now: time(nil))
       bench.terminal.page(page.lines(bench.terminal))
+    }
+    let code = check ? Self.exitStatus(status) : 0
+    if code != 0 { throw .silent(status: code) }
+  }
+
+  /// What `--check` ends with: that of the vault, else that of the first account that lacks something.
+  static func exitStatus(_ status: AgentStatusAnswer) -> Int32 {
+    switch status.vault.state {
+    case .locked, .keyMissing, .damaged: return 5
+    case .inUse, .failed: return 6
+    case .absent, .open: break
+    }
+    return status.accounts.lazy.map { exitStatus($0.state) }.first { $0 != 0 } ?? (status.problems.isEmpty ? 0 : 3)
+  }
+
+  private static func exitStatus(_ state: AccountSummary.State) -> Int32 {
+    switch state {
+    case .ok, .refreshing, .expired: 0
+    case .definitionChanged, .configInvalid: 3
+    case .new, .loginRequired, .loginPending: 4
+    case .locked: 5
+    case .retrying: 6
+    case .clientRejected: 9
     }
   }
 

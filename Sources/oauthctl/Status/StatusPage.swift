@@ -15,8 +15,15 @@ struct StatusPage: Sendable {
         column == 1 ? terminal.paint(text, Self.color(accounts[row].state)) : text
       }
       for account in accounts {
-        guard let reason = account.reason, account.state != .ok else { continue }
-        lines.append(cut("\(clean(account.account)): \(clean(reason))", terminal))
+        // What is idle lacks nothing.
+        if let reason = account.reason, account.state != .ok, account.state != .expired {
+          lines.append(cut("\(clean(account.account)): \(clean(reason))", terminal))
+        }
+        if let hint = account.hint {
+          let isTold = account.reason != nil && account.state != .ok && account.state != .expired
+          lines.append(
+            cut(isTold ? "  " + Terminal.stepLine(clean(hint)) : "\(clean(account.account)): \(clean(hint))", terminal))
+        }
       }
     }
     lines.append(cut(agentLine, terminal))
@@ -91,7 +98,7 @@ struct StatusPage: Sendable {
     case .ok: "ok"
     case .refreshing: "refreshing"
     case .retrying: "retrying"
-    case .expired: "expired"
+    case .expired: "idle"
     case .loginPending: "logging in"
     case .loginRequired: "login needed"
     case .clientRejected: "client refused"
@@ -104,8 +111,8 @@ struct StatusPage: Sendable {
 
   static func color(_ state: AccountSummary.State) -> Terminal.Color {
     switch state {
-    case .ok, .refreshing: .green
-    case .retrying, .expired, .loginPending, .new, .locked: .yellow
+    case .ok, .refreshing, .expired: .green
+    case .retrying, .loginPending, .new, .locked: .yellow
     case .loginRequired, .clientRejected, .definitionChanged, .configInvalid: .red
     }
   }

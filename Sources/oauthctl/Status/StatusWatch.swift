@@ -83,7 +83,13 @@ struct StatusWatch {
   }
 
   private static func json(_ look: Result<AgentStatusAnswer, CommandError>) -> (line: String, comparable: String) {
-    guard case .success(let status) = look else { return ("null", "null") }
+    let status: AgentStatusAnswer
+    switch look {
+    case .success(let answer): status = answer
+    case .failure(let error):
+      let line = JSONText.line(FailureText(error))
+      return (line, line)
+    }
     var timeless = status
     for index in timeless.accounts.indices {
       timeless.accounts[index].expiresInSeconds = nil

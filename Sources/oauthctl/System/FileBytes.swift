@@ -151,6 +151,16 @@ enum FileBytes {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
+  /// Whether two paths are the same place, whatever links lead there.
+  static func isSamePlace(_ one: String, _ other: String) -> Bool {
+    func resolved(_ path: String) -> String {
+      guard let real = realpath(path, nil) else { return path }
+      defer { free(real) }
+      return String(cString: real)
+    }
+    return one == other || resolved(one) == resolved(other)
+  }
+
   /// The last component of a path.
   static func name(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path

@@ -35,9 +35,18 @@ struct Surroundings: Sendable {
     return "~" + path.dropFirst(home.count)
   }
 
+  /// Whether the locale is one without UTF-8, as `LANG=C` is. One that is not set says nothing.
+  var wantsASCII: Bool {
+    guard let locale = self["LC_ALL"] ?? self["LC_CTYPE"] ?? self["LANG"] else { return false }
+    let letters = locale.lowercased().filter { $0 != "-" }
+    return !letters.hasSuffix("utf8") && !letters.contains("utf8@")
+  }
+
   /// Whether a person sits at this machine's screen. Over ssh without a forwarded display nobody does.
   var isRemoteSession: Bool {
-    (self["SSH_CONNECTION"] != nil || self["SSH_TTY"] != nil) && self["DISPLAY"] == nil
-      && self["WAYLAND_DISPLAY"] == nil
+    (self["SSH_CONNECTION"] != nil || self["SSH_TTY"] != nil) && !hasDisplay
   }
+
+  /// Whether there is a screen that a program could show something on.
+  var hasDisplay: Bool { self["DISPLAY"] != nil || self["WAYLAND_DISPLAY"] != nil }
 }

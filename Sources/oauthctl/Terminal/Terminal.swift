@@ -17,17 +17,20 @@ struct Terminal: Sendable {
   /// Columns of standard output, nil when it is none or does not tell.
   var columns: Int?
   var usesColor: Bool
+  /// The user's locale knows no other characters.
+  var isASCII: Bool
   private let sink: @Sendable (Stream, String) -> Void
 
   init(
     outputIsTerminal: Bool = false, errorIsTerminal: Bool = false, inputIsTerminal: Bool = false, columns: Int? = nil,
-    usesColor: Bool = false, write: @escaping @Sendable (Stream, String) -> Void
+    usesColor: Bool = false, isASCII: Bool = false, write: @escaping @Sendable (Stream, String) -> Void
   ) {
     self.outputIsTerminal = outputIsTerminal
     self.errorIsTerminal = errorIsTerminal
     self.inputIsTerminal = inputIsTerminal
     self.columns = columns
     self.usesColor = usesColor
+    self.isASCII = isASCII
     sink = write
   }
 
@@ -51,6 +54,7 @@ struct Terminal: Sendable {
       columns: columns(surroundings, of: output ? STDOUT_FILENO : nil),
       usesColor: output && surroundings["NO_COLOR"] == nil && surroundings["TERM"] != "dumb"
         && surroundings["TERM"] != nil,
+      isASCII: surroundings.wantsASCII,
       write: { stream, text in
         let isData = stream == .output
         if !FileBytes.writeAll(Array(text.utf8), to: isData ? STDOUT_FILENO : STDERR_FILENO), isData {
@@ -77,14 +81,32 @@ struct Terminal: Sendable {
   }
 
   /// One line for people on standard error, escaped.
-  func say(_ line: String) { sink(.error, PrintableText.escaped(line, limit: 64 << 10) + "\n") }
+  func say(_ line: String) { sink(.error, spelled(PrintableText.escaped(line, limit: 64 << 10)) + "\n") }
 
   /// Text before an answer, without a line end.
-  func ask(_ text: String) { sink(.error, PrintableText.escaped(text)) }
+  func ask(_ text: String) { sink(.error, spelled(PrintableText.escaped(text))) }
 
   /// A table or other laid out text on standard output, each line escaped. Colour is added by `paint` before: the
   /// escape sequences of ours are the only ones that pass.
-  func page(_ lines: [String]) { for line in lines { data(line) } }
+  func page(_ lines: [String]) { for line in lines { data(spelled(line)) } }
+
+  /// `text` in the characters of the user's locale.
+  private func spelled(_ text: String) -> String {
+    guard isASCII, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    return text.unicodeScalars.reduce(into: "") { line, scalar in
+      switch scalar {
+      case "·": line += "-"
+      case "…": line += "..."
+      case "→": line += "->"
+      case "“", "”": line += "\""
+      case "’", "‘": line += "'"
+      case "—", "–": line += "-"
+      case "§": line += "section "
+      case _ where scalar.isASCII: line.unicodeScalars.append(scalar)
+      default: line += "?"
+      }
+    }
+  }
 
   /// `oauthctl: NAME: what and why`, then what to do.
   func fail(_ error: CommandError) {

@@ -23,7 +23,11 @@ struct GetTokenCommand: ParsableCommand {
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; repeatable.") var scope: [String] = []
   @Option(help: "Resource the token is for (RFC 8707); repeatable.") var resource: [String] = []
   @Option(help: "Audience the token is for; repeatable.") var audience: [String] = []
-  @Option(help: ArgumentHelp("How long to wait for it (default 30).", valueName: "seconds")) var timeout: Int?
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait for it (default 30); failures that pass are repeated as long (default 3).",
+      valueName: "seconds"))
+  var timeout: Int?
   @Flag(help: "Refreshes even if the token looks good.") var force = false
   @Flag(name: .customLong("best-effort"), help: "Gives what there is when --min-validity cannot be met.")
   var bestEffort = false
@@ -37,14 +41,20 @@ struct GetTokenCommand: ParsableCommand {
     do throws(CommandError) {
       answer =
         format == .json
-        ? try bench.agent.call(
-          request, about: name,
-          timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
-        : try bench.agent.token(request)
+        ? try RepeatedAsking().run(request) { request throws(CommandError) in
+          try bench.agent.call(
+            request, about: name,
+            timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
+        } : try bench.agent.token(request)
     } catch {
       throw error.choosing { "oauthctl get-token \($0)" }
     }
     bench.terminal.data(try format.text(answer))
+    // Known only where the answer was read whole; a plain request's shortcut leaves the scopes out.
+    let missing = (request.scope ?? []).filter { !answer.scope.contains($0) }
+    if !missing.isEmpty {
+      bench.terminal.warn("\(answer.account): this token lacks \(missing.joined(separator: " ")): not granted")
+    }
   }
 
   /// The request these flags mean, without reading anything but `--rejected-stdin`.

@@ -1,0 +1,153 @@
+"""Servers that answer otherwise than the RFCs advise, and what they ask of oauthctl."""
+
+import json
+import re
+import urllib.parse
+
+import pytest
+
+from support.accounts import account_file
+from support.dev_server import DevServer
+from support.login import get_token
+
+
+@pytest.fixture
+def server(home, agent):
+    started = DevServer(home, "--auto-consent", "--access-token-life", "3600")
+    browser = home.bin / "browser"
+    browser.write_text('#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n')
+    browser.chmod(0o700)
+    home.environment["BROWSER"] = str(browser)
+    yield started
+    started.stop()
+
+
+def log_in(home, server, *options, scope="read", **how):
+    return home.oauthctl("login", "work", server.issuer, "--client-id", "dev", "--scope", scope, *options, **how)
+
+
+def asked(result):
+    """The parameters of the authorization request that a login has shown."""
+    [url] = re.findall(r"(?m)^  (http\S+response_type=\S+)$", result.stderr)
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
+
+
+def token_answer(server, status, body=None, times=1, grant_type="refresh_token"):
+    server.script(answers=[{
+        "endpoint": "token", "action": "answer", "status": status, "times": times, "grant_type": grant_type,
+        "headers": {"Content-Type": "application/json"}, "body": json.dumps(body) if body else ""}])
+
+
+def test_invalid_request_for_a_refresh_token_may_pass_and_says_what_helps_if_not(home, server):
+    log_in(home, server)
+    token_answer(server, 400, {"error": "invalid_request"}, times=9)
+    failed = home.oauthctl("get-token", "work", "--force", check=False)
+    assert failed.status == 6 and "if it stays so: oauthctl login work" in failed.stderr, failed
+    [account] = json.loads(home.oauthctl("status", "--json").stdout)["accounts"]
+    assert account["state"] == "retrying" and account["hint"] == "if it stays so: oauthctl login work"
+    doctor = home.oauthctl("doctor", check=False)
+    assert doctor.status == 1 and "oauthctl login work" in doctor.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--timeout", "30"], ["--format", "json", "--timeout", "30"]])
+def test_one_answer_of_a_proxy_in_trouble_fails_no_script(home, server, arguments):
+    log_in(home, server)
+    token = get_token(home)
+    server.script(revoke_access_tokens=True)
+    token_answer(server, 502)
+    before = len(server.refreshes())
+    result = home.oauthctl("get-token", "work", "--rejected-stdin", *arguments, stdin=token)
+    assert result.stdout and token not in result.stdout
+    assert [entry["status"] for entry in server.refreshes()[before:]] == [502, 200]
+
+
+def test_a_server_that_stays_in_trouble_is_told_and_asked_no_more_often_than_the_agent_allows(home, server):
+    log_in(home, server)
+    token_answer(server, 502, times=50)
+    before = len(server.refreshes())
+    failed = home.oauthctl("get-token", "work", "--force", "--timeout", "8", check=False)
+    assert failed.status == 6 and "502" in failed.stderr
+    # At once, and after at least 0.75, 1.5 and 3 s more.
+    assert len(server.refreshes()) - before <= 5
+
+
+def test_a_public_client_that_may_not_revoke_is_told_so_for_good(home, server):
+    log_in(home, server)
+    server.script(answers=[{
+        "endpoint": "revoke", "action": "answer", "status": 401, "times": 9,
+        "body": json.dumps({"error": "invalid_client"}), "headers": {"Content-Type": "application/json"}}])
+    told = home.oauthctl("logout", "work").stderr
+    assert "refused to revoke" in told and "clients with a secret only" in told and "secret set" not in told
+
+
+def test_an_access_token_that_lives_on_is_named(home, server):
+    log_in(home, server)
+    body = json.dumps({"error": "unsupported_token_type"})
+    server.script(answers=[
+        {"endpoint": "revoke", "action": "pass"},
+        {"endpoint": "revoke", "action": "answer", "status": 400, "body": body,
+         "headers": {"Content-Type": "application/json"}}])
+    told = home.oauthctl("logout", "work").stderr
+    assert re.search(r"revoked the refresh token, but an access token may live on for 3[56]\d\d s", told), told
+
+
+def test_offline_access_asks_for_consent_and_counts_as_granted_with_a_refresh_token(home, server):
+    told = log_in(home, server, scope="openid offline_access read")
+    assert asked(told)["prompt"] == "consent" and "offline_access" not in told.stderr.partition("Logged in")[2]
+    told = log_in(
+        home, server, "--param", "prompt=login", "--replace", "--accept-changes", scope="openid offline_access")
+    assert asked(told)["prompt"] == "login"
+    told = log_in(home, server, "--replace", "--accept-changes", scope="openid")
+    assert "prompt" not in asked(told)
+
+
+def test_a_grant_that_the_server_narrows_is_told(home, server):
+    log_in(home, server, scope="read write")
+    narrow = {"access_token": "narrow-1", "token_type": "Bearer", "expires_in": 3600, "scope": "read"}
+    token_answer(server, 200, narrow)
+    home.oauthctl("get-token", "work", "--force")
+    [account] = json.loads(home.oauthctl("status", "--json").stdout)["accounts"]
+    assert account["scope"] == ["read"] and "gives no write any more" in account["hint"]
+    token_answer(server, 200, {**narrow, "access_token": "narrow-2"})
+    asked_for = home.oauthctl("get-token", "work", "--scope", "write")
+    assert asked_for.lines == ["narrow-2"] and "this token lacks write" in asked_for.stderr
+
+
+def test_client_authentication_and_the_redirect_address_are_chosen_at_login(home, server):
+    log_in(
+        home, server, "--client-authentication", "client-secret-post", "--client-secret-stdin", "--redirect-uri",
+        "http://127.0.0.1:8914/callback", stdin="wrong\n", check=False)
+    text = account_file(home).read_text()
+    assert 'client_authentication = "client_secret_post"' in text
+    assert 'redirect_uri = "http://127.0.0.1:8914/callback"' in text
+    refused = log_in(home, server, "--redirect-uri", "http://127.0.0.1/x", "--port", "1", check=False)
+    assert refused.status == 64 and "--redirect-uri" in refused.stderr
+
+
+def test_a_rejected_client_is_told_of_the_other_way_to_send_its_secret(home, server):
+    failed = home.oauthctl(
+        "login", "work", server.issuer, "--client-id", "dev-machine", "--grant", "client-credentials",
+        "--client-secret-stdin", stdin="wrong\n", check=False)
+    assert failed.status == 9 and 'client_authentication = "client_secret_post"' in failed.stderr
+
+
+def test_a_failure_is_json_where_json_is_asked_for(home, agent):
+    failed = home.oauthctl("account", "show", "nobody", "--json", check=False)
+    told = json.loads(failed.stdout)["error"]
+    assert (told["exit"], told["failure"]) == (failed.status, "account_unknown") and told["message"] in failed.stderr
+
+
+def test_status_says_what_to_do_and_check_sets_the_exit_status(home, server):
+    assert home.oauthctl("status", "--check").status == 0
+    log_in(home, server)
+    assert home.oauthctl("status", "--check").status == 0
+    home.oauthctl("logout", "work")
+    told = home.oauthctl("status", "--check", check=False)
+    assert told.status == 4 and "oauthctl login work" in told.stdout
+    assert home.oauthctl("status").status == 0
+
+
+def test_a_locale_without_other_characters_gets_none(home, agent):
+    for variables in ({"LANG": "C"}, {"LC_ALL": "POSIX"}):
+        assert home.oauthctl("status", environment=variables).stdout.isascii()
+    assert "\N{MIDDLE DOT}" in home.oauthctl("status").stdout
