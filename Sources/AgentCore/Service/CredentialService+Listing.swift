@@ -41,6 +41,9 @@ extension CredentialService {
     return accounts.values.count { $0.machine.definition != nil || isUnread($0) }
   }
 
+  /// Returns when it is the caller's turn, whatever the number of accounts: an agent whose service hangs does not.
+  package func ping() {}
+
   /// Opens the vault, and brings the index up to date.
   private func openAndIndexed() async throws(AgentFailure) {
     try await open()

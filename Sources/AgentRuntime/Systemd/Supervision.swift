@@ -44,7 +44,7 @@ struct Supervision: Sendable {
       }
     }
     return watchdogMicroseconds.map { interval in
-      Watchdog.feed(every: interval, on: loop, notifier: notifier) { _ = await service.definedCount }
+      Watchdog.feed(every: interval, on: loop, notifier: notifier) { await service.ping() }
     }
   }
 
