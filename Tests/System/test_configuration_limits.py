@@ -39,8 +39,11 @@ SHAPES = {
     "NUL": ("\0" * 65_000, "NUL"),
     "a string that does not end": ('x="""' + "b\n" * 3_000, "not TOML"),
     "quotes": ('"' * 65_000, "not TOML"),
-    "dots": ("." * 65_000, "more than 8 parts"),
+    "dots": ("." * 65_000, "not TOML"),
 }
+# What the parser behind the agent's own reader would end the process on, by an assertion.
+FATAL = ["[[[", "[[ [a]]", "[.", "a=[}", 'scope = ["read", }', "a=1979-05-27 0,", "a=1979-05-27T:",
+         "a=1979-" + "_" * 116 + "05-27 1"]
 
 
 def peak_mib(agent):
@@ -76,6 +79,26 @@ def test_a_hostile_file_costs_next_to_nothing_and_is_told(home, agent, shape):
         assert len(json.dumps(wire.call("agent.status"))) < 32 << 10
     # Before there were limits the first of them took 37 s and 1100 MiB.
     assert peak_mib(agent) - before < 32 and processor_seconds(agent) - used < 5
+
+
+def test_no_text_ends_the_agent_neither_in_a_file_nor_in_a_callers_line(home, agent):
+    """Each is told with its file and line, the agent goes on, and so it does when it starts with all of them there."""
+    first = agent.process.pid
+    for number, text in enumerate(FATAL):
+        text = f"{GOOD}{text}\n"
+        with agent.connect() as wire:
+            answer = wire.call("account.check", account="work", definition=text, discover=False)
+            assert [(one["line"], one["reason"][:8]) for one in answer["problems"]] == [(3, "not TOML")], text
+        write(home, f"bad{number}", text)
+    write(home, "good", GOOD)
+    expected = {str(account_file(home, f"bad{number}")): 3 for number in range(len(FATAL))}
+    for _ in range(2):
+        with agent.connect() as wire:
+            answer = wire.call("config.reload")
+        assert answer["accounts"] == 1
+        assert {one["file"]: one["line"] for one in answer["problems"]} == expected
+        assert agent.process.pid != first or agent.process.poll() is None
+        agent.restart()
 
 
 def test_many_bad_files_are_cut_in_every_answer(home, agent):

@@ -1,8 +1,5 @@
-/// One look over a TOML text before the parser's: that it keeps the limits, and where its keys stand, which the parser does
-/// not keep.
-///
-/// It reads valid TOML as the parser does. The first thing that is not valid ends the parser's work, so what is taken for
-/// something else behind it does no harm.
+/// One look over a TOML text before the parser's: that it is TOML and keeps the limits, and where its keys stand, which the
+/// parser does not keep.
 struct TOMLKeyLines: Sendable {
   private var lines: [String: Int] = [:]
 
@@ -16,7 +13,7 @@ struct TOMLKeyLines: Sendable {
     }
   }
 
-  /// Throws what is beyond a limit, or holds a character that TOML has nowhere.
+  /// Throws what is beyond a limit, or no TOML.
   init(_ text: String) throws(TOMLDocument.SyntaxError) {
     var reader = TOMLReader(bytes: Array(text.utf8))
     try reader.checkCharacters()
@@ -25,15 +22,14 @@ struct TOMLKeyLines: Sendable {
       let line = reader.line
       try reader.countKey()
       if reader.peek == UInt8(ascii: "[") {
-        while reader.peek == UInt8(ascii: "[") { reader.advance() }
-        prefix = try reader.key()
+        prefix = try reader.header()
         record(prefix, line)
       } else {
         let key = try reader.key()
         // A dotted key makes the tables on its way.
         for length in 1...max(key.count, 1) { record(prefix + key.prefix(length), line) }
+        try reader.passValueOfKey()
       }
-      try reader.skipValue()
     }
   }
 

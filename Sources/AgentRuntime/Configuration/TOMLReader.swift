@@ -1,4 +1,10 @@
-/// Steps through the bytes of a TOML text, statement by statement, and counts what has a limit.
+/// Steps through the bytes of a TOML text by TOML's grammar, statement by statement, counts what has a limit, and refuses
+/// what is not TOML.
+///
+/// The parser behind it checks part of what it reads with `assert`: `[[[`, `a = [}` or `a = 1979-05-27T:` would end the
+/// process. So this reads as strictly as the grammar is written, and nothing reaches the parser that it did not pass. What
+/// it leaves to the parser is what that refuses with an error: escapes in strings, numbers and dates out of range, and keys
+/// that stand twice.
 struct TOMLReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -6,11 +12,14 @@ struct TOMLReader {
   private var keys = 0
   private var values = 0
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+  }
 
   var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  mutating func advance() {
+  private mutating func advance() {
     if peek == UInt8(ascii: "\n") { line += 1 }
     position += 1
   }
@@ -44,7 +53,7 @@ struct TOMLReader {
     while let byte = peek {
       switch byte {
       case UInt8(ascii: "#"): skipComment()
-      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"), 0xEF, 0xBB, 0xBF: advance()
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): advance()
       default: return true
       }
     }
@@ -71,81 +80,127 @@ struct TOMLReader {
     }
   }
 
+  // MARK: Statements
+
+  /// The key of a table's header, which is passed to the end of its line.
+  mutating func header() throws(TOMLDocument.SyntaxError) -> [String] {
+    try pass("[")
+    // The two brackets of an array of tables stand together, and so do those that close it.
+    let isArray = peek == UInt8(ascii: "[")
+    if isArray { advance() }
+    let key = try key()
+    try pass("]")
+    if isArray { try pass("]") }
+    try passLineEnd()
+    return key
+  }
+
   /// The parts of a key, up to its `=` or `]`.
   mutating func key() throws(TOMLDocument.SyntaxError) -> [String] {
     var parts: [String] = []
-    var part: [UInt8] = []
-    while let byte = peek, byte != UInt8(ascii: "="), byte != UInt8(ascii: "]"), byte != UInt8(ascii: "\n") {
-      switch byte {
-      case UInt8(ascii: "."):
-        parts.append(String(decoding: part, as: UTF8.self))
-        try checkParts(parts.count + 1)
-        part = []
-        advance()
-      case UInt8(ascii: "\""), UInt8(ascii: "'"):
-        advance()
-        while let inner = peek, inner != byte, inner != UInt8(ascii: "\n") {
-          part.append(inner)
-          advance()
-          if inner == UInt8(ascii: "\\"), byte == UInt8(ascii: "\""), let escaped = peek, escaped != UInt8(ascii: "\n")
-          {
-            part.append(escaped)
-            advance()
-          }
-        }
-        advance()
-      default:
-        if byte > 0x20 { part.append(byte) }
-        advance()
-      }
+    while true {
+      skipBlanks()
+      parts.append(try keyPart())
+      try checkParts(parts.count)
+      skipBlanks()
+      guard peek == UInt8(ascii: ".") else { return parts }
+      advance()
     }
-    return parts + [String(decoding: part, as: UTF8.self)]
   }
 
-  /// Passes everything up to the end of the statement: the line end outside strings and brackets.
-  mutating func skipValue() throws(TOMLDocument.SyntaxError) {
-    var depth = 0
-    /// Dots since the last value or key began: a number has one, more are of a key in an inline table.
-    var dots = 0
+  private mutating func keyPart() throws(TOMLDocument.SyntaxError) -> String {
+    let start = position
+    if let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+      guard !isQuoted(quote, times: 3) else { throw refusal("a key in three quotes") }
+      try passString(quote)
+      return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
+    }
+    while let byte = peek, Self.isOfBareKey(byte) { advance() }
+    guard position > start else { throw missing("a key") }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  /// Passes the `=` behind a key, its value, and the end of the line.
+  mutating func passValueOfKey() throws(TOMLDocument.SyntaxError) {
+    try passAssignment(depth: 0)
+    try passLineEnd()
+  }
+
+  private mutating func passAssignment(depth: Int) throws(TOMLDocument.SyntaxError) {
+    try pass("=")
+    skipBlanks()
+    try passValue(depth: depth)
+  }
+
+  private mutating func passLineEnd() throws(TOMLDocument.SyntaxError) {
+    skipBlanks()
+    if peek == UInt8(ascii: "#") { skipComment() }
+    guard let byte = peek else { return }
+    guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else { throw missing("the end of the line") }
+  }
+
+  // MARK: Values
+
+  private mutating func passValue(depth: Int) throws(TOMLDocument.SyntaxError) {
     try countValue()
-    while let byte = peek {
-      switch byte {
-      case UInt8(ascii: "#"): skipComment()
-      case UInt8(ascii: "\""), UInt8(ascii: "'"): skipString(byte)
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
-        depth += 1
-        dots = 0
-        guard depth <= ConfigurationLimits.nesting else {
-          throw Self.excess(line, "is nested deeper than \(ConfigurationLimits.nesting)")
-        }
-        advance()
-      case UInt8(ascii: "]"), UInt8(ascii: "}"):
-        depth = max(depth - 1, 0)
-        advance()
-      case UInt8(ascii: ","):
-        dots = 0
-        try countValue()
-        advance()
-      case UInt8(ascii: "="):
-        dots = 0
-        // The first is the statement's own, which is counted.
-        if depth > 0 { try countKey() }
-        advance()
-      case UInt8(ascii: "."):
-        dots += 1
-        try checkParts(dots + 1)
-        advance()
-      case UInt8(ascii: "\n") where depth == 0: return advance()
-      default: advance()
-      }
+    switch peek {
+    case UInt8(ascii: "\""), UInt8(ascii: "'"): try passString(peek ?? 0)
+    case UInt8(ascii: "["): try passArray(depth: depth + 1)
+    case UInt8(ascii: "{"): try passInlineTable(depth: depth + 1)
+    default: try passScalar()
     }
   }
 
-  private mutating func skipComment() {
-    while let byte = peek, byte != UInt8(ascii: "\n") { advance() }
+  private mutating func passArray(depth: Int) throws(TOMLDocument.SyntaxError) {
+    try checkNesting(depth)
+    try pass("[")
+    while true {
+      _ = skipToStatement()
+      if peek == UInt8(ascii: "]") { return advance() }
+      try passValue(depth: depth)
+      _ = skipToStatement()
+      if peek == UInt8(ascii: "]") { return advance() }
+      try pass(",")
+    }
   }
 
-  private mutating func skipString(_ quote: UInt8) {
+  private mutating func passInlineTable(depth: Int) throws(TOMLDocument.SyntaxError) {
+    try checkNesting(depth)
+    try pass("{")
+    skipBlanks()
+    if peek == UInt8(ascii: "}") { return advance() }
+    while true {
+      try countKey()
+      _ = try key()
+      try passAssignment(depth: depth)
+      skipBlanks()
+      if peek == UInt8(ascii: "}") { return advance() }
+      try pass(",")
+    }
+  }
+
+  private mutating func passScalar() throws(TOMLDocument.SyntaxError) {
+    let start = position
+    skipScalar()
+    guard position > start else { throw missing("a value") }
+    // A date and its time may have a blank between them.
+    if peek == UInt8(ascii: " "), position + 1 < bytes.count, TOMLScalar.isDigit(bytes[position + 1]),
+      TOMLScalar.isDate(bytes[start..<position])
+    {
+      advance()
+      skipScalar()
+    }
+    guard TOMLScalar.isValid(bytes[start..<position]) else {
+      throw refusal("a value that is neither text in quotes nor true, false, a number or a date")
+    }
+  }
+
+  private mutating func skipScalar() {
+    while let byte = peek, !TOMLScalar.isEnd(byte) { advance() }
+  }
+
+  private mutating func passString(_ quote: UInt8) throws(TOMLDocument.SyntaxError) {
+    let begin = line
     let isLong = isQuoted(quote, times: 3)
     let length = isLong ? 3 : 1
     for _ in 1...length { advance() }
@@ -153,16 +208,51 @@ struct TOMLReader {
       if isQuoted(quote, times: length) {
         for _ in 1...length { advance() }
         // Up to two quotes may stand before the closing ones.
-        while isLong, peek == quote { advance() }
+        for _ in 1...2 where isLong && peek == quote { advance() }
         return
       }
+      if byte == UInt8(ascii: "\n"), !isLong { break }
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") { advance() }
+      if peek == UInt8(ascii: "\n"), !isLong { break }
       advance()
     }
+    throw TOMLDocument.SyntaxError(line: begin, reason: "not TOML: the text in quotes does not end")
   }
 
   private func isQuoted(_ quote: UInt8, times: Int) -> Bool {
     position + times <= bytes.count && bytes[position..<(position + times)].allSatisfy { $0 == quote }
+  }
+
+  private static func isOfBareKey(_ byte: UInt8) -> Bool {
+    TOMLScalar.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+  }
+
+  // MARK: Steps
+
+  private mutating func skipComment() {
+    while let byte = peek, byte != UInt8(ascii: "\n") { advance() }
+  }
+
+  private mutating func skipBlanks() {
+    while let byte = peek, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { advance() }
+  }
+
+  private mutating func pass(_ mark: Unicode.Scalar) throws(TOMLDocument.SyntaxError) {
+    guard peek == UInt8(ascii: mark) else { throw missing("‘\(mark)’") }
+    advance()
+  }
+
+  private func missing(_ what: String) -> TOMLDocument.SyntaxError { refusal("\(what) is missing here") }
+
+  private func refusal(_ what: String) -> TOMLDocument.SyntaxError {
+    TOMLDocument.SyntaxError(line: line, reason: "not TOML: \(what)")
+  }
+
+  private func checkNesting(_ depth: Int) throws(TOMLDocument.SyntaxError) {
+    guard depth <= ConfigurationLimits.nesting else {
+      throw Self.excess(line, "is nested deeper than \(ConfigurationLimits.nesting)")
+    }
   }
 
   private static func excess(_ line: Int, _ what: String) -> TOMLDocument.SyntaxError {

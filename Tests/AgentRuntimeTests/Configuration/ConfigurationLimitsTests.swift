@@ -36,7 +36,7 @@ struct ConfigurationLimitsTests {
       // An escaped quote does not end a key, nor a string.
       (#""\"" = [[[[[[[[[1]]]]]]]]]"#, 1, nested), (#""a\\" = [[[[[[[[[1]]]]]]]]]"#, 1, nested),
       (#"'a\' = [[[[[[[[[1]]]]]]]]]"#, 1, nested), (#"x = ["\"", [[[[[[[[[1]]]]]]]]]"#, 1, nested),
-      (#"x = ['\', [[[[[[[[[1]]]]]]]]]"#, 1, nested), ("x = [\"\"\"\\\"\"\"\"\"\"\", [[[[[[[[[1]]]]]]]]]", 1, nested),
+      (#"x = ['\', [[[[[[[[[1]]]]]]]]]"#, 1, nested), ("x = [\"\"\"\\\"\"\"\"\"\", [[[[[[[[[1]]]]]]]]]", 1, nested),
     ] as [(String, Int?, String?)])
   func shapes(_ text: String, _ line: Int?, _ reason: String?) {
     #expect(error(text) == reason.map { TOMLDocument.SyntaxError(line: line, reason: $0) })
@@ -57,7 +57,7 @@ struct ConfigurationLimitsTests {
 
   @Test(
     "What another reader could take for the end of a line stands nowhere",
-    arguments: ["a = 1\rb = 2", "# a\r[[[[", "a = 1\u{0C}", "a = \"\u{01}\"", "# \u{7F}", "a = 1\r", "a = '''\r'''"])
+    arguments: ["a = 1\rb = 2", "# a\r[b]", "a = 1\u{0C}", "a = \"\u{01}\"", "# \u{7F}", "a = 1\r", "a = '''\r'''"])
   func controls(_ text: String) {
     #expect(error(text)?.reason.hasPrefix("not TOML: a ") == true)
     #expect(
