@@ -120,9 +120,9 @@ def test_a_401_costs_one_refresh_and_one_retry_and_only_the_second_body_is_print
 @pytest.mark.parametrize("flag", ["--fail", "--fail-with-body", "-f"])
 def test_with_fail_the_first_try_leaves_nothing_on_standard_error(work, dot, flag):
     dot.revoke(get_token(work))
-    result = curl(work, flag, dot.resource)
+    result = curl(work, "-sS", flag, dot.resource)
     assert (result.status, result.stdout, result.stderr) == (0, '{"hello": "alice"}', "")
-    failed = curl(work, flag, dot.api("never"), check=False)
+    failed = curl(work, "-sS", flag, dot.api("never"), check=False)
     assert failed.status == 22 and "401" in failed.stderr
 
 

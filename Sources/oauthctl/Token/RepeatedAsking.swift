@@ -19,8 +19,12 @@ struct RepeatedAsking {
   ) throws(CommandError) -> TokenAnswer {
     let end = now() + (request.timeoutMilliseconds ?? Self.defaultMilliseconds)
     var request = request
+    var first: CommandError?
     while true {
       do { return try body(request) } catch {
+        // What the repetitions of a forced refresh used up is not what went wrong.
+        if let first, case .agent(let failure, _) = error, failure.kind == .rateLimited { throw first }
+        first = first ?? error
         guard let wait = Self.wait(after: error), now() + wait < end else { throw error }
         // A little more at random: callers that failed together must not come back together.
         sleep(wait + Int.random(in: 0...max(1, wait / 20)))
