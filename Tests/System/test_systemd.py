@@ -76,7 +76,7 @@ def test_the_first_request_starts_the_agent(service):
     assert service.agent == 0
     answer = status(service)
     assert answer["started"] == "systemd" and answer["pid"] == service.agent > 0
-    assert service.show("StatusText") == "serving 0 accounts"
+    wait_until(lambda: service.show("StatusText") == "serving 0 accounts", 30, "the number is told")
 
 
 def test_a_caller_starts_the_socket_where_nobody_has(user):

@@ -191,7 +191,11 @@ package actor CredentialService {
   }
 
   /// From now on `serving` is told after each reading of the files, each unlock and each lock.
-  package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) { self.serving = serving }
+  package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) {
+    self.serving = serving
+    // A caller may have been faster.
+    if isOpen { tellServing() }
+  }
 
   func tellServing() {
     serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
