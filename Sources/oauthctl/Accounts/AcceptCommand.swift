@@ -9,7 +9,7 @@ extension AccountCommand {
         What decides where tokens and secrets are sent is bound to the login. Look at what changed before you accept: what is shown is what is bound, and nothing else.
         Example: oauthctl account accept work
         """)
-    @Argument(help: "Account name.") var name: String
+    @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(help: "Prints JSON.") var json = false
 

@@ -45,7 +45,7 @@ struct AccountCommand: ParsableCommand {
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows one account whole; never its secrets.", discussion: "Example: oauthctl account show work")
-    @Argument(help: "Account name.") var name: String
+    @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(help: "Prints JSON.") var json = false
 
     func run() throws { try run(.live()) }
@@ -68,7 +68,7 @@ struct AccountCommand: ParsableCommand {
         The server is not told: `oauthctl logout NAME` before revokes the tokens.
         Example: oauthctl account forget work
         """)
-    @Argument(help: "Account name.") var name: String
+    @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
 
     func run() throws { try run(.live()) }

@@ -12,7 +12,7 @@ struct SecretCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Keeps a secret, typed or from standard input.",
       discussion: "Example: oauthctl secret set work client_secret < FILE")
-    @Argument(help: "Account name.") var name: String
+    @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
 
     func run() throws { try run(.live()) }
@@ -35,7 +35,7 @@ struct SecretCommand: ParsableCommand {
   struct Forget: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Deletes a kept secret.", discussion: "Example: oauthctl secret forget work password")
-    @Argument(help: "Account name.") var name: String
+    @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
 
     func run() throws { try run(.live()) }

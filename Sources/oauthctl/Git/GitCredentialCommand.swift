@@ -8,7 +8,8 @@ struct GitCredentialCommand: ParsableCommand {
       "git runs it; `oauthctl setup git` says so to git.\nExample: printf 'protocol=https\\nhost=gitlab.example.com\\n' | oauthctl git-credential get"
   )
 
-  @Option(help: "Account NAME: its token, whichever other accounts share the host.") var account: String?
+  @Option(help: "Account NAME: its token, whichever other accounts share the host.", completion: .accountName)
+  var account: String?
   @Argument(help: "get, store or erase; git may come up with others, which are ignored.") var operation: String
 
   func run() throws {

@@ -10,7 +10,8 @@ struct LoginCommand: ParsableCommand {
       Later:   oauthctl login work
       """)
 
-  @Argument(help: "Account name. May be left out where there is one account.") var name: String?
+  @Argument(help: "Account name. May be left out where there is one account.", completion: .accountName)
+  var name: String?
   @Argument(help: "URL of the authorization server: makes accounts.d/NAME.toml.") var issuer: String?
   @OptionGroup var options: LoginOptions
 

@@ -10,7 +10,7 @@ struct LoginOptions: ParsableArguments {
   var clientAuthentication: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false
-  @Option(help: "authorization_code (default), device_code, client_credentials or password.")
+  @Option(help: "authorization_code (default), device_code, client_credentials or password.", completion: .grant)
   var grant: String?
   @Flag(help: "Logs in by a code typed on any device (RFC 8628).")
   var device = false
@@ -24,7 +24,9 @@ struct LoginOptions: ParsableArguments {
     name: .customLong("redirect-uri"),
     help: ArgumentHelp("The whole redirect address, as it is registered at the server.", valueName: "url"))
   var redirectURI: String?
-  @Option(name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"))
+  @Option(
+    name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"),
+    completion: .file())
   var certificateAuthority: String?
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; several in one word or repeated.")
   var scope: [String] = []

@@ -8,7 +8,7 @@ struct GetTokenCommand: ParsableCommand {
     commandName: "get-token", abstract: "Prints the current access token.",
     discussion: "Example: TOKEN=$(oauthctl get-token work)")
 
-  @Argument(help: "Account name. May be left out where one account fits.") var name: String?
+  @Argument(help: "Account name. May be left out where one account fits.", completion: .accountName) var name: String?
   @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
   @Option(help: "token, json or header.") var format: TokenFormat = .token
   @Flag(name: .customLong("rejected-stdin"), help: "Standard input holds a token that an API answered 401 for.")

@@ -12,7 +12,7 @@ extension VaultCommand {
         see `oauthctl vault accept-rollback`.
         Example: oauthctl vault backup ~/backup/vault.db
         """)
-    @Argument(help: "The file to write; none may be there.") var file: String
+    @Argument(help: "The file to write; none may be there.", completion: .file()) var file: String
 
     func run() throws { try run(.live()) }
 
@@ -45,7 +45,7 @@ extension VaultCommand {
     static let configuration = CommandConfiguration(
       abstract: "Reads every page, seal and slot of the vault, or of a backup.",
       discussion: "Example: oauthctl vault check ~/backup/vault.db")
-    @Argument(help: "A backup; without it, the vault.") var file: String?
+    @Argument(help: "A backup; without it, the vault.", completion: .file()) var file: String?
     @Flag(help: "Opens the backup by its passphrase.") var passphrase = false
     @Flag(help: "Opens the backup by its recovery code.") var recoveryCode = false
     @Flag(help: "Prints JSON.") var json = false

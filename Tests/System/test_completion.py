@@ -1,0 +1,56 @@
+"""What the shells offer after a Tab: account names, grants, files."""
+
+import shutil
+
+import pytest
+
+from support.accounts import define
+
+ACCOUNT = ('issuer = "https://as.example"', 'client_id = "c"')
+
+
+@pytest.fixture
+def script(home):
+    """script(shell) -> the file that the shell reads."""
+    define(home, "work", *ACCOUNT)
+    define(home, "other", *ACCOUNT)
+    (home.root / "backup.vault").touch()
+
+    def write(shell):
+        file = home.root / f"completion.{shell}"
+        file.write_text(home.oauthctl("--generate-completion-script", shell).stdout)
+        return file
+
+    return write
+
+
+def offered(home, script, shell, *words):
+    """What `shell` offers for the last of `words`."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    if shell == "fish":
+        line = " ".join(words)
+        return home.run("fish", "-c", f"source '{script('fish')}'; complete -C '{line}'").stdout.split()
+    quoted = " ".join(f"'{word}'" for word in words)
+    body = (
+        f"source '{script('bash')}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
+        "COMP_LINE=\"${COMP_WORDS[*]}\"; COMP_POINT=${#COMP_LINE}; "
+        f"_oauthctl oauthctl '{words[-1]}' '{words[-2]}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+    return [line.strip() for line in home.run("bash", "-c", body).stdout.splitlines()]
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+@pytest.mark.parametrize(("words", "expected"), [
+    (("oauthctl", "get-token", ""), {"other", "work"}), (("oauthctl", "logout", "w"), {"work"}),
+    (("oauthctl", "account", "show", ""), {"other", "work"}), (("oauthctl", "login", ""), {"other", "work"}),
+    (("oauthctl", "login", "work", "--grant", "dev"), {"device_code"}),
+    (("oauthctl", "vault", "check", "back"), {"backup.vault"}),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
+def test_names_grants_and_files_are_offered(home, script, shell, words, expected):
+    assert expected <= set(offered(home, script, shell, *words))
+
+
+def test_the_zsh_script_asks_for_names_and_files(home, script):
+    """zsh completes at a terminal alone; its script calls the same words."""
+    text = script("zsh").read_text()
+    assert "---completion get-token" in text and "_files" in text
