@@ -140,6 +140,38 @@ struct GitTests {
   }
 
   @Test(
+    "A host with a port has a key without it, too, for libgit2",
+    arguments: [
+      ("h:8443", "credential.https://h.helper"), ("https://h:8443/team", "credential.https://h.helper"), ("h", nil),
+      ("http://127.0.0.1:1/", nil), ("[::1]:8443", nil),
+    ])
+  func portless(host: String, key: String?) { #expect(GitSetup.portlessKey(host: host) == key) }
+
+  @Test("An account's authority is set where there is none, and only its own is taken away")
+  func authority() {
+    let key = "http.https://h.sslCAInfo"
+    #expect(GitSetup.authorityKey(host: "h") == key)
+    func plan(_ values: [String], _ file: String?, remove: Bool) -> [[String]] {
+      GitSetup.authority(key: key, values: values, file: file, remove: remove, isOurs: true)
+    }
+    #expect(plan([], "/ca.pem", remove: false) == [[key, "/ca.pem"]])
+    #expect(plan(["/mine.pem"], "/ca.pem", remove: false).isEmpty && plan([], nil, remove: false).isEmpty)
+    #expect(plan(["/ca.pem"], "/ca.pem", remove: true) == [["--unset-all", key]])
+    #expect(plan(["/mine.pem"], "/ca.pem", remove: true).isEmpty)
+  }
+
+  @Test(
+    "An authority counts for the issuer's own host, on any port",
+    arguments: [("h", true), ("H:8443", true), ("api.h", false), ("hh", false), ("[::1]", false)])
+  func ownHost(host: String, isFound: Bool) {
+    let account = AccountSummary(
+      account: "work", accountID: nil, state: .ok, reason: nil, issuer: "https://h:1", host: "h:1", hosts: [],
+      clientID: "c", grant: "authorization_code", scope: [], expiresAt: nil, expiresInSeconds: nil, loginExpiresAt: nil,
+      renewable: true, certificateAuthorityFile: "/ca.pem")
+    #expect((PrivateAuthority.file(of: account, for: host) == "/ca.pem") == isFound)
+  }
+
+  @Test(
     "Ours is known with and without an account",
     arguments: [
       ("/opt/oauthctl git-credential --account work", true), ("/opt/git-credential-oauthctl --account work", true),

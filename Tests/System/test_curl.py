@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from support.accounts import edit
 from support.login import get_token, log_in, wait_until
 from support.watch import Watch, files_with
 from world.guard import mark_of
@@ -302,3 +303,18 @@ def child_arguments(pid):
     except FileNotFoundError:
         return None
     return words if words and os.path.basename(words[0]) == "curl" else None
+
+
+def test_the_account_s_authority_is_trusted_for_its_own_server(home, agent, world, elsewhere):
+    """A private authority is named once, in the account: not at each call, and for no other host."""
+    server = world(tls=True)
+    log_in(home, server)
+    assert curl(home, "-sS", server.resource).stdout == '{"hello": "alice"}'
+    assert curl(home, "work", "-sS", server.resource, server.resource).stdout == '{"hello": "alice"}' * 2
+    # Whoever says whom to trust is heard.
+    assert curl(home, "-sS", "--cacert", "/dev/null", server.resource, check=False).status != 0
+    # A file that is not what the login is bound to is no authority.
+    authority = home.root / "other.pem"
+    authority.write_bytes(server.ca_file.read_bytes())
+    edit(home, "work", ca_file=f'"{authority}"')
+    assert curl(home, "-sS", server.resource, check=False).status == 60

@@ -139,6 +139,18 @@ def test_a_helper_of_the_user_s_own_for_the_host_stays(home, agent, dot):
     assert settings(home) == before
 
 
+def test_a_private_authority_is_told_to_git(home, agent, world):
+    server = world(tls=True)
+    log_in(home, server)
+    home.oauthctl("setup", "git", "--yes")
+    assert (f"http.{server.issuer}.sslcainfo", str(server.ca_file)) in settings(home)
+    git(home, "clone", server.repository, "one")
+    # Nothing is left to do the second time, and all is taken out again.
+    assert "already" in home.oauthctl("setup", "git", "--yes").stderr
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert settings(home) == []
+
+
 # The installed git
 
 def test_clone_pull_and_push(work, dot):

@@ -128,7 +128,8 @@ extension CredentialService {
       expiresAt: remaining.map { Int(now.wallSeconds + $0) },
       expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
       retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
-      gitUsername: definition.gitUsername, hint: hint(state, account.machine, definition))
+      gitUsername: definition.gitUsername, hint: hint(state, account.machine, definition),
+      certificateAuthorityFile: definition.certificateAuthorityFile)
   }
 
   /// Of a login whose file could not be read since the agent started: from its sealed record.

@@ -123,11 +123,14 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var gitUsername: String?
   /// One line: what a person can do about it.
   package var hint: String?
+  /// The file with the authority of the account's server; nil: the system's.
+  package var certificateAuthorityFile: String?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
     clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
-    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: String? = nil
+    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: String? = nil,
+    certificateAuthorityFile: String? = nil
   ) {
     self.account = account
     self.accountID = accountID
@@ -146,6 +149,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     self.retryAfterMilliseconds = retryAfterMilliseconds
     self.gitUsername = gitUsername
     self.hint = hint
+    self.certificateAuthorityFile = certificateAuthorityFile
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -157,6 +161,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case loginExpiresAt = "login_expires_at"
     case retryAfterMilliseconds = "retry_after_ms"
     case gitUsername = "git_username"
+    case certificateAuthorityFile = "ca_file"
   }
 }
 

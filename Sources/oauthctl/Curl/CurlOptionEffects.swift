@@ -11,6 +11,9 @@ enum CurlOptionEffects {
   /// They choose whose word is taken for who a server is.
   static let chooseTrust: Set<String> = ["cacert", "capath", "tlsauthtype", "tlspassword", "tlsuser"]
 
+  /// With one of them the user has said whom to trust.
+  static let sayTrust = chooseTrust.union(["ca-native", "insecure"])
+
   /// Their values are a body, or a text for the output: line ends are theirs. Of all others they would end up inside the
   /// head of the request.
   static let freeText: Set<String> = [

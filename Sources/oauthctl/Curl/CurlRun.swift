@@ -24,6 +24,7 @@ struct CurlRun {
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
       isInteractive: bench.terminal.outputIsTerminal && policy.writesBodyToOutput,
+      authorityFile: authorityFile(answer.account, urls),
       noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
 
     guard obstacle == nil, input?.isWhole ?? true else {
@@ -119,6 +120,19 @@ struct CurlRun {
       throw .local("the agent did not say which host the token is for", run: "oauthctl status", status: 125)
     }
     return answer
+  }
+
+  /// The account's own authority, where every URL is its server's and the user has not said whom to trust. None while the
+  /// account's file differs from what the login is bound to: that may be the difference.
+  private func authorityFile(_ account: String, _ urls: [CurlURL]) -> String? {
+    guard !invocation.anyHost, urls.allSatisfy({ $0.scheme == "https" }),
+      invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
+      let details = try? bench.agent.ask(AccountShow(account: account)), details.differences.isEmpty,
+      let file = details.summary.certificateAuthorityFile,
+      urls.allSatisfy({ PrivateAuthority.file(of: details.summary, for: $0.authority) != nil }),
+      !file.unicodeScalars.contains(where: { $0.value < 0x20 })
+    else { return nil }
+    return file
   }
 
   /// Where curl leaves the headers when nothing is tried again, only to see a 401; nil when the user's own `-D` has them.

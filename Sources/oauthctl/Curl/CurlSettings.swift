@@ -8,6 +8,8 @@ struct CurlSettings: Sendable {
   var staysOnThisMachine = false
   /// Standard output is a terminal and takes the body; curl itself sees a pipe.
   var isInteractive: Bool
+  /// PEM file of the authority to trust, nil for curl's own.
+  var authorityFile: String?
   /// The user has an opinion on the progress meter.
   var noticesProgress: Bool
 
@@ -25,6 +27,7 @@ struct CurlSettings: Sendable {
       Self.line("proto-default", "https"),
       "suppress-connect-headers",
     ]
+    if let authorityFile { lines.append(Self.line("cacert", authorityFile)) }
     if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
     if isInteractive {
       lines.append("no-buffer")
@@ -39,6 +42,9 @@ struct CurlSettings: Sendable {
   /// Variables that curl does not get, for the same reason: `http_proxy`, `ALL_PROXY` and the like.
   func isLeftOut(_ variable: String) -> Bool { staysOnThisMachine && variable.lowercased().hasSuffix("_proxy") }
 
-  /// `name = "value"`, for values of ours that need no escaping.
-  private static func line(_ name: String, _ value: String) -> String { "\(name) = \"\(value)\"" }
+  /// `name = "value"`. No value of ours holds a line end.
+  private static func line(_ name: String, _ value: String) -> String {
+    let escaped = value.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
+    return "\(name) = \"\(escaped)\""
+  }
 }

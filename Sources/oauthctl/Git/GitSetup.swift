@@ -24,6 +24,30 @@ enum GitSetup {
     return values.isEmpty ? [[key, "true"]] : []
   }
 
+  /// Where git reads which authority to trust for a host.
+  static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
+
+  /// What sets or takes away the authority `file` of an account; any other value is the user's own.
+  static func authority(key: String, values: [String], file: String?, remove: Bool, isOurs: Bool) -> [Command] {
+    guard let file else { return [] }
+    if remove { return isOurs && values == [file] ? [["--unset-all", key]] : [] }
+    return values.isEmpty ? [[key, file]] : []
+  }
+
+  /// Host and port of an `https` URL that stands in a key.
+  static func authorityPart(of url: String) -> String? {
+    guard let scheme = url.range(ofText: "https://"), scheme.lowerBound == url.startIndex else { return nil }
+    return String(url[scheme.upperBound...].prefix { $0 != "/" })
+  }
+
+  /// For a host with a port: the key without it, which libgit2's users in Rust (cargo) look for. Nil where there is none.
+  static func portlessKey(host: String) -> String? {
+    guard let authority = authorityPart(of: url(host: host)), !authority.hasPrefix("["),
+      let colon = authority.firstIndex(of: ":")
+    else { return nil }
+    return key(host: "https://" + authority[..<colon])
+  }
+
   /// git replaces the file that it changes: a device, or a symbolic link to one, would be gone.
   ///
   /// - Throws: `CommandError.configuration` where git's global configuration is no regular file.

@@ -18,7 +18,8 @@ struct SetupCommand: ParsableCommand {
     @Flag(help: "Takes it out again.") var remove = false
     @Option(help: "Only this host, or URL with a path; repeatable. Default: the hosts of all accounts.")
     var host: [String] = []
-    @Option(help: "Only the hosts of account NAME, and always its token there.") var account: String?
+    @Option(help: "Only the hosts of account NAME, and always its token there.", completion: .accountName)
+    var account: String?
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
 
@@ -31,7 +32,7 @@ struct SetupCommand: ParsableCommand {
       if let account { try AccountName.check(account) }
       try GitSetup.checkFile(bench.surroundings)
       let hosts = try hosts(bench)
-      let commands = try commands(hosts)
+      let commands = try commands(hosts, (try? bench.allAccounts()) ?? [])
       defer { if !remove { warnOfLaterHelpers(hosts, bench) } }
       if commands.isEmpty {
         bench.terminal.say(
@@ -88,7 +89,9 @@ struct SetupCommand: ParsableCommand {
       return hosts
     }
 
-    private func commands(_ hosts: [String]) throws(CommandError) -> [GitSetup.Command] {
+    private func commands(
+      _ hosts: [String], _ accounts: [AccountSummary]
+    ) throws(CommandError) -> [GitSetup.Command] {
       var helper = ""
       if !remove {
         guard let executable = Program.own else {
@@ -98,16 +101,30 @@ struct SetupCommand: ParsableCommand {
         helper = GitSetup.helper(executable: executable, hasLink: access(link, X_OK) == 0, account: account)
       }
       var commands: [GitSetup.Command] = []
+      var keys = Set(hosts.map(GitSetup.key))
       for host in hosts {
         let key = GitSetup.key(host: host)
         let values = try values(key)
         commands +=
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
+        let isOurs = values.contains(where: GitSetup.isOurs)
+        // No empty one here: for the host without its port the helpers before go on.
+        if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
+          try !self.values(portless).contains(where: GitSetup.isOurs)
+        {
+          keys.insert(portless)
+          commands.append(["--add", portless, helper])
+        }
+        let authority = GitSetup.authorityPart(of: GitSetup.url(host: host))
+        let file = accounts.lazy.compactMap { one in authority.flatMap { PrivateAuthority.file(of: one, for: $0) } }
+          .first
+        let authorityKey = GitSetup.authorityKey(host: host)
+        commands += GitSetup.authority(
+          key: authorityKey, values: try self.values(authorityKey), file: file, remove: remove, isOurs: isOurs)
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(
-          key: pathKey, values: try self.values(pathKey), remove: remove,
-          isOurs: values.contains(where: GitSetup.isOurs))
+          key: pathKey, values: try self.values(pathKey), remove: remove, isOurs: isOurs)
       }
       return commands
     }
