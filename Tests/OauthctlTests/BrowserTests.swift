@@ -105,6 +105,13 @@ struct BrowserTests {
     #expect(LoginWords.done(progress) == lines)
   }
 
+  @Test("It says who has logged in where the server told, and not as a terminal would act on it")
+  func user() {
+    let progress = LoginProgress(
+      state: .complete, account: "work", expiresInSeconds: 60, renewable: true, user: "alice\u{1B}[2J")
+    #expect(LoginWords.done(progress).last == "The server knows you as alice\\u{1B}[2J.")
+  }
+
   @Test(
     "A pasted address may come with quotes and blanks",
     arguments: [(" 'http://x' \r", "http://x"), ("<http://x>", "http://x"), ("", ""), (" \t", ""), ("a b", "a b")])

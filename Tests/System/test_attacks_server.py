@@ -154,6 +154,31 @@ def test_no_answer_tells_what_the_request_held(home, parrot, place, authenticati
     assert told(said) == [], said
 
 
+def id_token(parrot, **claims):
+    """A token of the parrot's for the client of the account."""
+    payload = {"iss": f"http://localhost:{parrot.port}", "aud": "legacy", **claims}
+    return ".".join(
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in ({}, payload, "signature"))
+
+
+def test_a_login_says_who_the_server_knows_you_as(home, parrot):
+    """So a login that somebody else has answered is seen for what it is."""
+    answer = {**GRANTED, "id_token": id_token(parrot, preferred_username="mallory")}
+    parrot.say = lambda parts: ("200 OK", json.dumps(answer), [])
+    result = log_in_by_password(home, "work", CLIENT_SECRET)
+    assert "The server knows you as mallory." in result.stderr
+
+
+def test_a_name_in_an_id_token_tells_no_secret_of_the_login(home, parrot):
+    said = []
+    for spelling in spellings("", ""):
+        parrot.say = lambda parts, spelling=spelling: (
+            "200 OK", json.dumps({**GRANTED, "id_token": id_token(parrot, name=parts[spelling][:1000])}), [])
+        said.append(log_in_by_password(home, "work", CLIENT_SECRET).stderr)
+    assert all("The server knows you as " in text for text in said)
+    assert told("\n".join(said) + everything_said(home)) == []
+
+
 def test_the_log_keeps_the_code_and_no_other_word_of_a_server(home, parrot):
     log_in_by_password(home, "work", secret=CLIENT_SECRET)
     parrot.say = lambda _: PLACES["description"]("words of the server's own")

@@ -83,7 +83,7 @@ extension LoginCoordinator {
       let judgement = TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds))
       let step = polling.judge(judgement, nowMilliseconds: time.now().bootMilliseconds)
       if case .granted = step {
-        end(id, await keep(judgement, session, asked: asked))
+        end(id, await keep(judgement, to: request, session, asked: asked))
         return nil
       }
       return step

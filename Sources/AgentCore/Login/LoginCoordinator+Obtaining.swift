@@ -32,7 +32,8 @@ extension LoginCoordinator {
         AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
     case .answered(let answer):
       return await keep(
-        TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), session, asked: asked)
+        TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), to: request, session,
+        asked: asked)
     }
   }
 
@@ -41,7 +42,7 @@ extension LoginCoordinator {
 
   /// Makes what a token endpoint gave durable and tells it.
   func keep(
-    _ judgement: TokenJudgement, _ session: LoginSession, asked: Moment
+    _ judgement: TokenJudgement, to request: HTTPRequest, _ session: LoginSession, asked: Moment
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition
     var asked = asked
@@ -78,6 +79,7 @@ extension LoginCoordinator {
         LoginProgress(
           state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
           missingScope: missing.isEmpty ? nil : missing,
+          user: IDTokenName.of(granted, to: request, issuer: definition.issuer, clientID: definition.clientID),
           hint: renewable ? nil : Self.refreshTokenHint(definition, session.server)))
     } catch { return .failure(error) }
   }

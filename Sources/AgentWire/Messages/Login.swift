@@ -120,6 +120,8 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   package var scope: [String]?
   /// Which granted scopes differ from the ones asked for.
   package var missingScope: [String]?
+  /// Who the server says has logged in, fit to be shown; nil where it does not say.
+  package var user: String?
   /// One line for people: what went wrong so far, while the login goes on.
   package var notice: String?
   /// One line for people: what a login that is complete lacks, and how the next one would have it.
@@ -127,7 +129,7 @@ package struct LoginProgress: Codable, Sendable, Equatable {
 
   package init(
     state: State, account: String, expiresInSeconds: Int? = nil, renewable: Bool? = nil, scope: [String]? = nil,
-    missingScope: [String]? = nil, notice: String? = nil, hint: String? = nil
+    missingScope: [String]? = nil, user: String? = nil, notice: String? = nil, hint: String? = nil
   ) {
     self.state = state
     self.account = account
@@ -135,12 +137,13 @@ package struct LoginProgress: Codable, Sendable, Equatable {
     self.renewable = renewable
     self.scope = scope
     self.missingScope = missingScope
+    self.user = user
     self.notice = notice
     self.hint = hint
   }
 
   package enum CodingKeys: String, CodingKey {
-    case state, account, renewable, scope, notice, hint
+    case state, account, renewable, scope, user, notice, hint
     case expiresInSeconds = "expires_in_s"
     case missingScope = "missing_scope"
   }

@@ -72,6 +72,8 @@ enum LoginWords {
     case (nil, false):
       lines = ["Logged in as \(name). The server does not say how long this token lasts, and gave no refresh token."]
     }
+    // Escaped by the agent; an agent is believed no more than its server.
+    if let user = progress.user { lines.append("The server knows you as \(PrintableText.escaped(user, limit: 120)).") }
     if let missing = progress.missingScope, !missing.isEmpty {
       lines.append("Not granted: \(missing.joined(separator: " ")).")
     }
