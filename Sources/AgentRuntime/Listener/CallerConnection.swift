@@ -63,7 +63,13 @@ final class CallerConnection: DescriptorHandler {
   var now: LoopTime { table.queue.now }
   var isOpen: Bool { descriptor >= 0 }
   var isOwedAnAnswer: Bool { owed > 0 }
-  var hasUnfinishedLine: Bool { lineDeadline != nil }
+
+  /// As one that may go, to make room; nil while it is owed an answer or events.
+  var evictionCandidate: EvictionOrder.Candidate? {
+    guard !isOwedAnAnswer, !isSubscribed else { return nil }
+    return EvictionOrder.Candidate(
+      number: caller.connection, since: lineDeadline ?? lastActivity, hasUnfinishedLine: lineDeadline != nil)
+  }
 
   private var owed: Int { answersAwaited + answersInRound + untaken.count + parked.count + (held == nil ? 0 : 1) }
 

@@ -27,11 +27,10 @@ final class ConnectionTable {
   static let crowd = 32
   /// Where so few ask in one turn, each is answered at once: it works on while the others are read.
   static let few = 8
-  /// So many at once are looked for that have been idle longest: it takes a look at all.
-  private static let idlersAtOnce = 128
   private var mostAtOnce = 0
-  /// Those that were idle longest, the longest last.
-  private var idlers: [(number: UInt64, since: LoopTime)] = []
+  private var evictions = EvictionOrder()
+  /// How often all connections were looked at, to make room.
+  private(set) var looksForRoom = 0
   /// What the responder's clocks said in a turn.
   private var moment: (turn: UInt64, value: Moment)?
   private let crowdLeft: () -> Void
@@ -55,8 +54,8 @@ final class ConnectionTable {
 
   var count: Int { connections.count }
 
-  /// Makes room by dropping the connection that has been idle longest, or else the one that has been at its unfinished
-  /// line longest. False when each of them waits for an answer: the newcomer is turned away.
+  /// Makes room by dropping whom ``EvictionOrder`` names. False when each of them waits for an answer: the newcomer is
+  /// turned away.
   func admit(_ connection: CallerConnection) -> Bool {
     guard connections.count < limits.connections || makeRoom() else { return false }
     connections[connection.caller.connection] = connection
@@ -66,30 +65,19 @@ final class ConnectionTable {
 
   /// Drops one connection that is owed nothing, neither an answer nor events; false when there is none.
   func makeRoom() -> Bool {
-    if let oldest = nextIdler() {
-      oldest.drop()
-      return true
+    var goer = nextToGo()
+    if goer == nil {
+      looksForRoom += 1
+      evictions.choose(from: connections.values.compactMap(\.evictionCandidate), share: limits.connections / 2)
+      goer = nextToGo()
     }
-    let candidates = connections.values.filter { !$0.isOwedAnAnswer && !$0.isSubscribed }
-    let sorted = candidates.sorted { left, right in
-      (left.hasUnfinishedLine ? 1 : 0, left.lastActivity) < (right.hasUnfinishedLine ? 1 : 0, right.lastActivity)
-    }
-    idlers = sorted.prefix(Self.idlersAtOnce).reversed().map { ($0.caller.connection, $0.lastActivity) }
-    guard let oldest = nextIdler() ?? sorted.first else { return false }
-    oldest.drop()
+    guard let goer else { return false }
+    goer.drop()
     return true
   }
 
-  /// The next of those that were idle longest, and still are.
-  private func nextIdler() -> CallerConnection? {
-    while let (number, since) = idlers.popLast() {
-      if let found = connections[number], found.lastActivity == since, !found.isOwedAnAnswer, !found.isSubscribed,
-        !found.hasUnfinishedLine
-      {
-        return found
-      }
-    }
-    return nil
+  private func nextToGo() -> CallerConnection? {
+    evictions.next { connections[$0.number]?.evictionCandidate == $0 }.flatMap { connections[$0.number] }
   }
 
   func remove(_ connection: CallerConnection) {

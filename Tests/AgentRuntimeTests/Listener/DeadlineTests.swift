@@ -207,6 +207,31 @@ struct ConnectionTableTests {
     responder.release()
   }
 
+  @Test("Half lines without end make room for each other, not at the cost of who just came, and by one look at all")
+  func halfLines() async throws {
+    let loop = try TestLoop()
+    let table = await TestConnection.table(on: loop, limits: limits(40))
+    let responder = ScriptedResponder()
+    let waiting = try await TestConnection(responder, table: table, on: loop, number: 1)
+    try await waiting.send(Lines.slow(1))
+    await responder.waitForWaiting(1)
+    var halves: [TestConnection] = []
+    func comeWithHalfALine(_ numbers: ClosedRange<UInt64>) async throws {
+      for number in numbers {
+        let one = try await TestConnection(responder, table: table, on: loop, number: number)
+        try await one.send("{")
+        halves.append(one)
+      }
+    }
+    try await comeWithHalfALine(2...40)
+    let newcomer = try await TestConnection(responder, table: table, on: loop, number: 100)
+    try await comeWithHalfALine(41...58)
+    #expect(await [waiting, newcomer].areOpen == [true, true])
+    #expect(await halves.areOpen == Array(repeating: false, count: 19) + Array(repeating: true, count: 38))
+    #expect(await loop.turn { table.value(on: $0).looksForRoom } == 1)
+    responder.release()
+  }
+
   @Test("Quiescing lets owed answers out, closes the rest, and completes")
   func quiesce() async throws {
     let loop = try TestLoop()
