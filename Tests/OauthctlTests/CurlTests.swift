@@ -46,6 +46,8 @@ struct CurlTests {
       ["-H", "authorization:"], ["-HAUTHORIZATION;"], ["-H", " Authorization : x"], ["--location-trusted"], ["--next"],
       ["-:"],
       ["-K", "file"], ["--config", "-"], ["--libcurl", "x.c"], ["--proto", "=http,https"], ["--proto-default", "http"],
+      ["--proto", "-ftp"], ["--proto", "-https"], ["--proto", "https"], ["--proto", "+https"], ["--proto", ""],
+      ["--proto", "=https,http"], ["--proto", "-all,=all"], ["--proto-redir", "-ftp"], ["--proto-default", "-ftp"],
       ["--proto-redir", "all"], ["--expand-header", "x"], ["--expand-url", "x"], ["--url", "@file"],
       ["http://example.com/"],
       ["ftp://a/"], ["file:///etc/passwd"], ["https://u:p@a/"], ["https://a\\@b/"], ["https://a%2eb/"],

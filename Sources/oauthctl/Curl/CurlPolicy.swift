@@ -97,10 +97,14 @@ struct CurlPolicy: Sendable {
         run: "the same with --location")
     case "next":
       throw Refusal("--next begins a request without the token", run: "oauthctl curl once for each")
-    case "proto", "proto-redir", "proto-default":
-      guard let value = option.value, Self.onlyHTTPS(value) else {
-        throw Refusal("--\(name) may only say https here: a token goes over https only")
+    case "proto", "proto-redir":
+      guard Self.leavesOnlyHTTPS(option.value ?? "") else {
+        throw Refusal(
+          "--\(name) would allow more than https, and a token goes over https only",
+          run: "the same with --\(name) =https")
       }
+    case "proto-default" where option.value != "https":
+      throw Refusal("--\(name) may only say https here: a token goes over https only")
     case "libcurl":
       throw Refusal("--libcurl would write the token into a file")
     case "trace" where option.value != "-" && option.value != "%",
@@ -151,8 +155,18 @@ struct CurlPolicy: Sendable {
     String(line.prefix { $0 != ":" && $0 != ";" }).trimmed.lowercased()
   }
 
-  private static func onlyHTTPS(_ value: String) -> Bool {
-    value.split(separator: ",").allSatisfy { $0.hasPrefix("-") || ["https", "=https", "+https"].contains($0) }
+  /// Whether a list of protocols allows none but https. curl begins each such list with all that it knows, whatever was
+  /// said before: `-ftp` alone allows all the rest.
+  static func leavesOnlyHTTPS(_ list: String) -> Bool {
+    var isOnlyHTTPS = false
+    for entry in list.split(separator: ",") {
+      switch entry {
+      case "=https", "-all": isOnlyHTTPS = true
+      case "https", "+https": break
+      default: guard entry.hasPrefix("-") else { return false }
+      }
+    }
+    return isOnlyHTTPS
   }
 
   /// Why a request that got a 401 is not sent again; nil: it can be.
