@@ -4,7 +4,7 @@ package import Sealing
 /// must not get a password onto a terminal or into a log.
 ///
 /// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded, with the escapes of JSON
-/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, and with signs or blanks in between. What a
+/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, and with signs or blanks in between, those beyond ASCII too. What a
 /// server hides better than that is not found; nor are the secrets of other requests.
 package struct RequestSecrets: Sendable {
   /// Shortest piece of a secret that is cut out.
@@ -68,7 +68,10 @@ package struct RequestSecrets: Sendable {
     let once = plain.unescaped()
     // Escaped twice, as a form value in JSON is; without an escape there is nothing new to see.
     let readings = once.bytes == bytes ? [plain] : [plain, once, once.unescaped()]
-    let views = readings + readings.map { $0.lettersAndDigits() }
+    var views = readings + readings.map { $0.lettersAndDigits() }
+    for reading in readings where reading.bytes.contains(where: { $0 >= 0x80 }) {
+      views.append(reading.lettersAndDigits(UnescapedText.isASCIILetterOrDigit))
+    }
     let pieces = SecretPieces(of: values, in: views)
     guard !pieces.isEmpty else { return nil }
     var marks = [Bool](repeating: false, count: bytes.count)

@@ -27,6 +27,7 @@ struct SecretPieces {
       secret.withBytes { bytes in
         look(for: Array(bytes))
         look(for: bytes.filter(UnescapedText.isLetterOrDigit))
+        if bytes.contains(where: { $0 >= 0x80 }) { look(for: bytes.filter(UnescapedText.isASCIILetterOrDigit)) }
         look(for: Base64Text.hexadecimal(bytes))
         for shift in 0..<3 { look(for: Base64Text.inner(bytes, shift: shift)) }
       }

@@ -18,16 +18,19 @@ struct UnescapedText {
     }
   }
 
-  /// Without signs and blanks.
-  func lettersAndDigits() -> UnescapedText {
+  static func isASCIILetterOrDigit(_ byte: UInt8) -> Bool { byte < 0x80 && isLetterOrDigit(byte) }
+
+  /// Without signs and blanks. Those beyond ASCII, such as dashes, blanks without width and marks over letters, are left
+  /// out together with the letters there, by another `isKept`.
+  func lettersAndDigits(_ isKept: (UInt8) -> Bool = Self.isLetterOrDigit) -> UnescapedText {
     var result = UnescapedText(plain: [])
-    for (index, byte) in bytes.enumerated() where Self.isLetterOrDigit(byte) {
+    for (index, byte) in bytes.enumerated() where isKept(byte) {
       result.append(byte, from: sources[index])
     }
     return result
   }
 
-  /// `%41`, `+`, `\u0041`, `\x41`, `\"`, `&#65;`, `&#x41;` and `&amp;` as what they stand for; what is no escape stays.
+  /// `%41`, `+`, `\u0041`, `\x41`, `\"`, `&#65;`, `&#x41` and `&amp;` as what they stand for; what is no escape stays.
   func unescaped() -> UnescapedText {
     var result = UnescapedText(plain: [])
     var index = 0
@@ -72,8 +75,9 @@ struct UnescapedText {
   }
 
   private func entity(at index: Int) -> (value: [UInt8], length: Int)? {
-    // The longest is `&#1114111;`.
-    guard let end = bytes[index...].prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }
+    if bytes[index...].starts(with: "&#".utf8) { return numberedEntity(at: index) }
+    // The longest is `&quot;`.
+    guard let end = bytes[index...].prefix(6).firstIndex(of: UInt8(ascii: ";")) else { return nil }
     let length = end + 1 - index
     switch String(decoding: bytes[(index + 1)..<end], as: UTF8.self).lowercased() {
     case "amp": return ([UInt8(ascii: "&")], length)
@@ -81,25 +85,45 @@ struct UnescapedText {
     case "gt": return ([UInt8(ascii: ">")], length)
     case "quot": return ([UInt8(ascii: "\"")], length)
     case "apos": return ([UInt8(ascii: "'")], length)
-    case let name where name.hasPrefix("#x"):
-      return Int(name.dropFirst(2), radix: 16).map { (Self.character($0), length) }
-    case let name where name.hasPrefix("#"): return Int(name.dropFirst()).map { (Self.character($0), length) }
     default: return nil
     }
+  }
+
+  /// `&#65;` or `&#x41;`, with any number of zeros, and as browsers take it without the end.
+  private func numberedEntity(at index: Int) -> (value: [UInt8], length: Int)? {
+    var end = index + 2
+    let isHexadecimal = end < bytes.count && bytes[end] | 0x20 == UInt8(ascii: "x")
+    if isHexadecimal { end += 1 }
+    let start = end
+    var value = 0
+    while end < bytes.count, let digit = Self.digit(bytes[end]), isHexadecimal || digit < 10 {
+      // Beyond the last character one number is like the other.
+      value = min(value * (isHexadecimal ? 16 : 10) + digit, 0x11_0000)
+      end += 1
+    }
+    guard end > start else { return nil }
+    if end < bytes.count, bytes[end] == UInt8(ascii: ";") { end += 1 }
+    return (Self.character(value), end - index)
   }
 
   private func number(at start: Int, digits: Int, radix: Int) -> Int? {
     guard start + digits <= bytes.count else { return nil }
     var value = 0
     for byte in bytes[start..<(start + digits)] {
-      switch byte {
-      case 0x30...0x39: value = value * radix + Int(byte) - 0x30
-      case 0x41...0x46: value = value * radix + Int(byte) - 0x41 + 10
-      case 0x61...0x66: value = value * radix + Int(byte) - 0x61 + 10
-      default: return nil
-      }
+      guard let digit = Self.digit(byte) else { return nil }
+      value = value * radix + digit
     }
     return value
+  }
+
+  /// A hexadecimal digit's value.
+  private static func digit(_ byte: UInt8) -> Int? {
+    switch byte {
+    case 0x30...0x39: Int(byte) - 0x30
+    case 0x41...0x46: Int(byte) - 0x41 + 10
+    case 0x61...0x66: Int(byte) - 0x61 + 10
+    default: nil
+    }
   }
 
   private static func character(_ value: Int) -> [UInt8] {

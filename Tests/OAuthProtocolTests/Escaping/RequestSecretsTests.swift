@@ -30,9 +30,15 @@ struct RequestSecretsTests {
       password.utf8.map { "%" + Self.hex($0) }.joined(), password.utf8.map(Self.hex).joined(),
       password.map { "\($0) " }.joined(), password.map { "\($0)." }.joined(),
       Base64URL.encode(password.utf8), Base64URL.encode("x\(password)".utf8), Base64URL.encode("xy\(password)z".utf8),
-      password.uppercased(),
+      password.uppercased(), between("\u{200B}"), between("\u{301}"), between("\u{2014}"), between(" \u{2013} "),
+      password.unicodeScalars.map { "&#\($0.value)" }.joined(),
+      password.unicodeScalars.map { "&#0000000\($0.value);" }.joined(),
+      password.unicodeScalars.map { "&#X000\(hex(UInt8($0.value)))" }.joined(),
     ]
   }
+
+  /// The password's characters with something between them.
+  private static func between(_ mark: String) -> String { password.map(String.init).joined(separator: mark) }
 
   static func hex(_ byte: UInt8) -> String {
     let text = String(byte, radix: 16)
