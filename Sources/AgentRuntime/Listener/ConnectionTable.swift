@@ -68,7 +68,7 @@ final class ConnectionTable {
     var goer = nextToGo()
     if goer == nil {
       looksForRoom += 1
-      evictions.choose(from: connections.values.compactMap(\.evictionCandidate), share: limits.connections / 2)
+      evictions.choose(from: connections.values.compactMap(\.evictionCandidate), share: connections.count / 2)
       goer = nextToGo()
     }
     guard let goer else { return false }
