@@ -241,7 +241,7 @@ def test_a_wrong_password_is_told(home, dot, legacy):
 
 def test_a_password_is_asked_for_at_a_terminal_and_not_shown(home, dot, legacy):
     status, text = run_at_terminal(
-        home, home.programs / "oauthctl", "login", "legacy", answers={"Password for legacy: ": PASSWORD + "\n"})
+        home, home.programs / "oauthctl", "login", "legacy", answers={"Password for legacy, for ": PASSWORD + "\n"})
     assert status == 0 and "Logged in as legacy" in text and PASSWORD not in text
 
 

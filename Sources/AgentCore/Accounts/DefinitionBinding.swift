@@ -71,6 +71,9 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     return found
   }
 
+  /// Whether requests to its server carry the client secret.
+  package var sendsClientSecret: Bool { clientAuthentication != "none" }
+
   /// The issuer's host, for messages.
   package var issuerHost: String { (try? WebURL(issuer))?.origin.host ?? issuer }
 

@@ -199,6 +199,8 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
   /// `refresh_token` or `access_token` (RFC 7009 §2.1).
   package var hint: String
   package var binding: DefinitionBinding
+  /// The client's at the end of the login, if it is needed: another one may be kept for another server by now.
+  package var clientSecret: StoredSecret?
   package var attempts = 0
   package var since: Moment
   /// Seconds after `since` at which the token ends by itself; nil: not known.
@@ -216,6 +218,7 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case token, hint, binding, attempts, since
+    case clientSecret = "client_secret"
     case lifeSeconds = "life_s"
   }
 }

@@ -1,4 +1,6 @@
 import AgentWire
+import OAuthProtocol
+package import Sealing
 
 /// The server that a client secret or a kept password was given for, which stays when the login that it was used for is
 /// gone: another one gets it only when a person agrees.
@@ -25,6 +27,46 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// Those that get the secret.
   private static let receivers = ["token_endpoint", "device_authorization_endpoint", "revocation_endpoint"]
 
+  /// The same, with what the file leaves to the issuer as the first of `bindings` of that issuer has it.
+  func completed(by bindings: [DefinitionBinding]) -> SecretPlace {
+    let known = bindings.first {
+      $0.issuer == issuer && $0.certificateAuthorityDigest == certificateAuthorityDigest
+    }
+    guard let known else { return self }
+    var place = self
+    for key in Self.receivers where place.endpoints[key] == nil { place.endpoints[key] = known.endpoints[key] }
+    return place
+  }
+
+  /// SHA-256 in hex: what a person was shown, in one word.
+  var digest: String {
+    var bytes: [UInt8] = []
+    for text in [issuer, certificateAuthorityDigest ?? ""] + Self.receivers.map({ endpoints[$0] ?? "" }) {
+      bytes += "\(text.utf8.count):".utf8
+      bytes += text.utf8
+    }
+    return Hex.encode(Digest.sha256(bytes))
+  }
+
+  /// By which a person knows it: the issuer, and each endpoint that gets the secret and is not of the issuer's origin.
+  var urls: [String] {
+    let home = (try? WebURL(issuer))?.origin
+    var urls = [issuer]
+    for url in Self.receivers.compactMap({ endpoints[$0] }) where !urls.contains(url) {
+      if home == nil || (try? WebURL(url))?.origin != home { urls.append(url) }
+    }
+    return urls
+  }
+
+  /// For messages: its token endpoint, or the issuer that knows it.
+  var words: String { endpoints["token_endpoint"] ?? issuer }
+
+  /// Whether a request of a login with `binding` to `endpoint`, its endpoint `key`, goes where the secret belongs.
+  func covers(_ key: String, _ endpoint: String?, of binding: DefinitionBinding) -> Bool {
+    issuer == binding.issuer && certificateAuthorityDigest == binding.certificateAuthorityDigest
+      && (endpoints[key] == nil || endpoints[key] == endpoint)
+  }
+
   /// How a login of `definition` with `next` would send it elsewhere.
   func differences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
     var found: [DefinitionDifference] = []
@@ -46,7 +88,46 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   }
 }
 
+/// A secret goes only to the server it was given for: every request that carries one takes it from here.
 extension AccountRecord {
+  /// Where a secret belongs that is given while the file is `definition`.
+  func place(_ definition: AccountDefinition) -> SecretPlace {
+    SecretPlace(definition).completed(by: bindings)
+  }
+
+  /// What logins are and were bound to, the last one first.
+  private var bindings: [DefinitionBinding] {
+    [grant?.binding, formerBinding].compactMap(\.self) + revocations.reversed().map(\.binding)
+  }
+
+  /// In records from before the places were kept: where the login is.
+  var clientSecretBelongs: SecretPlace? { clientSecretPlace ?? bindings.first.map { SecretPlace($0) } }
+  private var passwordBelongs: SecretPlace? { passwordPlace ?? bindings.first.map { SecretPlace($0) } }
+
+  /// For the token endpoint of `binding`; nil: none is kept that belongs there.
+  func clientSecret(for binding: DefinitionBinding) -> StoredSecret? {
+    clientSecretBelongs?.covers("token_endpoint", binding.tokenEndpoint, of: binding) == true ? clientSecret : nil
+  }
+
+  /// The same of the password.
+  func password(for binding: DefinitionBinding) -> StoredSecret? {
+    passwordBelongs?.covers("token_endpoint", binding.tokenEndpoint, of: binding) == true ? password : nil
+  }
+
+  /// For the revocation endpoint of a login that is over: what is kept now where it belongs there, else what was kept then.
+  func clientSecret(for revocation: RevocationRecord) -> StoredSecret? {
+    let binding = revocation.binding
+    let fits = clientSecretBelongs?.covers("revocation_endpoint", binding.revocationEndpoint, of: binding) == true
+    return (fits ? clientSecret : nil) ?? revocation.clientSecret
+  }
+
+  /// What waits to be told to the server that the new client secret is for goes with it.
+  mutating func tellRevocationsOfSecret() {
+    for index in revocations.indices where revocations[index].binding.sendsClientSecret {
+      revocations[index].clientSecret = clientSecret(for: revocations[index])
+    }
+  }
+
   /// What a person has to agree to before a login of `definition` uses `next`: how it differs from what the login before
   /// is bound to, a logout since or not, and from where the kept secrets belong.
   func loginDifferences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
@@ -66,5 +147,23 @@ extension AccountRecord {
     let place = SecretPlace(binding)
     if clientSecret != nil { clientSecretPlace = place }
     if password != nil { passwordPlace = place }
+  }
+
+  /// The same after a login, of the secrets that it used: one that was given meanwhile stays where it was given for.
+  mutating func bindSecrets(to binding: DefinitionBinding, used: UsedSecrets) {
+    let place = SecretPlace(binding)
+    if let secret = clientSecret?.secret, secret == used.clientSecret { clientSecretPlace = place }
+    if let secret = password?.secret, secret == used.password { passwordPlace = place }
+  }
+}
+
+/// The secrets that a login was made with.
+package struct UsedSecrets: Sendable, Equatable {
+  package var clientSecret: Secret?
+  package var password: Secret?
+
+  package init(clientSecret: Secret? = nil, password: Secret? = nil) {
+    self.clientSecret = clientSecret
+    self.password = password
   }
 }

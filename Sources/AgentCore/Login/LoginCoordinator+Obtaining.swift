@@ -70,7 +70,9 @@ extension LoginCoordinator {
     }
     sessions[session.id]?.state = .keeping
     do throws(AgentFailure) {
-      let renewable = try await service.finishLogin(definition.name, grant, token)
+      let renewable = try await service.finishLogin(
+        definition.name, grant, token,
+        used: UsedSecrets(clientSecret: session.clientSecret, password: session.password))
       // A refresh token is what it asks for, whatever the answer's scope says.
       let missing = definition.scope.filter {
         !scope.contains($0) && !($0 == AccountDefinition.offlineAccess && refreshToken != nil)

@@ -265,6 +265,7 @@ package actor LoginCoordinator {
       grant = .clientCredentials
     }
     session.started.loginID = session.id
+    session.password = password
     session.state = .exchanging
     add(session)
     let id = session.id

@@ -31,6 +31,8 @@ struct LoginSession {
   let server: ResolvedServer
   let binding: DefinitionBinding
   let clientSecret: Secret?
+  /// What a login by password was made with.
+  var password: Secret?
   /// When it began; lives of tokens count from their own requests.
   let began: Moment
   var started: LoginStarted

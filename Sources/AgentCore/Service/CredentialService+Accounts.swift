@@ -54,6 +54,9 @@ extension CredentialService {
       problems: [], issuer: definition.issuer, host: definition.host,
       grant: definition.grant.rawValue)
     answer.missingSecrets = missingSecrets(definition)
+    let place = secretPlace(definition)
+    answer.secretPlace = place.digest
+    answer.secretURLs = place.urls
     guard request.discover ?? true else { return answer }
     let server = try await resolver(for: definition.name).resolve(definition, device: false, now: time.now())
     answer.discovery = server.discovery ?? "none"
@@ -72,8 +75,10 @@ extension CredentialService {
     guard !request.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       throw AgentFailure(.badRequest, "value holds a control character", hint: "give it without the line's end")
     }
+    if let shown = request.secretPlace { try await check(shown, of: name) }
     if request.kind == .password, request.keep != true {
-      accounts[name]?.passwordOnce = Secret(request.value)
+      let place = accounts[name]?.machine.definition.map { secretPlace($0) }
+      accounts[name]?.passwordOnce = OncePassword(secret: Secret(request.value), place: place)
       return EmptyResult()
     }
     if request.kind == .refreshToken, accounts[name]?.machine.record?.grant == nil {
@@ -90,6 +95,23 @@ extension CredentialService {
     accounts[name]?.passwordOnce = nil
     try await change(name, .forgetSecret(request.kind))
     return EmptyResult()
+  }
+
+  private func secretPlace(_ definition: AccountDefinition) -> SecretPlace {
+    (accounts[definition.name]?.machine.record ?? AccountRecord(name: definition.name)).place(definition)
+  }
+
+  /// Throws `definition_changed` when a secret of `name` would not belong where somebody was shown.
+  private func check(_ shown: String, of name: String) async throws(AgentFailure) {
+    func isThere() -> Bool { accounts[name]?.machine.definition.map { secretPlace($0).digest } == shown }
+    if isThere() { return }
+    // What was shown was read from the file, which may be newer than what is known here.
+    _ = await readFiles()
+    guard isThere() else {
+      throw AgentFailure(
+        .definitionChanged, "\(name): the secret was asked for another server than the file names now; it is not kept",
+        hint: "look at what changed (oauthctl account show \(name)), then give it again")
+    }
   }
 
   private func missingSecrets(_ definition: AccountDefinition) -> [String] {

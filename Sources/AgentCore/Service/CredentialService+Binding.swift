@@ -45,8 +45,17 @@ extension CredentialService {
     let record = accounts[name]?.machine.record
     let binding = try server.binding(definition, hasSecret: record?.clientSecret != nil)
     return AccountAcceptAnswer(
-      differences: record?.loginDifferences(to: binding, of: definition) ?? [], accepted: false,
+      differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition), accepted: false,
       bindingDigest: binding.digest, endpoints: binding.endpoints)
+  }
+
+  /// Of a password that is used once, too.
+  private func loginDifferences(
+    _ record: AccountRecord?, _ once: OncePassword?, _ binding: DefinitionBinding, _ definition: AccountDefinition
+  ) -> [DefinitionDifference] {
+    let found = record?.loginDifferences(to: binding, of: definition) ?? []
+    let more = once?.place?.differences(to: binding, of: definition) ?? []
+    return found + more.filter { difference in !found.contains { $0.key == difference.key } }
   }
 
   private func changedMeanwhile(_ name: String) -> AgentFailure {
@@ -60,7 +69,7 @@ extension CredentialService {
     _ context: LoginContext, _ binding: DefinitionBinding, agreed: String?
   ) throws(AgentFailure) {
     let (name, definition) = (context.definition.name, context.definition)
-    let differences = context.record?.loginDifferences(to: binding, of: definition) ?? []
+    let differences = loginDifferences(context.record, context.passwordOnce, binding, definition)
     guard !differences.isEmpty, agreed != binding.digest else { return }
     // The person gave it for this login, which is asked for once more.
     if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }

@@ -1,16 +1,22 @@
 import AgentWire
 import Sealing
 
+/// A password that is used once, and where it was given for.
+struct OncePassword: Sendable {
+  var secret: Secret
+  var place: SecretPlace?
+}
+
 /// What a login needs to know of an account.
 struct LoginContext: Sendable {
   var definition: AccountDefinition
   /// As it was when the secrets were taken out of it.
   var record: AccountRecord?
-  var passwordOnce: Secret?
+  var passwordOnce: OncePassword?
 
   var clientSecret: Secret? { record?.clientSecret?.secret }
   /// Kept, or given for this once.
-  var password: Secret? { passwordOnce ?? record?.password?.secret }
+  var password: Secret? { passwordOnce?.secret ?? record?.password?.secret }
 }
 
 extension CredentialService {
@@ -28,10 +34,12 @@ extension CredentialService {
   }
 
   /// Makes a new grant durable. Returns whether the agent can renew it by itself.
-  func finishLogin(_ name: String, _ grant: GrantRecord, _ token: TokenRecord) async throws(AgentFailure) -> Bool {
+  func finishLogin(
+    _ name: String, _ grant: GrantRecord, _ token: TokenRecord, used: UsedSecrets
+  ) async throws(AgentFailure) -> Bool {
     if isLocked { throw .vaultLocked }
     guard accounts[name] != nil else { throw AgentFailure(.accountUnknown, "\(name): the account is gone") }
-    try await change(name, .login(grant, token))
+    try await change(name, .login(grant, token, used: used))
     return accounts[name]?.machine.isRenewable ?? false
   }
 }

@@ -35,7 +35,7 @@ package actor CredentialService {
     /// How the requests of the last revocations ended, by what they were for.
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
     /// A password that is used once and never kept.
-    var passwordOnce: Secret?
+    var passwordOnce: OncePassword?
 
     init(_ name: String, machine: AccountStateMachine, id: RecordID, version: UInt64) {
       self.name = name

@@ -52,7 +52,9 @@ package struct TokenEndpoint: Sendable {
     }
     let client: OAuthClient
     // Only the client secret can be what is missing.
-    do { client = try binding.client(clientSecret) } catch { return .clientRefused("\(error)") }
+    do { client = try binding.client(clientSecret) } catch {
+      return .clientRefused("\(error) for \(binding.issuerHost)")
+    }
     let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
     let request = RevocationRequest(
       endpoint: endpoint, client: client, token: revocation.token.secret, hint: hint

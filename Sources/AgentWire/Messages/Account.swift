@@ -31,6 +31,9 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package var grant: String?
   /// Whether the account needs `secret.set` before a login: the kinds that are missing.
   package var missingSecrets: [String]?
+  /// SHA-256 in hex of the server that a secret belongs to that is given now, and the URLs by which it is known.
+  package var secretPlace: String?
+  package var secretURLs: [String]?
 
   package init(
     problems: [ConfigurationProblem], discovery: String? = nil, issuer: String? = nil, host: String? = nil,
@@ -49,6 +52,8 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
     case problems, discovery, issuer, host, grant
     case deviceFlow = "device_flow"
     case missingSecrets = "missing_secrets"
+    case secretPlace = "secret_place"
+    case secretURLs = "secret_urls"
   }
 }
 

@@ -16,16 +16,22 @@ package struct SecretSet: RequestParameters {
   package var value: String
   /// For `password`: keeps it durably, so that the agent logs in again by itself. Default false: it is used once.
   package var keep: Bool?
+  /// The `secret_place` of `account.check`, where somebody was shown it: for another server the secret is refused.
+  package var secretPlace: String?
 
-  package init(account: String, kind: SecretKind, value: String, keep: Bool? = nil) {
+  package init(account: String, kind: SecretKind, value: String, keep: Bool? = nil, secretPlace: String? = nil) {
     self.account = account
     self.kind = kind
     self.value = value
     self.keep = keep
+    self.secretPlace = secretPlace
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case account, kind, value, keep }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case account, kind, value, keep
+    case secretPlace = "secret_place"
+  }
 }
 
 /// `secret.forget`.

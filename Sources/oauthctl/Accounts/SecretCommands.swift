@@ -19,15 +19,25 @@ struct SecretCommand: ParsableCommand {
 
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
-      let value =
+      // Whoever types it is told where it belongs; another server does not get it, even if the file changes meanwhile.
+      let check =
         bench.terminal.inputIsTerminal
-        ? try bench.terminal.askSecret(
-          "\(kind.words) of \(name): ", otherwise: "oauthctl secret set \(name) \(kind.rawValue) < FILE")
-        : try Terminal.secretFromInput(kind.words)
+        ? try bench.agent.ask(AccountCheck(account: name, definition: nil, discover: false), about: name) : nil
+      let value =
+        if let check {
+          try bench.terminal.askSecret(
+            "\(kind.words) of \(name)\(check.secretOwner): ",
+            otherwise: "oauthctl secret set \(name) \(kind.rawValue) < FILE")
+        } else {
+          try Terminal.secretFromInput(kind.words)
+        }
       guard !value.isEmpty else { throw .usage("an empty \(kind.words) is none", run: nil) }
       try VaultCreation(bench: bench).createIfAbsent()
       _ = try bench.agent.ask(
-        SecretSet(account: name, kind: kind, value: value, keep: kind == .password ? true : nil), about: name)
+        SecretSet(
+          account: name, kind: kind, value: value, keep: kind == .password ? true : nil, secretPlace: check?.secretPlace
+        ),
+        about: name)
       bench.terminal.say("Kept the \(kind.words) of \(name).")
     }
   }
@@ -45,6 +55,15 @@ struct SecretCommand: ParsableCommand {
       _ = try bench.agent.ask(SecretForget(account: name, kind: kind), about: name)
       bench.terminal.say("Forgot the \(kind.words) of \(name).")
     }
+  }
+}
+
+extension AccountCheckAnswer {
+  /// The server that a secret is asked for, as a part of the question.
+  var secretOwner: String {
+    guard let urls = secretURLs, let issuer = urls.first else { return "" }
+    let others = urls.dropFirst().joined(separator: ", ")
+    return ", for \(issuer)" + (others.isEmpty ? "" : " (it goes to \(others))")
   }
 }
 

@@ -6,8 +6,8 @@ struct AccountCreation {
   let name: String
   let replace: Bool
 
-  /// - Returns: the kinds of secrets the account still needs.
-  func create(_ account: NewAccount) throws(CommandError) -> [String] {
+  /// - Returns: among others the kinds of secrets the account still needs.
+  func create(_ account: NewAccount) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
     let file = try AccountFile(account: name, in: bench.surroundings)
     let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
@@ -30,7 +30,7 @@ struct AccountCreation {
     if let problem = reload.problems.first(where: { $0.file.hasSuffix("/\(name).toml") }) {
       throw .configuration("\(name): \(problem.sentence)", run: "oauthctl account show \(name)")
     }
-    return check.missingSecrets ?? []
+    return check
   }
 
   /// - Returns: false when the file says so already.

@@ -26,11 +26,11 @@ struct LoginCommand: ParsableCommand {
     }
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
-    var missing: [String]
+    let check: AccountCheckAnswer
     if let new {
-      missing = try AccountCreation(bench: bench, name: account, replace: options.replace).create(new)
+      check = try AccountCreation(bench: bench, name: account, replace: options.replace).create(new)
     } else {
-      let check = try bench.agent.ask(
+      check = try bench.agent.ask(
         AccountCheck(account: account, definition: nil, discover: false), about: account)
       // Before a vault is made for it.
       if let problem = check.problems.first {
@@ -43,10 +43,9 @@ struct LoginCommand: ParsableCommand {
         throw .configuration(
           "\(account): \(problem.sentence)", run: "mend \(bench.surroundings.abbreviated(problem.file))")
       }
-      missing = check.missingSecrets ?? []
     }
     try VaultCreation(bench: bench).createIfAbsent()
-    try secrets(bench, account: account, missing: &missing)
+    try secrets(bench, account: account, check)
     try LoginFlow(
       bench: bench, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
@@ -71,10 +70,13 @@ struct LoginCommand: ParsableCommand {
 
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
   /// kept when the next cannot be asked for.
-  private func secrets(_ bench: Workbench, account: String, missing: inout [String]) throws(CommandError) {
+  private func secrets(_ bench: Workbench, account: String, _ check: AccountCheckAnswer) throws(CommandError) {
+    let missing = check.missingSecrets ?? []
     func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
       let keep = kind == .password ? options.keepPassword : nil
-      _ = try bench.agent.ask(SecretSet(account: account, kind: kind, value: value, keep: keep), about: account)
+      _ = try bench.agent.ask(
+        SecretSet(account: account, kind: kind, value: value, keep: keep, secretPlace: check.secretPlace),
+        about: account)
     }
     if options.clientSecretFromInput {
       try hand(.clientSecret, try Terminal.secretFromInput("client secret"))
@@ -82,7 +84,7 @@ struct LoginCommand: ParsableCommand {
       try hand(
         .clientSecret,
         try bench.terminal.askSecret(
-          "Client secret of \(account): ",
+          "Client secret of \(account)\(check.secretOwner): ",
           otherwise: "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
     }
     if options.passwordFromInput {
@@ -91,7 +93,8 @@ struct LoginCommand: ParsableCommand {
       try hand(
         .password,
         try bench.terminal.askSecret(
-          "Password for \(account): ", otherwise: "oauthctl login \(account) --password-stdin < FILE"))
+          "Password for \(account)\(check.secretOwner): ",
+          otherwise: "oauthctl login \(account) --password-stdin < FILE"))
     }
   }
 

@@ -118,7 +118,7 @@ struct BindingChangeTests {
     #expect(saved.first?.grant == nil && saved.first?.formerBinding == .plain)
     var again = AccountStateMachine(record: saved.first, definition: .plain)
     guard let login = AccountRecord.loggedIn().grant, let token = AccountRecord.loggedIn().tokens.first else { return }
-    let kept = again.change(.login(login, token), id: 2, at: .start)
+    let kept = again.change(.login(login, token, used: UsedSecrets()), id: 2, at: .start)
       .compactMap { if case .save(let it) = $0 { it } else { nil } }
     #expect(kept.count == 1 && kept.first?.formerBinding == nil)
   }

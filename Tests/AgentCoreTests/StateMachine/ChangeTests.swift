@@ -110,7 +110,7 @@ struct ChangeTests {
   func noChange() {
     let record = AccountRecord.loggedIn().with {
       $0.clientSecret = StoredSecret(Secret("s"))
-      $0.clientSecretPlace = SecretPlace(.plain as AccountDefinition)
+      $0.clientSecretPlace = SecretPlace(.plain as DefinitionBinding)
     }
     let driver = MachineDriver(record)
     let id = driver.change(.setSecret(.clientSecret, Secret("s")))

@@ -104,6 +104,6 @@ extension AccountChange {
       grant,
       TokenRecord(
         key: .standard, accessToken: Secret(token), tokenType: "Bearer", scope: ["read"], received: .start,
-        lifeSeconds: 3_600))
+        lifeSeconds: 3_600), used: UsedSecrets())
   }
 }

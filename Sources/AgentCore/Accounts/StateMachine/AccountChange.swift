@@ -4,7 +4,7 @@ package import Sealing
 /// A change of what is kept for an account, one at a time between refreshes.
 package enum AccountChange: Sendable {
   /// A login gave a new grant; it replaces the old one.
-  case login(GrantRecord, TokenRecord)
+  case login(GrantRecord, TokenRecord, used: UsedSecrets)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
   case logout
   case setSecret(SecretKind, Secret)
@@ -46,13 +46,13 @@ extension AccountStateMachine {
   mutating func apply(_ change: AccountChange, id: ChangeID, at now: Moment) -> [Action] {
     var next = latest ?? AccountRecord(name: name)
     switch change {
-    case .login(let grant, let token):
+    case .login(let grant, let token, let used):
       next.name = name
       next.grant = grant
       next.formerBinding = nil
       next.tokens = [token]
       next.intent = nil
-      next.bindSecrets(to: grant.binding)
+      next.bindSecrets(to: grant.binding, used: used)
       // Whoever logs in wants the token, over a restart too.
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
@@ -60,7 +60,7 @@ extension AccountStateMachine {
       isRolledBack = false
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
-      next.revocations += revocations(of: grant, next.tokens, at: now)
+      next.revocations += revocations(of: grant, next, at: now)
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.formerBinding = grant.binding
       next.grant = nil
@@ -70,12 +70,13 @@ extension AccountStateMachine {
       next.passwordPlace = nil
       askForRevocation()
     case .setSecret(.clientSecret, let secret):
+      next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
       next.clientSecret = StoredSecret(secret)
-      next.clientSecretPlace = definition.map { SecretPlace($0) }
-      askForRevocation()
+      next.tellRevocationsOfSecret()
+      if next.revocations.first?.clientSecret == next.clientSecret { askForRevocation() }
     case .setSecret(.password, let secret):
       next.password = StoredSecret(secret)
-      next.passwordPlace = definition.map { SecretPlace($0) }
+      next.passwordPlace = definition.map { next.place($0) }
       if next.grant?.kind == .password { next.grant?.verdict = nil }
     case .setSecret(.refreshToken, let secret):
       // What was decided, and what was sent, was about the old one.
@@ -86,6 +87,7 @@ extension AccountStateMachine {
     case .forgetSecret(.clientSecret):
       next.clientSecret = nil
       next.clientSecretPlace = nil
+      for index in next.revocations.indices { next.revocations[index].clientSecret = nil }
     case .forgetSecret(.password):
       next.password = nil
       next.passwordPlace = nil
@@ -97,7 +99,7 @@ extension AccountStateMachine {
       next.grant?.binding = binding
       next.bindSecrets(to: binding)
     case .lateToken(let late): next.take(late)
-    case .dropRevocation(let revocation): next.revocations.removeAll { $0 == revocation }
+    case .dropRevocation(let revocation): next.revocations.removeAll { $0.token == revocation.token }
     case .forget:
       guard record != nil else { return [.changed(id, nil)] + proceed(at: now) }
       phase = .saving(nil, .change(id, eases: true))
@@ -112,20 +114,24 @@ extension AccountStateMachine {
     return save(next, for: .change(id, eases: eases))
   }
 
-  private func revocations(of grant: GrantRecord, _ tokens: [TokenRecord], at now: Moment) -> [RevocationRecord] {
+  private func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord] {
     guard grant.binding.revocationEndpoint != nil else { return [] }
+    func revocation(_ token: StoredSecret, _ hint: String) -> RevocationRecord {
+      var revocation = RevocationRecord(token: token, hint: hint, binding: grant.binding, since: now)
+      if grant.binding.sendsClientSecret { revocation.clientSecret = record.clientSecret(for: revocation) }
+      return revocation
+    }
     // A server that revokes the refresh token may revoke its access tokens, or not (RFC 7009 §2.1): each that lives is
     // told, after it. Without a refresh token all are: this clock may be wrong about what has ended.
     let refreshTokens = [grant.refreshToken, grant.otherRefreshToken].compactMap(\.self).map {
-      RevocationRecord(token: $0, hint: "refresh_token", binding: grant.binding, since: now)
+      revocation($0, "refresh_token")
     }
     return refreshTokens
-      + tokens.compactMap { token in
+      + record.tokens.compactMap { token in
         let left = token.remaining(at: now)
         let lives = (left ?? 1) > 0
         guard lives || refreshTokens.isEmpty else { return nil }
-        var record = RevocationRecord(
-          token: token.accessToken, hint: "access_token", binding: grant.binding, since: now)
+        var record = revocation(token.accessToken, "access_token")
         if lives { record.lifeSeconds = left }
         return record
       }
@@ -158,8 +164,8 @@ extension AccountStateMachine {
     isRevoking = true
     isRevocationAskedFor = isRevocationAsked
     isRevocationAsked = false
-    revokingSecret = record?.clientSecret
-    return .revoke(next, clientSecret: record?.clientSecret?.secret)
+    revokingSecret = record?.clientSecret(for: next)
+    return .revoke(next, clientSecret: revokingSecret?.secret)
   }
 
   /// The revocation sent last ended. `id` names the change that removes it.
@@ -171,7 +177,8 @@ extension AccountStateMachine {
       now.seconds(since: revocation.since) >= min(revocation.lifeSeconds ?? .infinity, RevocationRecord.lifeSeconds)
     switch end {
     case .revoked, .refused: isOver = true
-    case .clientRefused where record?.clientSecret != revokingSecret: break  // Another secret came meanwhile.
+    // Another secret came meanwhile.
+    case .clientRefused where record?.clientSecret(for: revocation) != revokingSecret: break
     case .clientRefused(let reason):
       revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
     case .later(let reason, let retryAfterSeconds):

@@ -185,10 +185,35 @@ extension AccountStateMachine {
     if isRolledBack {
       return AgentFailure(
         .vaultDamaged, "\(name): the vault is, or may be, older than it was, so its refresh token may be used up",
-        hint: "oauthctl login \(name)   (or, if you put a backup back: oauthctl vault accept-rollback)")
+        hint:
+          "oauthctl login \(name)   (it holds until the next start; oauthctl vault accept-rollback ends this for good)")
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
-    return isDefinitionChanged ? definitionChanged : nil
+    return isDefinitionChanged ? definitionChanged : misplacedClientSecret
+  }
+
+  /// Why a refresh may not be sent although the file says what the login is bound to: the client secret is another
+  /// server's. Without the account's name.
+  var misplacedClientSecretReason: String? {
+    guard let record, let binding = record.grant?.binding, binding.sendsClientSecret, record.clientSecret != nil,
+      record.clientSecret(for: binding) == nil, let place = record.clientSecretBelongs
+    else { return nil }
+    return
+      "its client secret was given for \(place.words), and the login is at \(SecretPlace(binding).words); nothing is sent"
+  }
+
+  private var misplacedClientSecret: AgentFailure? {
+    misplacedClientSecretReason.map {
+      AgentFailure(.clientRejected, "\(name): \($0)", hint: "oauthctl secret set \(name) client_secret")
+    }
+  }
+
+  /// Why the kept password is not used.
+  var misplacedPassword: String? {
+    guard let record, let grant = record.grant, grant.kind == .password, record.password != nil,
+      record.password(for: grant.binding) == nil
+    else { return nil }
+    return "the kept password was given for another server than the login's"
   }
 
   // MARK: Words

@@ -99,6 +99,7 @@ extension AccountStateMachine {
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
     if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
+    if let reason = misplacedClientSecretReason { return (.clientRejected, reason) }
     switch grant.verdict?.kind {
     case .loginRequired: return (.loginRequired, grant.verdict?.reason)
     case .clientRejected: return (.clientRejected, grant.verdict?.reason)
@@ -117,7 +118,7 @@ extension AccountStateMachine {
     let token = record?.token(.standard)
     if let token, rejected[token.fingerprint] == nil, (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
     guard let record, credential(record, grant) != nil else {
-      return (.loginRequired, "the server gave no refresh token")
+      return (.loginRequired, misplacedPassword ?? "the server gave no refresh token")
     }
     if case .until(_, _, let reason) = hold { return (.retrying, reason) }
     return (.expired, "renewed when it is asked for")

@@ -21,7 +21,8 @@ extension AccountStateMachine {
   }
 
   private func storedPassword(_ record: AccountRecord) -> TokenCall.Credential? {
-    guard record.grant?.kind == .password, let password = record.password, let username = definition?.username
+    guard let grant = record.grant, grant.kind == .password, let password = record.password(for: grant.binding),
+      let username = definition?.username
     else { return nil }
     return .password(username: username, password.secret)
   }
@@ -29,7 +30,7 @@ extension AccountStateMachine {
   /// Why nothing can be sent for whoever waits; nil: something can.
   func cannotSend(at now: Moment) -> AgentFailure? {
     guard let record, let grant = record.grant, credential(record, grant) != nil else {
-      return loginRequired("not logged in")
+      return loginRequired(misplacedPassword ?? "not logged in")
     }
     return obstacle ?? closing ?? heldBack(at: now)
   }
@@ -75,7 +76,7 @@ extension AccountStateMachine {
       credential: credential, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
-      clientSecret: record.clientSecret?.secret, number: calls, started: now)
+      clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls, started: now)
   }
 
   /// Call `number` ended. Nothing happens for a call that nobody here waits for.

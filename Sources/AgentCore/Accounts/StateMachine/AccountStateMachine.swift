@@ -172,8 +172,10 @@ package struct AccountStateMachine: Sendable {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     let tokensBefore = record?.tokens
-    // One that was sent with the old secret may have been refused while the new one was being saved.
-    if candidate?.clientSecret != record?.clientSecret { askForRevocation() }
+    // There is another secret for the next revocation.
+    if let next = record?.revocations.first, candidate?.clientSecret(for: next) != record?.clientSecret(for: next) {
+      askForRevocation()
+    }
     record = candidate
     unsaved = nil
     revision += 1

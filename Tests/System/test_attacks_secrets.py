@@ -1,0 +1,260 @@
+"""Somebody who may write account files moves an account between two servers: the secret of one never reaches the other.
+
+Each test is the attack: it was seen to succeed before the programs were mended.
+"""
+
+import base64
+import http.server
+import json
+import threading
+import urllib.parse
+
+import pytest
+
+from support.accounts import define
+from support.login import wait_until
+from support.terminal import run_at_terminal
+from support.wire import WireError
+from world.accounts import PASSWORD
+
+
+class Server:
+    """A token and revocation endpoint that notes what it is sent; a context manager.
+
+    `revocation` is the status of its revocation endpoint; while `refuses_refresh`, a refresh token is `invalid_grant`."""
+
+    def __init__(self, name):
+        self.name, self.revocation, self.refuses_refresh = name, 200, False
+        self.requests, self.count = [], 0
+
+    def __enter__(self):
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                form = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+                scheme, _, pair = self.headers.get("Authorization", "").partition(" ")
+                secret = base64.b64decode(pair).decode() if scheme == "Basic" else ""
+                status, answer = server.answer(self.path, dict(urllib.parse.parse_qsl(form)), secret)
+                body = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self):
+                self.send_error(404)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        self.thread = threading.Thread(target=self.http.serve_forever)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.thread.join()
+        self.http.server_close()
+
+    def answer(self, path, form, secret):
+        self.requests.append((path, secret, form))
+        if path == "/revoke":
+            return self.revocation, {}
+        if self.refuses_refresh and form.get("grant_type") == "refresh_token":
+            return 400, {"error": "invalid_grant"}
+        self.count += 1
+        token = f"token-{self.count}-of-{self.name}"
+        return 200, {
+            "access_token": token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": f"refresh-{token}"}
+
+    @property
+    def text(self):
+        return repr(self.requests)
+
+    def revoked(self, secret):
+        """How often it was told to revoke something by a client with `secret`."""
+        return sum(path == "/revoke" and sent == f"c:{secret}" for path, sent, _ in self.requests)
+
+
+@pytest.fixture
+def first():
+    with Server("first") as server:
+        yield server
+
+
+@pytest.fixture
+def second():
+    with Server("second") as server:
+        yield server
+
+
+def point(home, server, authentication="client_secret_basic", issuer=None, revocation=None):
+    define(
+        home, "work", f'issuer = "{(issuer or server).url}"', f'token_endpoint = "{server.url}/token"',
+        f'revocation_endpoint = "{(revocation or server).url}/revoke"', 'client_id = "c"', 'username = "u"',
+        'grant = "password"', f'client_authentication = "{authentication}"')
+
+
+def set_secret(home, value, kind="client_secret"):
+    home.oauthctl("secret", "set", "work", kind, stdin=value + "\n")
+
+
+def log_in(home, *options, password=PASSWORD):
+    home.oauthctl("login", "work", "--password-stdin", *options, stdin=password + "\n")
+
+
+@pytest.fixture
+def account(home, agent, first):
+    """Logged in at the first server."""
+    point(home, first)
+    home.oauthctl("vault", "create")
+    set_secret(home, "secret-of-first")
+    log_in(home)
+
+
+def test_what_is_still_to_be_revoked_is_told_with_its_own_secret(home, agent, account, first, second):
+    first.revocation = 503
+    home.oauthctl("logout", "work")
+    assert first.revoked("secret-of-first") > 0
+    point(home, second)
+    set_secret(home, "secret-of-second")
+    log_in(home, "--accept-changes")
+    first.revocation, before = 200, first.revoked("secret-of-first")
+    # A restart forgets how long the server was to be left alone.
+    agent.restart()
+    home.oauthctl("status", check=False)
+    wait_until(lambda: first.revoked("secret-of-first") > before, 60, "it is told again")
+    assert "secret-of-second" not in first.text and "secret-of-first" not in second.text
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["at once", "after a restart"])
+def test_a_refresh_takes_no_client_secret_of_another_server(home, agent, account, first, second, restarted):
+    point(home, second)
+    set_secret(home, "secret-of-second")
+    point(home, first)
+    if restarted:
+        agent.restart()
+    first.requests.clear()
+    refused = home.oauthctl("get-token", "work", "--force", check=False)
+    assert first.requests == []
+    assert refused.status == 9 and "oauthctl secret set work client_secret" in refused.stderr
+    assert second.url in refused.stderr and first.url in refused.stderr
+    assert "client_rejected" in home.oauthctl("status", "--json", check=False).stdout
+    # The login lives on, and its own secret mends it.
+    set_secret(home, "secret-of-first")
+    assert home.oauthctl("get-token", "work", "--force").stdout == "token-2-of-first\n"
+    assert "secret-of-second" not in first.text
+
+
+def test_a_logout_takes_no_client_secret_of_another_server(home, agent, account, first, second):
+    point(home, second)
+    set_secret(home, "secret-of-second")
+    said = home.oauthctl("logout", "work").stderr
+    assert first.revoked("secret-of-second") == 0
+    assert "oauthctl secret set work client_secret" in said
+    point(home, first)
+    set_secret(home, "secret-of-first")
+    wait_until(lambda: first.revoked("secret-of-first"), 60, "it is told")
+    assert "secret-of-second" not in first.text
+
+
+def test_a_kept_password_goes_to_no_other_server(home, agent, first, second):
+    point(home, first, authentication="none")
+    log_in(home, "--keep-password", password="password-of-first")
+    point(home, second, authentication="none")
+    set_secret(home, "password-of-second", kind="password")
+    point(home, first, authentication="none")
+    first.refuses_refresh = True
+    refused = home.oauthctl("get-token", "work", "--force", check=False)
+    assert "password-of-second" not in first.text
+    assert refused.status == 4 and "oauthctl login work" in refused.stderr
+    # Its own is used as before.
+    set_secret(home, "password-of-first", kind="password")
+    assert home.oauthctl("get-token", "work", "--force").stdout.startswith("token-")
+    assert first.text.count("password-of-first") == 2 and "password-of-second" not in first.text
+
+
+@pytest.mark.parametrize("logged_in", [True, False], ids=["a login exists", "before the first login"])
+def test_a_client_secret_that_is_typed_is_for_the_server_in_the_question(home, agent, first, second, logged_in):
+    point(home, first)
+    home.oauthctl("vault", "create")
+    if logged_in:
+        set_secret(home, "secret-of-first")
+        log_in(home)
+
+    def change():
+        point(home, second, issuer=first)
+        return "typed-secret\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "secret", "set", "work", "client_secret",
+        answers={f"client secret of work, for {first.url}: ": change})
+    assert status == 3 and "Kept" not in shown and "another server" in shown
+    log_in_anyhow = home.oauthctl("login", "work", "--password-stdin", stdin=PASSWORD + "\n", check=False)
+    assert "typed-secret" not in second.text and "typed-secret" not in first.text, log_in_anyhow
+
+
+@pytest.mark.parametrize("before", ["nothing", "a logout"])
+def test_a_password_that_is_typed_is_for_the_server_in_the_question(home, agent, first, second, before):
+    point(home, first, authentication="none")
+    home.oauthctl("vault", "create")
+    if before == "a logout":
+        log_in(home)
+        home.oauthctl("logout", "work")
+
+    def change():
+        point(home, second, authentication="none", issuer=first)
+        return "typed-password\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work",
+        answers={f"Password for work, for {first.url}: ": change, "[y/N]": "n\n"})
+    assert status == 3 and second.requests == [] and "another server" in shown
+
+
+def test_the_client_secret_of_a_login_is_for_the_server_in_the_question(home, agent, first, second):
+    point(home, first)
+    home.oauthctl("vault", "create")
+
+    def change():
+        point(home, second, issuer=first)
+        return "typed-secret\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work",
+        answers={f"Client secret of work, for {first.url}: ": change, "Password for": "pw\n", "[y/N]": "n\n"})
+    assert status == 3 and second.requests == [] and "another server" in shown
+
+
+def test_the_question_names_every_server_that_gets_the_secret(home, agent, first, second):
+    point(home, first, revocation=second)
+    home.oauthctl("vault", "create")
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "secret", "set", "work", "client_secret",
+        answers={f"for {first.url} (it goes to {second.url}/revoke): ": "typed-secret\n"})
+    assert status == 0 and "Kept" in shown
+
+
+def test_a_password_that_waits_for_its_login_stays_with_its_server(home, agent, first, second):
+    """A program of before hands it over without a word about the server."""
+    point(home, first, authentication="none")
+    home.oauthctl("vault", "create")
+    with agent.connect() as wire:
+        wire.call("secret.set", account="work", kind="password", value="given-password")
+    point(home, second, authentication="none", issuer=first)
+    with agent.connect() as wire, pytest.raises(WireError) as refused:
+        wire.call("login.start", account="work", request_id="1")
+    assert refused.value.failure == "definition_changed" and second.requests == []
+
+
+def test_a_program_that_names_no_server_is_served_as_before(home, agent, first):
+    point(home, first)
+    home.oauthctl("vault", "create")
+    with agent.connect() as wire:
+        wire.call("secret.set", account="work", kind="client_secret", value="given-secret")
+    log_in(home)
+    assert first.requests[0][:2] == ("/token", "c:given-secret")
