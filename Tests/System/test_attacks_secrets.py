@@ -21,7 +21,8 @@ from world.accounts import PASSWORD
 class Server:
     """A token and revocation endpoint that notes what it is sent; a context manager.
 
-    `revocation` is the status of its revocation endpoint; while `refuses_refresh`, a refresh token is `invalid_grant`."""
+    `revocation` is the status of its revocation endpoint; while `refuses_refresh`, a refresh token is `invalid_grant`.
+    """
 
     def __init__(self, name):
         self.name, self.revocation, self.refuses_refresh = name, 200, False
