@@ -261,7 +261,7 @@ def test_the_implicit_grant_is_refused_in_a_file_too(home, agent, dot):
     define(home, "work", f'issuer = "{dot.issuer}"', 'client_id = "native-app"', 'grant = "implicit"')
     result = home.oauthctl("login", "work", check=False)
     assert (result.status, result.stdout) == (3, "")
-    assert "line 3" in result.stderr and "authorization_code" in result.stderr
+    assert "work.toml:3: grant" in result.stderr and "authorization_code" in result.stderr
 
 
 def test_a_server_that_is_down_is_no_verdict(home, agent, dot):

@@ -1,5 +1,6 @@
 """No process outlives its test, not even one that detached itself."""
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -25,7 +26,9 @@ def children(of="self"):
     """Our children, or those of another process, from the kernel's own list."""
     found = set()
     for task in Path(f"/proc/{of}/task").iterdir():
-        found.update(int(pid) for pid in (task / "children").read_text().split())
+        # A thread may have ended since.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found.update(int(pid) for pid in (task / "children").read_text().split())
     return found
 
 
