@@ -1,13 +1,9 @@
 """What the shells offer after a Tab: account names, grants, files."""
 
-import shutil
-
 import pytest
 
 from support.accounts import define
 
-# Debian has bash; fish is tried where somebody has installed it.
-SHELLS = ["bash", *filter(shutil.which, ["fish"])]
 ACCOUNT = ('issuer = "https://as.example"', 'client_id = "c"')
 
 
@@ -26,11 +22,8 @@ def script(home):
     return write
 
 
-def offered(home, script, shell, *words):
-    """What `shell` offers for the last of `words`."""
-    if shell == "fish":
-        line = " ".join(words)
-        return home.run("fish", "-c", f"source '{script('fish')}'; complete -C '{line}'").stdout.split()
+def offered(home, script, *words):
+    """What bash offers for the last of `words`."""
     quoted = " ".join(f"'{word}'" for word in words)
     body = (
         f"source '{script('bash')}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
@@ -39,18 +32,17 @@ def offered(home, script, shell, *words):
     return [line.strip() for line in home.run("bash", "-c", body).stdout.splitlines()]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(("words", "expected"), [
     (("oauthctl", "get-token", ""), {"other", "work"}), (("oauthctl", "logout", "w"), {"work"}),
     (("oauthctl", "account", "show", ""), {"other", "work"}), (("oauthctl", "login", ""), {"other", "work"}),
     (("oauthctl", "login", "work", "--grant", "dev"), {"device_code"}),
     (("oauthctl", "vault", "check", "back"), {"backup.vault"}),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
-def test_names_grants_and_files_are_offered(home, script, shell, words, expected):
-    assert expected <= set(offered(home, script, shell, *words))
+def test_names_grants_and_files_are_offered(home, script, words, expected):
+    assert expected <= set(offered(home, script, *words))
 
 
-def test_the_zsh_script_asks_for_names_and_files(home, script):
-    """zsh completes at a terminal alone; its script calls the same words."""
-    text = script("zsh").read_text()
-    assert "---completion get-token" in text and "_files" in text
+@pytest.mark.parametrize(("shell", "files"), [("zsh", "_files"), ("fish", "-F")])
+def test_the_script_of_a_shell_that_completes_at_a_terminal_alone_asks_for_the_same(home, script, shell, files):
+    text = script(shell).read_text()
+    assert "---completion get-token" in text and files in text

@@ -525,23 +525,23 @@ def test_real_git_chooses_by_the_address_and_by_its_configuration(home, agent, d
 
 
 def test_one_repository_that_refuses_every_token_denies_nobody_else(work, dot):
-    """For want of rights: one refresh shows that a new token is refused too, and the account goes on for everybody."""
+    """For want of rights: two refreshes show that new tokens are refused too, and the account goes on for everybody."""
     mark = dot.mark()
     forbidden = dot.repository.replace("demo.git", "forbidden.git")
     results = [git(work, "ls-remote", forbidden, check=False) for _ in range(5)]
     assert [result.status for result in results] == [128] * 5
-    assert len(dot.refreshes(mark)) == 1
+    assert len(dot.refreshes(mark)) == 2
     assert "refused a new token too" in results[-1].stderr and "rights" in results[-1].stderr
     for _ in range(3):
         git(work, "ls-remote", dot.repository)
         get_token(work)
-    assert len(dot.refreshes(mark)) == 1
+    assert len(dot.refreshes(mark)) == 2
     # And another repository's 401 is believed.
     token = get_token(work)
     dot.revoke(token)
     git(work, "ls-remote", dot.repository, check=False)
     git(work, "ls-remote", dot.repository)
-    assert get_token(work) != token and len(dot.refreshes(mark)) == 2
+    assert get_token(work) != token and len(dot.refreshes(mark)) == 3
 
 
 def test_a_helper_that_comes_after_ours_keeps_no_token(work, dot):

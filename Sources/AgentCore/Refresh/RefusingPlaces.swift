@@ -1,9 +1,13 @@
-/// Where a token was refused (host and path), and where a new one was refused right after it: rights are missing there,
-/// and to refresh for that place again helps nobody. Every other place goes on as before.
+/// Where a token was refused (host and path), and then two new ones, one after the other: rights are missing there, and to
+/// refresh for that place again helps nobody. Every other place goes on as before.
+///
+/// One new token that is refused proves nothing: it may have been revoked like the one before it.
 package struct RefusingPlaces: Sendable {
   /// A token is new for so many seconds.
   package static let newSeconds = 60.0
-  /// A place that refused a new token is remembered for so many seconds.
+  /// So many new tokens in turn are refused before it is the place.
+  package static let newTokens = 2
+  /// A place that refused them is remembered for so many seconds.
   package static let memorySeconds = 300.0
   /// Places that are kept; the one that is told of longest ago makes room.
   package static let most = 64
@@ -12,6 +16,8 @@ package struct RefusingPlaces: Sendable {
     var fingerprint: Fingerprint
     /// Boot time of the last refusal that led to a new token.
     var at: Double
+    /// New tokens that were refused since.
+    var newTokens = 0
     /// Boot time until which nothing is refreshed for it.
     var until: Double?
   }
@@ -27,17 +33,19 @@ package struct RefusingPlaces: Sendable {
     _ fingerprint: Fingerprint, age: Double, at place: String, now: Double
   ) -> Int? {
     if let entry = entries[place], (entry.until ?? entry.at + Self.memorySeconds) <= now { entries[place] = nil }
+    var newTokens = 0
     if let before = entries[place] {
       if let until = before.until { return milliseconds(until - now) }
       if before.fingerprint == fingerprint { return nil }
-      if age < Self.newSeconds, age <= now - before.at {
+      if age < Self.newSeconds, age <= now - before.at { newTokens = before.newTokens + 1 }
+      if newTokens >= Self.newTokens {
         entries[place]?.until = now + Self.memorySeconds
         return milliseconds(Self.memorySeconds)
       }
     } else if entries.count >= Self.most, let oldest = entries.min(by: { $0.value.at < $1.value.at })?.key {
       entries[oldest] = nil
     }
-    entries[place] = Entry(fingerprint: fingerprint, at: now)
+    entries[place] = Entry(fingerprint: fingerprint, at: now, newTokens: newTokens)
     return nil
   }
 
