@@ -343,6 +343,25 @@ def test_after_a_restart_a_broken_file_is_an_error_that_names_it_and_the_login_i
     assert dot.say_hello(get_token(home)) == 200
 
 
+def test_another_account_of_the_host_does_not_stand_in_for_one_that_cannot_be_read(home, agent, dot):
+    """Not after a restart either; who says that it wants the other one gets it."""
+    for name in ("work", "other"):
+        log_in(home, dot, name)
+    agent.stop()
+    with open(account_file(home), "a") as file:
+        file.write("nonsense")
+    agent.start()
+    host = dot.resource.split("//")[1].split("/")[0]
+    for line in ("", "username=work\n"):
+        told = home.oauthctl(
+            "git-credential", "get", stdin=f"protocol=http\nhost={host}\n{line}\n", check=False)
+        assert "password=" not in told.stdout and "work.toml" in told.stderr, told
+    result = home.oauthctl("get-token", "--url", dot.resource, check=False)
+    assert (result.status, result.stdout) == (3, "") and "work.toml" in result.stderr
+    named = home.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\nusername=other\n\n")
+    assert f"password={get_token(home, 'other')}" in named.stdout
+
+
 def test_one_broken_file_does_not_stop_the_others(home, agent, dot):
     log_in(home, dot)
     define(home, "other", "nonsense")

@@ -156,10 +156,11 @@ def test_kill_at_random_moments(home, server, record_property):
 def test_a_failing_disk_loses_nothing(home, server, error, record_property):
     """One call fails; then every call from there on, until the disk works again."""
     calls, _ = calls_of_one_refresh(home)
-    failed = runs = 0
+    failed = runs = lasted = 0
     for lasting in ("", "+"):
         for _, (call, number, file) in places(calls):
             runs += 1
+            lasted += bool(lasting)
             mark = len(server.refreshes())
             start_traced(
                 home, "-e", "trace=" + ",".join(VAULT_CALLS),
@@ -178,7 +179,8 @@ def test_a_failing_disk_loses_nothing(home, server, error, record_property):
             assert new.status == 0, f"{place}: {new} {server.refreshes()[mark:]}"
             assert {entry["status"] for entry in server.refreshes()[mark:]} == {200}, place
             home.agent.stop()
-    assert failed > runs / 2, "most of them cannot be hidden from the caller"
+    # `oauthctl` asks again after a fault that passes.
+    assert failed > lasted / 2, "most of those that last cannot be hidden from the caller"
     text = f"{server.rotation}, {error}: {runs} faults, {failed} answered with a failure, no login lost"
     print(text)
     record_property("crash", text)

@@ -30,6 +30,11 @@ package enum AccountSelection {
       gitUsername = definition.gitUsername
       self.holdsRejected = holdsRejected
     }
+
+    /// Whether a request that names no account says by itself that it means this one.
+    func isMeant(by wish: Wish) -> Bool {
+      holdsRejected || wish.username.map { $0 == name || $0 == username } ?? false
+    }
   }
 
   package struct Wish: Sendable {

@@ -29,22 +29,30 @@ extension CredentialService {
           record?.tokens.contains { $0.fingerprint == rejected } ?? false
         } ?? false)
     }
+    // One that nobody can read may be the one that is meant: another's token is not given in its place, unless the request
+    // says whose it wants.
+    if wish.account == nil, let unread = unreadAccount(wish.url), !known.contains(where: { $0.isMeant(by: wish) }) {
+      throw unreadable(unread) ?? AgentFailure(.configInvalid, "\(unread): its file cannot be read")
+    }
     do { return try AccountSelection.select(wish, among: known) } catch {
-      // A user name that no account answers to is told as such, whatever else is wrong.
-      guard error.kind == .accountUnknown, error.accounts == nil || wish.account != nil,
-        let name = wish.account ?? wish.url.flatMap(unreadAccount), let problem = problems.first(about: name)
-      else { throw error }
-      throw AgentFailure(
-        .configInvalid, "\(name): \(problem.file): \(problem.sentence)", hint: "mend \(problem.file)")
+      guard error.kind == .accountUnknown, let name = wish.account, let failure = unreadable(name) else { throw error }
+      throw failure
     }
   }
 
-  /// The account whose login serves `url`, and whose file could not be read since the agent started.
-  private func unreadAccount(_ url: String) -> String? {
-    guard let origin = (try? WebURL(url))?.origin.description else { return nil }
-    return accounts.first { _, account in
-      isUnread(account) && account.machine.record?.grant?.binding.hosts.contains(origin) == true
-    }?.key
+  private func unreadable(_ name: String) -> AgentFailure? {
+    problems.first(about: name).map { problem in
+      AgentFailure(.configInvalid, "\(name): \(problem.file): \(problem.sentence)", hint: "mend \(problem.file)")
+    }
+  }
+
+  /// An account whose login serves `url` (nil: any URL), and whose file could not be read since the agent started.
+  private func unreadAccount(_ url: String?) -> String? {
+    let origin = url.flatMap { try? WebURL($0) }?.origin.description
+    guard url == nil || origin != nil else { return nil }
+    return accounts.values.filter { account in
+      isUnread(account) && origin.map { account.machine.record?.grant?.binding.hosts.contains($0) == true } ?? true
+    }.map(\.name).min()
   }
 
   /// Whether there is a login and nothing else: its file has had a problem since the agent started.
