@@ -102,6 +102,14 @@ def opened(arguments):
     return next(argument for argument in arguments if argument.startswith("http"))
 
 
+def finish(home, command, shown):
+    """The user's own browser ends the login."""
+    assert page(location(shown))[0] == 200
+    _, stderr = command.communicate(timeout=60)
+    assert command.returncode == 0, stderr
+    assert get_token(home)
+
+
 def test_another_user_cannot_log_you_in_as_himself(home, agent, server, waiting):
     """He has the authorization URL (from an argument of the browser, before it was kept out of there), logs in at the
     server with his own name, and brings his code to our listener before you do."""
@@ -113,10 +121,7 @@ def test_another_user_cannot_log_you_in_as_himself(home, agent, server, waiting)
     assert not [entry for entry in server.log() if entry.get("grant_type") == "authorization_code"]
     assert REFUSED in agent.log.read_text() and str(NOBODY) in agent.log.read_text()
 
-    assert page(location(shown))[0] == 200
-    _, stderr = command.communicate(timeout=60)
-    assert command.returncode == 0, stderr
-    assert get_token(home)
+    finish(home, command, shown)
 
 
 def test_a_browser_s_arguments_hold_neither_state_nor_challenge(home, server, waiting):
@@ -132,10 +137,7 @@ def test_a_browser_s_arguments_hold_neither_state_nor_challenge(home, server, wa
     status, text = page(link)
     assert status == 410 and "was used" in text and sent["state"][0] not in text
 
-    assert page(location(shown))[0] == 200
-    _, stderr = command.communicate(timeout=60)
-    assert command.returncode == 0, stderr
-    assert get_token(home)
+    finish(home, command, shown)
 
 
 def test_the_link_of_a_browser_is_not_for_another_user(home, server, waiting):

@@ -16,6 +16,7 @@ from crowd.callers import Callers, Pending, ask_all
 from crowd.fleet import Fleet
 from crowd.lossy import Lossy
 from crowd.oracle import Verdict, after_lock, needless, never_sent, overlapping, refreshes, too_many
+from crowd.wall import Wall
 from support.load import RSS_SLACK_KIB
 from world.accounts import CLIENTS
 
@@ -529,7 +530,7 @@ def test_a_random_mix_keeps_every_promise(fleet, tell):
     chance, seconds = random.Random(seed), size(8, 600)
     servers = [fleet.server(name, life=60) for name in "abc"]
     names = [name for server in servers for name in fleet.define(server, 14, prefix=server.name)]
-    fleet.own_wall_clock()
+    fleet.wall = Wall(fleet.home.root)
     fleet.start()
     fleet.log_in(names)
     moods = [
@@ -556,7 +557,7 @@ def test_a_random_mix_keeps_every_promise(fleet, tell):
                     time.sleep(chance.random())
                     fleet.home.agent.process.send_signal(signal.SIGCONT)
                 case "clock":
-                    fleet.set_wall(chance.choice((-86_400, 0, 86_400)))
+                    fleet.wall.set(chance.choice((-86_400, 0, 86_400)))
                 case "lock":
                     fleet.lock()
                     time.sleep(chance.random() / 2)

@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from support.dev_server import DevServer
+from support.dev_server import consenting
 from support.login import get_token, wait_until
 from support.terminal import run_at_terminal
 from support.wire import WireError
@@ -42,13 +42,8 @@ def refusal(code, **members):
 
 @pytest.fixture
 def server(home, agent):
-    started = DevServer(home, "--auto-consent", "--access-token-life", "3600")
-    browser = home.bin / "browser"
-    browser.write_text('#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n')
-    browser.chmod(0o700)
-    home.environment["BROWSER"] = str(browser)
-    yield started
-    started.stop()
+    with consenting(home) as started:
+        yield started
 
 
 def log_in(home, server, *options, **how):

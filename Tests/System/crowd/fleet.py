@@ -3,8 +3,6 @@
 import collections
 import json
 import os
-import shutil
-import struct
 import subprocess
 import sys
 import time
@@ -80,7 +78,8 @@ class Fleet:
         self.forced, self.logged_in = collections.defaultdict(list), collections.defaultdict(list)
         self.kills, self.locks, self.stops, self.sleeps = [], [], [], []
         self.watcher = None
-        self.wall_file = None
+        # A wall clock of the agent's own, for agents that are started while there is one (crowd.wall).
+        self.wall = None
         # A named socket is used or fails: nobody starts a second agent.
         home.environment["OAUTHCTL_SOCKET"] = str(home.socket)
         home.socket.parent.mkdir(mode=0o700, exist_ok=True)
@@ -152,32 +151,14 @@ class Fleet:
             self.sleeps.append((time.monotonic(), asleep))
         # A clock of its own, that counts suspend as the kernel's does: a namespace, which no other process is in.
         passed = sum(seconds for _, seconds in self.sleeps)
-        environment = {**(self.watcher.environment if self.watcher else {}), **self.wall_environment()}
+        environment = {}
+        for own in (self.watcher, self.wall):
+            environment |= own.environment if own else {}
         self.home.agent.start(
             "--log-level", "notice", environment=environment or None,
             before=("unshare", "--time", "--boottime", str(passed)) if passed else ())
         self.call("vault.status")
         return self
-
-    def wall_environment(self):
-        if self.wall_file is None:
-            return {}
-        return {"LD_PRELOAD": str(self.wall_file.with_suffix(".so")), "WALL_FILE": str(self.wall_file)}
-
-    def own_wall_clock(self):
-        """Agents that are started from now on read a wall clock that `set_wall` moves."""
-        compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-        assert compiler, "a C compiler is needed, as for the build"
-        self.wall_file = self.home.root / "wall"
-        self.set_wall(0)
-        subprocess.run(
-            [compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", TESTS / "crowd" / "wall.c", "-o",
-             self.wall_file.with_suffix(".so")], check=True)
-
-    def set_wall(self, seconds):
-        """Somebody sets the clock so many seconds ahead of the true time."""
-        with open(self.wall_file, "r+b" if self.wall_file.exists() else "wb") as file:
-            file.write(struct.pack("=q", seconds))
 
     def kill(self):
         self.kills.append(time.monotonic())

@@ -1,5 +1,6 @@
 """`oauth-dev-server` as a child: started on a free port, changed while it runs, its log read."""
 
+import contextlib
 import json
 import subprocess
 import urllib.request
@@ -44,3 +45,17 @@ class DevServer:
             self.process.kill()
             self.process.wait()
         self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def consenting(home):
+    """A server that agrees to every login at once, and a browser of the home's that follows where it is sent."""
+    started = DevServer(home, "--auto-consent", "--access-token-life", "3600")
+    browser = home.bin / "browser"
+    browser.write_text('#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n')
+    browser.chmod(0o700)
+    home.environment["BROWSER"] = str(browser)
+    try:
+        yield started
+    finally:
+        started.stop()
