@@ -63,4 +63,7 @@ package struct ForcedRefreshBudget: Sendable, Equatable {
     level -= 1
     return nil
   }
+
+  /// What was taken led to no request: the server cannot be reached.
+  package mutating func giveBack() { level = min(Self.burst, level + 1) }
 }

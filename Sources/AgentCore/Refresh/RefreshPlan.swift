@@ -13,6 +13,10 @@ package enum RefreshPlan {
     lifeSeconds.map { min(60, $0 / 3) } ?? 0
   }
 
+  /// Whoever asks with `best_effort` makes no refresh while more than this share of the token's life is left, however long
+  /// it is to last: a tool that asks before each of its steps would else use up every token at once.
+  package static let bestEffortShare = 0.5
+
   /// Seconds after `received` at which a token with this life is refreshed. `random` is in 0..<1.
   package static func refreshAge(lifeSeconds: Double, random: Double) -> Double {
     max(leastSeconds, lifeSeconds * (share + spread * (2 * random - 1)))

@@ -1,3 +1,5 @@
+import Sealing
+
 /// Where a token was refused (host and path), and then two new ones, one after the other: rights are missing there, and to
 /// refresh for that place again helps nobody. Every other place goes on as before.
 ///
@@ -10,7 +12,7 @@ package struct RefusingPlaces: Sendable {
   /// A place that refused them is remembered for so many seconds.
   package static let memorySeconds = 300.0
   /// Places that are kept; the one that is told of longest ago makes room.
-  package static let most = 64
+  package static let most = 16
 
   private struct Entry {
     var fingerprint: Fingerprint
@@ -22,7 +24,8 @@ package struct RefusingPlaces: Sendable {
     var until: Double?
   }
 
-  private var entries: [String: Entry] = [:]
+  /// By a digest of the place: a path may be long, and there is a table for each account.
+  private var entries: [[UInt8]: Entry] = [:]
 
   package init() {}
 
@@ -32,6 +35,7 @@ package struct RefusingPlaces: Sendable {
   package mutating func refused(
     _ fingerprint: Fingerprint, age: Double, at place: String, now: Double
   ) -> Int? {
+    let place = Array(Digest.sha256(Array(place.utf8)).prefix(16))
     if let entry = entries[place], (entry.until ?? entry.at + Self.memorySeconds) <= now { entries[place] = nil }
     var newTokens = 0
     if let before = entries[place] {

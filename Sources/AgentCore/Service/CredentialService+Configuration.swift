@@ -27,6 +27,17 @@ extension CredentialService {
     if accounts[name]?.machine.definition?.certificateAuthorityFile != nil { _ = await filesChanged() }
   }
 
+  /// A request found another authority than the one that was agreed to. A thousand accounts may find that at once, and as
+  /// long as the file is gone each finds it again and again: the files are read once in a while for all of them.
+  func authorityDiffers() async {
+    let now = time.now().bootSeconds
+    guard now - authorityRead >= Self.authorityPauseSeconds else { return }
+    authorityRead = now
+    _ = await filesChanged()
+  }
+
+  private static let authorityPauseSeconds = 5.0
+
   private static func answer(_ read: Configuration) -> ConfigReloadAnswer {
     let (problems, leftOut) = FileProblems(read.problems).cut
     return ConfigReloadAnswer(accounts: read.definitions.count, problems: problems, problemsLeftOut: leftOut)

@@ -174,10 +174,10 @@ extension AccountStateMachine {
 }
 
 extension AccountDefinition {
-  /// Whether its issuer, or an endpoint that it names, is at `host`.
-  func isAt(_ host: String) -> Bool {
-    [issuer, tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint].contains { url in
-      url.flatMap { try? WebURL($0) }?.origin.host == host
+  /// Where its issuer is, and the endpoints that it names.
+  var serverHosts: [String] {
+    [issuer, tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint].compactMap { url in
+      url.flatMap { try? WebURL($0) }?.origin.host
     }
   }
 

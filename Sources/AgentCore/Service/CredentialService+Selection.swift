@@ -48,6 +48,8 @@ extension CredentialService {
 
   /// An account whose login serves `url` (nil: any URL), and whose file could not be read since the agent started.
   private func unreadAccount(_ url: String?) -> String? {
+    // Mostly no file has a problem: then nothing is looked through.
+    guard !problems.all.isEmpty else { return nil }
     let origin = url.flatMap { try? WebURL($0) }?.origin.description
     guard url == nil || origin != nil else { return nil }
     return accounts.values.filter { account in

@@ -196,15 +196,23 @@ extension CredentialService {
         "\(server.route.origin): refreshes take longer than tokens live (they wait \(Int($0)) s for their turn)"
       }
     }
-    // Of servers that some account has, and not of those whose accounts are gone.
-    let clocks = servers.values.compactMap { server -> String? in
-      guard let remark = server.clock?.remark(host: server.route.host, at: now),
-        accounts.values.contains(where: { account in
-          account.machine.definition.map { account.server === server || $0.isAt(server.route.host) } ?? false
-        })
-      else { return nil }
-      return remark
+    return dead.sorted() + late.sorted() + clockRemarks(at: now)
+  }
+
+  /// Of servers that some account has, and not of those whose accounts are gone.
+  private func clockRemarks(at now: Moment) -> [String] {
+    var remarks: [String: Set<String>] = [:]
+    for server in servers.values {
+      guard let remark = server.clock?.remark(host: server.route.host, at: now) else { continue }
+      remarks[server.route.host, default: []].insert(remark)
     }
-    return dead.sorted() + late.sorted() + Set(clocks).sorted()
+    var found: Set<String> = []
+    for account in accounts.values where !remarks.isEmpty {
+      guard let definition = account.machine.definition else { continue }
+      for host in definition.serverHosts + (account.server.map { [$0.route.host] } ?? []) {
+        found.formUnion(remarks.removeValue(forKey: host) ?? [])
+      }
+    }
+    return found.sorted()
   }
 }

@@ -124,6 +124,9 @@ package actor CredentialService {
   var idleWaiters: [UInt64: Waiting<Void>] = [:]
   var clockWaiters: [UInt64: Waiting<Void>] = [:]
 
+  /// Boot time of the last reading because of an authority.
+  var authorityRead = -Double.infinity
+
   /// Hears how many accounts are served, or that none is.
   private var serving: (@Sendable (ServingState) -> Void)?
 

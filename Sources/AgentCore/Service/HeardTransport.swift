@@ -28,7 +28,7 @@ struct CheckedTransport: HTTPTransport {
 
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let outcome = await service.transport.perform(request, route: route)
-    if case .notSent(let failure) = outcome, failure.reason == .authority { _ = await service.filesChanged() }
+    if case .notSent(let failure) = outcome, failure.reason == .authority { await service.authorityDiffers() }
     return outcome
   }
 }

@@ -211,6 +211,19 @@ struct CompareAndRefreshTests {
     #expect(driver.sent.count == 4)
   }
 
+  @Test("a forced refresh that could not be sent takes none of the burst")
+  func unsent() {
+    let driver = MachineDriver()
+    for _ in 0..<5 {
+      let id = driver.ask(force: true)
+      driver.saved()
+      driver.endsDurably(.notSent("connection refused"))
+      #expect(driver.failure(id) == .unavailable)
+      driver.pass(6)
+    }
+    #expect(driver.sent.count == 5)
+  }
+
   @Test("the tokens of other keys are not touched by a rejected one")
   func otherKey() {
     let write = TokenKey(scope: ["write"])

@@ -44,7 +44,7 @@ struct ValidityTests {
 
   @Test("a new token that lives shorter than before is told as such, and asked for only once")
   func shrunk() {
-    let driver = MachineDriver(.loggedIn(life: 100, age: 50))
+    let driver = MachineDriver(.loggedIn(life: 100, age: 60))
     let id = driver.ask(least: 80)
     let humble = driver.ask(least: 80, bestEffort: true)
     driver.saved()
@@ -53,6 +53,14 @@ struct ValidityTests {
     #expect(driver.failureWhole(id)?.maximumValiditySeconds == 10)
     #expect(driver.token(humble) == "a2")
     #expect(driver.sent.count == 1)
+  }
+
+  @Test("best effort makes no refresh while half of the life is left", arguments: [(49.0, true), (51, false)])
+  func bestEffort(age: Double, isServed: Bool) {
+    let driver = MachineDriver(.loggedIn(life: 100, age: age), .plain.with { $0.keep = .onDemand })
+    let id = driver.ask(least: 100, bestEffort: true)
+    #expect((driver.token(id) == "a1") == isServed)
+    #expect((driver.saving != nil) == !isServed)
   }
 
   @Test("a life that was never told: served until it is rejected, whatever validity is asked for, and never planned")

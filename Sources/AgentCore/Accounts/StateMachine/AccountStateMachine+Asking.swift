@@ -133,8 +133,9 @@ extension AccountStateMachine {
   /// Whether the token is valid for as long as was asked.
   func suffices(_ token: TokenRecord, for waiter: Waiter, at now: Moment) -> Bool {
     guard let remaining = token.remaining(at: now) else { return true }
-    let least =
+    var least =
       waiter.minimumValiditySeconds ?? RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)
+    if waiter.bestEffort, let life = token.lifeSeconds { least = min(least, life * RefreshPlan.bestEffortShare) }
     return remaining > 0 && remaining >= least
   }
 
@@ -224,7 +225,7 @@ extension AccountStateMachine {
 
   /// Without the account's name, as `status` shows it beside the name.
   var definitionChangedReason: String {
-    "its definition changed since the login (\(differences.map(\.key).joined(separator: ", "))); nothing is sent"
+    "its definition changed since the login (\(differences.map(\.key).joined(separator: ", "))); its server is sent nothing"
   }
 
   var definitionChanged: AgentFailure {

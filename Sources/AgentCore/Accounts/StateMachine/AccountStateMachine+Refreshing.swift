@@ -113,6 +113,7 @@ extension AccountStateMachine {
     switch end {
     case .notTried(let reason), .notSent(let reason):
       isHeldByServer = true
+      budget.giveBack()
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       // The files may have turned out to be others than the call was made by.
       let failure = obstacle ?? unavailable(at: now)

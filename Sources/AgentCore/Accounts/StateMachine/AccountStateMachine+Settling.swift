@@ -80,6 +80,19 @@ extension AccountStateMachine {
     return unchanged.fingerprint == token.fingerprint && unchanged.until > now.bootSeconds
   }
 
+  /// Tells every waiter that there is no new token; a valid one that it would take all the same is given instead.
+  mutating func refuseAll(_ failure: AgentFailure, at now: Moment) -> [Action] {
+    defer { waiters = [] }
+    return waiters.map { refuse($0, failure, at: now) }
+  }
+
+  func refuse(_ waiter: Waiter, _ failure: AgentFailure, at now: Moment) -> Action {
+    guard let token = record?.token(waiter.key), rejected[token.fingerprint] == nil, !waiter.force,
+      token.fingerprint != waiter.rejected, isAcceptable(token, for: waiter, at: now)
+    else { return .refuse(waiter.id, failure) }
+    return .deliver(waiter.id, token)
+  }
+
   func unavailable(at now: Moment) -> AgentFailure {
     AgentFailure(
       .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")", hint: doubtHint,

@@ -283,19 +283,6 @@ package struct AccountStateMachine: Sendable {
     firstRefusalWithoutReason = nil
   }
 
-  /// Tells every waiter that there is no new token; a valid one that it would take all the same is given instead.
-  mutating func refuseAll(_ failure: AgentFailure, at now: Moment) -> [Action] {
-    defer { waiters = [] }
-    return waiters.map { refuse($0, failure, at: now) }
-  }
-
-  func refuse(_ waiter: Waiter, _ failure: AgentFailure, at now: Moment) -> Action {
-    guard let token = record?.token(waiter.key), rejected[token.fingerprint] == nil, !waiter.force,
-      token.fingerprint != waiter.rejected, isAcceptable(token, for: waiter, at: now)
-    else { return .refuse(waiter.id, failure) }
-    return .deliver(waiter.id, token)
-  }
-
   mutating func forgetOldTokens(before: [TokenRecord]?, random: Double) {
     let tokens = record?.tokens ?? []
     guard before != tokens else { return }
