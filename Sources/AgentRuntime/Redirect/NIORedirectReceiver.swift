@@ -82,8 +82,8 @@ package struct NIORedirectReceiver: RedirectReceiver {
   private func holder(of end: SocketEnd?) async -> UInt32? {
     guard let end else { return nil }
     let owners = owners
-    let found = try? await SocketOwners.reader.runIfActive { owners.listener(on: end) }
-    return found.flatMap { $0 == uid ? nil : $0 }
+    let found = await onOwnThread { owners.listener(on: end) } ?? nil
+    return found == uid ? nil : found
   }
 
   private static func sentence(_ code: Int32, host: String, port: Int, holder: UInt32?) -> String {

@@ -60,12 +60,12 @@ final class RedirectDoor {
     let arrivals = waiting
     waiting = []
     let (owners, ends) = (owners, arrivals.map(\.ends))
-    SocketOwners.reader.runIfActive(eventLoop: eventLoop) { owners.clients(of: ends) }
+    eventLoop.makeFutureWithTask { await onOwnThread { owners.clients(of: ends) } }
       .assumeIsolated()
       .whenComplete { result in
         self.isReading = false
         for (place, arrival) in arrivals.enumerated() {
-          let owner = (try? result.get())?[place] ?? .unknown("nobody reads the tables")
+          let owner = (try? result.get())??[place] ?? .unknown("no thread left to read the tables")
           if owner == .user(self.uid) { arrival.promise.succeed() } else { self.refuse(arrival.promise, owner) }
         }
         self.readNext()

@@ -1,21 +1,13 @@
 import Glibc
-import NIOPosix
 
 /// Whose the TCP sockets of this machine are. Loopback has no peer credentials (`SO_PEERCRED` is for Unix sockets); the
-/// kernel's tables name the user of each socket.
+/// kernel's tables name the user of each socket. Blocks: the kernel writes them while they are read.
 struct SocketOwners: Sendable {
   enum Owner: Sendable, Equatable {
     case user(UInt32)
     /// Why it cannot be told.
     case unknown(String)
   }
-
-  /// One thread reads the tables for all, so that no loop waits for the kernel to write them.
-  static let reader: NIOThreadPool = {
-    let pool = NIOThreadPool(numberOfThreads: 1)
-    pool.start()
-    return pool
-  }()
 
   /// The kernel gives the tables page by page, and may pass over a row when sockets go in between.
   private static let readings = 3
