@@ -110,7 +110,6 @@ package final class AgentConnection {
   /// The same request to the agent that comes after the one that went.
   private func repeated(_ request: [UInt8], name: String, until deadline: Deadline) throws(ClientError) -> [UInt8] {
     var pause = Self.firstPauseMilliseconds
-    var times = 1
     let absence = Deadline(milliseconds: Self.absenceMilliseconds)
     while Int(deadline.remainingMilliseconds) > pause {
       usleep(UInt32(pause) * 1_000)
@@ -119,14 +118,13 @@ package final class AgentConnection {
         let next = try reopen()
         socket = next
         if let line = try LineExchange(socket: next, deadline: deadline).run(request) { return line }
-        times += 1
       } catch {
         guard case .notReachable = error, absence.remainingMilliseconds > 0 else { throw error }
       }
       socket = nil
     }
     throw ClientError.notReachable(
-      path: path, reason: "it went \(times) times before it answered \(name)",
+      path: path, reason: "it went each time before it answered \(name)",
       hint: "look into its log, or run oauthd in a terminal of its own")
   }
 

@@ -4,8 +4,8 @@ package import Sealing
 /// must not get a password onto a terminal or into a log.
 ///
 /// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded, with the escapes of JSON
-/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, and with signs or blanks in between, those beyond ASCII too. What a
-/// server hides better than that is not found; nor are the secrets of other requests.
+/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, and with signs or blanks in between, those
+/// beyond ASCII too. What a server hides better than that is not found; nor are the secrets of other requests.
 package struct RequestSecrets: Sendable {
   /// Shortest piece of a secret that is cut out.
   package static let pieceBytes = 8

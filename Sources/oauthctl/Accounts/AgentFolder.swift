@@ -25,7 +25,7 @@ struct AgentFolder: Sendable {
     guard let agents else { return nil }
     let base = FileBytes.folder(of: agents)
     if let home = surroundings.home, FileBytes.isSamePlace(base, home + "/.config") { return "unset XDG_CONFIG_HOME" }
-    return "export XDG_CONFIG_HOME=\(base)"
+    return "export XDG_CONFIG_HOME=\(FileBytes.quoted(base))"
   }
 
   /// The failure of whoever is about to write a file that the agent would not read; nil: it reads it.
@@ -43,6 +43,7 @@ struct AgentFolder: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      run: "mv \(file) \(agents)/accounts.d/   # or, for this shell: \(remedy)")
+      run: "mv \(FileBytes.quoted(file)) \(FileBytes.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy)"
+    )
   }
 }

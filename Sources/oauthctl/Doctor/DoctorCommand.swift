@@ -11,7 +11,8 @@ struct DoctorCommand: ParsableCommand {
       Example: oauthctl doctor --json | jq '.findings[] | select(.level == "wrong")'
       """)
 
-  @Argument(help: "Looks at this account alone, beside what all of them need.") var account: String?
+  @Argument(help: "Looks at this account alone, beside what all of them need.", completion: .accountName)
+  var account: String?
   @Flag(help: "Prints JSON.") var json = false
 
   func run() throws {

@@ -52,17 +52,7 @@ struct Patient: Sendable {
   func shown(_ path: String) -> String { surroundings.abbreviated(path) }
 
   /// A path as a word of a shell's command.
-  func quoted(_ path: String) -> String {
-    let isPlain = path.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      default: "/._-+@%,=:".utf8.contains($0)
-      }
-    }
-    return isPlain
-      ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
+  func quoted(_ path: String) -> String { FileBytes.quoted(path) }
 
   /// Ends the running agent, so that the next call starts another.
   var restart: Finding.Fix {

@@ -6,7 +6,8 @@ struct LoginOptions: ParsableArguments {
   var clientID: String?
   @Option(
     name: .customLong("client-authentication"),
-    help: "How the client proves itself: none, client_secret_basic or client_secret_post (default: by metadata).")
+    help: "How the client proves itself: none, client_secret_basic or client_secret_post (default: by metadata).",
+    completion: .list(["none", "client_secret_basic", "client_secret_post"]))
   var clientAuthentication: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false

@@ -16,14 +16,10 @@ struct StatusPage: Sendable {
       }
       for account in accounts {
         // What is idle lacks nothing.
-        if let reason = account.reason, account.state != .ok, account.state != .expired {
-          lines.append(cut("\(clean(account.account)): \(clean(reason))", terminal))
-        }
-        if let hint = account.hint {
-          let isTold = account.reason != nil && account.state != .ok && account.state != .expired
-          lines.append(
-            cut(isTold ? "  " + Terminal.stepLine(clean(hint)) : "\(clean(account.account)): \(clean(hint))", terminal))
-        }
+        let reason = account.state == .ok || account.state == .expired ? nil : account.reason.map(clean)
+        let hint = account.hint.map(clean)
+        if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
+        if reason != nil, let hint { lines.append(cut("  " + Terminal.stepLine(hint), terminal)) }
       }
     }
     lines.append(cut(agentLine, terminal))

@@ -151,6 +151,19 @@ enum FileBytes {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
+  /// A path as a word of a shell's command.
+  static func quoted(_ path: String) -> String {
+    let isPlain = path.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: "/._-+@%,=:".utf8.contains($0)
+      }
+    }
+    return isPlain
+      ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
   /// Whether two paths are the same place, whatever links lead there.
   static func isSamePlace(_ one: String, _ other: String) -> Bool {
     func resolved(_ path: String) -> String {

@@ -44,7 +44,9 @@ enum AccountCheckup {
           .wrong("definition", $0.sentence, .advice("put it right, then: oauthctl reload"))
         }
       }
-      let secrets = (answer.missingSecrets ?? []).map { kind in
+      // A password that a login was made with is not needed as long as its refresh token is there.
+      let missing = (answer.missingSecrets ?? []).filter { $0 != SecretKind.password.rawValue || !account.renewable }
+      let secrets = missing.map { kind in
         Finding.wrong("secret", "its \(kind) is missing", .run("oauthctl secret set \(name) \(kind)"))
       }
       let said =

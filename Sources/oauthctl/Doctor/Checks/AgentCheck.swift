@@ -19,7 +19,7 @@ enum AgentCheck {
       return .wrong(
         "agent", "it takes connections and does not answer: it is stopped, or it hangs",
         .run(
-          "pkill -CONT -u \(patient.machine.userID) -x oauthd; oauthctl status   # if it hangs: end it with pkill -x oauthd"
+          "pkill -CONT -u \(patient.machine.userID) -x oauthd; oauthctl status   # if it hangs: the same with -KILL"
         ))
     }
     guard case .notReachable(let sentence, let step) = error else {
