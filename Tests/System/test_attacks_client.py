@@ -17,6 +17,7 @@ from network.identities import Authority
 from network.listeners import ConnectProxy, Portal, server_tls
 from support.login import get_token, log_in, wait_until
 from support.memory import search
+from support.processes import stopped
 from support.watch import files_with
 
 TOKEN = "a-token-that-nobody-else-may-see-0123456789"
@@ -299,16 +300,13 @@ def wait_in(pid, call):
 def test_a_quit_key_while_a_secret_is_handed_over_leaves_no_core(work, command):
     process = start_with_cores(work, *command.split(), stdin=subprocess.PIPE)
     wait_in(process.pid, "pipe_read")
-    os.kill(work.agent.process.pid, signal.SIGSTOP)
-    try:
+    with stopped(work.agent.process.pid):
         process.stdin.write(PASSPHRASE + "\n")
         process.stdin.close()
         wait_in(process.pid, "poll")
         found = search(process.pid, {"secret": {PASSPHRASE.encode()}}, work.temporary)
         os.kill(process.pid, signal.SIGQUIT)
         process.wait(20)
-    finally:
-        os.kill(work.agent.process.pid, signal.SIGCONT)
     assert process.returncode == -signal.SIGQUIT and cores(work) == []
     # What is sent just then, and the value it was made from; the buffers of reading and printing are wiped.
     assert len(found) <= COPIES, found

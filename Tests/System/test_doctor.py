@@ -1,7 +1,6 @@
 """`oauthctl doctor`: it finds what was broken on purpose, says what to do, and that helps."""
 
 import json
-import os
 import signal
 import socket
 
@@ -9,6 +8,7 @@ import pytest
 
 from support.dev_server import DevServer
 from support.login import log_in
+from support.processes import stopped
 
 
 @pytest.fixture
@@ -114,12 +114,9 @@ def test_one_fault_is_told_once_and_one_account_can_be_looked_at_alone(home, age
 
 
 def test_an_agent_that_was_stopped_is_told_at_once_with_what_wakes_it(home, agent):
-    os.kill(agent.process.pid, signal.SIGSTOP)
-    try:
+    with stopped(agent.process.pid):
         healthy, troubles = examine(home)
         assert not healthy and "pkill -CONT" in troubles[("agent", None)]["fix"]
-    finally:
-        os.kill(agent.process.pid, signal.SIGCONT)
 
 
 def test_a_socket_without_an_agent_is_found_and_mended(home):

@@ -7,7 +7,6 @@ import base64
 import os
 import re
 import secrets
-import signal
 import socket
 import subprocess
 import threading
@@ -17,6 +16,7 @@ import pytest
 
 from support.accounts import edit
 from support.login import get_token, log_in, wait_until
+from support.processes import stopped
 from support.terminal import run_at_terminal
 from world.guard import digest
 
@@ -581,12 +581,9 @@ def test_no_failure_makes_git_ask_where_setup_has_named_the_server(work, dot):
 def test_a_frozen_agent_holds_erase_up_for_two_seconds_at_most(home, agent, dot, helper):
     log_in(home, dot)
     token = get_token(home)
-    agent.process.send_signal(signal.SIGSTOP)
-    try:
+    with stopped(agent.process.pid):
         # The limit is far from two seconds, so that a busy machine changes nothing, and far below what it took.
         result = helper("erase", *remote(dot, password=token), timeout=25)
-    finally:
-        agent.process.send_signal(signal.SIGCONT)
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
 
 

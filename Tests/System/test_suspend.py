@@ -3,10 +3,7 @@
 A machine that sleeps is pretended by SIGSTOP: for both, every clock goes on and nothing runs.
 """
 
-import contextlib
 import json
-import os
-import signal
 import socket
 import struct
 import subprocess
@@ -17,29 +14,12 @@ import pytest
 from support import processes
 from support.dev_server import DevServer
 from support.login import wait_until
+from support.processes import stopped
 
 # More than the helper's tolerance (Patience.swift), and than the limits that the tests set.
 NAP_SECONDS = 4.5
 # More than the 61 s that the agent has for a refresh.
 SLEEP_SECONDS = 65
-
-
-@contextlib.contextmanager
-def stopped(*pids):
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        for pid in pids:
-            wait_until(lambda pid=pid: state(pid) == "T", 5, "it is stopped")
-        yield
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
-
-
-def state(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0]
 
 
 # The helper by itself

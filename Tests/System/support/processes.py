@@ -32,6 +32,28 @@ def children(of="self"):
     return found
 
 
+@contextlib.contextmanager
+def stopped(*pids):
+    """While inside, no thread of these processes runs: SIGSTOP reaches each of them in its own time."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        end = time.monotonic() + 20
+        while not all(is_stopped(pid) for pid in pids):
+            assert time.monotonic() < end, f"{pids} do not stop"
+            time.sleep(0.005)
+        yield
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def is_stopped(pid):
+    states = {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
+    return states == {"T"}
+
+
 def orphans():
     return children() - kept
 
