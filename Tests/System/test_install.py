@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import processes
 from support.memory import may_attach, may_read
 from support.others import as_nobody, before_its_first_line
 
@@ -30,6 +31,13 @@ class Installation:
         return self.home.run(
             "make", "-s", "-C", ROOT, target, f"OAUTHCTL_BIN={self.home.programs}", *variables, check=check,
             environment={"PATH": self.path, **environment}, timeout=120)
+
+
+    @property
+    def changes(self):
+        """Calls of systemctl that do more than ask."""
+        calls = self.calls.read_text().splitlines() if self.calls.exists() else []
+        return [call for call in calls if not re.search(r"^list-units |\bshow ", call)]
 
 
 @pytest.fixture
@@ -63,6 +71,10 @@ def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, hom
         installation.prefix / "bin" / "git-credential-oauthctl", "capability", stdin="")
     assert helper.stdout.startswith("version 0")
     assert not installation.calls.exists(), "install enables and starts nothing"
+    documents = installation.prefix / "share/doc/oauthctl"
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (documents / "README.md").read_text()):
+        assert target.startswith("https://") or (documents / target).exists(), target
+    assert (documents / "examples/caller.py").exists()
 
 
 @pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch"])
@@ -109,7 +121,69 @@ def test_uninstall_takes_exactly_that_away(installation, home):
     installation.make("uninstall")
     assert tree(installation.prefix) == before
     assert installation.make("uninstall", check=False).status != 0
-    assert not installation.calls.exists()
+    assert installation.changes == []
+
+
+def point_to(home, oauthctl, units, config):
+    """What a user sets up: git's helper, an agent, units enabled; also a link that is none of ours."""
+    home.run(oauthctl, "setup", "git", "--host", "git.example", "--host", "https://other.example:8443/team", "--yes")
+    home.run(oauthctl, "status")
+    wants = config / "systemd/user/sockets.target.wants"
+    wants.mkdir(parents=True, exist_ok=True)
+    for link, target in ((wants / "oauthd.socket", units / "oauthd.socket"), (wants / "mine.socket", "/nowhere")):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+    return wants
+
+
+def left(home, wants):
+    """What still points to an installation."""
+    settings = home.run("git", "config", "--global", "--list", check=False).stdout
+    agents = [pid for pid in processes.children() if b"oauthd" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return settings, {path.name for path in wants.iterdir()}, agents
+
+
+def commands(text):
+    return [line.strip() for line in text.splitlines() if line.startswith("  ")]
+
+
+def test_uninstall_leaves_no_agent_and_nothing_that_points_to_it(installation, home):
+    installation.make("install")
+    home.run("git", "config", "--global", "user.name", "Mine")
+    units = installation.prefix / "share/systemd/user"
+    wants = point_to(home, installation.prefix / "bin/oauthctl", units, home.config)
+    settings, links, agents = left(home, wants)
+    assert "oauthctl" in settings and "oauthd.socket" in links and len(agents) == 1
+    folders = [folder / "oauthctl" for folder in (home.config, home.root / ".local/share", home.state)]
+    for folder in folders[:2]:
+        folder.mkdir(parents=True, exist_ok=True)
+    told = installation.make("uninstall")
+    assert left(home, wants) == ("user.name=Mine\n", {"mine.socket"}, [])
+    # And what stays is told with what removes it.
+    [removal] = [line for line in commands(told.stdout) if line.startswith("rm ")]
+    assert removal.startswith(f"rm -r '{folders[0]}' '{folders[1]}'")
+    home.run("sh", "-c", removal)
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_removes_it(installation, home, scratch):
+    prefix = scratch / "shared"
+    del home.environment["XDG_CONFIG_HOME"], home.environment["XDG_STATE_HOME"]
+    installation.make("install", f"PREFIX={prefix}")
+    wants = point_to(home, prefix / "bin/oauthctl", prefix / "lib/systemd/user", home.root / ".config")
+    # By somebody else, whose reach ends before this home.
+    other = home.root / "other"
+    other.mkdir()
+    told = installation.make("uninstall", f"PREFIX={prefix}", HOME=str(other))
+    settings, links, agents = left(home, wants)
+    assert "oauthctl" in settings and "oauthd.socket" in links and agents == []
+    assert not prefix.exists()
+    folders = [home.root / name / "oauthctl" for name in (".config", ".local/share", ".local/state")]
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+    for command in commands(told.stdout):
+        home.run("sh", "-c", command)
+    assert left(home, wants) == ("", {"mine.socket"}, []) and not any(folder.exists() for folder in folders)
 
 
 def test_what_was_changed_since_stays_and_is_named(installation):
@@ -127,7 +201,6 @@ def test_destdir_stands_before_every_path_and_in_none(installation, home):
     result = installation.make("install", f"DESTDIR={destination}", "PREFIX=/usr/local")
     assert result.lines == [f"Installed below {destination}/usr/local."]
     assert all(path.is_relative_to("image") for path in set(tree(home.root)) - before)
-    assert (destination / "usr/local/lib/systemd/user-preset/90-oauthctl.preset").exists()
     units = [path for path in (destination / "usr/local/lib/systemd/user").rglob("*") if path.is_file()]
     assert {path.name for path in units} == {"oauthd.service", "oauthd.socket", "50-sandbox.conf"}
     for unit in units:
@@ -147,6 +220,10 @@ def test_units_of_a_home_stand_where_its_own_manager_looks(installation):
     # Not where the manager looks: then the line that links them is told.
     result = installation.make("install", XDG_DATA_HOME="/elsewhere")
     assert f"systemctl --user link {folder}/oauthd.socket {folder}/oauthd.service" in result.stdout
+    # A link brings no drop-ins, so the service has it all.
+    assert not (folder / "oauthd.service.d").exists()
+    sandbox = (ROOT / "systemd/oauthd.service.d/50-sandbox.conf").read_text()
+    assert (folder / "oauthd.service").read_text().endswith("\n" + sandbox)
 
 
 def test_no_sandbox_is_installed_where_the_service_could_not_start_with_it(installation, home):

@@ -17,7 +17,8 @@ SETUP = Path(__file__).resolve().parent.parent / "Setup"
 FILES = (
     "usr/bin/oauthctl", "usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/git-credential-oauthctl",
     "usr/lib/systemd/user/oauthd.socket", "usr/lib/systemd/user/oauthd.service",
-    "usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf", "usr/lib/systemd/user-preset/90-oauthctl.preset",
+    "usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf", "usr/share/doc/oauthctl/README.md.gz",
+    "usr/share/doc/oauthctl/docs/protocol.md.gz", "usr/share/doc/oauthctl/examples/caller.py",
     "usr/share/bash-completion/completions/oauthctl", "usr/share/zsh/vendor-completions/_oauthctl",
     "usr/share/fish/vendor_completions.d/oauthctl.fish", "usr/share/man/man1/oauthctl.1.gz",
     "usr/share/man/man8/oauthd.8.gz")
@@ -34,7 +35,8 @@ def build(programs, folder, version, **environment):
         env={
             **os.environ, "PROGRAMS": str(programs), "VERSION": version, "COMPRESSION": "gzip",
             "SOURCE_DATE_EPOCH": "1767225600", **environment})
-    return result, Path(result.stdout.strip().splitlines()[-1]) if result.stdout.strip() else None
+    # oauth-dev-server's, and oauthctl's.
+    return result, [Path(line) for line in result.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +48,9 @@ def packages(programs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("packages")
     built = []
     for version in ("0.1.0~test1", "0.1.0~test2"):
-        result, package = build(programs, folder, version, LINTIAN="", COMPRESSION="none")
+        result, made = build(programs, folder, version, LINTIAN="", COMPRESSION="none")
         assert result.returncode == 0, result.stderr
-        built.append(package)
+        built.append(made[-1])
     return built
 
 
@@ -64,7 +66,6 @@ class Bare(Machine):
         root = self.folder / "root"
         shutil.rmtree(root / BIN[1:])
         shutil.rmtree(root / UNIT_FOLDER)
-        shutil.rmtree(root / "usr/local/lib/systemd/user-preset")
         (root / "srv/packages").mkdir()
         for package in self.packages:
             shutil.copy(package, root / "srv/packages")
@@ -108,18 +109,28 @@ def lines(user, name):
     return file.read_text().splitlines() if file.exists() else []
 
 
+def contents(package):
+    listing = subprocess.run(["dpkg-deb", "-c", package], capture_output=True, text=True, check=True).stdout
+    return [name for name in re.findall(r"(?m) \./(\S+)(?: -> \S+)?$", listing) if not name.endswith("/")]
+
+
 def test_lintian_finds_nothing(programs, tmp_path):
     if not shutil.which("lintian"):
         pytest.skip("needs lintian: Tests/Setup/prepare deb")
-    result, package = build(programs, tmp_path, "0.1.0")
+    result, (server, package) = build(programs, tmp_path, "0.1.0")
     assert result.returncode == 0, result.stderr
     assert not re.search(r"^[EW]: ", result.stderr, re.MULTILINE)
     fields = subprocess.run(["dpkg-deb", "-f", package], capture_output=True, text=True, check=True).stdout
     assert re.search(r"^Depends: .*libcurl4.*libsodium23.*libsqlite3-0", fields, re.MULTILINE), fields
+    # The development server is for who wants it.
+    assert [name for name in contents(server) if not name.startswith("usr/share/doc/")] == [
+        "usr/bin/oauth-dev-server", "usr/share/man/man1/oauth-dev-server.1.gz"]
+    assert not [name for name in contents(package) if "oauth-dev-server" in name]
+    assert not [name for name in contents(package) if "preset" in name], "a package enables nothing"
 
 
 def test_the_same_sources_give_the_same_package(programs, packages, tmp_path):
-    _, again = build(programs, tmp_path, "0.1.0~test1", LINTIAN="", COMPRESSION="none")
+    _, (_, again) = build(programs, tmp_path, "0.1.0~test1", LINTIAN="", COMPRESSION="none")
     assert again.read_bytes() == packages[0].read_bytes()
 
 
@@ -133,8 +144,10 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
     for file in SECRETIVE:
         assert (bare.path(file).stat().st_mode & 0o7777, bare.path(file).owner()) == (0o711, "root")
     for person in (user, idle):
-        assert person.systemctl("is-enabled", "oauthd.socket").stdout.strip() == "enabled"
-        assert person.show("SubState", "oauthd.socket") == "listening", "a session that was there has it at once"
+        assert person.systemctl("is-enabled", "oauthd.socket", check=False).stdout.strip() == "disabled"
+        assert person.show("SubState", "oauthd.socket") == "dead", "each user enables it, or does not"
+    user.systemctl("enable", "--now", "oauthd.socket")
+    assert user.show("SubState", "oauthd.socket") == "listening"
     user.write("browser", '#!/bin/sh\nexec curl -sSL -o /dev/null "$1"\n', 0o700)
     user.run("oauthctl", "login", "work", server.issuer, "--client-id", "dev")
     token = user.run("oauthctl", "get-token", "work").stdout
@@ -161,14 +174,27 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
     assert re.search(r"^ok +units", doctor, re.MULTILINE) and re.search(r"^ok +sandbox", doctor, re.MULTILINE), doctor
 
     # What the administrator decided holds.
-    bare.run("systemctl", "--global", "disable", "oauthd.socket")
+    bare.run("systemctl", "--global", "enable", "oauthd.socket")
     bare.install(old)
-    assert idle.systemctl("is-enabled", "oauthd.socket", check=False).stdout.strip() == "disabled"
+    assert idle.systemctl("is-enabled", "oauthd.socket").stdout.strip() == "enabled"
 
-    bare.dpkg("-r", "oauthctl")
+    # One that systemd does not know of.
+    by_hand = idle.start("/usr/bin/oauthd")
+    wait_until(lambda: bare.path(idle.socket).exists(), 30, "an agent started by hand")
+    user.run("oauthctl", "setup", "git", "--yes")
+    told = bare.dpkg("-r", "oauthctl").stdout
     assert user.agent == 0 and not bare.path(user.socket).exists()
+    assert by_hand.wait(10) == 0, "agents that systemd did not start end, too"
     assert not any(bare.path(file).exists() for file in FILES)
     bare.dpkg("-P", "oauthctl")
+    # What is left in homes is told, and taken out by what is told; logins only by the last line.
+    assert "git-credential-oauthctl" in user.path(".gitconfig").read_text()
+    *clean, _ = [line.strip() for line in told.splitlines() if line.startswith("  ")]
+    assert len(clean) == 2
+    for command in clean:
+        user.run("sh", "-c", command)
+    assert user.run("git", "config", "--global", "--list").stdout == ""
+    assert user.run("find", user.home, "-xtype", "l").stdout == ""
     left = bare.run("find", "/usr", "/etc", "/var/lib", "(", "-name", "*oauthctl*", "-o", "-name", "oauthd*", ")")
     assert left.stdout == "", "nothing of it is left"
     assert user.path(".local/share/oauthctl/vault.db").exists(), "logins are the users'"

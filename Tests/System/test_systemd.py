@@ -63,9 +63,10 @@ class Load:
         return lines(self.user, "answers")
 
 
-def test_the_preset_enables_the_socket(user):
-    user.systemctl("preset", "oauthd.socket")
-    assert user.systemctl("is-enabled", "oauthd.socket").stdout.strip() == "enabled"
+def test_a_user_enables_the_socket_by_one_command(user):
+    assert user.systemctl("is-enabled", "oauthd.socket", check=False).stdout.strip() == "disabled"
+    user.systemctl("enable", "--now", "oauthd.socket")
+    assert user.show("SubState", "oauthd.socket") == "listening"
     user.machine.run("systemctl", "restart", f"user@{user.uid}.service")
     assert user.show("SubState", "oauthd.socket") == "listening"
 

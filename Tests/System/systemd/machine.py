@@ -94,9 +94,6 @@ class Machine:
             (root / BIN[1:] / name).chmod(0o755)
         for name in ("oauthd.socket", "oauthd.service", "oauthd.service.d/50-sandbox.conf"):
             (root / UNIT_FOLDER / name).write_text(unit(name))
-        preset = root / "usr/local/lib/systemd/user-preset/90-oauthctl.preset"
-        preset.parent.mkdir()
-        preset.write_text(unit("90-oauthctl.preset"))
         # Ten seconds by default, in which a slow machine may not get through a test's crashes.
         limit = root / "etc/systemd/user.conf.d/start-limit.conf"
         limit.parent.mkdir()
