@@ -1,7 +1,7 @@
 """`make demo` as it is, but for the build: it passes without a terminal and leaves nothing behind, however it ends."""
 
 import contextlib
-import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -12,17 +12,6 @@ from conftest import ROOT
 from support import processes
 
 DEMO = ROOT / "Tests/Demo/demo"
-
-
-def folders():
-    """Ours: another user may run the demo too."""
-    return {folder for folder in Path("/tmp").glob("oct-demo.*") if owner(folder) == os.getuid()}
-
-
-def owner(folder):
-    """None where it vanished meanwhile, as those of another user's demo do."""
-    with contextlib.suppress(FileNotFoundError):
-        return folder.stat().st_uid
 
 
 def living(pids):
@@ -38,10 +27,15 @@ def status(pid):
 
 @pytest.fixture
 def before(home):
-    """What was there before; afterwards nothing may have been added."""
-    known, pids = folders(), processes.children()
-    yield
-    assert folders() <= known
+    """What was there before; afterwards nothing may have been added. Folders are noted as they are made: other demos
+    have theirs in the same place."""
+    noted, mktemp = home.root / "made", home.bin / "mktemp"
+    mktemp.write_text(f'#!/bin/sh\n{shutil.which("mktemp")} "$@" | tee -a {noted}\n')
+    mktemp.chmod(0o700)
+    pids = processes.children()
+    yield noted
+    made = noted.read_text().split() if noted.exists() else []
+    assert [folder for folder in made if Path(folder).exists()] == []
     assert living(processes.children() - pids) == set()
 
 
@@ -50,6 +44,7 @@ def test_the_demo_passes(home, before):
     assert "20 of 20 served; the server counted 1 refresh\n" in told.stdout
     assert "\033" not in told.stdout + told.stderr
     assert told.stdout.count("\n# ") >= 9
+    assert before.read_text()
 
 
 @pytest.mark.parametrize("seconds", [0.1, 0.5, 1, 4])

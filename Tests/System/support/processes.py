@@ -32,6 +32,20 @@ def children(of="self"):
     return found
 
 
+def descendants():
+    """What we started, and what that started: not the processes of other users and other runs of the tests."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
+    found, new = set(), {os.getpid()}
+    while new:
+        new = {pid for pid, parent in parents.items() if parent in new}
+        found |= new
+    return found
+
+
 @contextlib.contextmanager
 def stopped(*pids):
     """While inside, no thread of these processes runs: SIGSTOP reaches each of them in its own time."""

@@ -6,11 +6,14 @@ import threading
 import urllib.parse
 from pathlib import Path
 
+from support import processes
+
 OURS = {"oauthctl", "oauthd", "oauthd-fetch", "curl", "git", "git-remote-http", "git-credential-oauthctl"}
 
 
 class Watch:
-    """Looks again and again, while inside, at every process's command line and environment, and at `folders`.
+    """Looks again and again, while inside, at command line and environment of every process that we started, or they
+    did, and at `folders`. Other runs of the tests have the same passwords.
 
     What was seen is kept, so that secrets can be searched for that are known only later. `seen` names the programs that
     were there to be looked at, so that a test can say that it did look.
@@ -31,11 +34,9 @@ class Watch:
         self.thread.join()
 
     def look(self):
-        own = os.getpid()
         while not self.is_over.is_set():
-            for process in os.listdir("/proc"):
-                if process.isdigit() and int(process) != own:
-                    self.look_at_process(process)
+            for process in processes.descendants():
+                self.look_at_process(process)
             for path in (path for folder in self.folders for path in folder.rglob("*")):
                 if path.is_file() and not path.is_symlink():
                     self.records.add((str(path), contents(path)))
