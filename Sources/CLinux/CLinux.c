@@ -61,6 +61,12 @@ int clinux_try_lock_exclusive(int fd) {
   return fcntl(fd, F_OFD_SETLK, &whole);
 }
 
+int clinux_is_locked(int fd) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_OFD_GETLK, &whole) != 0) return -1;
+  return whole.l_type != F_UNLCK;
+}
+
 int clinux_unlock(int fd) {
   struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_OFD_SETLK, &whole);

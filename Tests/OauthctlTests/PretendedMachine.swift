@@ -35,6 +35,7 @@ struct PretendedMachine {
   var landlockVersion = 7
   var userID: UInt32 = 7
   var takenPorts: Set<Int> = []
+  var lockedFiles: Set<String> = []
   var freeBytes = 1 << 30
   var isNetworkFileSystem = false
   var agentChangedAt = 0
@@ -54,7 +55,8 @@ struct PretendedMachine {
         files.keys.filter { FileBytes.folder(of: $0) == folder }.map { FileBytes.name(of: $0) }.sorted()
       },
       isExecutable: { files[$0].map { $0.mode & 0o111 != 0 } ?? ($0 == "/opt/bin/git-credential-oauthctl") },
-      isPortFree: { [takenPorts] in !takenPorts.contains($0) }, freeBytes: { [freeBytes] _ in freeBytes },
+      isPortFree: { [takenPorts] in !takenPorts.contains($0) }, isLocked: { [lockedFiles] in lockedFiles.contains($0) },
+      freeBytes: { [freeBytes] _ in freeBytes },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
       output: { [gitHelpers] _ in (0, gitHelpers) })
   }

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from support.dev_server import DevServer
-from support.login import log_in
+from support.login import log_in, wait_until
 from support.processes import stopped
 
 
@@ -117,6 +117,23 @@ def test_an_agent_that_was_stopped_is_told_at_once_with_what_wakes_it(home, agen
     with stopped(agent.process.pid):
         healthy, troubles = examine(home)
         assert not healthy and "pkill -CONT" in troubles[("agent", None)]["fix"]
+
+
+@pytest.mark.parametrize("door", ["asked", "not asked"])
+def test_another_agent_that_holds_the_vault_is_named_and_ended_by_what_it_says(home, agent, dot, door):
+    """It is asked through another socket, or another runtime folder in which no agent runs."""
+    log_in(home, dot)
+    other = home.root / "other-runtime"
+    other.mkdir(mode=0o700)
+    home.environment["XDG_RUNTIME_DIR"] = str(other)
+    if door == "asked":
+        home.oauthctl("status", check=False)
+    healthy, troubles = examine(home)
+    finding = troubles[("vault", None)]
+    assert not healthy and f"pid {agent.process.pid}," in finding["message"] and str(home.socket) in finding["message"]
+    assert finding["fix"] == f"kill {agent.process.pid} && oauthctl status"
+    home.run("sh", "-c", finding["fix"])
+    wait_until(lambda: ("vault", None) not in examine(home)[1], 30, "the vault is the other agent's")
 
 
 def test_a_socket_without_an_agent_is_found_and_mended(home):

@@ -5,6 +5,8 @@ extension AgentFailure {
   /// The wire's word for a vault error.
   package init(_ error: VaultError) {
     switch error {
+    case .inUse(0, _):
+      self.init(.vaultInUse, "the vault is held by another program", hint: "end what has vault.db open, or wait for it")
     case .inUse(let pid, let socket):
       let place = socket.map { ", socket \($0)" } ?? ""
       self.init(

@@ -45,6 +45,9 @@ int clinux_open_unnamed(const char *folder);
 /// Takes an exclusive open-file-description lock on the whole file without waiting. 0, or -1 with EAGAIN when held.
 int clinux_try_lock_exclusive(int fd);
 
+/// Whether somebody else holds a lock on a part of the file: 1, 0, or -1 with errno. Nothing is locked.
+int clinux_is_locked(int fd);
+
 /// Gives such a lock up, also for processes that inherited the description.
 int clinux_unlock(int fd);
 

@@ -28,6 +28,8 @@ struct Machine: Sendable {
   var isExecutable: @Sendable (String) -> Bool
   /// Whether a TCP port on 127.0.0.1 is free; nil when it cannot be tried.
   var isPortFree: @Sendable (Int) -> Bool?
+  /// Whether a process holds a lock on a file (fcntl(2)).
+  var isLocked: @Sendable (String) -> Bool
   /// Bytes an ordinary user may still write in a folder.
   var freeBytes: @Sendable (String) -> Int?
   var isNetworkFileSystem: @Sendable (String) -> Bool
@@ -46,6 +48,12 @@ struct Machine: Sendable {
       },
       text: { path in FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) } },
       names: FileBytes.names(in:), isExecutable: { access($0, X_OK) == 0 }, isPortFree: isPortFree,
+      isLocked: { path in
+        let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard number >= 0 else { return false }
+        defer { close(number) }
+        return clinux_is_locked(number) == 1
+      },
       freeBytes: { path in
         var found = statvfs()
         return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil

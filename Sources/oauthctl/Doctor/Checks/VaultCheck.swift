@@ -40,7 +40,8 @@ enum VaultCheck {
       guard let folder = vaultFolder(patient), patient.machine.status("\(folder)/vault.db") != nil else {
         return .ok("vault", "none yet; the first login makes it")
       }
-      return .ok("vault", "\(patient.shown(folder)) (the agent knows whether it opens)")
+      return VaultHolder.finding(in: folder, reason: nil, patient)
+        ?? .ok("vault", "\(patient.shown(folder)) (the agent knows whether it opens)")
     }
     let reason = vault.reason ?? StatusPage.vaultText(vault)
     switch vault.state {
@@ -49,7 +50,9 @@ enum VaultCheck {
     case .keyMissing:
       let how = vault.has(.recoveryCode) ? " --recovery-code" : " && \(repair(.keyFile))"
       return .wrong("vault", reason, .run("oauthctl vault unlock\(how)"))
-    case .inUse: return .wrong("vault", reason, .advice("end the other agent: one vault has one agent"))
+    case .inUse:
+      return vaultFolder(patient).flatMap { VaultHolder.finding(in: $0, reason: reason, patient) }
+        ?? .wrong("vault", reason, .run("oauthctl vault status"))
     case .damaged where reason.contains("slot 1:"):
       return .wrong("vault", reason, .run("oauthctl vault unlock --recovery-code"))
     case .damaged:

@@ -1,0 +1,47 @@
+import AgentClient
+import AgentWire
+
+/// The agent that holds the vault, as it has written into the file whose lock it holds (docs/vault-format.md).
+struct VaultHolder: Sendable, Equatable {
+  /// Nil when it is not told, or is no agent that can be seen from here.
+  var processID: Int?
+  var socket: String?
+
+  /// Nil when nobody holds the vault in this folder.
+  init?(of folder: String, _ machine: Machine) {
+    let file = "\(folder)/vault.lock"
+    guard machine.isLocked(file) else { return nil }
+    for line in (machine.text(file) ?? "").split(separator: "\n") {
+      if line.hasPrefix("pid "), let number = Int(line.dropFirst(4)), number > 0,
+        machine.text("/proc/\(number)/comm") == "oauthd\n"
+      {
+        processID = number
+      }
+      if line.hasPrefix("socket ") { socket = String(line.dropFirst(7)) }
+    }
+  }
+
+  /// What is told when the agent of this shell does not run, or not beside this one.
+  static func finding(in folder: String, reason: String?, _ patient: Patient) -> Finding? {
+    guard let holder = VaultHolder(of: folder, patient.machine) else { return nil }
+    if let own = patient.status?.pid, own == holder.processID {
+      return .wrong(
+        "vault", "another program has the vault's database open",
+        .run("fuser -v \(patient.quoted(folder + "/vault.db"))"))
+    }
+    // That agent hangs, or is about to go, and its own finding says so.
+    if patient.status == nil, holder.socket == ownSocket(patient) { return nil }
+    let names = [holder.processID.map { "pid \($0)" }, holder.socket.map { "socket \($0)" }].compactMap(\.self)
+    let who = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
+    return .wrong(
+      "vault", reason ?? "it is held by another agent\(who), which this shell does not ask",
+      holder.processID.map { .run("kill \($0) && oauthctl status") }
+        ?? .advice("end the other agent where it runs; it cannot be seen from here (a container, another machine?)"))
+  }
+
+  private static func ownSocket(_ patient: Patient) -> String? {
+    let location = try? SocketLocation.resolve(
+      variable: { patient.surroundings.raw($0) }, uid: patient.machine.userID, status: patient.machine.status)
+    return location?.path
+  }
+}
