@@ -33,25 +33,30 @@ let staticClient: [LinkerSetting] = [
 let staticLibraries = Context.environment["OAUTHCTL_STATIC"]
 
 /// `oauthd` is bound whole at its start: lazy binding leaves copies of registers, and so of secrets, on thread stacks.
-/// Swift's static link exports every symbol for nobody: that is 2 MB of it in memory.
-let boundAgent: [LinkerSetting] = [
+/// Swift's static link exports every symbol for nobody: that is 2 MB of it in memory. The helper is started for every
+/// request, and had pieces of it on its stack.
+let boundWhole: [LinkerSetting] = [
   .unsafeFlags(
     ["-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-s"]
       + (staticLibraries.map { ["-L", $0] } ?? []),
     .when(configuration: .release))
 ]
 
-/// The helper, too: bound lazily, it had pieces of its one request on its stack.
-let boundHelper: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
+
+/// For what is started for every request: `text.contains(".local")` would link all regular expressions, half of a program.
+let withoutRegex: [SwiftSetting] = [
+  .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+]
 
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func program(
-  _ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = [], linkerSettings: [LinkerSetting] = []
 ) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linkerSettings)
+  .executableTarget(
+    name: name, dependencies: dependencies, swiftSettings: settings + more, linkerSettings: linkerSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
@@ -127,8 +132,8 @@ let package = Package(
       ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
 
     // Programs
-    program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundAgent),
-    program("oauthd-fetch", ["FetchWire", "CCurl", "CHeap", "CLinux"], linkerSettings: boundHelper),
+    program("oauthd", ["AgentRuntime", "AgentWire", "CHeap", argumentParser], linkerSettings: boundWhole),
+    program("oauthd-fetch", ["FetchWire", "CCurl", "CHeap", "CLinux"], withoutRegex, linkerSettings: boundWhole),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CHeap", "CLinux", argumentParser],
       linkerSettings: staticClient),

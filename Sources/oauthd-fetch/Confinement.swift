@@ -21,7 +21,13 @@ enum Confinement {
   /// nss-resolve, which would be asked that way, are passed over for the name servers of `resolv.conf`.
   static func needsUnixSockets(_ request: FetchRequest) -> Bool {
     guard let host = try? Target(request.url).host else { return false }
-    return isMulticastName(host) || request.proxy.map { $0.lowercased().contains(".local") } ?? false
+    return isMulticastName(host) || request.proxy.map(namesMulticast) ?? false
+  }
+
+  /// Whether some name in a proxy's URL may be one; a name that only contains `.local` may use the socket in vain.
+  private static func namesMulticast(_ url: String) -> Bool {
+    let url = url.lowercased().utf8
+    return url.indices.contains { url[$0...].starts(with: ".local".utf8) }
   }
 
   private static func isMulticastName(_ host: String) -> Bool {

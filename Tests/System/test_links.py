@@ -46,6 +46,11 @@ def test_no_unicode_tables_are_linked(programs, name):
     assert b"icudt" not in (programs / name).read_bytes()
 
 
+def test_no_regular_expressions_are_linked_into_what_starts_for_every_request(programs):
+    """One `text.contains(".local")` links them all: half of the program, and a tenth of a refresh."""
+    assert b"RegexParser" not in (programs / "oauthd-fetch").read_bytes()
+
+
 @pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch"])
 def test_a_program_that_stays_is_address_randomised(programs, name):
     """Position independent, with relocations read-only before the first line runs (the static client is neither)."""
