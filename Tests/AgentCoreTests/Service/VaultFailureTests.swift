@@ -1,0 +1,15 @@
+import AgentCore
+import AgentWire
+import Testing
+import TokenVault
+
+@Suite("Words for errors of the vault")
+struct VaultFailureTests {
+  @Test("Whoever holds the vault and is not known is nobody to kill")
+  func holder() {
+    let known = AgentFailure(VaultError.inUse(pid: 4711, socket: "/s"))
+    #expect(known.message.contains("pid 4711") && known.hint?.hasSuffix("kill 4711") == true)
+    let unknown = AgentFailure(VaultError.inUse(pid: 0, socket: nil))
+    #expect(unknown.kind == .vaultInUse && unknown.hint?.contains("kill") == false)
+  }
+}
