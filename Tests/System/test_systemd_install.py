@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -14,33 +15,35 @@ INSTALL = ROOT / "Tests/Setup/install"
 
 
 class Linked:
-    """A user's installation below ~/opt, and the line typed that `make install` ends with."""
+    """An installation below `prefix`, and the line typed that `make install` ends with."""
 
-    def __init__(self, user, programs):
-        self.user, self.prefix = user, user.home / "opt"
+    def __init__(self, user, programs, prefix):
+        self.user, self.prefix = user, prefix
         machine = user.machine
         environment = {
             "PATH": os.environ["PATH"], "HOME": user.home, "PREFIX": self.prefix, "DESTDIR": machine.path("/"),
             "PROGRAMS": programs}
         subprocess.run([INSTALL, "install"], env=environment, check=True, capture_output=True)
-        for folder, folders, files in os.walk(machine.path(self.prefix)):
+        is_own = prefix.is_relative_to(user.home)
+        for folder, folders, files in os.walk(machine.path(prefix)) if is_own else ():
             for name in (".", *folders, *files):
                 os.chown(f"{folder}/{name}", user.uid, user.uid, follow_symlinks=False)
         # The machine's other installation has a drop-in that would hold for linked units, too: hidden.
         user.write(".config/systemd/user/oauthd.service.d/50-sandbox.conf", "")
-        self.units = [self.prefix / "share/systemd/user" / name for name in ("oauthd.socket", "oauthd.service")]
-        user.systemctl("link", *self.units)
+        units = prefix / ("share" if is_own else "lib") / "systemd/user"
+        user.systemctl("link", units / "oauthd.socket", units / "oauthd.service")
 
-    def uninstall(self):
-        script = self.user.machine.path("/srv/open/install")
-        shutil.copy(INSTALL, script)
-        script.chmod(0o755)
-        return self.user.run("env", f"PREFIX={self.prefix}", "/srv/open/install", "uninstall")
+    def uninstall(self, who):
+        for name in ("install", "left-in-homes"):
+            copy = self.user.machine.path(f"/srv/open/{name}")
+            shutil.copy(INSTALL.parent / name, copy)
+            copy.chmod(0o755)
+        return who.run("env", f"PREFIX={self.prefix}", "/srv/open/install", "uninstall")
 
 
 @pytest.fixture
 def linked(user, programs):
-    return Linked(user, programs)
+    return Linked(user, programs, user.home / "opt")
 
 
 def exposure(user):
@@ -67,7 +70,7 @@ def test_uninstall_stops_and_disables_what_came_from_it(linked):
     user.run(oauthctl, "status")
     agent = user.agent
     assert agent > 0
-    told = linked.uninstall()
+    told = linked.uninstall(user)
     assert user.agent == 0 and not user.machine.path(f"/proc/{agent}").exists()
     assert not user.machine.path(user.socket).exists()
     assert user.run("find", user.home, "-xtype", "l").stdout == ""
@@ -77,3 +80,14 @@ def test_uninstall_stops_and_disables_what_came_from_it(linked):
     assert user.show("FragmentPath", "oauthd.socket").startswith("/usr/local/")
     assert user.show("SubState", "oauthd.socket") == "dead"
     assert "rm -r '" in told.stdout or not user.path(".local/state/oauthctl").exists()
+
+
+def test_root_takes_a_shared_installation_from_every_user(user, programs):
+    shared = Linked(user, programs, Path("/srv/shared"))
+    user.systemctl("enable", "--now", "oauthd.socket")
+    user.run(shared.prefix / "bin/oauthctl", "status")
+    assert user.agent > 0
+    shared.uninstall(user.machine)
+    assert user.agent == 0 and not user.machine.path(user.socket).exists()
+    assert user.run("find", user.home, "-xtype", "l").stdout == ""
+    assert not user.machine.path(shared.prefix).exists()

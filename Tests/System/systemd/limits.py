@@ -1,8 +1,8 @@
 """One limit of the kernel's on a process and its children, where this system has the controller: in version 2 of the
 cgroups, or in a hierarchy of version 1. A `systemd --user` that was given the controller does the same."""
 
-import os
 import re
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class Limit:
     @classmethod
     def new(cls, controller, value):
         """In a cgroup of its own, for `with`; `add` processes to it."""
-        made = cls(controller, find(controller)[1] / f"oauthctl-limit-{os.getpid()}")
+        made = cls(controller, find(controller)[1] / f"oauthctl-limit-{secrets.token_hex(6)}")
         made.folder.mkdir()
         made.set(value)
         return made

@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import time
@@ -127,7 +128,9 @@ class Machine:
         bases = [base, *legacy.values()]
         if legacy and (named := find_v1("name=systemd")):
             bases.append(named)
-        self.cgroups = [path / f"oauthctl-test-{self.folder.name}-{os.getpid()}" for path in bases]
+        # Another run, in a container, may have our process id.
+        name = f"oauthctl-test-{secrets.token_hex(6)}"
+        self.cgroups = [path / name for path in bases]
         for path in self.cgroups:
             path.mkdir()
         for name, lines in {"cgroups": self.cgroups, "controllers": legacy}.items():
