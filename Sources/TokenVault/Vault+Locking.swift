@@ -43,7 +43,7 @@ extension Vault {
 
   /// Whether somebody without a secret could open the vault: its key file.
   package var opensWithoutSecret: Bool {
-    get async { (try? slotsOnDisk())?.slot(.keyFile) != nil }
+    get async { (try? slotsOnDisk())?.slot(.keyFile) != nil && KeyFile.isThere(location.keyFile) }
   }
 
   // MARK: Unlocking

@@ -29,6 +29,7 @@ extension Vault {
       }
       // People have to know what to type.
       status.slots = ((try? slotsOnDisk()) ?? []).map { VaultStatus.Slot($0, isIntact: true) }
+      status.isKeyFileMissing = !KeyFile.isThere(location.keyFile)
     } catch { status.state = .failed(error) }
     return status
   }

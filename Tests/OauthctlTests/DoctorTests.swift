@@ -123,7 +123,7 @@ struct DoctorTests {
       }, ["note sandbox: -"]
     ),
     (
-      "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["note vault: oauthctl vault unlock"]
+      "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["wrong vault: oauthctl vault unlock"]
     ),
     (
       "a lost key", { _, agent in agent.status.vault.state = .keyMissing },
@@ -147,11 +147,11 @@ struct DoctorTests {
         agent.status.vault.state = .locked
         agent.account.state = .locked
         agent.serverFailure = AgentFailure(.vaultLocked, "x")
-      }, ["note vault: oauthctl vault unlock"]
+      }, ["wrong vault: oauthctl vault unlock"]
     ),
     (
       "a damaged vault", { _, agent in agent.status.vault.state = .damaged },
-      ["wrong vault: end the agent, then put a backup in place of ~/.local/share/oauthctl"]
+      ["wrong vault: end the agent, then put a backup in place of /home/u/.local/share/oauthctl"]
     ),
     (
       "a key file that does not fit",
@@ -222,6 +222,7 @@ struct DoctorTests {
       "a missing secret", { _, agent in agent.check.missingSecrets = ["client_secret"] },
       ["wrong secret: oauthctl secret set work client_secret"]
     ),
+    ("a password that nobody keeps", { _, agent in agent.check.missingSecrets = ["password"] }, []),
     (
       "a dead login", { _, agent in agent.account.state = .loginRequired }, ["wrong login: oauthctl login work"]
     ),

@@ -658,7 +658,7 @@ def rolled_back(home):
 
 
 @pytest.mark.parametrize("damage, level, word, answers", [
-    (lambda home: vault_command(home, "lock"), "note", "a hold", []),
+    (lambda home: vault_command(home, "lock"), "wrong", "a hold", []),
     (lambda home: without_agent(home, key_file(home).unlink), "wrong", "is not", ["code"]),
     (broken_slot(1), "wrong", "slot 1", ["code"]), (broken_slot(2), "wrong", "recovery code is damaged", [PASSPHRASE]),
     (broken_slot(3), "wrong", "passphrase is damaged", [OTHER]), (rolled_back, "wrong", "older", []),

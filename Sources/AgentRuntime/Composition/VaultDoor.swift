@@ -13,6 +13,7 @@ package struct VaultDoor: VaultControl {
     let status = await vault.status()
     let slots = status.slots.map { slot in
       let name = slot.kind.map { VaultSlotKind($0).rawValue } ?? "slot_\(slot.number)"
+      if slot.kind == .keyFile, status.isKeyFileMissing { return name + " (missing)" }
       return slot.isIntact ? name : name + " (damaged)"
     }
     var (state, reason) = Self.words(status.state)
@@ -121,11 +122,28 @@ package struct VaultDoor: VaultControl {
         records: report.recordCount, commit: Int(clamping: report.commit),
         openedBy: report.openedBy.map { VaultSlotKind($0).rawValue } ?? "vault_key",
         slots: report.slots.map(Self.slot))
-    } catch {
-      guard request.path != nil, case .damaged(let what) = error else { throw AgentFailure(error) }
-      throw AgentFailure(
+    } catch { throw request.path == nil ? AgentFailure(error) : Self.failure(ofCopy: error) }
+  }
+
+  /// The same errors in words about a copy: what mends the vault does nothing for it.
+  private static func failure(ofCopy error: VaultError) -> AgentFailure {
+    let other = "check it with its passphrase or its recovery code"
+    switch error {
+    case .damaged(let what):
+      return AgentFailure(
         .vaultDamaged, "the copy is damaged: \(what)",
         hint: "use another; one from before a rekey opens with the passphrase or recovery code of then")
+    case .wrongFormat:
+      return AgentFailure(.vaultDamaged, "the copy: \(AgentFailure(error).message)", hint: "update oauthctl")
+    case .keyMissing:
+      return AgentFailure(.keyMissing, "no key file is here that could open the copy", hint: other)
+    case .passphraseNeeded: return AgentFailure(.notPermitted, "no key file opens the copy", hint: other)
+    case .wrongPassphrase: return AgentFailure(.vaultLocked, "that is not the passphrase of the copy", hint: other)
+    case .invalidRecoveryCode:
+      return AgentFailure(.vaultLocked, "that is not the recovery code of the copy", hint: other)
+    case .noSuchSlot(let kind): return AgentFailure(.badRequest, "the copy has no \(kind.words)", hint: other)
+    // These are about this machine.
+    default: return AgentFailure(error)
     }
   }
 

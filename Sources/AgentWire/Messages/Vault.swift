@@ -21,7 +21,8 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     case damaged, failed
   }
   package var state: State
-  /// Kinds of the key slots: `key_file`, `recovery_code`, `passphrase`; with ` (damaged)` behind them where they are.
+  /// Kinds of the key slots: `key_file`, `recovery_code`, `passphrase`; with ` (damaged)` behind them where they are, and
+  /// ` (missing)` behind that of a vault that is shut and whose key file is gone.
   package var slots: [String]
   package var path: String
   /// One line for people when it is not `open` or `absent`, or older than it should be.

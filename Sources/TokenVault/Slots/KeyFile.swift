@@ -15,6 +15,9 @@ enum KeyFile {
     return try read(in: directory, path)
   }
 
+  /// Whether there is one at `path`, or one that waits to take its place; nothing is said of what it opens.
+  static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 || access(next(path), F_OK) == 0 }
+
   /// The key at `path`, made first where there is none. Durable when it returns. A key that is there is never replaced:
   /// it may open a vault that comes back from a backup.
   static func readOrCreate(_ path: String, random: any RandomSource) throws(VaultError) -> SealingKey {

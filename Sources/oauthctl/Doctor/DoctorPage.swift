@@ -13,11 +13,7 @@ struct DoctorPage: Sendable {
       let blanks = String(repeating: " ", count: max(0, width - name.count) + 2)
       lines.append("\(word)  \(name)\(blanks)\(PrintableText.escaped(finding.message))")
       guard let fix = finding.fix else { continue }
-      let indent = String(repeating: " ", count: 7 + width + 2)
-      switch fix {
-      case .run(let command): lines.append("\(indent)run: \(PrintableText.escaped(command))")
-      case .advice(let text): lines.append(indent + PrintableText.escaped(text))
-      }
+      lines.append(String(repeating: " ", count: 7 + width + 2) + PrintableText.escaped(fix.line))
     }
     let wrong = report.findings.count { $0.level == .wrong }
     lines.append(wrong == 0 ? "Nothing is wrong." : "\(wrong) thing\(wrong == 1 ? " is" : "s are") wrong.")

@@ -19,6 +19,14 @@ struct Finding: Sendable, Equatable {
       case .run(let text), .advice(let text): text
       }
     }
+
+    /// As a line for people.
+    var line: String {
+      switch self {
+      case .run(let command): "run: " + command
+      case .advice(let text): text
+      }
+    }
   }
 
   /// What was looked at: stable, for programs.

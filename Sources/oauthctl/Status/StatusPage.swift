@@ -15,19 +15,28 @@ struct StatusPage: Sendable {
         column == 1 ? terminal.paint(text, Self.color(accounts[row].state)) : text
       }
       for account in accounts {
-        // What is idle lacks nothing.
-        let reason = account.state == .ok || account.state == .expired ? nil : account.reason.map(clean)
+        // What is idle lacks nothing, and a locked vault is told once, below.
+        let isTold = [.ok, .expired, .locked].contains(account.state)
+        let words = account.state == .new ? "nobody logged in yet" : account.reason
+        let reason = isTold ? nil : words.map(clean)
         let hint = account.hint.map(clean)
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
         if reason != nil, let hint { lines.append(cut("  " + Terminal.stepLine(hint), terminal)) }
       }
     }
     lines.append(cut(agentLine, terminal))
-    if let reason = status.vault.reason { lines.append(cut("vault    \(clean(reason))", terminal)) }
+    if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
+    if let remedy = status.vault.remedy { lines.append(cut("  " + clean(remedy.line), terminal)) }
     for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
-    let problems = ProblemText(status.problems, leftOut: status.problemsLeftOut)
+    let problems = ProblemText(untold, leftOut: status.problemsLeftOut)
     for line in problems.sentences + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }
     return lines
+  }
+
+  /// The problems of files, without the one that stands beside an account already.
+  private var untold: [ConfigurationProblem] {
+    var told = Set(accounts.lazy.filter { $0.state == .configInvalid }.map { "\($0.account).toml" })
+    return status.problems.filter { told.remove(FileBytes.name(of: $0.file)) == nil }
   }
 
   private var table: Table {

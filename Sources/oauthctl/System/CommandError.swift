@@ -50,14 +50,25 @@ enum CommandError: Error, Equatable {
     }
   }
 
+  /// The same failure with another next step.
+  func advising(_ step: String?) -> CommandError {
+    switch self {
+    case .agent(var failure, let account):
+      failure.hint = step
+      return .agent(failure, account: account)
+    case .usage(let what, _): return .usage(what, run: step)
+    case .notReachable(let what, _): return .notReachable(what, run: step)
+    case .local(let what, _, let status): return .local(what, run: step, status: status)
+    case .noAnswer, .silent: return self
+    }
+  }
+
   /// Where several accounts fit, the command of each, the first few; other errors as they are.
   func choosing(_ command: (String) -> String) -> CommandError {
-    guard case .agent(var failure, let account) = self, failure.kind == .accountAmbiguous, let names = failure.accounts
+    guard case .agent(let failure, _) = self, failure.kind == .accountAmbiguous, let names = failure.accounts
     else { return self }
-    failure.hint =
-      names.prefix(3).map(command).joined(separator: "   or: ")
-      + "   (or  default = true  in the account's file)"
-    return .agent(failure, account: account)
+    return advising(
+      names.prefix(3).map(command).joined(separator: "   or: ") + (failure.hint.map { "   (or \($0))" } ?? ""))
   }
 
   private static func nextStep(for failure: AgentFailure, account: String?) -> String? {

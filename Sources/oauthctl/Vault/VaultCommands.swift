@@ -29,14 +29,8 @@ struct VaultCommand: ParsableCommand {
       if answer.recoveryCodeUntold == true {
         bench.terminal.warn(answer.untoldWords, run: "oauthctl vault recovery renew")
       }
-      if answer.rolledBack == true {
-        bench.terminal.warn(
-          answer.reason ?? "it is old", run: "oauthctl vault accept-rollback   (if you put a backup back)")
-      } else if answer.needsUnlock {
-        bench.terminal.warn(
-          answer.reason ?? "nobody is given a token until it is unlocked", run: "oauthctl vault unlock")
-      } else if let reason = answer.reason {
-        bench.terminal.warn(reason)
+      if let trouble = answer.trouble {
+        bench.terminal.warn(trouble, run: answer.remedy?.line)
       }
     }
   }
@@ -95,7 +89,10 @@ struct VaultCommand: ParsableCommand {
 
     /// Nil where a person is needed.
     private func byKeyFile(_ status: VaultStatusAnswer, _ bench: Workbench) throws(CommandError) -> VaultStatusAnswer? {
-      guard !recoveryCode, !passphrase, status.has(.keyFile) else { return nil }
+      guard !recoveryCode, !passphrase, status.has(.keyFile) else {
+        if status.lacksKeyFile, !recoveryCode, !passphrase { bench.terminal.say("The vault's key file is not there.") }
+        return nil
+      }
       do throws(CommandError) { return try bench.agent.ask(VaultUnlock()) } catch {
         guard case .agent(let failure, _) = error, failure.kind == .keyMissing else { throw error }
         bench.terminal.say(failure.message)
@@ -105,11 +102,20 @@ struct VaultCommand: ParsableCommand {
 
     private func bySecret(_ status: VaultStatusAnswer, _ bench: Workbench) throws(CommandError) -> VaultStatusAnswer {
       let secrets = VaultSecrets(bench: bench)
+      let byPassphrase = passphrase || (!recoveryCode && status.has(.passphrase))
       let request =
-        passphrase || (!recoveryCode && status.has(.passphrase))
+        byPassphrase
         ? VaultUnlock(passphrase: try secrets.passphrase()) : VaultUnlock(recoveryCode: try secrets.recoveryCode())
-      // The key is stretched on purpose: this takes its time.
-      return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      do throws(CommandError) {
+        // The key is stretched on purpose: this takes its time.
+        return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      } catch {
+        // Wrong, and perhaps forgotten.
+        guard byPassphrase, status.has(.recoveryCode), case .agent(let failure, _) = error,
+          failure.kind == .vaultLocked
+        else { throw error }
+        throw error.advising("type it again, or use the recovery code: oauthctl vault unlock --recovery-code")
+      }
     }
   }
 
@@ -159,10 +165,33 @@ struct VaultCommand: ParsableCommand {
 }
 
 extension VaultStatusAnswer {
-  /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
   /// What is wrong where `recoveryCodeUntold` says so.
   var untoldWords: String { "its recovery code may have been shown to nobody" }
 
+  var lacksKeyFile: Bool { slots.contains("\(VaultSlotKind.keyFile.rawValue) (missing)") }
+
+  /// What is not as it should be, in one line; nil: nothing.
+  var trouble: String? { reason ?? (state == .locked ? "nobody is given a token until it is unlocked" : nil) }
+
+  /// What a person has to do before tokens are served and refreshed again; nil: nothing.
+  var remedy: Finding.Fix? {
+    switch state {
+    case .absent: return nil
+    case .open:
+      return rolledBack == true ? .run("oauthctl vault accept-rollback   # if you put a backup back") : nil
+    case .locked: return .run("oauthctl vault unlock")
+    case .keyMissing:
+      let how = has(.recoveryCode) ? " --recovery-code" : " && \(VaultCheck.repair(.keyFile))"
+      return .run("oauthctl vault unlock\(how)")
+    // It looks who that is.
+    case .inUse: return .run("oauthctl doctor")
+    case .damaged where reason?.contains("slot 1:") == true: return .run("oauthctl vault unlock --recovery-code")
+    case .damaged: return .advice("end the agent, then put a backup in place of \(path)")
+    case .failed: return .run("oauthctl vault status")
+    }
+  }
+
+  /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
   func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
 
   var needsUnlock: Bool { [.locked, .keyMissing].contains(state) }

@@ -86,7 +86,16 @@ extension VaultCommand {
       GivenCopy.removeLeftovers(in: folder)
       try FileBytes.copy(file, to: copy)
       defer { unlink(copy) }
-      return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      do throws(CommandError) {
+        return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      } catch {
+        guard case .agent(let failure, _) = error,
+          [.keyMissing, .notPermitted, .vaultLocked, .badRequest].contains(failure.kind)
+        else { throw error }
+        // What the live vault would need opens no copy.
+        let command = "oauthctl vault check \(FileBytes.quoted(file))"
+        throw error.advising("\(command) --recovery-code   (or --passphrase, as it was when the copy was made)")
+      }
     }
   }
 }

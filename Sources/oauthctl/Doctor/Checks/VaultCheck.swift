@@ -44,26 +44,12 @@ enum VaultCheck {
         ?? .ok("vault", "\(patient.shown(folder)) (the agent knows whether it opens)")
     }
     let reason = vault.reason ?? StatusPage.vaultText(vault)
-    switch vault.state {
-    case .absent: return .ok("vault", "none yet; the first login makes it")
-    case .locked: return .note("vault", reason, .run("oauthctl vault unlock"))
-    case .keyMissing:
-      let how = vault.has(.recoveryCode) ? " --recovery-code" : " && \(repair(.keyFile))"
-      return .wrong("vault", reason, .run("oauthctl vault unlock\(how)"))
-    case .inUse:
+    if vault.state == .absent { return .ok("vault", "none yet; the first login makes it") }
+    if vault.state == .inUse {
       return vaultFolder(patient).flatMap { VaultHolder.finding(in: $0, reason: reason, patient) }
         ?? .wrong("vault", reason, .run("oauthctl vault status"))
-    case .damaged where reason.contains("slot 1:"):
-      return .wrong("vault", reason, .run("oauthctl vault unlock --recovery-code"))
-    case .damaged:
-      let path = patient.shown(vault.path)
-      return .wrong("vault", reason, .advice("end the agent, then put a backup in place of \(path)"))
-    case .failed: return .wrong("vault", reason, .run("oauthctl vault status"))
-    case .open: break
     }
-    if vault.rolledBack == true {
-      return .wrong("vault", reason, .run("oauthctl vault accept-rollback   # if you put a backup back"))
-    }
+    if let remedy = vault.remedy { return .wrong("vault", reason, remedy) }
     for kind in VaultSlotKind.allCases where vault.slots.contains("\(kind.rawValue) (damaged)") {
       return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
     }
@@ -85,7 +71,7 @@ enum VaultCheck {
   }
 
   /// Makes the slot anew.
-  private static func repair(_ kind: VaultSlotKind) -> String {
+  static func repair(_ kind: VaultSlotKind) -> String {
     switch kind {
     case .keyFile: "oauthctl vault key-file add"
     case .recoveryCode: "oauthctl vault recovery renew"
