@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from support.accounts import edit
+from support.accounts import account_file, define, edit
 from support.login import get_token, log_in, wait_until
 from support.processes import stopped
 from support.terminal import run_at_terminal
@@ -441,7 +441,7 @@ def test_two_accounts_for_one_host_are_told_and_git_stops(home, agent, dot, help
 
 def test_an_account_that_was_never_logged_in_is_in_nobody_s_way(home, agent, dot, helper):
     log_in(home, dot, "work")
-    log_in(home, dot, "aborted", answer="deny", check=False)
+    define(home, "aborted", *account_file(home).read_text().splitlines())
     assert f"password={get_token(home, 'work')}" in helper("get", *remote(dot)).lines
     assert home.oauthctl("get-token", "--url", dot.resource).lines == [get_token(home, "work")]
     # Who asks for that one by name is told, and not given another's token.

@@ -66,7 +66,7 @@ def test_a_denied_device_is_told_and_polling_ends(home, agent, dot):
     status, stdout, stderr = device_login(home, dot, "deny")
     assert (status, stdout) == (9, "") and "denied" in stderr
     mark = dot.mark()
-    assert home.oauthctl("get-token", "tv", check=False).status == 4
+    assert home.oauthctl("get-token", "tv", check=False).status == 3
     assert dot.log_entries(mark) == []
 
 
@@ -79,7 +79,7 @@ def test_a_device_login_that_is_given_up_ends_the_polling(home, agent, dot):
     _, rest = command.communicate(timeout=20)
     assert command.returncode == 130 and "given up" in rest
     with agent.connect() as wire:
-        assert wire.call("account.list")["accounts"][0]["state"] == "new"
+        assert wire.call("account.list")["accounts"] == []
 
 
 def test_a_server_that_does_not_say_where_devices_ask_is_told(home, agent, dot):
@@ -128,8 +128,15 @@ def test_client_credentials_need_no_login_after_a_restart(home, agent, dot):
 def test_a_wrong_client_secret_is_told_and_can_be_put_right(home, agent, dot):
     failed = machine_login(home, dot, "not-the-secret", check=False)
     assert (failed.status, failed.stdout) == (9, "")
-    assert "invalid_client" in failed.stderr and "secret set machine client_secret" in failed.stderr
+    assert "invalid_client" in failed.stderr and "--client-authentication client_secret_post" in failed.stderr
     assert "not-the-secret" not in failed.stderr
+    options = MACHINE[:-1]
+    define(
+        home, "machine", f'issuer = "{dot.issuer}"', f'client_id = "{options[1]}"', 'scope = "read"',
+        'grant = "client_credentials"')
+    home.oauthctl("secret", "set", "machine", "client_secret", stdin="not-the-secret\n")
+    failed = home.oauthctl("login", "machine", check=False)
+    assert failed.status == 9 and "secret set machine client_secret" in failed.stderr
     home.oauthctl("secret", "set", "machine", "client_secret", stdin=CLIENTS["machine"].secret + "\n")
     home.oauthctl("login", "machine")
     assert dot.say_hello(get_token(home, "machine")) == 200
@@ -139,7 +146,7 @@ def test_without_its_secret_a_machine_is_not_logged_in(home, agent, dot):
     mark = dot.mark()
     arguments = [word for word in MACHINE if word != "--client-secret-stdin"]
     result = home.oauthctl("login", "machine", dot.issuer, *arguments, check=False)
-    assert result.status != 0 and "client_secret" in result.stderr
+    assert result.status != 0 and "the same with --client-secret-stdin" in result.stderr
     assert dot.token_requests("client_credentials", mark) == []
 
 

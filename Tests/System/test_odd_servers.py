@@ -109,9 +109,9 @@ def test_a_grant_that_the_server_narrows_is_told(home, server):
 
 
 def test_client_authentication_and_the_redirect_address_are_chosen_at_login(home, server):
-    log_in(
-        home, server, "--client-authentication", "client-secret-post", "--client-secret-stdin", "--redirect-uri",
-        "http://127.0.0.1:8914/callback", stdin="wrong\n", check=False)
+    home.oauthctl(
+        "login", "work", server.issuer, "--client-id", "dev-web", "--client-authentication", "client-secret-post",
+        "--client-secret-stdin", "--redirect-uri", "http://127.0.0.1:8914/callback", stdin="dev-web-secret\n")
     text = account_file(home).read_text()
     assert 'client_authentication = "client_secret_post"' in text
     assert 'redirect_uri = "http://127.0.0.1:8914/callback"' in text
@@ -123,7 +123,7 @@ def test_a_rejected_client_is_told_of_the_other_way_to_send_its_secret(home, ser
     failed = home.oauthctl(
         "login", "work", server.issuer, "--client-id", "dev-machine", "--grant", "client-credentials",
         "--client-secret-stdin", stdin="wrong\n", check=False)
-    assert failed.status == 9 and 'client_authentication = "client_secret_post"' in failed.stderr
+    assert failed.status == 9 and "--client-authentication client_secret_post" in failed.stderr
 
 
 def test_a_failure_is_json_where_json_is_asked_for(home, agent):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from support.accounts import define
 from support.login import get_token, log_in, wait_until
 from support.wire import WireError
 from world.guard import digest
@@ -132,7 +133,7 @@ def test_a_token_that_never_was_ours_changes_nothing(home, agent, dot):
 
 
 def test_reject_without_a_login_is_unknown(home, agent, dot):
-    log_in(home, dot, answer="deny", check=False)
+    define(home, "work", f'issuer = "{dot.issuer}"', 'client_id = "native-app"')
     with agent.connect() as wire:
         assert wire.call("token.reject", account="work", rejected={"token": "never-seen"}) == {"result": "unknown"}
 

@@ -166,13 +166,13 @@ extension LoginCoordinator {
       return result
     case .denied(let error):
       var failure = AgentFailure(
-        .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)", oauthError: error.code,
-        oauthErrorDescription: error.explanation)
+        .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)",
+        hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
       failure.logLine = verdict.logLine
       end(id, .failure(failure))
       return .failure(failure)
     case .refused, .ignore:
-      var failure = AgentFailure(.serverRefused, "\(name): \(verdict)")
+      var failure = AgentFailure(.serverRefused, "\(name): \(verdict)", hint: session.again)
       failure.logLine = verdict.logLine
       end(id, .failure(failure))
       return .failure(failure)

@@ -39,7 +39,7 @@ extension LoginCoordinator {
       case .refused(let error):
         throw AgentFailure(
           error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(definition.name): \(host): \(verdict)",
-          oauthError: error.code, oauthErrorDescription: error.explanation)
+          hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
       case .unusable: throw AgentFailure(.unavailable, "\(definition.name): \(host): \(verdict)")
       }
     }
@@ -95,12 +95,13 @@ extension LoginCoordinator {
     var failure: AgentFailure
     switch stop {
     case .expired, .unknownCode:
-      failure = AgentFailure(.loginCancelled, "\(name): \(stop)", hint: "oauthctl login \(name)")
+      failure = AgentFailure(.loginCancelled, "\(name): \(stop)", hint: session.again)
     case .denied(let error), .refused(let error):
       failure = AgentFailure(
-        error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(stop)", oauthError: error.code,
-        oauthErrorDescription: error.explanation)
-    case .refusedWithoutReason, .unusable: failure = AgentFailure(.serverRefused, "\(name): \(stop)")
+        error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(stop)",
+        hint: hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+    case .refusedWithoutReason, .unusable:
+      failure = AgentFailure(.serverRefused, "\(name): \(stop)", hint: session.again)
     }
     failure.logLine = stop.logLine
     return failure

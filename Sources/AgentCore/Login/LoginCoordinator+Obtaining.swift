@@ -105,6 +105,14 @@ extension LoginCoordinator {
       .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 
+  /// What to do about the server's refusal of a login.
+  static func hint(_ error: OAuthError, _ session: LoginSession) -> String {
+    let name = session.definition.name
+    if error.meaning == .clientRefused { return ClientHint.text(name, method: session.binding.clientAuthentication) }
+    return error.code == "invalid_scope"
+      ? "check scope in \(session.definition.file), then: \(session.again)" : session.again
+  }
+
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
     let name = session.definition.name
     let host = session.binding.issuerHost
@@ -114,10 +122,9 @@ extension LoginCoordinator {
       let kind: FailureKind = error.meaning == .clientRefused ? .clientRejected : .serverRefused
       failure = AgentFailure(
         kind, "\(name): \(host) refused the login: \(error)",
-        hint: error.meaning == .clientRefused
-          ? ClientHint.text(name, method: session.binding.clientAuthentication) : nil,
-        oauthError: error.code, oauthErrorDescription: error.explanation)
-    case .refusedWithoutReason, .granted: failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)")
+        hint: hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+    case .refusedWithoutReason, .granted:
+      failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: session.again)
     case .unusable: failure = AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
     }
     failure.logLine = verdict.logLine

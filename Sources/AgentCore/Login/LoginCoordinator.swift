@@ -169,7 +169,7 @@ package actor LoginCoordinator {
             "\(name): the login was not finished in time"
               + (session.browser.map {
                 "; if the browser showed an error, the server may not know the client id or the address \($0.redirectURI)"
-              } ?? ""), hint: "oauthctl login \(name)")))
+              } ?? ""), hint: session.again)))
   }
 
   /// Runs `body` until the session ends.
@@ -235,12 +235,14 @@ package actor LoginCoordinator {
         .resolve(context.definition, device: device, now: now)
       let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
       try await service.checkLogin(context, binding, agreed: request.bindingDigest)
-      let session = LoginSession(
+      var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
         server: server, binding: binding, clientSecret: context.clientSecret, began: now,
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
+      session.isDevice = device
+      session.isPasswordKept = context.definition.grant == .password && context.passwordOnce == nil
       switch context.definition.grant {
       case _ where device: return .success(try await beginDevice(session))
       case .authorizationCode: return .success(try await beginBrowser(session))

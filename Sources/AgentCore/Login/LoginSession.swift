@@ -33,6 +33,10 @@ struct LoginSession {
   let clientSecret: Secret?
   /// What a login by password was made with.
   var password: Secret?
+  /// It is one that is kept, so that nobody would be asked for another.
+  var isPasswordKept = false
+  /// By device code, whatever the account's grant.
+  var isDevice = false
   /// When it began; lives of tokens count from their own requests.
   let began: Moment
   var started: LoginStarted
@@ -54,6 +58,13 @@ struct LoginSession {
     let listeners: [any RedirectListening]
     /// Nil when nothing listens.
     var links: LoginLinks?
+  }
+
+  /// What to do when it failed.
+  var again: String {
+    let secret = isPasswordKept ? "oauthctl secret set \(definition.name) password && " : ""
+    let device = isDevice && definition.grant != .deviceCode ? " --device" : ""
+    return "\(secret)oauthctl login \(definition.name)\(device)"
   }
 
   var isPending: Bool { if case .ended = state { false } else { true } }

@@ -82,19 +82,24 @@ struct AccountCommand: ParsableCommand {
           throw .silent(status: 1)
         }
       }
-      do {
-        _ = try bench.agent.ask(AccountForget(account: name), about: name)
-      } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
-        // A file that the agent could not use, and never kept anything for.
-      }
-      try file.remove()
-      _ = try bench.agent.ask(ConfigReload())
+      try bench.forget(name, file)
       bench.terminal.say("Forgot \(name).")
     }
   }
 }
 
 extension Workbench {
+  /// Deletes what is kept of an account, and its file.
+  func forget(_ account: String, _ file: AccountFile) throws(CommandError) {
+    do {
+      _ = try agent.ask(AccountForget(account: account), about: account)
+    } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
+      // A file that the agent could not use, and never kept anything for.
+    }
+    try file.remove()
+    _ = try agent.ask(ConfigReload())
+  }
+
   /// All pages of `account.list`.
   func allAccounts() throws(CommandError) -> [AccountSummary] {
     var accounts: [AccountSummary] = []

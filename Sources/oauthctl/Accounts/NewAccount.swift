@@ -100,6 +100,12 @@ struct NewAccount: Sendable, Equatable {
 }
 
 extension StringProtocol {
+  /// With `other` where `text` first stands.
+  func replacingFirst(_ text: String, with other: String) -> String {
+    guard let place = range(ofText: text) else { return String(self) }
+    return String(self[..<place.lowerBound]) + other + String(self[place.upperBound...])
+  }
+
   /// Where `text` first stands.
   func range(ofText text: String) -> Range<Index>? {
     var start = startIndex

@@ -14,8 +14,8 @@ struct CurlPolicy: Sendable {
 
     /// What to do, with the account's name where it was given.
     func step(_ account: String?) -> String? {
-      guard let run, let account, let place = run.range(ofText: "--any-host NAME") else { return run }
-      return run[..<place.lowerBound] + "--any-host \(account)" + run[place.upperBound...]
+      guard let run, let account else { return run }
+      return run.replacingFirst("--any-host NAME", with: "--any-host \(account)")
     }
   }
 

@@ -5,11 +5,21 @@ struct AccountCreation {
   let bench: Workbench
   let name: String
   let replace: Bool
+  private let file: AccountFile
+  /// There was no such file before.
+  let isFirst: Bool
+
+  init(bench: Workbench, name: String, replace: Bool) throws(CommandError) {
+    self.bench = bench
+    self.name = name
+    self.replace = replace
+    file = try AccountFile(account: name, in: bench.surroundings)
+    isFirst = !file.exists
+  }
 
   /// - Returns: among others the kinds of secrets the account still needs.
   func create(_ account: NewAccount) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
-    let file = try AccountFile(account: name, in: bench.surroundings)
     let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
     if let obstacle = folder.obstacle() { throw obstacle }
     let check = try bench.agent.call(
@@ -31,6 +41,36 @@ struct AccountCreation {
       throw .configuration("\(name): \(problem.sentence)", run: "oauthctl account show \(name)")
     }
     return check
+  }
+
+  /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were
+  /// given. One that was there before stays, and so does one that somebody has logged in to meanwhile.
+  ///
+  /// - Returns: `error`, with a next step that needs no account: `command` is this very command line, and
+  ///   `otherMethod` another way to send the client secret, where there is one.
+  func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
+    guard isFirst, file.exists else { return error }
+    let path = bench.surroundings.abbreviated(file.path)
+    do throws(CommandError) {
+      if isHalf {
+        bench.terminal.say("\(name) stays set up. To take it back: oauthctl account forget \(name)")
+        return error
+      }
+      let details = try bench.agent.ask(AccountShow(account: name))
+      guard details.loggedInAt == nil, details.summary.state != .loginPending else { return error }
+      try bench.forget(name, file)
+    } catch {
+      bench.terminal.warn("\(name) is left behind: \(path)", run: "oauthctl account forget \(name)")
+      return error
+    }
+    bench.terminal.say("Nobody logged in: \(path) is removed again.")
+    if case .agent(let failure, _) = error, failure.kind == .clientRejected {
+      let other = otherMethod.map { " and secret; some servers want --client-authentication \($0)" } ?? ""
+      return error.advising("\(command)   # with the right client id\(other)")
+    }
+    return error.advising(
+      error.nextStep?.replacingFirst("oauthctl secret set \(name) password && ", with: "")
+        .replacingFirst("oauthctl login \(name)", with: command))
   }
 
   /// - Returns: false when the file says so already.

@@ -24,28 +24,41 @@ struct LoginCommand: ParsableCommand {
         run: "the same with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
       )
     }
+    if let error = misplacedServer { throw error }
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
-    let check: AccountCheckAnswer
-    if let new {
-      check = try AccountCreation(bench: bench, name: account, replace: options.replace).create(new)
-    } else {
-      check = try bench.agent.ask(
-        AccountCheck(account: account, definition: nil, discover: false), about: account)
-      // Before a vault is made for it.
-      if let problem = check.problems.first {
-        let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
-        if let misplaced = folder.misplaced(account) { throw misplaced }
-        guard AccountFile(path: problem.file).exists else {
-          throw .configuration(
-            "there is no account \(account) yet", run: "oauthctl login \(account) ISSUER --client-id ID")
-        }
-        throw .configuration(
-          "\(account): \(problem.sentence)", run: "mend \(bench.surroundings.abbreviated(problem.file))")
-      }
+    guard let new else { return try logIn(bench, account, try known(bench, account), isNew: false) }
+    let creation = try AccountCreation(bench: bench, name: account, replace: options.replace)
+    do throws(CommandError) {
+      try logIn(bench, account, try creation.create(new), isNew: creation.isFirst)
+    } catch {
+      throw creation.takingBack(
+        after: error, command: Self.commandLine(Self.words),
+        // Two secrets and one standard input: the first command has done its part.
+        isHalf: options.clientSecretFromInput && new.grant == "password",
+        otherMethod: options.clientSecretFromInput || new.grant == "client_credentials"
+          ? (new.clientAuthentication == "client_secret_post" ? "client_secret_basic" : "client_secret_post") : nil)
     }
+  }
+
+  /// What is known of an account that was defined before.
+  private func known(_ bench: Workbench, _ account: String) throws(CommandError) -> AccountCheckAnswer {
+    let check = try bench.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
+    // Before a vault is made for it.
+    guard let problem = check.problems.first else { return check }
+    let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+    if let misplaced = folder.misplaced(account) { throw misplaced }
+    guard AccountFile(path: problem.file).exists else {
+      throw .configuration("there is no account \(account) yet", run: "oauthctl login \(account) ISSUER --client-id ID")
+    }
+    throw .configuration("\(account): \(problem.sentence)", run: "mend \(bench.surroundings.abbreviated(problem.file))")
+  }
+
+  private func logIn(
+    _ bench: Workbench, _ account: String, _ check: AccountCheckAnswer, isNew: Bool
+  ) throws(CommandError) {
     try VaultCreation(bench: bench).createIfAbsent()
-    try secrets(bench, account: account, check)
+    try secrets(bench, account: account, check, isNew: isNew)
     try LoginFlow(
       bench: bench, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
@@ -53,14 +66,36 @@ struct LoginCommand: ParsableCommand {
     ).run()
   }
 
+  /// A server's address where the account's name belongs.
+  private var misplacedServer: CommandError? {
+    guard let name, name.contains("://") || issuer == nil && options.clientID != nil && name.contains(".") else {
+      return nil
+    }
+    var words = Self.words
+    for misplaced in [name, issuer] { words.firstIndex { $0 == misplaced }.map { _ = words.remove(at: $0) } }
+    let account = issuer.flatMap { AccountName.isValid($0) ? $0 : nil } ?? "work"
+    return .usage(
+      "\(name) is a server's address, and the first word is a name of your choice for the account",
+      run: Self.commandLine(["login", account, name] + words.dropFirst()))
+  }
+
+  /// The command line without the program's name. No secret is ever in it.
+  private static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
+
+  private static func commandLine(_ words: [String]) -> String {
+    (["oauthctl"] + words.map(FileBytes.quoted)).joined(separator: " ")
+  }
+
   private func accountName(_ bench: Workbench, isNew: Bool) throws(CommandError) -> String {
     if let name {
       try AccountName.check(name)
       return name
     }
-    let accounts = isNew ? [] : try bench.agent.ask(AccountList(limit: 2)).accounts
+    let accounts = isNew ? [] : try bench.agent.ask(AccountList(limit: 3)).accounts
     guard accounts.count <= 1 else {
-      throw .configuration("several accounts are defined: name one", run: "oauthctl login NAME")
+      throw .configuration(
+        "several accounts are defined: name one",
+        run: accounts.map { "oauthctl login \($0.account)" }.joined(separator: "   or: "))
     }
     guard let only = accounts.first else {
       throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
@@ -70,7 +105,9 @@ struct LoginCommand: ParsableCommand {
 
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
   /// kept when the next cannot be asked for.
-  private func secrets(_ bench: Workbench, account: String, _ check: AccountCheckAnswer) throws(CommandError) {
+  private func secrets(
+    _ bench: Workbench, account: String, _ check: AccountCheckAnswer, isNew: Bool
+  ) throws(CommandError) {
     let missing = check.missingSecrets ?? []
     func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
       let keep = kind == .password ? options.keepPassword : nil
@@ -85,7 +122,9 @@ struct LoginCommand: ParsableCommand {
         .clientSecret,
         try bench.terminal.askSecret(
           "Client secret of \(account)\(check.secretOwner): ",
-          otherwise: "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
+          otherwise: isNew
+            ? "the same with --client-secret-stdin < FILE"
+            : "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
     }
     if options.passwordFromInput {
       try hand(.password, try Terminal.secretFromInput("password"))
@@ -94,7 +133,8 @@ struct LoginCommand: ParsableCommand {
         .password,
         try bench.terminal.askSecret(
           "Password for \(account)\(check.secretOwner): ",
-          otherwise: "oauthctl login \(account) --password-stdin < FILE"))
+          otherwise: isNew && !options.clientSecretFromInput
+            ? "the same with --password-stdin < FILE" : "oauthctl login \(account) --password-stdin < FILE"))
     }
   }
 

@@ -166,7 +166,7 @@ struct LoginFlow {
       }
       left -= span
     }
-    return .failure(.local("nobody finished the login in time", run: nil, status: 4))
+    return .failure(.local("nobody finished the login in time", run: "oauthctl status", status: 4))
   }
 
   /// Gives a pasted redirect to the agent. A wrong paste is said and does not end the login.

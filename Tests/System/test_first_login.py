@@ -1,0 +1,130 @@
+"""A login that fails: what it leaves behind, and what it says to do next."""
+
+import json
+import shlex
+import signal
+
+import pytest
+
+from support.accounts import account_file, define
+from support.dev_server import DevServer
+from support.login import get_token
+from support.terminal import run_at_terminal
+
+LEGACY = ["--client-id", "dev-legacy", "--grant", "password", "--username", "alice"]
+MACHINE = ["--client-id", "dev-machine", "--grant", "client-credentials", "--client-secret-stdin"]
+
+
+@pytest.fixture
+def server(home, agent):
+    server = DevServer(home)
+    yield server
+    server.stop()
+
+
+def next_step(result):
+    """What stands behind `run: `, without the remark behind it."""
+    [step] = [line for line in result.stderr.splitlines() if line.startswith("  run: ")]
+    return step.removeprefix("  run: ").partition("   ")[0]
+
+
+def accounts(home):
+    return [account["account"] for account in json.loads(home.oauthctl("account", "list", "--json").stdout)["accounts"]]
+
+
+@pytest.mark.parametrize(("arguments", "wrong", "right", "status"), [
+    ([*LEGACY, "--password-stdin"], "wrong", "demo", 9),
+    ([*LEGACY, "--password-stdin", "--keep-password"], "wrong", "demo", 9),
+    (MACHINE, "not-the-secret", "dev-machine-secret", 9),
+], ids=["password", "kept password", "client secret"])
+def test_a_first_login_that_fails_leaves_nothing_and_tells_the_whole_command(
+        home, server, arguments, wrong, right, status):
+    failed = home.oauthctl("login", "work", server.issuer, *arguments, stdin=wrong + "\n", check=False)
+    assert (failed.status, failed.stdout) == (status, "") and "is removed again" in failed.stderr
+    assert not account_file(home).exists() and accounts(home) == []
+    step = next_step(failed)
+    assert shlex.split(step) == ["oauthctl", "login", "work", server.issuer, *arguments]
+    home.run("sh", "-c", step, stdin=right + "\n")
+    get_token(home)
+
+
+def test_a_login_given_up_leaves_nothing(home, server):
+    command = home.start(
+        home.programs / "oauthctl", "login", "tv", server.issuer, "--client-id", "dev-tv", "--device")
+    assert any("Waiting" in line for line in command.stderr)
+    command.send_signal(signal.SIGINT)
+    _, rest = command.communicate(timeout=20)
+    assert command.returncode == 130 and "is removed again" in rest
+    assert not account_file(home, "tv").exists() and accounts(home) == []
+
+
+def test_a_question_given_up_leaves_nothing(home, server):
+    status, text = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", server.issuer, *LEGACY,
+        answers={"Password for work": "\x03"})
+    assert status == 130 and "is removed again" in text
+    assert not account_file(home).exists() and accounts(home) == []
+
+
+def test_an_account_that_was_there_before_stays(home, server):
+    define(
+        home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev-legacy"', 'grant = "password"',
+        'username = "alice"')
+    before = account_file(home).read_text()
+    for arguments in ([], [server.issuer, *LEGACY, "--replace"]):
+        failed = home.oauthctl("login", "work", *arguments, "--password-stdin", stdin="wrong\n", check=False)
+        assert failed.status == 9 and "removed" not in failed.stderr
+        assert next_step(failed) == "oauthctl login work", "to be asked for another password"
+    assert accounts(home) == ["work"] and "dev-legacy" in before
+    home.oauthctl("login", "work", "--password-stdin", stdin="demo\n")
+
+
+def test_one_of_two_secrets_stays_with_the_way_on_and_the_way_back(home, server):
+    half = home.oauthctl(
+        "login", "work", server.issuer, *LEGACY, "--client-secret-stdin", stdin="secret\n", check=False)
+    assert half.status != 0 and "oauthctl login work --password-stdin" in half.stderr
+    assert "oauthctl account forget work" in half.stderr and accounts(home) == ["work"]
+
+
+def test_a_kept_password_that_is_refused_is_to_be_set_anew(home, server):
+    define(
+        home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev-legacy"', 'grant = "password"',
+        'username = "alice"')
+    home.oauthctl("secret", "set", "work", "password", stdin="wrong\n")
+    failed = home.oauthctl("login", "work", check=False)
+    assert next_step(failed) == "oauthctl secret set work password && oauthctl login work"
+    home.run("sh", "-c", next_step(failed), stdin="demo\n")
+    get_token(home)
+
+
+def test_a_denied_device_is_told_to_log_in_again_by_device(home, server):
+    define(home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev"')
+    command = home.start(home.programs / "oauthctl", "login", "work", "--device")
+    shown = []
+    for line in command.stderr:
+        shown.append(line.strip())
+        if "Waiting" in line:
+            break
+    server.script(device_interval_s=0.1, deny_device=shown[shown.index("and enter the code:") + 1])
+    _, rest = command.communicate(timeout=60)
+    assert command.returncode == 9 and "run: oauthctl login work --device" in rest
+
+
+@pytest.mark.parametrize("spelled", [
+    lambda url: url, lambda url: url.removeprefix("http://").replace("127.0.0.1", "as.example")])
+def test_a_forgotten_name_is_told_with_the_command_that_has_one(home, server, spelled):
+    address = spelled(server.issuer)
+    told = home.oauthctl("login", address, "--client-id", "dev", "--scope", "read write", check=False)
+    assert told.status == 64 and "server's address" in told.stderr
+    assert shlex.split(next_step(told)) == [
+        "oauthctl", "login", "work", address, "--client-id", "dev", "--scope", "read write"]
+
+
+def test_several_accounts_are_named_each_with_its_command(home, server):
+    for name in ("alpha", "beta"):
+        define(home, name, f'issuer = "{server.issuer}"', 'client_id = "dev"')
+    told = home.oauthctl("login", check=False)
+    assert told.status == 3 and "oauthctl login alpha   or: oauthctl login beta" in told.stderr
+    for arguments in (["get-token", "--url", server.issuer], ["curl", server.issuer + "/api/hello"]):
+        told = home.oauthctl(*arguments, check=False)
+        assert "oauthctl login alpha   or: oauthctl login beta" in told.stderr
