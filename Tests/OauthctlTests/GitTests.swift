@@ -103,7 +103,8 @@ struct GitTests {
       Issue.record("git would go on")
       return
     }
-    #expect(line.contains("git config --global credential.https://h:8443.username other"))
+    #expect(line.contains("git config --global credential.https://h:8443.username other   or: "))
+    #expect(line.contains("git config --global credential.https://h:8443.username work"))
     #expect(line.contains("https://other@h:8443/"))
   }
 

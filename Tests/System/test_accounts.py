@@ -333,7 +333,7 @@ def test_after_a_restart_a_broken_file_is_an_error_that_names_it_and_the_login_i
     account = accounts(home)["work"]
     line = len(good.splitlines()) + 1
     assert account["state"] == "config_invalid" and account["issuer"] == dot.issuer
-    assert f"work.toml: line {line}:" in account["reason"] and "work.toml" in account["hint"]
+    assert f"work.toml:{line}: " in account["reason"] and "work.toml" in account["hint"]
     assert "file invalid" in home.oauthctl("status").stdout
     assert home.oauthctl("status", "--check", check=False).status == 3
     host = dot.resource.split("//")[1].split("/")[0]

@@ -37,12 +37,17 @@ def offered(home, script, *words):
     (("oauthctl", "account", "show", ""), {"other", "work"}), (("oauthctl", "login", ""), {"other", "work"}),
     (("oauthctl", "login", "work", "--grant", "dev"), {"device_code"}),
     (("oauthctl", "vault", "check", "back"), {"backup.vault"}),
+    (("oauthctl", "curl", ""), {"other", "work", "--any-host"}), (("oauthctl", "curl", "--any-host", "w"), {"work"}),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
 def test_names_grants_and_files_are_offered(home, script, words, expected):
     assert expected <= set(offered(home, script, *words))
 
 
+def test_what_follows_the_account_is_curl_s(home, script):
+    assert offered(home, script, "oauthctl", "curl", "work", "") == [""]
+
+
 @pytest.mark.parametrize(("shell", "files"), [("zsh", "_files"), ("fish", "-F")])
 def test_the_script_of_a_shell_that_completes_at_a_terminal_alone_asks_for_the_same(home, script, shell, files):
     text = script(shell).read_text()
-    assert "---completion get-token" in text and files in text
+    assert "---completion get-token" in text and "---completion curl" in text and files in text

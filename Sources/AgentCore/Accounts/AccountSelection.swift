@@ -84,7 +84,7 @@ package enum AccountSelection {
       }
       throw AgentFailure(
         .accountUnknown, origin.map { "no account for \($0)" } ?? "no account is set up",
-        hint: "set one up: oauthctl login NAME ISSUER --client-id ID")
+        hint: "set one up: oauthctl login NAME \(origin ?? "ISSUER") --client-id ID")
     }
     return (try choose(fitting, wish.username, path: url?.path ?? "", origin), origin)
   }
@@ -106,11 +106,15 @@ package enum AccountSelection {
     guard !loggedIn.isEmpty else {
       throw AgentFailure(
         .loginRequired, "login needed: none of the accounts that fit\(place) is logged in: \(list(names))",
-        hint: "oauthctl login \(names[0])", accounts: Array(names.prefix(shown)))
+        hint: names.prefix(3).map { "oauthctl login \($0)" }.joined(separator: "   or: "),
+        accounts: Array(names.prefix(shown)))
     }
+    let areDefaults = left.allSatisfy(\.isDefault)
     throw AgentFailure(
-      .accountAmbiguous, "\(left.count) accounts fit\(place): \(list(names))",
-      hint: "name one of them, or write  default = true  into the file of one",
+      .accountAmbiguous,
+      "\(left.count) accounts fit\(place)\(areDefaults ? ", each as the default": ""): \(list(names))",
+      hint: areDefaults
+        ? "take  default = true  out of the files of all but one" : "write  default = true  into the file of one",
       accounts: Array(names.prefix(shown)))
   }
 

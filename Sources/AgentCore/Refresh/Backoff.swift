@@ -64,6 +64,6 @@ package struct ForcedRefreshBudget: Sendable, Equatable {
     return nil
   }
 
-  /// What was taken led to no request: the server cannot be reached.
+  /// What was taken brought neither a token nor a refusal: in an outage the back-off alone decides when to ask.
   package mutating func giveBack() { level = min(Self.burst, level + 1) }
 }

@@ -42,7 +42,7 @@ extension CredentialService {
 
   private func unreadable(_ name: String) -> AgentFailure? {
     problems.first(about: name).map { problem in
-      AgentFailure(.configInvalid, "\(name): \(problem.file): \(problem.sentence)", hint: "mend \(problem.file)")
+      AgentFailure(.configInvalid, "\(name): \(problem.located)", hint: "mend \(problem.file)")
     }
   }
 

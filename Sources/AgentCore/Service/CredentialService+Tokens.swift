@@ -167,6 +167,9 @@ struct TokenBounds {
 }
 
 extension ConfigurationProblem {
+  /// The same with the file, as editors and compilers write places.
+  var located: String { file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason }
+
   /// Where in the file, and what is wrong.
   var sentence: String {
     (line.map { "line \($0): " } ?? "") + (key.map { "\($0): " } ?? "") + reason

@@ -61,7 +61,8 @@ struct DefinitionReader {
 
   private mutating func required(_ key: String, _ rule: (String) -> String?) -> String? {
     guard keys.has(key) else {
-      keys.refuse(key, "it is missing; every account needs it")
+      // One that is misspelled is no second fault.
+      if !keys.meant.contains(key) { keys.refuse(key, "it is missing; every account needs it") }
       return nil
     }
     return checked(key, rule)

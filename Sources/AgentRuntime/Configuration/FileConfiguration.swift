@@ -118,6 +118,10 @@ package final class FileConfiguration: ConfigurationSource {
       read.insert(name)
     }
     known.withLock { known in known = known.filter { read.contains($0.key) } }
+    reading.compareDefaults { definition in
+      let bytes = try? TrustedFile.read(definition.file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+      return bytes.flatMap { TOMLDocument.line(of: "default", in: $0) }
+    }
     return reading.configuration
   }
 

@@ -23,6 +23,29 @@ struct FolderReading {
       ConfigurationProblem(file: folder, line: nil, key: nil, reason: "it holds \(what); the rest is not read"))
   }
 
+  /// Of accounts that share a host one is the default at most: which of two is meant nobody can tell. One that names
+  /// `paths` is in nobody's way who names none.
+  mutating func compareDefaults(line: (AccountDefinition) -> Int?) {
+    var first: [String: AccountDefinition] = [:]
+    var told: Set<String> = []
+    for one in configuration.definitions where one.isDefault {
+      for origin in one.origins {
+        let place = "\(one.paths.isEmpty) \(origin)"
+        guard let other = first[place] else {
+          first[place] = one
+          continue
+        }
+        for (definition, rival) in [(one, other), (other, one)]
+        where configuration.problems.count < ConfigurationLimits.problems && told.insert(definition.name).inserted {
+          add(
+            ConfigurationProblem(
+              file: definition.file, line: line(definition), key: "default",
+              reason: "\(rival.name) is the default for \(origin) as well; take it out of one of the two"))
+        }
+      }
+    }
+  }
+
   /// What became of one file of so many bytes. Each file with problems keeps one at least: it is what tells that its last
   /// good definition holds.
   mutating func add(_ result: Result<AccountDefinition, ConfigurationProblems>, bytes: Int) {

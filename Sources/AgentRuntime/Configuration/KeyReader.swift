@@ -5,6 +5,8 @@ struct KeyReader {
   let file: String
   private let document: TOMLDocument
   private var found: [ConfigurationProblem] = []
+  /// Known keys that others were taken for.
+  private(set) var meant: Set<String> = []
   /// Problems that were counted and not written down.
   private var uncounted = 0
 
@@ -41,8 +43,9 @@ struct KeyReader {
     for (key, _) in others.prefix(most) {
       if let advice = SecretKeys.advice(key, file: file) {
         refuse(key, advice)
-      } else if let meant = KeySuggestion.nearest(to: key, among: known) {
-        refuse(key, "there is no such key; did you mean \(meant)?")
+      } else if let nearest = KeySuggestion.nearest(to: key, among: known) {
+        meant.insert(nearest)
+        refuse(key, "there is no such key; did you mean \(nearest)?")
       } else {
         refuse(
           key, "there is no such key" + (isListTold ? "" : "; known are \(known.sorted().joined(separator: ", "))"))

@@ -28,7 +28,7 @@ extension AccountCommand {
         guard
           try bench.terminal.confirm(
             "Send tokens and secrets of \(name) as shown?", otherwise: "oauthctl account accept \(name) --yes")
-        else { throw .silent(status: 1) }
+        else { throw .local("\(name): not accepted", run: nil, status: 1) }
       }
       let answer = try bench.agent.ask(
         AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)

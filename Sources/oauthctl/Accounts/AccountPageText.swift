@@ -24,10 +24,13 @@ struct AccountPageText {
     add("git user", summary.gitUsername)
     for name in details.endpoints.keys.sorted() { add(name, details.endpoints[name]) }
     add("secrets", details.secrets.joined(separator: " "))
-    add("token left", summary.expiresInSeconds.map { Duration.text(seconds: $0) })
+    add("token left", summary.expiresInSeconds.map { $0 > 0 ? Duration.text(seconds: $0) : "ended" })
     add("renewed", summary.state == .new ? nil : (summary.renewable ? "by itself" : "by a new login"))
     add("fingerprint", details.fingerprint)
-    for problem in details.problems { add("problem", problem.sentence) }
+    // The first one is why the state is what it is.
+    for problem in details.problems.dropFirst(summary.state == .configInvalid ? 1 : 0) {
+      add("problem", problem.sentence)
+    }
     for difference in details.differences {
       add("changed", "\(difference.key): \(difference.was) → \(difference.now)")
     }

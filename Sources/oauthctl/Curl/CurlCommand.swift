@@ -15,7 +15,7 @@ struct CurlCommand: ParsableCommand {
       Example: oauthctl curl work https://gitlab.example.com/api/v4/user
       """)
 
-  @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+  @Argument(parsing: .captureForPassthrough, completion: .curlWord) var arguments: [String] = []
 
   func run() throws { try run(.live()) }
 

@@ -35,6 +35,12 @@ struct Patient: Sendable {
     accounts = (try? bench.allAccounts()) ?? []
   }
 
+  /// Whether there is an account, or a file of one where no agent tells.
+  var hasAccounts: Bool {
+    let files = surroundings.configurationFolder.map { machine.names($0 + "/accounts.d") } ?? []
+    return !accounts.isEmpty || files.contains { $0.hasSuffix(".toml") }
+  }
+
   /// Leaves out all accounts but one.
   mutating func keep(_ account: String) throws(CommandError) {
     accounts = accounts.filter { $0.account == account }

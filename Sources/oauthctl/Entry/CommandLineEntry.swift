@@ -21,11 +21,7 @@ enum CommandLineEntry {
   ///
   /// - Returns: the exit status: a command's own, 0 for help, 64 for a command line that is not understood.
   static func report(_ error: any Error, _ words: [String], to terminal: Terminal) -> Int32 {
-    if let error = error as? CommandError {
-      terminal.fail(error)
-      if error.sentence != nil, FailureText.isAskedFor(words) { terminal.data(JSONText.line(FailureText(error))) }
-      return error.status
-    }
+    if let error = error as? CommandError { return tell(error, words, to: terminal) }
     let message = Oauthctl.message(for: error)
     if Oauthctl.exitCode(for: error) == .success {
       terminal.page(
@@ -36,7 +32,13 @@ enum CommandLineEntry {
     let known = Oauthctl.configuration.subcommands.contains { " " + ($0.configuration.commandName ?? "") == subcommand }
     let usage = CommandError.usage(
       message.isEmpty ? "no command" : message, run: "oauthctl\(known ? subcommand : "") --help")
-    terminal.fail(usage)
-    return usage.status
+    return tell(usage, words, to: terminal)
+  }
+
+  /// In words for people, and as JSON for whoever asked for JSON.
+  private static func tell(_ error: CommandError, _ words: [String], to terminal: Terminal) -> Int32 {
+    terminal.fail(error)
+    if error.sentence != nil, FailureText.isAskedFor(words) { terminal.data(JSONText.line(FailureText(error))) }
+    return error.status
   }
 }

@@ -7,6 +7,15 @@ extension CompletionKind {
   /// As the account file spells them.
   static var grant: CompletionKind { .list(["authorization_code", "device_code", "client_credentials", "password"]) }
 
+  /// The words of `oauthctl curl`: an account comes first, with `--any-host` before it; what follows is curl's.
+  static var curlWord: CompletionKind {
+    .custom { words, place, _ in
+      let before = words.prefix(place).drop { $0 != "curl" }.dropFirst()
+      return before.allSatisfy { $0 == "--any-host" }
+        ? accountNames(.live) + (before.isEmpty ? ["--any-host"] : []) : []
+    }
+  }
+
   static func accountNames(_ surroundings: Surroundings) -> [String] {
     guard let folder = surroundings.configurationFolder else { return [] }
     return FileBytes.names(in: folder + "/accounts.d").filter { $0.hasSuffix(".toml") }

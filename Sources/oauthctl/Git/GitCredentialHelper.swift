@@ -91,10 +91,10 @@ struct GitCredentialHelper {
   /// What a failure means to git. `origin` is the server, for advice that a person at git can follow.
   static func failure(_ error: CommandError, at origin: String) -> GitLookup.Failure {
     var error = error
-    if case .agent(var failure, let account) = error, let names = failure.accounts, let first = names.first {
+    if case .agent(var failure, let account) = error, let names = failure.accounts {
       switch failure.kind {
       case .accountAmbiguous, .accountUnknown:
-        failure.hint = choice(first, at: origin)
+        failure.hint = choice(names, at: origin)
         error = .agent(failure, account: account)
       default: break
       }
@@ -110,12 +110,13 @@ struct GitCredentialHelper {
     }
   }
 
-  /// How git is told which account: for this repository's address, or for the whole server.
-  private static func choice(_ account: String, at origin: String) -> String {
+  /// How git is told which account: for the whole server, or for this repository's address.
+  private static func choice(_ names: [String], at origin: String) -> String {
+    let commands = names.prefix(3).map { "git config --global credential.\(origin).username \($0)" }
     let address = origin.range(ofText: "://").map {
-      "\(origin[..<$0.upperBound])\(account)@\(origin[$0.upperBound...])/…"
+      "\(origin[..<$0.upperBound])\(names.first ?? "NAME")@\(origin[$0.upperBound...])/…"
     }
-    return "git config --global credential.\(origin).username \(account)   (or the address \(address ?? origin))"
+    return commands.joined(separator: "   or: ") + "   (or in the address, like \(address ?? origin))"
   }
 
   private func readRequest() throws(CommandError) -> GitCredentialRequest {

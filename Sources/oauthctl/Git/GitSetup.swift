@@ -10,6 +10,16 @@ enum GitSetup {
   /// without a port, or a whole URL for plain http on loopback.
   static func key(host: String) -> String { "credential.\(url(host: host)).helper" }
 
+  /// As accounts name their hosts: `https://host`, with the port where it is not the scheme's own.
+  static func origin(host: String) -> String {
+    let url = url(host: host)
+    guard let scheme = url.range(ofText: "://") else { return url }
+    let authority = url[scheme.upperBound...].prefix { $0 != "/" }.lowercased()
+    let port = url.hasPrefix("https:") ? ":443" : ":80"
+    return url[..<scheme.upperBound].lowercased()
+      + (authority.hasSuffix(port) ? authority.dropLast(port.count) : authority[...])
+  }
+
   /// As it stands in keys.
   static func url(host: String) -> String { host.contains("://") ? withoutSlash(host) : "https://" + host }
 

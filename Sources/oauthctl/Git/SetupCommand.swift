@@ -32,8 +32,14 @@ struct SetupCommand: ParsableCommand {
       if let account { try AccountName.check(account) }
       try GitSetup.checkFile(bench.surroundings)
       let hosts = try hosts(bench)
-      let commands = try commands(hosts, (try? bench.allAccounts()) ?? [])
-      defer { if !remove { warnOfLaterHelpers(hosts, bench) } }
+      let accounts = try? bench.allAccounts()
+      let commands = try commands(hosts, accounts ?? [])
+      defer {
+        if !remove {
+          warnOfLaterHelpers(hosts, bench)
+          if let accounts { warnOfUnserved(accounts, bench) }
+        }
+      }
       if commands.isEmpty {
         bench.terminal.say(
           remove
@@ -133,6 +139,20 @@ struct SetupCommand: ParsableCommand {
       let text = try git(["config", "--global", "--null", "--get-all", key]).text
       // Every value ends with NUL, the empty one too.
       return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+
+    /// A host that was named, and that no account's token may go to.
+    private func warnOfUnserved(_ accounts: [AccountSummary], _ bench: Workbench) {
+      for host in host {
+        let origin = GitSetup.origin(host: host)
+        let able = accounts.filter { account == nil || $0.account == account }
+        guard !able.contains(where: { $0.hosts.contains(origin) }) else { continue }
+        bench.terminal.warn(
+          (account.map { "the token of \($0) may not go" } ?? "no account's token may go")
+            + " to \(origin): git gets none there",
+          run: account.map { "add the host to `hosts` of its file, then: oauthctl account accept \($0)" }
+            ?? "oauthctl login NAME \(origin) --client-id ID   (or add the host to `hosts` of an account's file)")
+      }
     }
 
     /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.

@@ -44,7 +44,9 @@ struct AccountSelectionTests {
     #expect(name([One(name: "work"), One(name: "new", isLoggedIn: false)]) == "work")
     #expect(name([One(name: "new", isLoggedIn: false)]) == "new", "alone, it says that a login is needed")
     let none = failure([One(name: "b", isLoggedIn: false), One(name: "a", isLoggedIn: false)])
-    #expect(none?.kind == .loginRequired && none?.hint == "oauthctl login a" && none?.accounts == ["a", "b"])
+    #expect(
+      none?.kind == .loginRequired && none?.hint == "oauthctl login a   or: oauthctl login b"
+        && none?.accounts == ["a", "b"])
   }
 
   @Test("Two that fit are told by name")
@@ -52,6 +54,9 @@ struct AccountSelectionTests {
     let both = failure([One(name: "work"), One(name: "other")])
     #expect(both?.kind == .accountAmbiguous && both?.accounts == ["other", "work"])
     #expect(both?.message == "2 accounts fit https://h.example: other, work")
+    let defaults = failure([One(name: "work", isDefault: true), One(name: "other", isDefault: true)])
+    #expect(defaults?.message == "2 accounts fit https://h.example, each as the default: other, work")
+    #expect(defaults?.hint == "take  default = true  out of the files of all but one")
   }
 
   @Test("A user name means an account's own name, its username, or its name for git")

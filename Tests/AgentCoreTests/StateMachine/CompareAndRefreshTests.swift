@@ -201,6 +201,7 @@ struct CompareAndRefreshTests {
     let refused = driver.ask(force: true)
     #expect(driver.failure(refused) == .rateLimited)
     #expect(driver.failureWhole(refused)?.retryAfterMilliseconds == 30_000)
+    #expect(driver.failureWhole(refused)?.hint?.hasPrefix("the same again in 30 s") == true)
     driver.pass(30)
     let id = driver.ask(rejected: "b2")
     driver.saved()
@@ -211,13 +212,15 @@ struct CompareAndRefreshTests {
     #expect(driver.sent.count == 4)
   }
 
-  @Test("a forced refresh that could not be sent takes none of the burst")
-  func unsent() {
+  @Test(
+    "a forced refresh that an outage ended takes none of the burst",
+    arguments: [TokenCallEnd.notSent("connection refused"), .serverError])
+  func outage(end: TokenCallEnd) {
     let driver = MachineDriver()
     for _ in 0..<5 {
       let id = driver.ask(force: true)
       driver.saved()
-      driver.endsDurably(.notSent("connection refused"))
+      driver.endsDurably(end)
       #expect(driver.failure(id) == .unavailable)
       driver.pass(6)
     }

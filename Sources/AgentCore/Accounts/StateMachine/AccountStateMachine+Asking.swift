@@ -251,8 +251,9 @@ extension AccountStateMachine {
 
   private func rateLimited(_ wait: Int) -> AgentFailure {
     AgentFailure(
-      .rateLimited, "\(name): too many refreshes were forced by rejected tokens",
-      hint: "a token that is new and still rejected means that rights are missing, not that it is old",
+      .rateLimited, "\(name): too many refreshes were forced in a short time",
+      hint:
+        "the same again in \(max(1, (wait + 999) / 1_000)) s; where a new token is rejected as well, rights are missing",
       retryAfterMilliseconds: wait)
   }
 

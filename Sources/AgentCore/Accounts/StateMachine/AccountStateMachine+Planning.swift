@@ -129,9 +129,9 @@ extension AccountStateMachine {
     plannedFrom.isFinite ? max(0, Int((plannedFrom - now.bootSeconds) * 1_000)) : nil
   }
 
-  /// Whether the agent can get the next token by itself.
+  /// Whether the agent gets the next token by itself: not after the server refused the login or the client.
   package var isRenewable: Bool {
-    guard let record, let grant = record.grant else { return false }
+    guard let record, let grant = record.grant, grant.verdict == nil else { return false }
     return credential(record, grant) != nil
   }
 }

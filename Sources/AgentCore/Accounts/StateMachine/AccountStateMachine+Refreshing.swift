@@ -121,6 +121,7 @@ extension AccountStateMachine {
       return withdraw(call, failure)
     case .sentNoAnswer(let reason):
       isHeldByServer = true
+      budget.giveBack()
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       if record.grant?.verdict != nil || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
@@ -203,7 +204,8 @@ extension AccountStateMachine {
     case .refused(let error, let description):
       let failure = AgentFailure(
         .serverRefused, "\(name): \(host(of: call.binding)) refused to give a token (\(error))",
-        hint: description.map { "the server says: \($0)" }, oauthError: error, oauthErrorDescription: description)
+        hint: (description.map { "the server says: \($0); " } ?? "") + "oauthctl account show \(name)",
+        oauthError: error, oauthErrorDescription: description)
       if call.key == .standard {
         backoff.fail(
           "\(host(of: call.binding)) answered \(error)", at: now.bootSeconds, spread: random,
@@ -216,6 +218,7 @@ extension AccountStateMachine {
     case .refusedWithoutReason(let reason):
       outcome = doubt(&next, call, reason, at: now, random: random)
     case .undecided(let reason, let retryAfterSeconds):
+      budget.giveBack()
       backoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
       outcome = .failed(unavailable(at: now))
     }

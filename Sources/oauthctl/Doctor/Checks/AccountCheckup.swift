@@ -9,19 +9,18 @@ enum AccountCheckup {
   static let atOnce = 8
 
   static func findings(_ patient: Patient, _ agent: any AgentCalling) -> [Finding] {
-    guard let vault = patient.status?.vault else { return [] }
-    if patient.accounts.isEmpty {
-      guard [.absent, .open, .locked].contains(vault.state) else { return [] }
+    if !patient.hasAccounts {
       return [.note("accounts", "there is none yet", .run("oauthctl login NAME ISSUER --client-id ID"))]
     }
+    let told = patient.status?.problems ?? []
     var findings: [Finding] = []
     var waiting = Array(patient.accounts.prefix(most))[...]
     while !waiting.isEmpty {
       let group = Array(waiting.prefix(atOnce))
       waiting = waiting.dropFirst(atOnce)
-      let answers = group.map { account in Background { server(account, agent) } }
+      let answers = group.map { account in Background { server(account, agent, told) } }
       for (account, answer) in zip(group, answers) {
-        let server = answer?.value() ?? server(account, agent)
+        let server = answer?.value() ?? server(account, agent, told)
         findings += (state(account) + server + port(account, patient)).map { $0.about(account.account) }
       }
     }
@@ -31,7 +30,10 @@ enum AccountCheckup {
     return findings
   }
 
-  private static func server(_ account: AccountSummary, _ agent: any AgentCalling) -> [Finding] {
+  /// `told` are the problems of files that are findings already.
+  private static func server(
+    _ account: AccountSummary, _ agent: any AgentCalling, _ told: [ConfigurationProblem]
+  ) -> [Finding] {
     // A locked agent asks no server; the vault's own finding says so.
     if account.state == .locked { return [] }
     let name = account.account
@@ -40,12 +42,13 @@ enum AccountCheckup {
       // Told by the check of its file.
       if account.state == .configInvalid { return [] }
       if !answer.problems.isEmpty {
-        return answer.problems.map {
+        return answer.problems.filter { !told.contains($0) }.map {
           .wrong("definition", $0.sentence, .advice("put it right, then: oauthctl reload"))
         }
       }
-      // A password that a login was made with is not needed as long as its refresh token is there.
-      let missing = (answer.missingSecrets ?? []).filter { $0 != SecretKind.password.rawValue || !account.renewable }
+      // A login asks for what it needs, and nobody has to keep a password.
+      let isAsked = [.new, .loginRequired].contains(account.state)
+      let missing = isAsked ? [] : (answer.missingSecrets ?? []).filter { $0 != SecretKind.password.rawValue }
       let secrets = missing.map { kind in
         Finding.wrong("secret", "its \(kind) is missing", .run("oauthctl secret set \(name) \(kind)"))
       }

@@ -29,7 +29,11 @@ enum ToolCheck {
     let helpers = GitConfiguration.helpers(in: listed?.text ?? "")
     let ours = helpers.filter { GitSetup.isOurs($0.command) }
     guard !ours.isEmpty else {
-      return [.note("git", "it does not ask oauthctl", .run("oauthctl setup git"))]
+      return [
+        patient.hasAccounts
+          ? .note("git", "it does not ask oauthctl", .run("oauthctl setup git"))
+          : .ok("git", "it does not ask oauthctl, which has no account yet")
+      ]
     }
     for helper in ours {
       let program = helper.command.prefix { $0 != " " }.filter { $0 != "\\" }

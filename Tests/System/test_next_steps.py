@@ -1,0 +1,209 @@
+"""What the programs say is true, is said once, and names what helps."""
+
+import json
+import subprocess
+
+import pytest
+
+from support.accounts import account_file, define
+from support.dev_server import DevServer, consenting
+from support.vault import key_file, made_vault, set_passphrase
+
+PASSPHRASE = "correct horse battery"
+
+
+@pytest.fixture
+def server(home, agent):
+    with consenting(home) as started:
+        yield started
+
+
+@pytest.fixture
+def work(home, server):
+    home.oauthctl("login", "work", server.issuer, "--client-id", "dev", "--scope", "read")
+    return home
+
+
+# The vault
+
+def test_a_locked_vault_is_told_by_status_and_doctor_with_the_command_that_opens_it(work):
+    work.oauthctl("vault", "lock")
+    assert "  run: oauthctl vault unlock" in work.oauthctl("status").lines
+    page = work.oauthctl("doctor", check=False)
+    [place] = [number for number, line in enumerate(page.lines) if line.startswith("wrong  vault")]
+    assert page.status == 1 and page.lines[place + 1].strip() == "run: oauthctl vault unlock"
+    assert page.lines[-1] == "1 thing is wrong."
+    work.oauthctl("vault", "unlock")
+    assert not any("run:" in line for line in work.oauthctl("status").lines)
+
+
+def test_no_key_file_is_said_to_open_a_vault_where_none_is(work):
+    key_file(work).rename(key_file(work).with_suffix(".away"))
+    locked = work.oauthctl("vault", "lock")
+    assert "key file" not in locked.stderr
+    for command in (["status"], ["vault", "status"]):
+        text = work.oauthctl(*command).stdout
+        assert "vault locked (sealed)" in text and "key file opens" not in text
+    key_file(work).with_suffix(".away").rename(key_file(work))
+    assert "its key file opens it" in work.oauthctl("vault", "status").stdout
+    work.oauthctl("vault", "unlock")
+
+
+def test_a_wrong_passphrase_names_the_recovery_code_which_opens_the_vault(home, agent):
+    code = made_vault(home)
+    set_passphrase(home, PASSPHRASE)
+    home.oauthctl("vault", "lock")
+    wrong = home.oauthctl("vault", "unlock", "--passphrase", stdin="forgotten\n", check=False)
+    assert wrong.status == 5 and "oauthctl vault unlock --recovery-code" in wrong.stderr
+    home.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
+
+
+def test_hints_of_a_checked_copy_are_about_the_copy(home, agent):
+    """Its own passphrase and recovery code open it, whatever opens the live vault by now."""
+    code = made_vault(home)
+    set_passphrase(home, PASSPHRASE)
+    copy = home.root / "copy.vault"
+    home.oauthctl("vault", "backup", copy)
+    home.oauthctl("vault", "rekey", stdin=PASSPHRASE + "\n")
+    home.oauthctl("vault", "key-file", "remove", stdin=PASSPHRASE + "\n")
+    home.oauthctl("vault", "lock")
+    for options, typed in ([], None), (["--passphrase"], "wrong\n"), (["--recovery-code"], "wrong\n"):
+        failed = home.oauthctl("vault", "check", copy, *options, stdin=typed, check=False)
+        assert "copy" in failed.stderr.partition("\n")[0], failed.stderr
+        assert f"oauthctl vault check {copy} --recovery-code" in failed.stderr
+        assert "unlock" not in failed.stderr and "vault slots" not in failed.stderr
+    home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n")
+
+
+# Accounts
+
+def test_a_password_that_nobody_keeps_is_nothing_wrong(home, agent):
+    server = DevServer(home)
+    try:
+        server.script(answers=[{
+            "endpoint": "token", "action": "answer", "status": 200, "headers": {"Content-Type": "application/json"},
+            "body": json.dumps({"access_token": "a" * 20, "token_type": "Bearer", "expires_in": 3600})}])
+        home.oauthctl(
+            "login", "work", server.issuer, "--client-id", "dev-legacy", "--grant", "password", "--username", "alice",
+            "--password-stdin", stdin="demo\n")
+        assert json.loads(home.oauthctl("doctor", "--json").stdout)["healthy"]
+    finally:
+        server.stop()
+
+
+def test_account_show_says_of_a_dead_login_what_status_says(work, server):
+    assert "renewed" in work.oauthctl("account", "show", "work").stdout
+    server.script(revoke_grants=True)
+    assert work.oauthctl("get-token", "work", "--force", check=False).status == 4
+    shown = dict(line.split(maxsplit=1) for line in work.oauthctl("account", "show", "work").lines)
+    [line] = [line for line in work.oauthctl("status").lines if line.startswith("work ")]
+    assert shown["state"] == "login needed" and "login needed" in line
+    assert shown["renewed"] == "by a new login"
+    assert json.loads(work.oauthctl("account", "show", "work", "--json").stdout)["summary"]["renewable"] is False
+
+
+def test_too_many_forced_refreshes_are_told_as_that(work):
+    for _ in range(3):
+        work.oauthctl("get-token", "work", "--force")
+    told = work.oauthctl("get-token", "work", "--force", "--timeout", "1", check=False)
+    assert told.status == 6 and "too many refreshes were forced in a short time" in told.stderr
+    assert "rejected tokens" not in told.stderr and "the same again in" in told.stderr
+
+
+# Hosts and defaults
+
+def test_setup_git_says_which_hosts_no_token_may_go_to(work, server):
+    told = work.oauthctl("setup", "git", "--host", "https://nowhere.example", "--yes")
+    assert "no account's token may go to https://nowhere.example" in told.stderr
+    told = work.oauthctl("setup", "git", "--account", "work", "--host", "https://nowhere.example:443/team", "--yes")
+    assert "the token of work may not go to https://nowhere.example" in told.stderr
+    for host in (server.issuer, server.issuer + "/team"):
+        assert "may" not in work.oauthctl("setup", "git", "--host", host, "--yes").stderr
+
+
+def test_two_defaults_of_one_host_are_told_by_reload_status_and_doctor(home, server):
+    lines = [f'issuer = "{server.issuer}"', 'client_id = "dev"', "default = true"]
+    assert define(home, "alpha", *lines).status == 0
+    told = define(home, "beta", *lines)
+    assert told.status == 3
+    doctor = home.oauthctl("doctor", check=False).stdout
+    for name, other in (("alpha", "beta"), ("beta", "alpha")):
+        words = f"{account_file(home, name)}:3: default: {other} is the default for {server.issuer} as well"
+        assert words in told.stderr and words in doctor
+        assert f"{name}: line 3: default: {other} is the default" in home.oauthctl("status").stdout
+    # With paths an account is in nobody's way that has none.
+    assert define(home, "beta", *lines, 'paths = ["team"]').status == 0
+    assert home.oauthctl("reload").status == 0
+
+
+def test_git_is_told_in_one_line_which_file_is_broken_where_and_what_to_do(work, server):
+    work.oauthctl("login", "other", server.issuer, "--client-id", "dev", "--scope", "read")
+    work.agent.stop()
+    file = account_file(work, "other")
+    file.write_text(file.read_text() + 'scopes = "x"\n')
+    number = len(file.read_text().splitlines())
+    work.agent.start()
+    host = server.issuer.removeprefix("http://")
+    told = work.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n")
+    [line] = told.stderr.splitlines()
+    assert f"{file}:{number}: scopes: " in line and "did you mean scope?" in line and f"mend {file}" in line
+
+
+# Said once
+
+def test_a_misspelled_key_is_told_once(work, server):
+    assert work.oauthctl("status").stdout.count("issuer") == 0
+    text = account_file(work).read_text()
+    told = define(work, "work", *text.replace("issuer =", "isuer =").splitlines())
+    for said in (told.stderr, work.oauthctl("status").stdout, work.oauthctl("doctor", check=False).stdout):
+        assert said.count("did you mean issuer") == 1 and "it is missing" not in said, said
+
+
+def test_doctor_without_an_account_says_how_to_get_one_and_nothing_of_git(home):
+    for _ in range(2):
+        told = home.oauthctl("doctor").stdout
+        assert "oauthctl login" in told and "setup git" not in told
+        if not home.agent.is_running:
+            home.agent.start()
+
+
+# JSON
+
+def commands_with_json(programs):
+    """The words of every command that can print JSON, with what asks for it."""
+    tree = json.loads(subprocess.run(
+        [programs / "oauthctl", "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout)
+
+    def walk(command, words):
+        names = {name["name"] for argument in command.get("arguments", []) for name in argument.get("names") or []}
+        needed = [
+            {"name": "work"}.get(argument["valueName"], "work") for argument in command.get("arguments", [])
+            if argument["kind"] == "positional" and not argument["isOptional"]]
+        if "json" in names:
+            yield words, needed, ["--json"]
+        elif "format" in names:
+            yield words, needed, ["--format", "json"]
+        for child in command.get("subcommands", []):
+            if child["commandName"] != "help":
+                yield from walk(child, [*words, child["commandName"]])
+
+    return list(walk(tree["command"], []))
+
+
+def test_every_command_with_json_prints_its_failures_as_json(home):
+    found = commands_with_json(home.programs)
+    assert {tuple(words) for words, _, _ in found} >= {
+        ("status",), ("doctor",), ("get-token",), ("account", "list"), ("account", "show"), ("account", "accept"),
+        ("vault", "status"), ("vault", "lock"), ("vault", "slots"), ("vault", "check")}
+    elsewhere = {"OAUTHCTL_SOCKET": str(home.root / "nobody.sock")}
+    for words, needed, json_option in found:
+        cases = [([*needed, "--no-such-option"], {}, 64)]
+        if words != ["doctor"]:
+            cases.append((needed, elsewhere, 7))
+        for arguments, environment, status in cases:
+            failed = home.oauthctl(*words, *arguments, *json_option, environment=environment, check=False)
+            plain = home.oauthctl(*words, *arguments, environment=environment, check=False)
+            error = json.loads(failed.stdout)["error"]
+            assert error["exit"] == failed.status == plain.status == status, (words, failed, plain)
+            assert error["message"] and set(error) <= {"exit", "failure", "message", "hint"}
+            assert failed.stderr == plain.stderr and plain.stdout == ""
