@@ -5,8 +5,9 @@ import TokenVault
 /// Locking: nothing secret is left in memory, nobody is given anything, nothing is sent any more, and nothing that a
 /// server has given is lost.
 extension CredentialService {
-  /// Seconds that a lock waits for token requests under way.
-  package static let lockDrainSeconds = 60.0
+  /// Seconds that a lock waits for token requests under way: until the last helper has ended, which is killed three
+  /// seconds after its time is over at the latest. So none sends anything after the answer.
+  package static let lockDrainSeconds = Double(TokenEndpoint.refreshTimeoutMilliseconds) / 1_000 + 4
 
   /// Locks the agent and then `vault`. From its first step on every caller is answered `vault_locked`, and nothing that
   /// was not sent is sent any more; what has been sent to a server is waited for and made durable, a minute at most.

@@ -25,7 +25,7 @@ struct FetchConversation: Sendable {
   let kill: @Sendable () -> Void
 
   /// After a kill the pipe must end; a process that outlives SIGKILL for this long is stuck in the kernel.
-  private static let killGraceMilliseconds = 2_000
+  static let killGraceMilliseconds = 2_000
 
   func run() -> End {
     guard let received = FetchBuffer(capacity: FetchLimits.answerStreamBytes) else {

@@ -18,6 +18,8 @@ package final class FetchProcess: HTTPTransport {
 
   /// Time the helper has to report its own time-out before it is killed, in milliseconds.
   private static let graceMilliseconds = 1_000
+  /// Milliseconds after its time at which a helper is gone, whatever it does.
+  static let overtimeMilliseconds = graceMilliseconds + FetchConversation.killGraceMilliseconds
 
   /// - Parameters:
   ///   - helper: absolute path of `oauthd-fetch`.

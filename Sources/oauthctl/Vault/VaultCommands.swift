@@ -53,7 +53,7 @@ struct VaultCommand: ParsableCommand {
       bench.terminal.say("The vault is locked.")
       if !answer.drained {
         bench.terminal.warn(
-          "a server had not answered after a minute; a refresh token that comes later is kept sealed", run: nil)
+          "something was still under way after a minute; a refresh token that comes later is kept sealed", run: nil)
       }
       if !answer.sealed {
         let hasPassphrase = try bench.agent.ask(VaultStatusRequest()).has(.passphrase)

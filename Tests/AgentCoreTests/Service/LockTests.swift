@@ -84,8 +84,8 @@ struct LockTests {
     let asking = Task { await bench.failure(TokenGet(account: "work")) }
     try await bench.clock.sleepers(until: 500)
     let locking = Task { try await bench.call(VaultLock()) }
-    try await bench.clock.sleepers(until: 60)
-    bench.clock.advance(by: 60)
+    try await bench.clock.sleepers(until: CredentialService.lockDrainSeconds)
+    bench.clock.advance(by: CredentialService.lockDrainSeconds)
     #expect(try await !locking.value.drained)
     #expect(await asking.value?.kind == .vaultLocked)
     bench.clock.advance(by: 500)
@@ -106,8 +106,8 @@ struct LockTests {
     let asking = Task { await bench.failure(TokenGet(account: "work")) }
     try await bench.clock.sleepers(until: 500)
     let locking = Task { try await bench.call(VaultLock()) }
-    try await bench.clock.sleepers(until: 60)
-    bench.clock.advance(by: 60)
+    try await bench.clock.sleepers(until: CredentialService.lockDrainSeconds)
+    bench.clock.advance(by: CredentialService.lockDrainSeconds)
     _ = try await locking.value
     _ = await asking.value
     bench.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
@@ -159,9 +159,9 @@ struct LockTests {
     let asking = Task { await bench.failure(TokenGet(account: "work")) }
     try await bench.clock.sleepers(until: 500)
     let first = Task { try await bench.call(VaultLock()) }
-    try await bench.clock.sleepers(until: 60)
+    try await bench.clock.sleepers(until: CredentialService.lockDrainSeconds)
     let second = Task { try await bench.call(VaultLock()) }
-    bench.clock.advance(by: 60)
+    bench.clock.advance(by: CredentialService.lockDrainSeconds)
     #expect(try await !first.value.drained)
     #expect(try await bench.vault.steps.filter { $0 == "hold" }.count <= 1 + (second.value.drained ? 1 : 0))
     #expect(await asking.value?.kind == .vaultLocked)

@@ -4,10 +4,17 @@ import Sealing
 import Synchronization
 import Testing
 
+@testable import AgentCore
 @testable import AgentRuntime
 
 @Suite("The helper as a process")
 struct FetchProcessTests {
+  @Test("A lock outlasts every helper: none can send anything after the answer to it")
+  func lockOutlasts() {
+    let longest = TokenEndpoint.refreshTimeoutMilliseconds + FetchProcess.overtimeMilliseconds
+    #expect(CredentialService.lockDrainSeconds * 1_000 > Double(longest))
+  }
+
   /// A shell script in the place of the helper.
   private func impostor(_ script: String) throws -> (path: String, folder: URL) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fetch-" + UUID().uuidString)
