@@ -20,16 +20,6 @@ package struct PKCE: Sendable {
 
   /// The S256 transformation (RFC 7636 §4.2).
   package static func challenge(for verifier: Secret) -> String { Base64URL.encode(Digest.sha256(verifier)) }
-
-  /// True for 43…128 unreserved characters (RFC 7636 §4.1).
-  package static func isVerifier(_ verifier: Secret) -> Bool {
-    (43...128).contains(verifier.count)
-      && verifier.withBytes { bytes in
-        bytes.allSatisfy { byte in
-          isDigit(byte) || (0x41...0x5A).contains(byte & 0xDF) || Array("-._~".utf8).contains(byte)
-        }
-      }
-  }
 }
 
 /// The `state` parameter (RFC 6749 §10.12): what makes a redirect ours.

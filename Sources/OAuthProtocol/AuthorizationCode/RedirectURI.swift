@@ -71,15 +71,4 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
 
   /// The `redirect_uri` parameter when listening on `port`; the registered text when only pasting is possible.
   package func parameter(port: Int) -> String { isLoopback ? "\(beforePort):\(self.port ?? port)\(afterPort)" : text }
-
-  /// The same with a port or path fixed.
-  ///
-  /// Throws ``ProtocolError/redirectURI(shown:reason:)``, also when the response can only be pasted.
-  package func fixing(port: Int? = nil, path: String? = nil) throws(ProtocolError) -> RedirectURI {
-    guard isLoopback else {
-      throw .redirectURI(shown: Escaped.forTerminal(text), reason: "only a loopback one takes a port or path")
-    }
-    let portText = (port ?? self.port).map { ":\($0)" } ?? ""
-    return try RedirectURI(beforePort + portText + (path ?? afterPort))
-  }
 }

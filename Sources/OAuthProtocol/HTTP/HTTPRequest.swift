@@ -136,8 +136,6 @@ package struct HTTPRoute: Sendable, Equatable {
 package enum HTTPLimits {
   /// Largest answer body: 1 MiB.
   package static let bodyBytes = 1 << 20
-  /// Largest sum of answer header bytes: 64 KiB.
-  package static let headerBytes = 64 << 10
 }
 
 /// The HTTP seam: one method, three outcomes, never a throw. Cancelling the task does not cancel a request whose

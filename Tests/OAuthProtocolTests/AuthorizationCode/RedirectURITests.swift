@@ -40,15 +40,4 @@ import Testing
   func standard() throws {
     #expect(try RedirectURI("http://127.0.0.1/callback") == .standard)
   }
-
-  @Test("port and path can be fixed on loopback")
-  func fixing() throws {
-    #expect(try RedirectURI.standard.fixing(port: 8_765).text == "http://127.0.0.1:8765/callback")
-    #expect(try RedirectURI.standard.fixing(path: "/x").text == "http://127.0.0.1/x")
-    #expect(try RedirectURI("http://[::1]:1/a").fixing(port: 2, path: "/b").text == "http://[::1]:2/b")
-    #expect(try RedirectURI("http://localhost:1/a").fixing(path: "").parameter(port: 5) == "http://localhost:1")
-    #expect(throws: ProtocolError.self) { try RedirectURI.standard.fixing(path: "x@evil.example/") }
-    #expect(throws: ProtocolError.self) { try RedirectURI.standard.fixing(port: 70_000) }
-    #expect(throws: ProtocolError.self) { try RedirectURI("https://app.example/cb").fixing(port: 1) }
-  }
 }
