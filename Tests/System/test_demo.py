@@ -53,7 +53,7 @@ def test_an_interrupted_demo_cleans_up(home, before, seconds):
     time.sleep(seconds)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
-    assert process.returncode == 143
+    assert process.returncode == 143 or (process.returncode == -signal.SIGTERM and not before.exists()), "not yet begun"
 
 
 def test_a_demo_that_goes_wrong_says_where_and_fails(home, before):
