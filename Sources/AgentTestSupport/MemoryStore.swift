@@ -15,7 +15,7 @@ package final class MemoryStore: RecordStore {
     var loading = 0
     var mostLoading = 0
     var beforePut: (@Sendable () -> Void)?
-    var isRolledBack = false
+    var rolledBackFrom: UInt64?
     var letters: [(record: RecordID, payload: Secret)] = []
     var handedOut: Set<RecordID> = []
     var letterFailures: [VaultError] = []
@@ -25,10 +25,10 @@ package final class MemoryStore: RecordStore {
   private let state = Mutex(State())
 
   /// Holds what `steps` left on disk, each record as last written.
-  package init(_ steps: [VaultRecord] = [], isRolledBack: Bool = false) {
+  package init(_ steps: [VaultRecord] = [], rolledBackFrom: UInt64? = nil) {
     state.withLock { state in
       for record in steps { state.records[record.id] = record }
-      state.isRolledBack = isRolledBack
+      state.rolledBackFrom = rolledBackFrom
     }
   }
 
@@ -48,7 +48,7 @@ package final class MemoryStore: RecordStore {
   package var loads: Int { state.withLock { $0.loads } }
   /// The most loads that were under way at once.
   package var mostLoading: Int { state.withLock { $0.mostLoading } }
-  package var isRolledBack: Bool { state.withLock { $0.isRolledBack } }
+  package var rolledBackFrom: UInt64? { state.withLock { $0.rolledBackFrom } }
   package var puts: Int { state.withLock { $0.puts } }
   /// Records kept aside.
   package var spilled: Int { state.withLock { $0.spilled.count } }

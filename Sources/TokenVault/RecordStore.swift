@@ -75,11 +75,12 @@ package protocol RecordStore: Sendable {
   /// Removes those letters of a record that `letters` has given, durably. To be called when what they say is durable.
   func removeLetters(of record: RecordID) async throws(VaultError)
 
-  /// Whether what `loadAll` gave is older than what this machine has stored before. Its refresh tokens may have been
-  /// rotated since: using one could make the server revoke the whole grant.
-  var isRolledBack: Bool { get async }
+  /// Set where what `loadAll` gave is older than what this machine has stored before, until that is accepted: the commit
+  /// that was expected. Refresh tokens of before may have been rotated since: using one could make the server revoke the
+  /// whole grant. It stays the same over restarts, and is greater for each later rollback.
+  var rolledBackFrom: UInt64? { get async }
 }
 
 extension RecordStore {
-  package var isRolledBack: Bool { get async { false } }
+  package var rolledBackFrom: UInt64? { get async { nil } }
 }

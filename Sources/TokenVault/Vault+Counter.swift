@@ -1,12 +1,16 @@
 /// Whether the vault is the one that this machine wrote last.
 extension Vault {
-  package var isRolledBack: Bool { rollback != nil }
+  package var rolledBackFrom: UInt64? { rollback?.expected }
+
+  /// The number of the commit that follows: greater than every one that this machine remembers, in a vault that was put
+  /// back too, so that none is given twice and a second rollback is noticed like the first.
+  func nextCommit(after catalogue: Catalogue) -> UInt64 { max(catalogue.commit, rollback?.expected ?? 0) + 1 }
 
   /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback.
   package func acceptRollback() async throws(VaultError) {
     guard let session = try openedSession(), let accepted = rollback else { return }
     var catalogue = session.catalogue
-    catalogue.commit = max(catalogue.commit, accepted.expected) + 1
+    catalogue.commit = nextCommit(after: catalogue)
     // First, unlike any other commit: nothing is accepted that the counter would not remember, and a kill in between
     // leaves a vault that has to be accepted still.
     try session.counter.write(catalogue.commit)

@@ -104,7 +104,7 @@ package actor Vault: RecordStore {
       throw .staleVersion(stored: stored)
     }
     var catalogue = session.catalogue
-    catalogue.commit += 1
+    catalogue.commit = nextCommit(after: catalogue)
     catalogue.entries[record.id] = Catalogue.Entry(version: record.version, commit: catalogue.commit)
     let (name, sealed) = try sealing { () throws(SealingError) in
       (
@@ -120,7 +120,7 @@ package actor Vault: RecordStore {
   package func delete(_ id: RecordID) async throws(VaultError) {
     guard let session = try openedSession(), let keys, session.catalogue.entries[id] != nil else { return }
     var catalogue = session.catalogue
-    catalogue.commit += 1
+    catalogue.commit = nextCommit(after: catalogue)
     catalogue.entries[id] = nil
     let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
     try commit(.delete(rowName: name), catalogue)
@@ -202,11 +202,9 @@ package actor Vault: RecordStore {
       try session.database.commit(change, catalogue: sealed)
     } catch { throw forget(after: error) }
     session.catalogue = catalogue
-    if rollback == nil {
-      do throws(VaultError) {
-        try session.counter.write(catalogue.commit)
-      } catch { session.counterProblem = counterText(error) }
-    }
+    do throws(VaultError) {
+      try session.counter.write(catalogue.commit)
+    } catch { session.counterProblem = counterText(error) }
     self.session = session
   }
 

@@ -58,9 +58,9 @@ extension VaultError {
 
 /// How far back a vault is, in commits.
 package struct Rollback: Equatable, Sendable {
-  /// The vault's own last commit.
+  /// The vault's own last commit. Greater than `expected` when something was written since the rollback was found.
   package let found: UInt64
-  /// The last commit this machine remembers; where it does not, one that is greater than `found`.
+  /// The last commit this machine remembered then; where it did not, one that was greater than the vault's.
   package let expected: UInt64
   package var cause = Cause.older
 

@@ -210,6 +210,44 @@ def test_the_vault_from_just_before_a_rekey_is_old_at_once(vault, server):
     assert len(server.refreshes()) == count
 
 
+@pytest.mark.parametrize("is_lost", [False, True], ids=["counter there", "counter lost"])
+def test_a_login_on_an_old_vault_is_refreshed_after_restarts_and_the_others_are_held(vault, server, is_lost):
+    log_in(vault, server, "other")
+    vault.agent.stop()
+    old = vault_file(vault).read_bytes()
+    vault.agent.start()
+    for account in ("work", "other"):
+        refresh(vault, account, check=True)
+    vault.agent.stop()
+    vault_file(vault).write_bytes(old)
+    if is_lost:
+        counter_file(vault).unlink()
+    vault.agent.start()
+    log_in(vault, server)
+    count = len(server.refreshes())
+    for end in (vault.agent.stop, vault.agent.kill, vault.agent.stop):
+        end()
+        vault.agent.start()
+        refresh(vault, check=True)
+        result = refresh(vault, "other")
+        assert result.status == 5 and "oauthctl login other" in result.stderr
+        assert status(vault)["rolled_back"] is True
+    assert len(server.refreshes()) == count + 3, "nothing was sent for the other"
+    # Now the state after the login is an old one, too.
+    vault.agent.stop()
+    old = vault_file(vault).read_bytes()
+    vault.agent.start()
+    refresh(vault, check=True)
+    vault.agent.stop()
+    vault_file(vault).write_bytes(old)
+    vault.agent.start()
+    assert refresh(vault).status == 5 and len(server.refreshes()) == count + 4
+    vault_command(vault, "accept-rollback", "--yes")
+    log_in(vault, server)
+    vault.agent.restart()
+    assert refresh(vault).status == 0 and "rolled_back" not in status(vault)
+
+
 def test_what_is_not_old_is_not_called_so(home, server):
     """A vault that was just made, one that goes on, one whose agent is killed, one with a new key."""
     home.agent.start()

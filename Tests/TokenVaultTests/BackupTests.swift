@@ -32,7 +32,7 @@ struct BackupTests {
     try scratch.write(scratch.read(away), to: scratch.location.databaseFile)
     #expect(try await vault.held().count == 5)
     #expect(await vault.status().slots.map(\.isIntact) == [true, true, true])
-    #expect(!(await vault.isRolledBack), "nothing was changed since")
+    #expect(await vault.rollback == nil, "nothing was changed since")
     #expect(try scratch.files().keys.filter { $0.contains("backup") } == [])
   }
 

@@ -138,7 +138,7 @@ struct DamageTests {
     let vault = scratch.vault()
     do throws(VaultError) {
       let held = try await vault.held()
-      let isRolledBack = await vault.isRolledBack
+      let isRolledBack = await vault.rollback != nil
       if held == specimen.held && !isRolledBack {
         count.intact += 1
       } else if place.hasLog && isRolledBack && specimen.earlier.contains(held) {

@@ -234,7 +234,7 @@ struct LetterTests {
     }
     let putBack = self.vault()
     #expect(try await putBack.letters().isEmpty)
-    #expect(await putBack.isRolledBack)
+    #expect(await putBack.rollback != nil)
     await putBack.close()
     try scratch.restore(new)
     #expect(try await texts(self.vault()) == ["one"])

@@ -64,12 +64,12 @@ struct RekeyTests {
       try scratch.write(#require(before[name]), to: "\(scratch.path)/\(name)")
     }
     #expect(try await vault.held() == records)
-    #expect(await vault.isRolledBack)
+    #expect(await vault.rollback != nil)
     await #expect(throws: VaultError.self) { try await vault.rekey(passphrase: passphrase) }
     try await vault.acceptRollback()
     await vault.close()
     #expect(try await vault.held() == records)
-    #expect(!(await vault.isRolledBack))
+    #expect(await vault.rollback == nil)
     #expect(await vault.status().counterProblem == nil)
   }
 
@@ -85,11 +85,11 @@ struct RekeyTests {
       try scratch.write(#require(before[name]), to: "\(scratch.path)/\(name)")
     }
     #expect(try await vault.held() == records)
-    #expect(await vault.isRolledBack)
+    #expect(await vault.rollback != nil)
     await vault.close()
     #expect(unlink(scratch.location.counterFile) == 0)
     _ = try await vault.loadAll()
-    #expect(await vault.isRolledBack)
+    #expect(await vault.rollback != nil)
   }
 
   /// The steps of a rekey, in order: what a kill after each leaves.
@@ -123,12 +123,12 @@ struct RekeyTests {
       let found = scratch.vault()
       if opening == "passphrase" { try await found.unlock(passphrase: passphrase) }
       #expect(try await found.held() == records)
-      #expect(!(await found.isRolledBack))
+      #expect(await found.rollback == nil)
       #expect(await found.status().counterProblem == nil)
       try await found.put(.sample(40))
       await found.close()
       #expect(try await found.held().count == 31)
-      #expect(!(await found.isRolledBack))
+      #expect(await found.rollback == nil)
       _ = try await found.rekey(passphrase: passphrase)
       await found.close()
       #expect(try await found.held().count == 31)

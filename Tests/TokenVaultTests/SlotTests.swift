@@ -60,7 +60,7 @@ struct SlotTests {
     await vault.close()
     #expect(try await vault.held() == [Held(.sample(1))])
     #expect(await vault.status().slots.map(\.isIntact) == [true, true])
-    #expect(!(await vault.isRolledBack))
+    #expect(await vault.rollback == nil)
   }
 
   @Test("A recovery with a key file that is another vault's keeps that file and wraps for it")

@@ -67,6 +67,9 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   package var lastAskedWallSeconds: Double?
   package var binding: DefinitionBinding
   package var verdict: GrantVerdict?
+  /// What `RecordStore.rolledBackFrom` was when a person gave this grant its refresh token: it is younger than that
+  /// rollback, and older than any other. Nil: there was none.
+  package var afterRollback: UInt64?
 
   package init(
     kind: GrantKind, refreshToken: StoredSecret?, refreshTokenReceived: Moment?, refreshTokenLifeSeconds: Double?,
@@ -97,6 +100,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     case refreshTokenLifeSeconds = "refresh_token_life_s"
     case loggedIn = "logged_in"
     case lastAskedWallSeconds = "last_asked_wall_s"
+    case afterRollback = "after_rollback"
   }
 }
 

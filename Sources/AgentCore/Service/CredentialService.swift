@@ -98,6 +98,8 @@ package actor CredentialService {
   /// Accounts that are woken one after the other.
   var waking: [String] = []
   var isWaking = false
+  /// Of the vault as it was opened: see `RecordStore.rolledBackFrom`.
+  private var rollback: UInt64?
   /// Counts the machines of this agent's life, so that no call has the number of another.
   private var generation: UInt32 = 0
   /// Under way while it is open what a wall clock that moved means.
@@ -171,12 +173,13 @@ package actor CredentialService {
     defer { opening = nil }
     do {
       let records = try await store.loadAll()
-      let isRolledBack = await store.isRolledBack
+      let rollback = await store.rolledBackFrom
       let letters = records.isEmpty ? [:] : await letters()
       let read = await decode(records)
       let configuration = await readFiles()
       if isLocked { return .vaultLocked }
-      for case (let stored, let record?) in read { adopt(stored, record, letters, isRolledBack: isRolledBack) }
+      self.rollback = rollback
+      for case (let stored, let record?) in read { adopt(stored, record, letters) }
       strays = []
       apply(configuration)
       // Accounts without a definition, too: a revocation may be left to do.
@@ -212,7 +215,8 @@ package actor CredentialService {
 
   /// The user takes the vault as it is for the truth: refreshes go on.
   package func acceptRollback() {
-    for account in accounts.values { account.machine.isRolledBack = false }
+    rollback = nil
+    for account in accounts.values { account.machine.rollback = nil }
     wakeSoon(accounts.keys)
   }
 
@@ -235,11 +239,8 @@ package actor CredentialService {
     }
   }
 
-  private func adopt(
-    _ stored: VaultRecord, _ record: AccountRecord, _ letters: [RecordID: [LateToken]], isRolledBack: Bool
-  ) {
+  private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ letters: [RecordID: [LateToken]]) {
     var machine = newMachine(record)
-    machine.isRolledBack = isRolledBack
     let late = (letters[stored.id] ?? []) + strays.filter { $0.id == stored.id }.map(\.late)
     let isNews = machine.take(late)
     if !isNews { machine.adopt(callsUnderWay(stored.id, record)) }
@@ -287,6 +288,6 @@ package actor CredentialService {
 
   private func newMachine(_ record: AccountRecord?) -> AccountStateMachine {
     generation += 1
-    return AccountStateMachine(record: record, definition: nil, generation: generation)
+    return AccountStateMachine(record: record, definition: nil, rollback: rollback, generation: generation)
   }
 }

@@ -42,6 +42,8 @@ extension AgentFailure {
     case .rolledBack(let rollback):
       let message =
         switch rollback.cause {
+        case .older where rollback.found > rollback.expected:
+          "the vault was found older than this machine remembers (commit \(rollback.expected)), and nobody has accepted it"
         case .older:
           "the vault is older (commit \(rollback.found)) than this machine remembers (commit \(rollback.expected))"
         case .counterLost(let why): "the vault may be older than it was, nothing here can tell: \(why)"

@@ -51,7 +51,7 @@ extension Vault {
     }
     if session.slot(kind) != nil || session.catalogue.slots[kind.slotNumber] != nil {
       var catalogue = session.catalogue
-      catalogue.commit += 1
+      catalogue.commit = nextCommit(after: catalogue)
       catalogue.slots[kind.slotNumber] = nil
       try commit(.removeSlot(kind.slotNumber), catalogue)
       self.session?.slots.removeAll { $0.number == kind.slotNumber }

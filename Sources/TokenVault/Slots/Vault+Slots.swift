@@ -114,7 +114,7 @@ extension Vault {
   func put(_ slot: Slot) throws(VaultError) {
     guard let session, let keys else { throw .locked }
     var catalogue = session.catalogue
-    catalogue.commit += 1
+    catalogue.commit = nextCommit(after: catalogue)
     catalogue.slots[slot.number] = try sealing { () throws(SealingError) in try slot.fingerprint(keys: keys) }
     try commit(.slot(slot), catalogue)
     self.session?.slots.removeAll { $0.number == slot.number }

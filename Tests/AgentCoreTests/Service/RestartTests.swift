@@ -190,12 +190,32 @@ struct RestartTests {
     let bench = Bench()
     try await bench.logIn()
     await bench.service.drain(seconds: 1)
-    let restarted = bench.restarted(store: MemoryStore(bench.store.history, isRolledBack: true))
+    let restarted = bench.restarted(store: MemoryStore(bench.store.history, rolledBackFrom: 9))
     #expect(try await restarted.isGood(restarted.call(TokenGet(account: "work")).accessToken))
     bench.clock.advance(by: 3_601)
     #expect(await restarted.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
     #expect(bench.refreshes == 0)
     await restarted.service.acceptRollback()
     #expect(try await restarted.isGood(restarted.call(TokenGet(account: "work")).accessToken))
+  }
+
+  @Test(
+    "a login in an older vault is refreshed after a restart, but not after another rollback", arguments: [9, 10, nil])
+  func loginAfterRollback(later: UInt64?) async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    await bench.service.drain(seconds: 1)
+    let old = bench.restarted(store: MemoryStore(bench.store.history, rolledBackFrom: 9))
+    try await old.logIn()
+    old.clock.advance(by: 3_601)
+    #expect(try await old.isGood(old.call(TokenGet(account: "work")).accessToken))
+    await old.service.drain(seconds: 1)
+    let restarted = old.restarted(store: MemoryStore(old.store.history, rolledBackFrom: later))
+    restarted.clock.advance(by: 3_601)
+    if later == 10 {
+      #expect(await restarted.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
+    } else {
+      #expect(try await restarted.isGood(restarted.call(TokenGet(account: "work")).accessToken))
+    }
   }
 }

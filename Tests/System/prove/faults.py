@@ -42,12 +42,12 @@ def server_of(home, rotation):
     return server
 
 
-def log_in(home, server):
-    home.oauthctl("login", "work", server.issuer, "--client-id", "dev", "--scope", "read")
+def log_in(home, server, account="work"):
+    home.oauthctl("login", account, server.issuer, "--client-id", "dev", "--scope", "read")
 
 
-def refresh(home, check=False):
-    return home.oauthctl("get-token", "work", "--force", check=check)
+def refresh(home, account="work", check=False):
+    return home.oauthctl("get-token", account, "--force", check=check)
 
 
 def strace(home, *options):

@@ -49,6 +49,7 @@ extension AccountStateMachine {
     case .login(let grant, let token, let used):
       next.name = name
       next.grant = grant
+      next.grant?.afterRollback = rollback
       next.formerBinding = nil
       next.tokens = [token]
       next.intent = nil
@@ -57,7 +58,6 @@ extension AccountStateMachine {
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
       unchanged = nil
-      isRolledBack = false
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
       next.revocations += revocations(of: grant, next, at: now)
@@ -81,9 +81,9 @@ extension AccountStateMachine {
     case .setSecret(.refreshToken, let secret):
       // What was decided, and what was sent, was about the old one.
       next.grant?.take(secret, received: now, lifeSeconds: nil)
+      next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
       next.intent = nil
-      isRolledBack = false
     case .forgetSecret(.clientSecret):
       next.clientSecret = nil
       next.clientSecretPlace = nil

@@ -181,13 +181,19 @@ extension AccountStateMachine {
     }
   }
 
+  /// The grant is of a vault older than what this machine has seen: its refresh token may have been rotated since, and
+  /// using it could have the server revoke the grant. Valid tokens are served. One that came after the rollback is not.
+  var isRolledBack: Bool {
+    guard let rollback, let grant = record?.grant else { return false }
+    return grant.afterRollback != rollback
+  }
+
   /// Why nothing may be sent for the grant: what it is bound to is not what the files say, or it may be an old one.
   var obstacle: AgentFailure? {
     if isRolledBack {
       return AgentFailure(
         .vaultDamaged, "\(name): the vault is, or may be, older than it was, so its refresh token may be used up",
-        hint:
-          "oauthctl login \(name)   (it holds until the next start; oauthctl vault accept-rollback ends this for good)")
+        hint: "oauthctl login \(name)   (or, for all accounts: oauthctl vault accept-rollback)")
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
     return isDefinitionChanged ? definitionChanged : misplacedClientSecret

@@ -102,9 +102,8 @@ package struct AccountStateMachine: Sendable {
   /// Grows with every change that a token or its validity could depend on.
   package internal(set) var revision: UInt64 = 0
 
-  /// The record is of a vault older than what this machine has seen: its refresh token may have been rotated since, and
-  /// using it could have the server revoke the grant. Valid tokens are served; a login ends it.
-  package var isRolledBack = false
+  /// Set where the vault is older than what this machine has seen, until that is accepted: see `RecordStore.rolledBackFrom`.
+  package var rollback: UInt64?
   /// Nothing is sent any more: the vault is being locked, or the agent stops. What is under way is made durable.
   package internal(set) var isClosed = false
   /// Since then the record that could not be saved was tried again.
@@ -152,9 +151,12 @@ package struct AccountStateMachine: Sendable {
   var revocationBackoff = Backoff()
 
   /// `generation` tells this machine's calls from those of every other one of this agent's life.
-  package init(record: AccountRecord?, definition: AccountDefinition?, generation: UInt32 = 0) {
+  package init(
+    record: AccountRecord?, definition: AccountDefinition?, rollback: UInt64? = nil, generation: UInt32 = 0
+  ) {
     self.record = record
     self.definition = definition
+    self.rollback = rollback
     calls = UInt64(generation) << 32
   }
 
