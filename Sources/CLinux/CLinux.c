@@ -13,6 +13,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+// Descriptors 0 to 2 are there before anything else is opened, in every program: what is printed, and what a child takes
+// for its standard output, must not land in a vault, a socket or an event counter because that was closed.
+__attribute__((constructor)) static void open_standard_streams(void) {
+  for (int stream = 0; stream < 3; stream++) {
+    // The lowest free number is the missing one.
+    if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == 0 ? O_RDONLY : O_WRONLY);
+  }
+}
+
 int clinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
   struct ucred credentials;
   socklen_t length = sizeof credentials;

@@ -9,7 +9,6 @@ enum Main {
     // Before anything secret is read or answered: no core of this process or of what it starts, and no look into its
     // memory by another process of the user.
     clinux_forbid_cores()
-    StandardStreams.open()
     // A reader that went away shows as a failed write, not as a death without a word.
     signal(SIGPIPE, SIG_IGN)
     // Who started us may ignore its children's ends; we wait for ours.

@@ -1,0 +1,154 @@
+"""What another process does to ours: the same user's and another user's, to the agent, to the process that talks to
+servers, and to the client; and what a start with closed streams leaves. Each test is the attack.
+"""
+
+import ctypes
+import errno
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from network.accounts import endpoints, write_account
+from network.listeners import Silent
+from support.home import accepts
+from support.login import wait_until
+
+USER, STRANGER = 64001, 64002
+ATTACH, GET_DESCRIPTOR, COMPARE, OPEN_PROCESS = 16, 438, 312, 434
+# Of /proc; `cmdline` and `status` are everybody's to read.
+FILES = ["mem", "environ", "maps", "auxv", "stack", "syscall", "fd/0", "fdinfo/0", "map_files"]
+
+
+class Piece(ctypes.Structure):
+    _fields_ = [("address", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+def taken_by(uid, pid):
+    """What a process of `uid` gets of process `pid`."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            os.write(writer, " ".join(attempts(pid)).encode() + b" end")
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        said = pipe.read().split()
+    os.waitpid(child, 0)
+    assert said[-1:] == ["end"], "the attacker ran to its end"
+    return said[:-1]
+
+
+def attempts(pid):
+    for name in FILES:
+        try:
+            os.listdir(f"/proc/{pid}/{name}") if name == "map_files" else open(f"/proc/{pid}/{name}", "rb").close()
+            yield name
+        except OSError as error:
+            assert error.errno in (errno.EACCES, errno.EPERM), error
+    libc = ctypes.CDLL(None, use_errno=True)
+    room = ctypes.create_string_buffer(8)
+    mine, theirs = Piece(ctypes.addressof(room), 8), Piece(0x400000, 8)
+    process = libc.syscall(OPEN_PROCESS, pid, 0)
+    for name, call in {
+            "trace": lambda: libc.ptrace(ATTACH, pid, 0, 0),
+            "read": lambda: libc.process_vm_readv(pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0),
+            "write": lambda: libc.process_vm_writev(pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0),
+            "descriptor": lambda: libc.syscall(GET_DESCRIPTOR, process, 0, 0),
+            "compare": lambda: libc.syscall(COMPARE, pid, os.getpid(), 0, 0, 0)}.items():
+        ctypes.set_errno(0)
+        # Any other refusal comes after the kernel's check of rights, so that it let us in.
+        if call() >= 0 or ctypes.get_errno() not in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+            yield name
+
+
+def find_helper():
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/comm") as comm, open(f"/proc/{name}/status") as status:
+                if comm.read().startswith("oauthd-fetch") and f"Uid:\t{USER}\t" in status.read():
+                    return int(name)
+        except OSError:
+            pass
+    return None
+
+
+@pytest.fixture
+def theirs(home, scratch):
+    """The home as that of USER, with programs that he may read."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as other users")
+    mode = scratch.stat().st_mode
+    scratch.chmod(0o711)
+    home.root.chmod(0o711)
+    programs = home.root / "programs"
+    programs.mkdir()
+    programs.chmod(0o755)
+    for name in ("oauthctl", "oauthd", "oauthd-fetch"):
+        shutil.copy(home.programs / name, programs)
+        (programs / name).chmod(0o755)
+    home.programs = programs
+    yield home
+    scratch.chmod(mode)
+
+
+def give(home):
+    for folder, _, files in os.walk(home.root):
+        for path in [folder, *(os.path.join(folder, name) for name in files)]:
+            if not path.startswith(str(home.programs)):
+                os.chown(path, USER, USER)
+
+
+def start(home, name, *arguments, **options):
+    return home.start(home.programs / name, *arguments, user=USER, group=USER, extra_groups=[], **options)
+
+
+def test_no_process_of_ours_is_looked_into_by_another(theirs):
+    """While a login waits for a server that says nothing, so that all three hold its password."""
+    with Silent() as server:
+        write_account(theirs, "work", **endpoints(f"http://localhost:{server.port}"), client_authentication="none")
+        give(theirs)
+        agent = start(theirs, "oauthd", stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: accepts(theirs.socket), 20, "it listens")
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            client = start(theirs, "oauthctl", "login", "work", "--password-stdin", stdin=subprocess.PIPE, **quiet)
+            client.stdin.write("a password\n")
+            client.stdin.close()
+            wait_until(lambda: server.connections, 30, "the server is asked")
+            pids = {"agent": agent.pid, "helper": find_helper(), "client": client.pid}
+            prey = theirs.start("sleep", "60", user=USER, group=USER, extra_groups=[], **quiet)
+            assert {"environ", "fd/0"} <= set(taken_by(USER, prey.pid)), "the attack works, on what is not ours"
+            for name, pid in pids.items():
+                for uid in (USER, STRANGER):
+                    assert taken_by(uid, pid) == [], (name, uid)
+            for process in (prey, client):
+                process.kill()
+                process.wait()
+        finally:
+            agent.terminate()
+            agent.communicate(timeout=70)
+
+
+@pytest.mark.parametrize("closed", [(2,), (0, 1, 2)], ids=str)
+def test_an_agent_started_with_closed_streams_writes_its_log_into_nothing_of_its_own(home, closed):
+    """Else the number of a counter, a socket or a file is the log's."""
+    def close():
+        for number in closed:
+            os.close(number)
+
+    agent = home.start(home.programs / "oauthd", preexec_fn=close)
+    try:
+        wait_until(lambda: accepts(home.socket), 20, "it listens")
+        for number in closed:
+            if os.geteuid() == 0:
+                assert os.readlink(f"/proc/{agent.pid}/fd/{number}") == "/dev/null"
+    finally:
+        agent.terminate()
+        agent.communicate(timeout=70)
