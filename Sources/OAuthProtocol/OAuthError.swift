@@ -1,7 +1,7 @@
 import Sealing
 
-/// An error answer of an authorization server (RFC 6749 §4.1.2.1, §5.2), safe to show: escaped, and without a piece of a
-/// secret of the request it answers. Only `code` belongs into a log.
+/// An error answer of an authorization server (RFC 6749 §4.1.2.1, §5.2), safe to show: escaped, without a piece of a secret
+/// of the request it answers, and without words that look like one. Only `code` belongs into a log.
 package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
   /// What an error code means for the account.
   package enum Meaning: Sendable, Equatable {
@@ -34,8 +34,7 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     "incorrect_client_credentials", "authorization_declined", "token_expired",
   ]
 
-  /// Nil when `code` is not a usable error code. `secrets` are those of the request; a code that holds a piece of one is
-  /// not usable.
+  /// Nil when `code` is not a usable error code. `secrets` are those of the request; a code that may hold one is not usable.
   package init?(
     code: String, explanation: String? = nil, uri: String? = nil, intervalSeconds: Int? = nil,
     hiding secrets: RequestSecrets = RequestSecrets([])
@@ -43,11 +42,11 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     guard (1...128).contains(code.utf8.count),
       code.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
     else { return nil }
-    guard Self.registered.contains(code) || !secrets.appear(in: code) else { return nil }
+    guard Self.registered.contains(code) || !secrets.mayBe(in: code) else { return nil }
     self.code = code
     // Cut before it is shortened: half a secret is one, too.
     self.explanation = explanation.flatMap { $0.isEmpty ? nil : Escaped.forTerminal(secrets.cut(from: $0), limit: 300) }
-    self.uri = uri.flatMap { secrets.appear(in: $0) ? nil : try? WebURL($0).text }
+    self.uri = uri.flatMap { secrets.mayBe(in: $0) ? nil : try? WebURL($0).text }
     self.intervalSeconds = intervalSeconds
   }
 

@@ -31,7 +31,8 @@ extension LoginCoordinator {
           loginID: session.id, kind: .device, account: definition.name,
           expiresInSeconds: authorization.expiresInSeconds, userCode: authorization.userCode,
           verificationURI: authorization.verificationURI.text,
-          verificationURIComplete: authorization.verificationURIComplete?.text)
+          verificationURIComplete: authorization.verificationURIComplete?.text,
+          notice: Self.notice(of: authorization.verificationURI.origin, issuer: session.binding.issuer))
         add(session)
         let id = session.id
         run(id) { await $0.poll(id, authorization, asked: asked) }
@@ -43,6 +44,13 @@ extension LoginCoordinator {
       case .unusable: throw AgentFailure(.unavailable, "\(definition.name): \(host): \(verdict)")
       }
     }
+  }
+
+  /// A server could have a person enter the code of somebody else's login at another server.
+  private static func notice(of page: Origin, issuer: String) -> String? {
+    guard let issuer = try? WebURL(issuer).origin, !page.sharesSite(with: issuer) else { return nil }
+    return
+      "That page is at \(page.host), not at \(issuer.host): enter the code only if you know it as that server's page"
   }
 
   /// Polls the token endpoint at the times that the server's answers allow (RFC 8628 §3.5).

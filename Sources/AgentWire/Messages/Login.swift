@@ -57,11 +57,13 @@ package struct LoginStarted: Codable, Sendable, Equatable {
   package var userCode: String?
   package var verificationURI: String?
   package var verificationURIComplete: String?
+  /// One line for people: what to look at before they go on.
+  package var notice: String?
 
   package init(
     loginID: String, kind: Kind, account: String, expiresInSeconds: Int, authorizationURL: String? = nil,
     browserURL: String? = nil, redirectURI: String? = nil, userCode: String? = nil, verificationURI: String? = nil,
-    verificationURIComplete: String? = nil
+    verificationURIComplete: String? = nil, notice: String? = nil
   ) {
     self.loginID = loginID
     self.kind = kind
@@ -73,10 +75,11 @@ package struct LoginStarted: Codable, Sendable, Equatable {
     self.userCode = userCode
     self.verificationURI = verificationURI
     self.verificationURIComplete = verificationURIComplete
+    self.notice = notice
   }
 
   package enum CodingKeys: String, CodingKey {
-    case kind, account
+    case kind, account, notice
     case loginID = "login_id"
     case expiresInSeconds = "expires_in_s"
     case authorizationURL = "authorization_url"

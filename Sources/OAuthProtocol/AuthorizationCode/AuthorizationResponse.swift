@@ -57,7 +57,7 @@ package struct AuthorizationExpectation: Sendable {
     self.state = state
     self.issuer = issuer
     self.issuerRequired = issuerRequired
-    self.secrets = RequestSecrets(secrets + [state])
+    self.secrets = RequestSecrets(secrets + [state], publicTexts: [redirectURI, issuer ?? ""])
   }
 
   /// Judges a request to the loopback listener by its request line.
@@ -114,7 +114,7 @@ package struct AuthorizationExpectation: Sendable {
     guard let issuer else { return nil }
     // By bytes: Swift's == takes canonically equivalent spellings for equal.
     guard given.withBytes({ $0.elementsEqual(issuer.utf8) }) else {
-      let shown = given.withBytes { secrets.cut(from: String(decoding: $0.prefix(4_096), as: UTF8.self)) }
+      let shown = given.withBytes { secrets.cutPieces(from: String(decoding: $0.prefix(4_096), as: UTF8.self)) }
       return .issuerMismatch(shown: Escaped.forTerminal(shown))
     }
     return nil

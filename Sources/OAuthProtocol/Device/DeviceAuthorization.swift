@@ -41,7 +41,7 @@ package struct DeviceAuthorization: Sendable {
   /// 1…64 printable ASCII characters, to be typed.
   package let userCode: String
   package let verificationURI: WebURL
-  /// Holds the user code already; nil when the server gives none or a malformed one.
+  /// Holds the user code already; nil when the server gives none, or one that is malformed or elsewhere.
   package let verificationURIComplete: WebURL?
   /// 1…3600 seconds; 600 where the server does not say it in a usable way.
   package let expiresInSeconds: Int
@@ -109,13 +109,18 @@ extension DeviceAuthorization {
     do {
       verificationURI = try WebURL(address)
     } catch {
-      throw .member(name: "verification_uri", reason: error.description)
+      throw .member(name: "verification_uri", reason: secrets.cut(from: error.description))
     }
     let complete =
       object.text("verification_uri_complete", limit: 4_096) ?? object.text("verification_url_complete", limit: 4_096)
     deviceCode = code
     self.userCode = userCode
-    verificationURIComplete = complete.flatMap { secrets.appear(in: $0) ? nil : try? WebURL($0) }
+    // The same page with the code in it (RFC 8628 §3.3.1), so whoever has looked at the one knows the other.
+    let origin = verificationURI.origin
+    verificationURIComplete = complete.flatMap { text in
+      guard !secrets.appear(in: text), let url = try? WebURL(text), url.origin == origin else { return nil }
+      return url
+    }
     expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 600, 3_600)
     intervalSeconds = min(TokenLifetime(object.value("interval")).knownSeconds ?? 5, 300)
   }

@@ -4,8 +4,9 @@ package import Sealing
 /// must not get a password onto a terminal or into a log.
 ///
 /// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded, with the escapes of JSON
-/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, and with signs or blanks in between, those
-/// beyond ASCII too. What a server hides better than that is not found; nor are the secrets of other requests.
+/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, with signs or blanks in between, those
+/// beyond ASCII too, and two bytes taken for one character. Words that look like a token (``TokenLikeWords``) are left out
+/// as well: other encodings, and the secrets of other requests. What a server disguises as words is not found.
 package struct RequestSecrets: Sendable {
   /// Shortest piece of a secret that is cut out.
   package static let pieceBytes = 8
@@ -21,35 +22,81 @@ package struct RequestSecrets: Sendable {
   ]
 
   private let values: [Secret]
+  /// Texts that a server may repeat, though they look like a token: a client id, an address.
+  private let publicTexts: [String]
 
-  package init(_ values: [Secret]) { self.values = values }
+  package init(_ values: [Secret], publicTexts: [String] = []) {
+    self.values = values
+    self.publicTexts = publicTexts
+  }
 
   /// Everything in a request that is not known to be public: form values, and the credentials with what is in them.
   package init(of request: HTTPRequest) {
-    let fields = request.body.withBytes { try? FormFields(decoding: $0) }
-    var values = (fields?.members ?? []).filter { !Self.publicFields.contains($0.name) }.map(\.value)
+    let members = request.body.withBytes { try? FormFields(decoding: $0) }?.members ?? []
+    var values: [Secret] = []
+    var publicTexts = [request.url]
+    for member in members {
+      if !Self.publicFields.contains(member.name) {
+        values.append(member.value)
+      } else if let text = member.value.text(limit: 4_096) {
+        publicTexts.append(text)
+      }
+    }
     if let credentials = request.credentials {
       // Without the scheme's name, which is no secret.
       let token = credentials.withBytes { Secret($0.drop { $0 != UInt8(ascii: " ") }.dropFirst()) }
       values.append(token)
-      if let secret = Self.password(inBasic: token) { values.append(secret) }
-    }
-    self.values = values
-  }
-
-  /// `text` with every piece of a secret replaced by ``mark``.
-  package func cut(from text: String) -> String {
-    let bytes = Array(text.utf8)
-    guard let marks = marks(in: bytes) else { return text }
-    var kept: [UInt8] = []
-    for index in bytes.indices {
-      if !marks[index] {
-        kept.append(bytes[index])
-      } else if index == 0 || !marks[index - 1] {
-        kept += Self.mark.utf8
+      if let (id, password) = Self.pair(inBasic: token) {
+        values.append(password)
+        publicTexts.append(id)
       }
     }
+    self.values = values
+    self.publicTexts = publicTexts
+  }
+
+  /// `text` with every piece of a secret replaced by ``mark``, and every other word that looks like a token by an ellipsis.
+  package func cut(from text: String) -> String {
+    let bytes = Array(text.utf8)
+    let tokens = TokenLikeWords.find(in: bytes, isPublic)
+    return Self.cut(marks(in: bytes) ?? [Bool](repeating: false, count: bytes.count), tokens, from: bytes) ?? text
+  }
+
+  /// The same, but for words that only look like a token.
+  package func cutPieces(from text: String) -> String {
+    let bytes = Array(text.utf8)
+    return marks(in: bytes).flatMap { Self.cut($0, [], from: bytes) } ?? text
+  }
+
+  /// Nil where there is nothing to cut. A stretch of both kinds is a secret's.
+  private static func cut(_ secret: [Bool], _ tokens: [Range<Int>], from bytes: [UInt8]) -> String? {
+    var isCut = secret
+    for index in tokens.joined() { isCut[index] = true }
+    guard isCut.contains(true) else { return nil }
+    var kept: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      let end = isCut[index...].firstIndex(of: !isCut[index]) ?? bytes.count
+      if isCut[index] {
+        kept += (secret[index..<end].contains(true) ? mark : "…").utf8
+      } else {
+        kept += bytes[index..<end]
+      }
+      index = end
+    }
     return String(decoding: kept, as: UTF8.self)
+  }
+
+  private func isPublic(_ word: ArraySlice<UInt8>) -> Bool {
+    // Without the end of a sentence.
+    let end = word.lastIndex { !".:!?".utf8.contains($0) } ?? word.startIndex
+    let text = String(decoding: word[...end], as: UTF8.self)
+    return publicTexts.contains { $0.contains(text) }
+  }
+
+  /// Whether `text` holds a piece of a secret, or a word that looks like a token.
+  package func mayBe(in text: String) -> Bool {
+    appear(in: text) || !TokenLikeWords.find(in: Array(text.utf8), isPublic).isEmpty
   }
 
   /// Whether `text` holds a piece of a secret.
@@ -71,6 +118,7 @@ package struct RequestSecrets: Sendable {
     var views = readings + readings.map { $0.lettersAndDigits() }
     for reading in readings where reading.bytes.contains(where: { $0 >= 0x80 }) {
       views.append(reading.lettersAndDigits(UnescapedText.isASCIILetterOrDigit))
+      views += [reading.pairs(bigEndian: true), reading.pairs(bigEndian: false)]
     }
     let pieces = SecretPieces(of: values, in: views)
     guard !pieces.isEmpty else { return nil }
@@ -85,8 +133,8 @@ package struct RequestSecrets: Sendable {
     return marks
   }
 
-  /// The client secret in the base 64 of a Basic header (RFC 6749 §2.3.1).
-  private static func password(inBasic token: Secret) -> Secret? {
+  /// The client's id and secret in the base 64 of a Basic header (RFC 6749 §2.3.1).
+  private static func pair(inBasic token: Secret) -> (id: String, password: Secret)? {
     token.withBytes { text in
       var decoded = WipedBuffer(capacity: text.count)
       var bits: UInt32 = 0
@@ -104,7 +152,8 @@ package struct RequestSecrets: Sendable {
         guard let colon = pair.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var secret = WipedBuffer(capacity: pair.count)
         secret.append(contentsOf: UnescapedText(plain: Array(pair[(colon + 1)...])).unescaped().bytes)
-        return secret.secret()
+        let id = UnescapedText(plain: Array(pair[..<colon])).unescaped().bytes
+        return (String(decoding: id, as: UTF8.self), secret.secret())
       }
     }
   }

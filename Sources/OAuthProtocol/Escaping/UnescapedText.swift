@@ -30,6 +30,23 @@ struct UnescapedText {
     return result
   }
 
+  /// The two bytes that each character stands for where a text was taken for UTF-16.
+  func pairs(bigEndian: Bool) -> UnescapedText {
+    var result = UnescapedText(plain: [])
+    var index = 0
+    while index < bytes.count {
+      let length = bytes[index] < 0xE0 ? (bytes[index] < 0xC0 ? 1 : 2) : bytes[index] < 0xF0 ? 3 : 4
+      let end = min(index + length, bytes.count)
+      let source = sources[index].lowerBound..<sources[end - 1].upperBound
+      if length == 3, let unit = String(decoding: bytes[index..<end], as: UTF8.self).utf16.first {
+        let pair = [UInt8(unit >> 8), UInt8(unit & 255)]
+        for byte in bigEndian ? pair : pair.reversed() { result.append(byte, from: source) }
+      }
+      index = end
+    }
+    return result
+  }
+
   /// `%41`, `+`, `\u0041`, `\x41`, `\"`, `&#65;`, `&#x41` and `&amp;` as what they stand for; what is no escape stays.
   func unescaped() -> UnescapedText {
     var result = UnescapedText(plain: [])

@@ -27,7 +27,7 @@ package enum IDTokenName {
     ]
     return claims.lazy.compactMap { object.text($0, limit: claimLimitBytes) }
       .map { name in secrets.reduce(name) { $1.cut(from: $0) } }
-      .map { Escaped.forTerminal($0, limit: limitCharacters) }.first { !$0.isEmpty }
+      .map { Escaped.forTerminal($0, limit: limitCharacters) }.first { !["", "…"].contains($0) }
   }
 
   private static func isFor(_ clientID: String, _ audience: JSONValue?) -> Bool {

@@ -52,6 +52,19 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// True for 127.0.0.0/8, [::1] and localhost.
   package var isLoopback: Bool { HostAndPort.isLoopback(host) }
 
+  /// Whether the two are one owner's, as far as names tell: this machine's, or equal in their last two parts, three where
+  /// those are like `co.uk`.
+  package func sharesSite(with other: Origin) -> Bool {
+    host == other.host || isLoopback && other.isLoopback || site != nil && site == other.site
+  }
+
+  private var site: String? {
+    let labels = host.split(separator: ".")
+    guard let last = labels.last, !last.utf8.allSatisfy(isDigit), !host.hasPrefix("[") else { return nil }
+    let count = last.utf8.count == 2 && labels.dropLast().last.map { $0.utf8.count <= 3 } == true ? 3 : 2
+    return labels.count < count ? nil : labels.suffix(count).joined(separator: ".")
+  }
+
   /// `https://host`, with the port when it is not the default one; ``init(hostEntry:)`` reads it back.
   package var description: String {
     scheme.rawValue + "://" + host + (port == scheme.defaultPort ? "" : ":\(port)")

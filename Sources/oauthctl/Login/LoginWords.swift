@@ -49,6 +49,7 @@ enum LoginWords {
   static func device(_ login: LoginStarted) -> [String] {
     var lines = ["Open this on any device:", "  \(login.verificationURI ?? "")", "and enter the code:"]
     lines.append("  \(login.userCode ?? "")")
+    if let notice = login.notice { lines.append("\(PrintableText.escaped(notice, limit: 300)).") }
     if let complete = login.verificationURIComplete, complete != login.verificationURI {
       lines.append("or open this, which has the code in it:")
       lines.append("  \(complete)")

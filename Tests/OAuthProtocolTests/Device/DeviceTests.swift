@@ -41,7 +41,10 @@ import Testing
     #expect(try authorization().verificationURIComplete == nil)
     let complete = #","verification_uri_complete":"https://as.example/d?user_code=WDJB-MJHT""#
     #expect(try authorization(complete).verificationURIComplete?.query == "user_code=WDJB-MJHT")
-    #expect(try authorization(#","verification_uri_complete":"javascript:x""#).verificationURIComplete == nil)
+    for elsewhere in ["javascript:x", "https://other.example/d?user_code=WDJB-MJHT", "https://as.example:444/d"] {
+      let more = #","verification_uri_complete":"\#(elsewhere)""#
+      #expect(try authorization(more).verificationURIComplete == nil, "\(elsewhere)")
+    }
     let google = #"{"device_code":"d","user_code":"u","verification_url":"https://g.example/device"}"#
     guard case .authorized(let found) = DeviceAuthorizationVerdict(judging: answer(200, google), now: 0) else {
       Issue.record("refused")

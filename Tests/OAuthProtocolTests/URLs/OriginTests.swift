@@ -50,6 +50,20 @@ import Testing
     #expect((try WebURL(url).origin == Origin(hostEntry: "example.com")) == expected)
   }
 
+  @Test(
+    "two hosts are one owner's where their names end alike",
+    arguments: [
+      ("www.google.com", "accounts.google.com", true), ("github.com", "github.com", true),
+      ("github.com", "gitlab.com", false), ("microsoft.com", "login.microsoftonline.com", false),
+      ("evil.co.uk", "bank.co.uk", false), ("www.bank.co.uk", "login.bank.co.uk", true),
+      ("10.0.0.1", "20.0.0.1", false), ("localhost", "127.0.0.1", true), ("localhost", "example.com", false),
+      ("notgoogle.com", "google.com", false), ("[2001:db8::1]", "[2001:db8::2]", false), ("intranet", "other", false),
+    ])
+  func sites(one: String, other: String, expected: Bool) throws {
+    #expect(try Origin(hostEntry: one).sharesSite(with: Origin(hostEntry: other)) == expected)
+    #expect(try Origin(hostEntry: other).sharesSite(with: Origin(hostEntry: one)) == expected)
+  }
+
   @Test("http and https on loopback are different origins")
   func schemesDiffer() throws {
     #expect(try WebURL("http://127.0.0.1:443/").origin != Origin(hostEntry: "127.0.0.1"))
