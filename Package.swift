@@ -42,7 +42,6 @@ let boundWhole: [LinkerSetting] = [
     .when(configuration: .release))
 ]
 
-
 /// For what is started for every request: `text.contains(".local")` would link all regular expressions, half of a program.
 let withoutRegex: [SwiftSetting] = [
   .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
