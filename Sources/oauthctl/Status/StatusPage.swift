@@ -67,7 +67,7 @@ struct StatusPage: Sendable {
   private func loginLasts(_ account: AccountSummary) -> String {
     if let end = account.loginExpiresAt { return end > now ? Duration.text(seconds: end - now) : "ended" }
     switch account.state {
-    case .new, .loginRequired, .configInvalid, .loginPending, .locked: return "-"
+    case .new, .loginRequired, .clientRejected, .configInvalid, .loginPending, .locked: return "-"
     default: return account.renewable ? "not told" : "with the token"
     }
   }
