@@ -12,13 +12,13 @@ struct Main: AsyncParsableCommand {
     discussion: "It is started by need, by oauthctl or systemd. It takes no other settings here: see config.toml.",
     version: ProjectVersion.current)
 
-  @Option(help: "What to log on standard error: error, warning, info or debug. Never a secret.")
-  var logLevel = "info"
+  @Option(help: "What to log: error, warning, info or debug, whatever config.toml says. Never a secret.")
+  var logLevel: String?
 
   func run() async throws { throw ExitCode(await AgentProcess.run(logLevel: logLevel)) }
 
   static func main() async {
-    guard CommandLine.arguments.count > 1 else { Glibc.exit(await AgentProcess.run(logLevel: "info")) }
+    guard CommandLine.arguments.count > 1 else { Glibc.exit(await AgentProcess.run(logLevel: nil)) }
     await main(nil)
   }
 }

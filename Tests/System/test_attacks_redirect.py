@@ -119,7 +119,8 @@ def test_another_user_cannot_log_you_in_as_himself(home, agent, server, waiting)
     assert as_nobody(lambda: said(his)) == b"", "he was answered"
     assert command.poll() is None
     assert not [entry for entry in server.log() if entry.get("grant_type") == "authorization_code"]
-    assert REFUSED in agent.log.read_text() and str(NOBODY) in agent.log.read_text()
+    wait_until(
+        lambda: REFUSED in agent.log.read_text() and str(NOBODY) in agent.log.read_text(), 20, "the refusal in the log")
 
     finish(home, command, shown)
 

@@ -13,6 +13,7 @@ import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.listeners import Listener
+from support.login import wait_until
 from world.accounts import PASSWORD
 
 CLIENT_SECRET = 'client:secret/with "odd" 100%+signs'
@@ -200,9 +201,9 @@ def test_the_log_keeps_the_code_and_no_other_word_of_a_server(home, parrot):
     parrot.say = lambda _: PLACES["description"]("words of the server's own")
     login = home.oauthctl("login", "work", "--password-stdin", stdin=PASSWORD + "\n", check=False)
     home.oauthctl("get-token", "work", "--force", check=False)
-    log = home.agent.log.read_text()
     assert "words of the server's own" in login.stderr, "the person is told"
-    assert "refused: invalid_grant" in log and "words of" not in log
+    wait_until(lambda: "refused: invalid_grant" in home.agent.log.read_text(), 20, "the refusal in the log")
+    assert "words of" not in home.agent.log.read_text()
 
 
 def test_a_device_answer_tells_no_secret(home, parrot):

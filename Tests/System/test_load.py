@@ -189,7 +189,7 @@ def test_without_descriptors_idle_callers_make_room(ready, beside):
     limits = limit_descriptors(ready.agent, 20)
     held = load.hold_idle(ready.socket, 100)
     run.measure()
-    assert "cannot accept a connection" in ready.agent.log.read_text()
+    wait_until(lambda: "cannot accept a connection" in ready.agent.log.read_text(), 20, "it is in the log")
     resource.prlimit(ready.agent.process.pid, resource.RLIMIT_NOFILE, limits)
     for wire in held:
         wire.close()

@@ -191,7 +191,8 @@ def test_the_agent_hangs_up_on_another_user_before_it_reads_a_byte(open_house, d
 
     assert as_nobody(ask) == b""
     assert ask().startswith(b'{"jsonrpc"'), "our own user gets an answer by the same way"
-    assert "refused a connection of another user" in open_house.agent.log.read_text()
+    wait_until(
+        lambda: "refused a connection of another user" in open_house.agent.log.read_text(), 20, "it is in the log")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to listen as another user")

@@ -12,15 +12,22 @@ package struct AgentIdentity: Sendable {
   package var degraded: [String]
   /// Where its files are, by `configuration`, `data` and `state`.
   package var folders: [String: String]
+  /// Where its log is: `journal`, `standard_error`, or the path of a file.
+  package var log: String?
+  /// Conditions that come and go, of what is no business of the service.
+  package var conditions: @Sendable () -> [String]
 
   package init(
-    pid: Int32, started: String, startedAt: Moment, degraded: [String], folders: [String: String] = [:]
+    pid: Int32, started: String, startedAt: Moment, degraded: [String], folders: [String: String] = [:],
+    log: String? = nil, conditions: @escaping @Sendable () -> [String] = { [] }
   ) {
     self.pid = pid
     self.started = started
     self.startedAt = startedAt
     self.degraded = degraded
     self.folders = folders
+    self.log = log
+    self.conditions = conditions
   }
 }
 
@@ -231,9 +238,10 @@ package struct AgentRouter: LineResponder {
     return AgentStatusAnswer(
       pid: Int(identity.pid), agentVersion: ProjectVersion.current, started: identity.started,
       startedAt: Int(identity.startedAt.wallSeconds), vault: vault,
-      degraded: identity.degraded + (await service.conditions),
+      degraded: identity.degraded + identity.conditions() + (await service.conditions),
       problems: problems, problemsLeftOut: leftOut, counts: ["accounts": await service.definedCount],
-      accounts: page.accounts, next: page.next, folders: identity.folders.isEmpty ? nil : identity.folders)
+      accounts: page.accounts, next: page.next, folders: identity.folders.isEmpty ? nil : identity.folders,
+      log: identity.log)
   }
 
   private func vaultStatus(_: VaultStatusRequest) async -> VaultStatusAnswer {

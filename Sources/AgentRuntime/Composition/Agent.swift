@@ -19,16 +19,17 @@ struct Agent: Service, CustomStringConvertible {
 
   private let environment: [String: String]
   private let inherited: [InheritedSocket]
-  private let logger: Logger
+  private let log: AgentLog
+  private var logger: Logger { log.logger }
 
   /// The service group prints its services. Without a name it would print every field, by reflection, which is slow.
   var description: String { "agent" }
 
   /// `environment` and `inherited` are what the process was started with.
-  init(environment: [String: String], inherited: [InheritedSocket], logger: Logger) {
+  init(environment: [String: String], inherited: [InheritedSocket], log: AgentLog) {
     self.environment = environment
     self.inherited = inherited
-    self.logger = logger
+    self.log = log
   }
 
   /// Serves until a graceful shutdown. Throws ``AgentStartError`` when it cannot listen or has no home.
@@ -49,7 +50,7 @@ struct Agent: Service, CustomStringConvertible {
 
     let folder =
       ConfigurationFolder(environment: environment) ?? ConfigurationFolder(path: paths.configuration, home: nil)
-    let configuration = FileConfiguration(folder: folder, uid: uid)
+    let configuration = FileConfiguration(folder: folder, uid: uid, settled: log.threshold.follow)
     let vault = Vault(
       location: VaultLocation(
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
@@ -77,7 +78,8 @@ struct Agent: Service, CustomStringConvertible {
         folders: [
           "configuration": folder.path, "data": paths.vaultDirectory,
           "state": paths.stateDirectory,
-        ]),
+        ],
+        log: log.place, conditions: { log.conditions }),
       logger: logger)
     let listener: SocketListener
     do {

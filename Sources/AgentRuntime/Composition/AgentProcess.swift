@@ -6,29 +6,25 @@ import UnixSignals
 
 /// The agent as a process of its own: what `oauthd`'s main does.
 package enum AgentProcess {
-  /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is on standard
-  /// error. `logLevel` is a name of swift-log's levels; another one counts as `info`.
-  package static func run(logLevel: String) async -> Int32 {
+  /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is in the log.
+  /// `logLevel` is a name of swift-log's levels, which another one cannot change while the agent runs; nil: `config.toml`
+  /// says.
+  package static func run(logLevel: String?) async -> Int32 {
     let environment = ProcessEnvironment.read()
-    let journal = JournalSocket(environment: environment)
-    let stream = LineStream(descriptor: STDERR_FILENO)
-    var logger = Logger(label: "oauthd") { label -> any LogHandler in
-      guard let journal else { return StreamLogHandler(label: label, stream: stream) }
-      return JournalLogHandler(identifier: label, journal: journal)
-    }
-    logger.logLevel = Logger.Level(rawValue: logLevel) ?? .info
+    let log = AgentLog(environment: environment, commandLineLevel: logLevel)
     do {
       for name in ServiceNotifier.variables { unsetenv(name) }
       // One loop serves every browser; by default there would be a thread for each core.
       NIOSingletons.groupLoopCountSuggestion = 1
-      let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), logger: logger)
-      var quiet = logger
+      let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), log: log)
+      var quiet = log.logger
       quiet.logLevel = .error
       try await ServiceGroup(services: [agent], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet).run()
+      await log.finish()
       return 0
     } catch {
-      let line = "oauthd: \(error)\n"
-      _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+      log.tell(error)
+      await log.finish()
       return 1
     }
   }

@@ -10,12 +10,16 @@ package struct AgentSettings: Sendable, Equatable {
   package var certificateAuthorityFile: String?
   /// Whether the vault may lie on a network file system.
   package var allowsNetworkHome = false
+  /// From where on the agent logs, unless its command line says.
+  package var logLevel = LogLevel.info
+
+  package enum LogLevel: String, Sendable, CaseIterable { case error, warning, info, debug }
 
   package init() {}
 
   var proxyRules: ProxyRules { ProxyRules(proxy: proxy, exceptions: noProxy) }
 
-  static let known = ["proxy", "no_proxy", "ca_file", "allow_network_home"]
+  static let known = ["proxy", "no_proxy", "ca_file", "allow_network_home", "log_level"]
 
   /// The settings, or everything that is wrong with them.
   static func read(
@@ -31,6 +35,7 @@ package struct AgentSettings: Sendable, Equatable {
     if let reason = settings.noProxy.lazy.compactMap(ValueRules.noProxy).first { keys.refuse("no_proxy", reason) }
     settings.certificateAuthorityFile = keys.path("ca_file", folder: folder)
     settings.allowsNetworkHome = keys.bool("allow_network_home") ?? false
+    settings.logLevel = keys.choice("log_level", LogLevel.self) ?? .info
     return (settings, keys.problems)
   }
 }

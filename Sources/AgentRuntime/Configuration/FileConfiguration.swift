@@ -16,6 +16,7 @@ package final class FileConfiguration: ConfigurationSource {
   private let known = Mutex<[String: Known<Result<AccountDefinition, ConfigurationProblems>>]>([:])
   private let knownSettings = Mutex<Known<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)
   private let good = Mutex(AgentSettings())
+  private let settled: @Sendable (AgentSettings) -> Void
 
   /// A class: of a table that is half empty it takes a word.
   private final class Known<Result: Sendable>: Sendable {
@@ -28,10 +29,13 @@ package final class FileConfiguration: ConfigurationSource {
     }
   }
 
-  /// `uid` owns the files, beside root.
-  package init(folder: ConfigurationFolder, uid: UInt32) {
+  /// `uid` owns the files, beside root. `settled` is told the settings that hold, at each reading.
+  package init(
+    folder: ConfigurationFolder, uid: UInt32, settled: @escaping @Sendable (AgentSettings) -> Void = { _ in }
+  ) {
     self.folder = folder
     self.uid = uid
+    self.settled = settled
     watch = ConfigurationWatch(folder: folder)
   }
 
@@ -76,14 +80,19 @@ package final class FileConfiguration: ConfigurationSource {
           Known(digest, AgentSettings.read(try TOMLDocument(bytes), file: file, folder: folder))
         }
       knownSettings.withLock { $0 = reading }
-      if reading.result.problems.isEmpty { good.withLock { $0 = reading.result.settings } }
+      if reading.result.problems.isEmpty { settle(reading.result.settings) }
       return reading.result
     } catch TrustedFile.Failure.missing {
-      good.withLock { $0 = AgentSettings() }
+      settle(AgentSettings())
       return (AgentSettings(), [])
     } catch {
       return (AgentSettings(), [Self.problem(error, file: file)])
     }
+  }
+
+  private func settle(_ settings: AgentSettings) {
+    good.withLock { $0 = settings }
+    settled(settings)
   }
 
   /// Reads everything.

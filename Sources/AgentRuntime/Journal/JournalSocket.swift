@@ -21,9 +21,8 @@ final class JournalSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Sends an entry without waiting: a journal that is busy or gone holds nobody up. What it does not take goes to
-  /// standard error as `line`, if that takes it at once.
-  func send(_ entry: [UInt8], or line: @autoclosure () -> String) {
+  /// Sends an entry without waiting: a journal that is busy or gone holds nobody up. False when it was not taken.
+  func send(_ entry: [UInt8]) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
@@ -34,10 +33,6 @@ final class JournalSocket: Sendable {
           socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    guard sent != entry.count else { return }
-    var request = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-    guard poll(&request, 1, 0) == 1, request.revents & Int16(POLLOUT) != 0 else { return }
-    let text = Array(line().utf8)
-    _ = write(STDERR_FILENO, text, text.count)
+    return sent == entry.count
   }
 }

@@ -64,11 +64,13 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
   package var next: String?
   /// Where the agent's files are: `configuration`, `data` and `state`.
   package var folders: [String: String]?
+  /// Where its log is: `journal`, `standard_error`, or the path of a file.
+  package var log: String?
 
   package init(
     pid: Int, agentVersion: String, started: String, startedAt: Int, vault: VaultStatusAnswer, degraded: [String],
     problems: [ConfigurationProblem], problemsLeftOut: Int? = nil, counts: [String: Int], accounts: [AccountSummary],
-    next: String?, folders: [String: String]? = nil
+    next: String?, folders: [String: String]? = nil, log: String? = nil
   ) {
     self.pid = pid
     self.agentVersion = agentVersion
@@ -82,10 +84,11 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
     self.accounts = accounts
     self.next = next
     self.folders = folders
+    self.log = log
   }
 
   package enum CodingKeys: String, CodingKey {
-    case pid, folders
+    case pid, folders, log
     case agentVersion = "agent_version"
     case started
     case startedAt = "started_at"

@@ -1,6 +1,7 @@
 import AgentCore
 import AgentWire
 import Glibc
+import Logging
 import Testing
 
 @testable import AgentRuntime
@@ -135,13 +136,30 @@ struct FileConfigurationTests {
     try scratch.write(
       "config.toml",
       "proxy = \"socks5h://[::1]:9050\"\nno_proxy = \".internal localhost 10.0.0.1 10.0.0.0/8\"\n"
-        + "ca_file = \"/etc/ca.pem\"\nallow_network_home = true\n")
+        + "ca_file = \"/etc/ca.pem\"\nallow_network_home = true\nlog_level = \"debug\"\n")
     let (settings, problems) = configuration.settings()
     #expect(problems.isEmpty)
     #expect(settings.proxy == "socks5h://[::1]:9050")
     #expect(settings.noProxy == [".internal", "localhost", "10.0.0.1", "10.0.0.0/8"])
     #expect(settings.certificateAuthorityFile == "/etc/ca.pem")
-    #expect(settings.allowsNetworkHome)
+    #expect(settings.allowsNetworkHome && settings.logLevel == .debug)
+  }
+
+  @Test("What is logged follows each reading of config.toml, unless the command line says; other words are refused")
+  func logLevel() throws {
+    let (free, fixed) = (LogThreshold(commandLine: nil), LogThreshold(commandLine: "notice"))
+    let configuration = FileConfiguration(folder: configuration.folder, uid: getuid()) { settings in
+      free.follow(settings)
+      fixed.follow(settings)
+    }
+    #expect(free.level == .info)
+    try scratch.write("config.toml", "log_level = \"error\"\n")
+    #expect(configuration.read().problems.isEmpty && free.level == .error)
+    try scratch.write("config.toml", "log_level = \"warn\"\n")
+    #expect(configuration.read().problems.map(\.key) == ["log_level"] && free.level == .error)
+    unlink(scratch.path + "/config.toml")
+    #expect(configuration.read().problems.isEmpty && free.level == .info)
+    #expect(fixed.level == .notice)
   }
 
   @Test("The settings in force are the last good ones")

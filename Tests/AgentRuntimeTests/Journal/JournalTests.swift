@@ -31,8 +31,10 @@ struct JournalTests {
     let journal = try #require(
       JournalSocket(
         environment: ["JOURNAL_STREAM": Self.stream(file)], stream: file, path: receiver.notifier.address ?? ""))
-    var logger = Logger(label: "oauthd") { JournalLogHandler(identifier: $0, journal: journal) }
-    logger.logLevel = .debug
+    let output = JournalOutput(
+      identifier: "oauthd", journal: journal, otherwise: LogLines(DescriptorSink(descriptor: file)))
+    let threshold = LogThreshold(commandLine: "debug")
+    let logger = Logger(label: "oauthd") { _ in AgentLogHandler(output: output, threshold: threshold) }
     logger.warning(
       "login failed",
       metadata: [
@@ -59,7 +61,7 @@ struct JournalTests {
 
   @Test("The message ids are 128 bits, and different")
   func messageIDs() {
-    let ids = Array(JournalLogHandler.messageIDs.values)
+    let ids = Array(JournalOutput.messageIDs.values)
     #expect(ids.allSatisfy { $0.utf8.count == 32 && UInt64($0.prefix(16), radix: 16) != nil })
     #expect(Set(ids).count == ids.count)
   }

@@ -1,0 +1,49 @@
+import Glibc
+import Logging
+
+/// The agent's own log: the journal under systemd; a file for an agent that `oauthctl` started, whose standard error is
+/// nothing; else standard error.
+struct AgentLog: Sendable {
+  /// How long the end of the process waits for the last lines.
+  private static let patience = Duration.milliseconds(500)
+
+  let logger: Logger
+  let threshold: LogThreshold
+  /// `journal`, `standard_error`, or the path of the file.
+  let place: String
+  private let lines: LogLines
+
+  /// `environment` is what the process was started with, `commandLineLevel` what `--log-level` says.
+  init(environment: [String: String], commandLineLevel: String?) {
+    let threshold = LogThreshold(commandLine: commandLineLevel)
+    let output: any LogOutput
+    if environment["OAUTHCTL_STARTED"] == "on_demand", let paths = try? AgentPaths(environment: environment) {
+      let file = LogFile(folder: paths.stateDirectory)
+      lines = LogLines(file)
+      place = file.path
+      output = LineOutput(lines: lines)
+    } else {
+      lines = LogLines(DescriptorSink(descriptor: STDERR_FILENO))
+      if let journal = JournalSocket(environment: environment) {
+        place = "journal"
+        output = JournalOutput(identifier: "oauthd", journal: journal, otherwise: lines)
+      } else {
+        place = "standard_error"
+        output = LineOutput(lines: lines)
+      }
+    }
+    logger = Logger(label: "oauthd") { _ in AgentLogHandler(output: output, threshold: threshold) }
+    self.threshold = threshold
+  }
+
+  /// What is wrong with it, for whoever asks how the agent is.
+  var conditions: [String] { lines.problem.map { ["the log cannot be written: \($0)"] } ?? [] }
+
+  /// Why the process ends before it began.
+  func tell(_ error: any Error) {
+    let text = "oauthd: \(error)"
+    lines.write(place.hasPrefix("/") ? LineOutput.line(text) : text + "\n")
+  }
+
+  func finish() async { await lines.finish(within: Self.patience) }
+}

@@ -1,0 +1,63 @@
+import AgentWire
+import CLinux
+import Glibc
+import Logging
+
+/// What a log keeps of one event, before it is an entry of the journal or a line.
+struct LogEntry: Sendable {
+  var level: Logger.Level
+  var text: String
+  /// The word for what happened, `event` in the metadata.
+  var kind: String?
+  /// The rest of the metadata.
+  var values: [String: String]
+
+  init(_ event: LogEvent, _ common: Logger.Metadata) {
+    level = event.level
+    text = "\(event.message)"
+    values = common.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+    kind = values.removeValue(forKey: "event")
+  }
+
+  /// `account: text: reason (key=value, …)`.
+  var message: String {
+    var rest = values
+    let account = rest.removeValue(forKey: "account").map { "\($0): " } ?? ""
+    let reason = rest.removeValue(forKey: "reason").map { ": \($0)" } ?? ""
+    let others = rest.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
+    return account + text + reason + (others.isEmpty ? "" : " (\(others))")
+  }
+}
+
+/// Where entries go.
+protocol LogOutput: Sendable {
+  /// Returns at once: whoever logs may be the thread that serves everybody.
+  func take(_ entry: LogEntry)
+}
+
+/// Entries as lines: when, how grave, what.
+struct LineOutput: LogOutput {
+  /// Longest message, in characters.
+  private static let messageLimit = 2_048
+
+  let lines: LogLines
+
+  func take(_ entry: LogEntry) {
+    lines.write(Self.line("\(entry.level): \(PrintableText.escaped(entry.message, limit: Self.messageLimit))"))
+  }
+
+  /// `text` with the time, which is UTC: a time zone would be looked up in files.
+  static func line(_ text: String) -> String {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    var parts = tm()
+    gmtime_r(&now.tv_sec, &parts)
+    func digits(_ value: Int, _ count: Int) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    let date = [parts.tm_mon + 1, parts.tm_mday].map { "-" + digits(Int($0), 2) }.joined()
+    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits(Int($0), 2) }.joined(separator: ":")
+    return "\(parts.tm_year + 1_900)\(date)T\(time).\(digits(now.tv_nsec / 1_000_000, 3))Z \(text)\n"
+  }
+}
