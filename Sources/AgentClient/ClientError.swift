@@ -26,7 +26,7 @@ package enum ClientError: Error, Sendable, Equatable {
     switch self {
     case .notReachable(_, _, let hint): hint
     case .failure(let failure): failure.hint
-    case .protocolViolation: "are oauthctl and oauthd of one version? restart the agent after an upgrade"
+    case .protocolViolation: "oauthctl agent restart   # after an upgrade: oauthctl and oauthd are of one version then"
     case .timeout: "try again, or ask: oauthctl status"
     }
   }

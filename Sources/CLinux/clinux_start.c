@@ -7,12 +7,19 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
 char **clinux_environment(void) { return environ; }
+
+int clinux_open_process(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int clinux_signal_process(int process, int signal) {
+  return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0);
+}
 
 // Only what signal-safety(7) allows runs between fork and execve: the caller may have threads.
 

@@ -72,13 +72,13 @@ struct DoctorTests {
     ),
     (
       "an old agent", { _, agent in agent.hello.agentVersion = "0.0.1" },
-      ["wrong agent: systemctl --user restart oauthd.service"]
+      ["wrong agent: oauthctl agent restart"]
     ),
     (
       "an agent of before the upgrade", { machine, _ in machine.agentChangedAt = 1_001 },
-      ["note agent: systemctl --user restart oauthd.service"]
+      ["note agent: oauthctl agent restart"]
     ),
-    ("a remark of the agent", { _, agent in agent.status.degraded = ["x"] }, ["wrong agent: its log says more"]),
+    ("a remark of the agent", { _, agent in agent.status.degraded = ["x"] }, ["wrong agent: oauthctl agent log"]),
     (
       "no service beside the socket",
       { machine, _ in machine.files["/home/u/.local/share/systemd/user/oauthd.service"] = nil },
@@ -101,7 +101,7 @@ struct DoctorTests {
     ),
     (
       "a memory that others read", { machine, _ in machine.files["/proc/44/status"]?.owner = 7 },
-      ["wrong sandbox: systemctl --user restart oauthd.service"]
+      ["wrong sandbox: oauthctl agent restart"]
     ),
     (
       "restrictions without effect", { machine, _ in machine.files["/proc/44/status"]?.text = "Seccomp:\t0\n" },

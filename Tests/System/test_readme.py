@@ -34,7 +34,8 @@ NAMES = {
 }
 # What is printed here -> how README writes it, applied in this order.
 VARIABLE = [
-    (r"(?m)^agent    pid \d+,", "agent    pid 4711,"),
+    (r"(?<=pid )\d+", "4711"),
+    (r"~/(data|state)/oauthctl", lambda found: f"~/.local/{'share' if found[1] == 'data' else 'state'}/oauthctl"),
     # Whoever types takes a second from the login to this.
     (r"(?<=  ok     )2 h       (?=  )", "1 h 59 min"),
     (r"127\.0\.0\.1:\d+(?=/callback)", "<loopback>:8914"),

@@ -207,10 +207,27 @@ def test_the_journal_has_fields_to_look_by_and_no_secret(service, server, is_fen
         # The journal's own word for who said it.
         assert entry["_SYSTEMD_USER_UNIT"] == "oauthd.service" and entry["_COMM"] == "oauthd"
     everything = json.dumps(entries(service))
+    # Swift's thread library would tell of a thread priority that no user may have, with an address.
+    assert "thread priority" not in everything and {entry["_TRANSPORT"] for entry in entries(service)} == {"journal"}
     asked = dict(parse_qsl(urlsplit(re.search(r"http\S+[?&]state=\S+", login.stdout + login.stderr)[0]).query))
     assert len(set(tokens)) == 2
     for secret in (*tokens, recovery, "dev-web-secret", asked["state"], asked["code_challenge"]):
         assert len(secret) > 8 and secret not in everything
+
+
+def test_agent_commands_go_by_way_of_systemd(service):
+    """A stop that the socket undid would be none, and a restart that let go of the socket would refuse callers."""
+    pid = status(service)["pid"]
+    found = json.loads(service.oauthctl("agent", "status", "--json").stdout)
+    assert (found["pid"], found["started"], found["log"]) == (pid, "systemd", "journal")
+    restarted = json.loads(service.oauthctl("agent", "restart", "--json").stdout)["pid"]
+    assert restarted == service.agent != pid and service.show("ActiveState", "oauthd.socket") == "active"
+    assert "listening" in service.oauthctl("agent", "log", "-n", "20").stdout
+    assert service.oauthctl("agent", "stop").stderr.startswith(f"Stopped the agent (pid {restarted}).")
+    assert service.agent == 0 and service.show("ActiveState", "oauthd.socket") == "inactive"
+    assert service.oauthctl("agent", "status", check=False).status == 7
+    assert "listening" in service.oauthctl("agent", "log").stdout
+    assert status(service)["started"] == "systemd"
 
 
 def test_a_stopped_socket_is_removed(service):

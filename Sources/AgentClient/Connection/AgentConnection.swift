@@ -86,6 +86,14 @@ package final class AgentConnection {
   private func exchange(
     _ request: [UInt8], repeatable: Bool, name: String, timeoutMilliseconds: Int
   ) throws(ClientError) -> [UInt8] {
+    try ClientTrace.timed(name) { () throws(ClientError) in
+      try exchanged(request, repeatable: repeatable, name: name, timeoutMilliseconds: timeoutMilliseconds)
+    }
+  }
+
+  private func exchanged(
+    _ request: [UInt8], repeatable: Bool, name: String, timeoutMilliseconds: Int
+  ) throws(ClientError) -> [UInt8] {
     let deadline = Deadline(milliseconds: timeoutMilliseconds)
     // A connection that an earlier failure closed was never told this request: opening it again is no repetition.
     let first: Descriptor
@@ -114,6 +122,7 @@ package final class AgentConnection {
     while Int(deadline.remainingMilliseconds) > pause {
       usleep(UInt32(pause) * 1_000)
       pause = min(2 * pause, Self.lastPauseMilliseconds)
+      ClientTrace.tell?("the agent went before it answered \(name): asking the one that comes after it")
       do throws(ClientError) {
         let next = try reopen()
         socket = next
@@ -125,7 +134,7 @@ package final class AgentConnection {
     }
     throw ClientError.notReachable(
       path: path, reason: "it went each time before it answered \(name)",
-      hint: "look into its log, or run oauthd in a terminal of its own")
+      hint: "oauthctl agent log")
   }
 
   static func unreachable(_ location: SocketLocation, _ refusal: SocketDoor.Refusal) -> ClientError {

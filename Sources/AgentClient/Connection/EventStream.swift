@@ -25,7 +25,11 @@ package final class EventStream {
     } catch { throw AgentConnection.unreachable(location, error) }
     let deadline = Deadline(milliseconds: AgentConnection.defaultTimeoutMilliseconds)
     let exchange = LineExchange(socket: socket, deadline: deadline, mayGoOn: true)
-    guard let line = try exchange.run(RequestEncoder.line(id: .number(1), EventsSubscribe())) else {
+    let request = RequestEncoder.line(id: .number(1), EventsSubscribe())
+    let answer = try ClientTrace.timed(Method.eventsSubscribe.rawValue) { () throws(ClientError) in
+      try exchange.run(request)
+    }
+    guard let line = answer else {
       throw .protocolViolation("it ended the connection")
     }
     do {

@@ -25,6 +25,7 @@ struct Overload {
     pause = min(2 * pause, Self.mostMilliseconds)
     // With no time left to be answered in, what the agent said says more than a time-out would.
     guard milliseconds < remainingMilliseconds else { return false }
+    ClientTrace.tell?("the agent has too much to do: asking again in \(milliseconds) ms")
     usleep(UInt32(milliseconds) * 1_000)
     return true
   }

@@ -51,13 +51,19 @@ package struct AgentStarter {
   /// A connection that is told of changes; no agent is started for it. Throws as ``EventStream``.
   package func events() throws(ClientError) -> EventStream { try EventStream(to: location) }
 
+  /// systemctl, where the user's systemd runs and has a socket unit for the agent.
+  package var userManager: String? { UserManager(environment: environment(), programs: systemctl).program() }
+
   private var door: SocketDoor { SocketDoor(location: location, uid: geteuid()) }
 
   private func open(starting: Bool, _ connectMilliseconds: Int) throws(ClientError) -> Descriptor {
     do {
-      return try door.open(connectMilliseconds: connectMilliseconds)
+      let socket = try door.open(connectMilliseconds: connectMilliseconds)
+      ClientTrace.tell?("connected to \(location.path)")
+      return socket
     } catch {
       guard starting, case .nobody(let reason) = error else { throw AgentConnection.unreachable(location, error) }
+      ClientTrace.tell?("\(location.path): \(reason)")
       return try start(because: reason)
     }
   }
@@ -72,6 +78,7 @@ package struct AgentStarter {
     }
     let manager = UserManager(environment: environment, programs: systemctl)
     if location.source != .temporary, let program = manager.program() {
+      ClientTrace.tell?("\(program) --user start \(UserManager.unit)")
       guard manager.start(with: program), let socket = try? door.open() else {
         throw notReachable(
           "systemd did not start \(UserManager.unit)", "ask why: systemctl --user status \(UserManager.unit)")
@@ -98,6 +105,8 @@ package struct AgentStarter {
       [
         "LISTEN_PID=" + String(repeating: " ", count: 24), "LISTEN_FDS=1", "LISTEN_FDNAMES=agent",
         "OAUTHCTL_STARTED=on_demand",
+        // Else Swift's thread library tells the system's log of a thread priority that no user may have.
+        "LIBDISPATCH_LOG=NO",
       ] + StartPolicy.inherited(environment))
     let arguments = CStrings([program])
     guard clinux_start_agent(program, arguments.pointers, started.pointers, listener.number) == 0 else {
@@ -106,6 +115,7 @@ package struct AgentStarter {
       throw notReachable(
         "\(PrintableText.escaped(program)) cannot be started: \(reason)", "install oauthd beside oauthctl")
     }
+    ClientTrace.tell?("started an agent: \(program)")
     do {
       return try door.open()
     } catch {

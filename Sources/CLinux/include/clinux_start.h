@@ -17,6 +17,12 @@ int clinux_start_agent(const char *path, char *const *arguments, char *const *en
 /// ignored. Needs no descriptor of its own. 0 once the program runs, with its id in `pid`; else the errno.
 int clinux_start_helper(const char *path, int input, int output, pid_t *pid);
 
+/// pidfd_open: a process by a descriptor, closed on exec, that is readable once the process has ended.
+int clinux_open_process(pid_t pid);
+
+/// pidfd_send_signal.
+int clinux_signal_process(int process, int signal);
+
 /// The environment of this process.
 char **clinux_environment(void);
 

@@ -12,6 +12,7 @@ extension AccountCommand {
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

@@ -10,6 +10,7 @@ struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Lists the accounts, worst first.", discussion: "Example: oauthctl account list")
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -47,6 +48,7 @@ struct AccountCommand: ParsableCommand {
       abstract: "Shows one account whole; never its secrets.", discussion: "Example: oauthctl account show work")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -70,6 +72,7 @@ struct AccountCommand: ParsableCommand {
         """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

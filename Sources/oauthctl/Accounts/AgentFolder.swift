@@ -33,7 +33,7 @@ struct AgentFolder: Sendable {
     guard let mine = shells, let agents, let remedy else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
-      run: "\(remedy)   # or end the agent, so that this shell starts it")
+      run: "\(remedy)   # or, so that this shell starts it: oauthctl agent restart")
   }
 
   /// The failure for an account that is defined where the agent does not look; nil: it is not.

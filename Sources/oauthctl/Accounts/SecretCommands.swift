@@ -14,6 +14,7 @@ struct SecretCommand: ParsableCommand {
       discussion: "Example: oauthctl secret set work client_secret < FILE")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -47,6 +48,7 @@ struct SecretCommand: ParsableCommand {
       abstract: "Deletes a kept secret.", discussion: "Example: oauthctl secret forget work password")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

@@ -14,6 +14,7 @@ struct DoctorCommand: ParsableCommand {
   @Argument(help: "Looks at this account alone, beside what all of them need.", completion: .accountName)
   var account: String?
   @Flag(help: "Prints JSON.") var json = false
+  @OptionGroup var verbosity: Verbosity
 
   func run() throws {
     try run(Workbench(agent: WaitingAgent(), terminal: .live(), surroundings: .live), .live())

@@ -60,10 +60,6 @@ struct Patient: Sendable {
   /// A path as a word of a shell's command.
   func quoted(_ path: String) -> String { FileBytes.quoted(path) }
 
-  /// Ends the running agent, so that the next call starts another.
-  var restart: Finding.Fix {
-    guard let status else { return .run("oauthctl status") }
-    return status.started == "systemd"
-      ? .run("systemctl --user restart oauthd.service") : .run("kill \(status.pid); oauthctl status")
-  }
+  /// Ends the running agent, and starts another.
+  var restart: Finding.Fix { .run(status == nil ? "oauthctl status" : "oauthctl agent restart") }
 }

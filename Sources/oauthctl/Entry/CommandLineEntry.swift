@@ -8,6 +8,7 @@ enum CommandLineEntry {
     if let program = arguments.first, FileBytes.name(of: program) == "git-credential-oauthctl" {
       words = ["git-credential"] + words
     }
+    words = Verbosity.taken(from: words)
     do {
       var command = try Oauthctl.parseAsRoot(words)
       try command.run()

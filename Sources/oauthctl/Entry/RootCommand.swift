@@ -8,12 +8,13 @@ struct Oauthctl: ParsableCommand {
     discussion: """
       First:  oauthctl login work https://gitlab.example.com --client-id ID
       Then:   oauthctl curl https://gitlab.example.com/api/v4/user
+      With -v or --verbose, before any command, it says on standard error what is asked of the agent.
       """,
     version: Version.text,
     subcommands: [
       LoginCommand.self, GetTokenCommand.self, StatusCommand.self, CurlCommand.self, SetupCommand.self,
-      AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self, DoctorCommand.self,
-      ReloadCommand.self, GitCredentialCommand.self,
+      AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self, AgentCommand.self,
+      DoctorCommand.self, ReloadCommand.self, GitCredentialCommand.self,
     ])
 }
 

@@ -11,6 +11,7 @@ struct GitCredentialCommand: ParsableCommand {
   @Option(help: "Account NAME: its token, whichever other accounts share the host.", completion: .accountName)
   var account: String?
   @Argument(help: "get, store or erase; git may come up with others, which are ignored.") var operation: String
+  @OptionGroup var verbosity: Verbosity
 
   func run() throws {
     if let account { try AccountName.check(account) }

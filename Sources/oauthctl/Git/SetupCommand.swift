@@ -22,6 +22,7 @@ struct SetupCommand: ParsableCommand {
     var account: String?
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

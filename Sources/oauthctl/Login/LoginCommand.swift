@@ -14,6 +14,7 @@ struct LoginCommand: ParsableCommand {
   var name: String?
   @Argument(help: "URL of the authorization server: makes accounts.d/NAME.toml.") var issuer: String?
   @OptionGroup var options: LoginOptions
+  @OptionGroup var verbosity: Verbosity
 
   func run() throws { try run(.live()) }
 

@@ -14,6 +14,7 @@ extension SetupCommand {
     @Flag(help: "Takes proxy and no_proxy out again.") var remove = false
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

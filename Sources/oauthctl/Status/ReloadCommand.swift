@@ -5,6 +5,7 @@ struct ReloadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Makes the agent read its configuration files again.",
     discussion: "Example: oauthctl reload")
+  @OptionGroup var verbosity: Verbosity
 
   func run() throws { try run(.live()) }
 

@@ -73,14 +73,7 @@ struct StatusPage: Sendable {
   }
 
   var agentLine: String {
-    let started =
-      switch status.started {
-      case "systemd": "started by systemd"
-      case "on_demand": "started on demand"
-      case "by_hand": "started by hand"
-      default: clean(status.started)
-      }
-    return "agent    pid \(status.pid), \(started) · \(Self.vaultText(status.vault))"
+    "agent    pid \(status.pid), \(AgentReport.words(started: status.started)) · \(Self.vaultText(status.vault))"
   }
 
   static func vaultText(_ vault: VaultStatusAnswer) -> String {

@@ -1,3 +1,4 @@
+import AgentClient
 import CLinux
 import Glibc
 
@@ -61,6 +62,7 @@ enum Program {
     let result = posix_spawn(
       &child, program, &actions, &attributes, argumentPointers + [nil], environmentPointers + [nil])
     guard result == 0 else { throw StartFailure(code: result) }
+    ClientTrace.tell?("started \(program)")
     return child
   }
 

@@ -29,6 +29,12 @@ struct Surroundings: Sendable {
     return home.map { $0 + "/.config/oauthctl" }
   }
 
+  /// `$XDG_STATE_HOME/oauthctl`, else `~/.local/state/oauthctl`.
+  var stateFolder: String? {
+    if let folder = self["XDG_STATE_HOME"], folder.hasPrefix("/") { return folder + "/oauthctl" }
+    return home.map { $0 + "/.local/state/oauthctl" }
+  }
+
   /// A path as people write it: `~` for the home folder.
   func abbreviated(_ path: String) -> String {
     guard let home, home != "/", path.hasPrefix(home + "/") else { return path }

@@ -31,6 +31,7 @@ struct GetTokenCommand: ParsableCommand {
   @Flag(help: "Refreshes even if the token looks good.") var force = false
   @Flag(name: .customLong("best-effort"), help: "Gives what there is when --min-validity cannot be met.")
   var bestEffort = false
+  @OptionGroup var verbosity: Verbosity
 
   func run() throws { try run(.live()) }
 

@@ -14,6 +14,7 @@ struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows whether the vault is open, and where it is.", discussion: "Example: oauthctl vault status")
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -43,6 +44,7 @@ struct VaultCommand: ParsableCommand {
         Example: oauthctl vault lock
         """)
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -75,6 +77,7 @@ struct VaultCommand: ParsableCommand {
         """)
     @Flag(help: "Asks for the passphrase.") var passphrase = false
     @Flag(help: "Asks for the recovery code, and writes a key file that is lost anew.") var recoveryCode = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -123,6 +126,7 @@ struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes the vault before the first login does, and prints its recovery code.",
       discussion: "Example: oauthctl vault create > recovery-code.txt")
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -144,6 +148,7 @@ struct VaultCommand: ParsableCommand {
         Example: oauthctl vault accept-rollback
         """)
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

@@ -13,6 +13,7 @@ extension VaultCommand {
         Example: oauthctl vault backup ~/backup/vault.db
         """)
     @Argument(help: "The file to write; none may be there.", completion: .file()) var file: String
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -49,6 +50,7 @@ extension VaultCommand {
     @Flag(help: "Opens the backup by its passphrase.") var passphrase = false
     @Flag(help: "Opens the backup by its recovery code.") var recoveryCode = false
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

@@ -8,6 +8,7 @@ extension VaultCommand {
     static let configuration = CommandConfiguration(
       abstract: "Lists the ways to open the vault.", discussion: "Example: oauthctl vault slots")
     @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
@@ -42,6 +43,7 @@ extension VaultCommand {
         discussion: "Example: oauthctl vault passphrase set")
       @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -66,6 +68,7 @@ extension VaultCommand {
         discussion: "Example: oauthctl vault passphrase change")
       @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -85,6 +88,7 @@ extension VaultCommand {
     struct Remove: ParsableCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the passphrase.", discussion: "Example: oauthctl vault passphrase remove")
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -103,6 +107,7 @@ extension VaultCommand {
     struct Add: ParsableCommand {
       static let configuration = CommandConfiguration(
         abstract: "Lets a key file open the vault.", discussion: "Example: oauthctl vault key-file add")
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -117,6 +122,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the key file: from then on the vault opens by its passphrase alone.",
         discussion: "Example: oauthctl vault key-file remove")
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -137,6 +143,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Prints a new recovery code; the old one opens nothing any more.",
         discussion: "Example: oauthctl vault recovery renew")
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -150,6 +157,7 @@ extension VaultCommand {
     struct Remove: ParsableCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the recovery code.", discussion: "Example: oauthctl vault recovery remove")
+      @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
@@ -167,6 +175,7 @@ extension VaultCommand {
         What to do when the vault, its key file or its recovery code may have been copied. A passphrase stays.
         Example: oauthctl vault rekey
         """)
+    @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 

@@ -7,7 +7,7 @@ enum AgentCheck {
     case .absent(let error): return [absent(error, patient)]
     case .running(let hello, let status):
       var findings = [age(hello, status, patient)]
-      for remark in status.degraded { findings.append(.wrong("agent", remark, .advice("its log says more"))) }
+      for remark in status.degraded { findings.append(.wrong("agent", remark, .run("oauthctl agent log"))) }
       return findings
     }
   }
@@ -23,7 +23,9 @@ enum AgentCheck {
         ))
     }
     guard case .notReachable(let sentence, let step) = error else {
-      return .wrong("agent", error.sentence ?? "it does not answer", .advice(error.nextStep ?? "its log says why"))
+      return .wrong(
+        "agent", error.sentence ?? "it does not answer",
+        error.nextStep.map { .advice($0) } ?? .run("oauthctl agent log"))
     }
     if let location, location.source != .environment {
       if patient.machine.status(location.path)?.kind == .socket {
@@ -38,12 +40,6 @@ enum AgentCheck {
   }
 
   private static func age(_ hello: AgentHelloAnswer, _ status: AgentStatusAnswer, _ patient: Patient) -> Finding {
-    let started =
-      switch status.started {
-      case "systemd": "started by systemd"
-      case "on_demand": "started on demand"
-      default: "started by hand"
-      }
     if hello.protocol != 1 || hello.agentVersion != ProjectVersion.current {
       return .wrong(
         "agent", "pid \(status.pid) is version \(hello.agentVersion), this is \(ProjectVersion.current)",
@@ -54,6 +50,7 @@ enum AgentCheck {
     {
       return .note("agent", "pid \(status.pid) runs the oauthd of before it was installed anew", patient.restart)
     }
-    return .ok("agent", "pid \(status.pid), version \(hello.agentVersion), \(started)")
+    return .ok(
+      "agent", "pid \(status.pid), version \(hello.agentVersion), \(AgentReport.words(started: status.started))")
   }
 }

@@ -50,7 +50,7 @@ enum UnitCheck {
     if let status = patient.status, status.started != "systemd" {
       return .note(
         "units", "enabled, but the agent that runs is not theirs",
-        .run("kill \(status.pid); systemctl --user restart oauthd.socket"))
+        .run("oauthctl agent restart"))
     }
     return .ok("units", "enabled, and they start \(patient.shown(program))")
   }

@@ -1,0 +1,31 @@
+import Glibc
+
+/// Told step by step what this program does with the agent, where a person wants to know (`--verbose`): sockets, methods,
+/// times, programs. Never a secret.
+package enum ClientTrace {
+  /// Set before the first connection, while there is one thread.
+  package nonisolated(unsafe) static var tell: (@Sendable (String) -> Void)?
+
+  /// Runs `body`, and tells how long it took.
+  static func timed<Value, Failure: Error>(
+    _ what: @autoclosure () -> String, _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard let tell else { return try body() }
+    let began = microseconds()
+    var end = "answered"
+    defer {
+      let tenths = (microseconds() - began + 50) / 100
+      tell("\(what()): \(end) after \(tenths / 10).\(tenths % 10) ms")
+    }
+    do { return try body() } catch {
+      end = "no answer"
+      throw error
+    }
+  }
+
+  private static func microseconds() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
+  }
+}

@@ -1,0 +1,88 @@
+import AgentClient
+import AgentWire
+import ArgumentParser
+
+struct AgentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agent", abstract: "Shows, ends and restarts the agent, and shows its log.",
+    subcommands: [Status.self, Stop.self, Restart.self, Log.self])
+
+  struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Shows the agent that runs: its process, its files, its log.",
+      discussion: """
+        Starts none; where none runs the exit status is 7. The accounts are in `oauthctl status`.
+        Example: oauthctl agent status --json | jq .log
+        """)
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws {
+      try run(
+        Workbench(agent: WaitingAgent(), terminal: .live(), surroundings: .live),
+        socket: AgentEnding.starter().location.path)
+    }
+
+    func run(_ bench: Workbench, socket: String) throws(CommandError) {
+      let report = AgentReport(try bench.agent.ask(AgentStatus(limit: 1)), socket: socket)
+      if json {
+        bench.terminal.data(JSONText.pretty(report))
+      } else {
+        bench.terminal.page(report.lines(bench.surroundings))
+      }
+    }
+  }
+
+  struct Stop: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Ends the agent, once token requests under way have their answer.",
+      discussion: """
+        Waits for its end, which may take a minute. Under systemd its socket is stopped, too. The next command that needs \
+        an agent starts one. Where none runs, nothing is done.
+        Example: oauthctl agent stop
+        """)
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws {
+      let terminal = Terminal.live()
+      let ended = try AgentEnding(starter: AgentEnding.starter(), terminal: terminal).stop()
+      if json {
+        terminal.data(JSONText.pretty(Stopped(stopped: ended != nil, pid: ended)))
+      } else if let ended {
+        terminal.say("Stopped the agent (pid \(ended)). The next command that needs one starts it.")
+      } else {
+        terminal.say("No agent runs.")
+      }
+    }
+
+    struct Stopped: Encodable {
+      var stopped: Bool
+      var pid: Int?
+    }
+  }
+
+  struct Restart: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Ends the agent and starts one, as after an upgrade.",
+      discussion: """
+        Under systemd callers wait meanwhile and are answered. Where none runs, one is started.
+        Example: oauthctl agent restart
+        """)
+    @Flag(help: "Prints JSON: the new agent, as `agent status` does.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws {
+      let bench = Workbench.live()
+      let starter = try AgentEnding.starter()
+      try AgentEnding(starter: starter, terminal: bench.terminal).restart()
+      let status = try bench.agent.ask(AgentStatus(limit: 1))
+      if json {
+        bench.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
+      } else {
+        bench.terminal.say("The agent runs: pid \(status.pid), \(StatusPage.vaultText(status.vault)).")
+        if status.vault.state == .locked { bench.terminal.warn("it waits for you", run: "oauthctl vault unlock") }
+      }
+    }
+  }
+}
