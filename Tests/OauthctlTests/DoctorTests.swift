@@ -151,7 +151,7 @@ struct DoctorTests {
     ),
     (
       "a damaged vault", { _, agent in agent.status.vault.state = .damaged },
-      ["wrong vault: end the agent, then put a backup in place of /home/u/.local/share/oauthctl"]
+      ["wrong vault: oauthctl agent stop, then put a backup in place of /home/u/.local/share/oauthctl"]
     ),
     (
       "a key file that does not fit",

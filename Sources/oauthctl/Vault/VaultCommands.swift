@@ -191,7 +191,7 @@ extension VaultStatusAnswer {
     // It looks who that is.
     case .inUse: return .run("oauthctl doctor")
     case .damaged where reason?.contains("slot 1:") == true: return .run("oauthctl vault unlock --recovery-code")
-    case .damaged: return .advice("end the agent, then put a backup in place of \(path)")
+    case .damaged: return .advice("oauthctl agent stop, then put a backup in place of \(path)")
     case .failed: return .run("oauthctl vault status")
     }
   }

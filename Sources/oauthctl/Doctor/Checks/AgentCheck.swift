@@ -7,7 +7,14 @@ enum AgentCheck {
     case .absent(let error): return [absent(error, patient)]
     case .running(let hello, let status):
       var findings = [age(hello, status, patient)]
-      for remark in status.degraded { findings.append(.wrong("agent", remark, .run("oauthctl agent log"))) }
+      for remark in status.degraded {
+        findings.append(
+          .wrong(
+            "agent", remark,
+            remark.hasPrefix("the log ")
+              ? .advice("it needs room, and to be yours alone; until then its lines are lost")
+              : .run("oauthctl agent log")))
+      }
       return findings
     }
   }
