@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.accounts import edit
+from support.accounts import account_file, edit
 from support.login import get_token, log_in
 from support.terminal import run_at_terminal
 from support.wire import WireError
@@ -139,3 +139,38 @@ def test_an_unattended_grant_asks_for_nothing_else_by_itself(home, agent, dot, k
     refused = home.oauthctl("get-token", "machine", "--force", check=False)
     assert dot.token_requests("client_credentials", mark) == []
     assert refused.status == 3 and key in refused.stderr
+
+
+def test_a_changed_grant_unbinds_nothing(home, agent, dot):
+    """`scope` is bound for grants that ask anew: a file that calls itself another grant does not change that."""
+    home.oauthctl("login", "machine", dot.issuer, *MACHINE, stdin=CLIENTS["machine"].secret + "\n")
+    mark = dot.mark()
+    before = edit(home, "machine", grant='"authorization_code"', scope='["read", "write"]')
+    refused = home.oauthctl("get-token", "machine", "--force", check=False)
+    assert refused.status == 3 and "grant" in refused.stderr
+    refused = home.oauthctl("account", "accept", "machine", "--yes", check=False)
+    assert refused.status == 3 and "oauthctl login machine" in refused.stderr
+    account_file(home, "machine").write_text(before)
+    edit(home, "machine", scope='["read", "write"]')
+    assert home.oauthctl("get-token", "machine", "--force", check=False).status == 3
+    assert dot.token_requests("client_credentials", mark) == []
+
+
+def test_a_login_by_a_person_becomes_none_without_one_by_itself(home, agent, dot):
+    log_in(home, dot, client="web-app")
+    mark = dot.mark()
+    edit(home, "work", grant='"client_credentials"', scope='["read", "write"]')
+    refused = home.oauthctl("login", "work", check=False)
+    assert dot.token_requests("client_credentials", mark) == []
+    assert refused.status == 64 and "grant: authorization_code → client_credentials" in refused.stderr
+
+
+def test_parameters_that_read_alike_are_not_alike(home, agent, dot):
+    home.oauthctl("login", "machine", dot.issuer, *MACHINE, stdin=CLIENTS["machine"].secret + "\n")
+    edit(home, "machine", token_parameters='{ a = "x&tenant=other" }')
+    home.oauthctl("account", "accept", "machine", "--yes")
+    mark = dot.mark()
+    edit(home, "machine", token_parameters='{ a = "x", tenant = "other" }')
+    refused = home.oauthctl("get-token", "machine", "--force", check=False)
+    assert dot.token_requests("client_credentials", mark) == []
+    assert refused.status == 3 and "token_parameters" in refused.stderr

@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from support.accounts import define
+from support.accounts import define, edit
 from support.login import wait_until
 from support.terminal import run_at_terminal
 from support.wire import WireError
@@ -149,6 +149,34 @@ def test_a_refresh_takes_no_client_secret_of_another_server(home, agent, account
     set_secret(home, "secret-of-first")
     assert home.oauthctl("get-token", "work", "--force").stdout == "token-2-of-first\n"
     assert "secret-of-second" not in first.text
+
+
+def test_what_is_accepted_moves_no_secret_of_another_server(home, agent, account, first, second):
+    """Another host is shown and accepted; the client secret that is kept was given for the second server."""
+    point(home, second)
+    set_secret(home, "secret-of-second")
+    point(home, first)
+    edit(home, "work", hosts=f'["{first.url}", "http://127.0.0.1:9"]')
+    home.oauthctl("account", "accept", "work", "--yes")
+    home.oauthctl("get-token", "work", "--force", check=False)
+    assert "secret-of-second" not in first.text
+
+
+def test_what_is_accepted_moves_the_secrets_of_the_login(home, agent, account, first, second):
+    point(home, second, issuer=first)
+    home.oauthctl("account", "accept", "work", "--yes")
+    assert home.oauthctl("get-token", "work", "--force").stdout == "token-1-of-second\n"
+    assert "secret-of-first" in second.text
+
+
+def test_a_refresh_token_is_for_the_server_of_the_file(home, agent, account, first, second):
+    point(home, second)
+    refused = home.oauthctl(
+        "secret", "set", "work", "refresh_token", stdin="refresh-token-of-second\n", check=False)
+    assert refused.status == 3 and "definition" in refused.stderr
+    point(home, first)
+    home.oauthctl("get-token", "work", "--force")
+    assert "refresh-token-of-second" not in first.text
 
 
 def test_a_logout_takes_no_client_secret_of_another_server(home, agent, account, first, second):

@@ -91,6 +91,13 @@ extension AccountDefinition {
   }
 }
 
+extension GrantKind {
+  /// A login that a person gave is none without a person, nor the reverse: what it asks for is bound in one of them only.
+  func differences(to next: GrantKind) -> [DefinitionDifference] {
+    isUnattended == next.isUnattended ? [] : [DefinitionDifference(key: "grant", was: rawValue, now: next.rawValue)]
+  }
+}
+
 extension DefinitionDifference {
   static let none = "(none)"
 

@@ -1,5 +1,6 @@
 package import AgentWire
 import OAuthProtocol
+import Sealing
 
 /// The sealed copy of what decides where secrets go. A definition file that differs from it moves no secret until a new
 /// login or `oauthctl account accept`.
@@ -77,8 +78,21 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   /// The issuer's host, for messages.
   package var issuerHost: String { (try? WebURL(issuer))?.origin.host ?? issuer }
 
+  /// One line that no other parameters have.
   static func line(_ parameters: [String: String]) -> String {
-    parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+    parameters.sorted { $0.key < $1.key }.map { "\(escaped($0.key, "%&="))=\(escaped($0.value, "%&"))" }
+      .joined(separator: "&")
+  }
+
+  /// `text` with each of `characters`, ASCII ones, percent-encoded.
+  static func escaped(_ text: String, _ characters: String) -> String {
+    text.reduce(into: "") { line, character in
+      if let byte = character.asciiValue, characters.contains(character) {
+        line += "%" + Hex.encode([byte]).uppercased()
+      } else {
+        line.append(character)
+      }
+    }
   }
 
   private enum CodingKeys: String, CodingKey {

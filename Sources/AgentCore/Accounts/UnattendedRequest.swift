@@ -11,10 +11,7 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
 
   /// Nil for a grant that a person gives.
   package init?(_ definition: AccountDefinition) {
-    switch definition.grant {
-    case .authorizationCode, .deviceCode: return nil
-    case .clientCredentials, .password: break
-    }
+    guard definition.grant.isUnattended else { return nil }
     scope = definition.scope.sorted()
     resource = definition.resource.sorted()
     audience = definition.audience.sorted()
@@ -22,11 +19,23 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
   }
 
   func differences(from now: UnattendedRequest) -> [DefinitionDifference] {
-    func line(_ values: [String]) -> String? { values.isEmpty ? nil : values.joined(separator: " ") }
+    func line(_ values: [String]) -> String? {
+      values.isEmpty ? nil : values.map { DefinitionBinding.escaped($0, " %") }.joined(separator: " ")
+    }
     let compared = [
       ("scope", line(scope), line(now.scope)), ("resource", line(resource), line(now.resource)),
       ("audience", line(audience), line(now.audience)), ("username", username, now.username),
     ]
     return compared.filter { $0.1 != $0.2 }.map { DefinitionDifference(key: $0.0, from: $0.1, to: $0.2) }
+  }
+}
+
+extension GrantKind {
+  /// Whether its tokens are asked for anew without a person, with a secret that is kept.
+  var isUnattended: Bool {
+    switch self {
+    case .authorizationCode, .deviceCode: false
+    case .clientCredentials, .password: true
+    }
   }
 }

@@ -132,6 +132,7 @@ extension AccountRecord {
   /// is bound to, a logout since or not, and from where the kept secrets belong.
   func loginDifferences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
     var found = (grant?.binding ?? formerBinding)?.loginDifferences(to: next, of: definition) ?? []
+    found += formerKind?.differences(to: definition.grant) ?? []
     let places = [clientSecret == nil ? nil : clientSecretPlace, password == nil ? nil : passwordPlace]
     for place in places.compactMap(\.self) {
       for difference in place.differences(to: next, of: definition)
@@ -142,14 +143,23 @@ extension AccountRecord {
     return found
   }
 
-  /// Kept secrets belong where `binding` says: a login has used them there, or a person has agreed.
-  mutating func bindSecrets(to binding: DefinitionBinding) {
-    let place = SecretPlace(binding)
-    if clientSecret != nil { clientSecretPlace = place }
-    if password != nil { passwordPlace = place }
+  /// Of the login, or of the one that a logout has ended.
+  private var formerKind: GrantKind? {
+    grant?.kind ?? formerBinding.map { $0.request == nil ? .authorizationCode : .clientCredentials }
   }
 
-  /// The same after a login, of the secrets that it used: one that was given meanwhile stays where it was given for.
+  /// A person has agreed that the login moves to `binding`: secrets that were given for its server go with it. One that was
+  /// given for another stays there.
+  mutating func move(to binding: DefinitionBinding) {
+    guard let before = grant?.binding else { return }
+    let (hasSecret, hasPassword) = (clientSecret(for: before) != nil, password(for: before) != nil)
+    grant?.binding = binding
+    let place = SecretPlace(binding)
+    if hasSecret { clientSecretPlace = place }
+    if hasPassword { passwordPlace = place }
+  }
+
+  /// Secrets that a login has used belong to its server: one that was given meanwhile stays where it was given for.
   mutating func bindSecrets(to binding: DefinitionBinding, used: UsedSecrets) {
     let place = SecretPlace(binding)
     if let secret = clientSecret?.secret, secret == used.clientSecret { clientSecretPlace = place }

@@ -12,6 +12,11 @@ extension CredentialService {
       throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: "oauthctl login \(name)")
     }
     guard !machine.differences.isEmpty else { return AccountAcceptAnswer(differences: [], accepted: false) }
+    if let grant = machine.record?.grant, let change = grant.kind.differences(to: definition.grant).first {
+      throw AgentFailure(
+        .definitionChanged, "\(name): its grant was \(change.was) and is \(change.now) now, which takes a new login",
+        hint: "oauthctl login \(name)")
+    }
     let server = try await resolver(for: name).resolve(definition, device: false, now: time.now())
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw changedMeanwhile(name)

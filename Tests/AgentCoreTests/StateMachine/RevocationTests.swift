@@ -276,8 +276,12 @@ struct UnattendedGrantTests {
 
   @Test("without a stored password, or for another grant, invalid_grant is the end")
   func noPassword() {
-    for record in [password().with { $0.password = nil }, password().with { $0.grant?.kind = .deviceCode }] {
-      let driver = MachineDriver(record, Self.definition)
+    let another = Self.definition.with { $0.grant = .deviceCode }
+    for (record, definition) in [
+      (password().with { $0.password = nil }, Self.definition),
+      (password().with { $0.grant?.kind = .deviceCode }, another),
+    ] {
+      let driver = MachineDriver(record, definition)
       let id = driver.ask()
       driver.saved()
       driver.endsDurably(.invalidGrant)

@@ -79,6 +79,8 @@ extension AccountStateMachine {
       next.passwordPlace = definition.map { next.place($0) }
       if next.grant?.kind == .password { next.grant?.verdict = nil }
     case .setSecret(.refreshToken, let secret):
+      // It was given for the server of the file, and would go to the one of the login.
+      guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
       // What was decided, and what was sent, was about the old one.
       next.grant?.take(secret, received: now, lifeSeconds: nil)
       next.grant?.afterRollback = rollback
@@ -95,9 +97,7 @@ extension AccountStateMachine {
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
-    case .accept(let binding):
-      next.grant?.binding = binding
-      next.bindSecrets(to: binding)
+    case .accept(let binding): next.move(to: binding)
     case .lateToken(let late): next.take(late)
     case .dropRevocation(let revocation): next.revocations.removeAll { $0.token == revocation.token }
     case .forget:

@@ -57,8 +57,8 @@ extension AccountStateMachine {
 
   /// How the definition differs from what the grant is bound to.
   package var differences: [DefinitionDifference] {
-    guard let binding = record?.grant?.binding, let definition else { return [] }
-    return binding.differences(from: definition)
+    guard let grant = record?.grant, let definition else { return [] }
+    return grant.binding.differences(from: definition) + grant.kind.differences(to: definition.grant)
   }
 
   // MARK: Rules
@@ -158,7 +158,7 @@ extension AccountStateMachine {
     let most = Int(max(life, 0))
     return AgentFailure(
       .validityUnattainable, "\(name): its tokens live \(most) s, less than the \(Int(least)) s asked for",
-      hint: "ask for less, or with best_effort", maximumValiditySeconds: most)
+      hint: "ask for less, or for what there is: best_effort, as --best-effort", maximumValiditySeconds: most)
   }
 
   /// The account's server cannot be reached, and it is not the time to try.

@@ -57,7 +57,7 @@ extension AccountStateMachine {
             waiter.id,
             AgentFailure(
               .validityUnattainable, "\(name): a new token lives only \(most) s",
-              hint: "ask for less, or with best_effort", maximumValiditySeconds: most)))
+              hint: "ask for less, or for what there is: best_effort, as --best-effort", maximumValiditySeconds: most)))
       }
     }
     waiters = remaining
