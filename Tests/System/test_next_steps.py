@@ -112,6 +112,12 @@ def test_too_many_forced_refreshes_are_told_as_that(work):
 
 # Hosts and defaults
 
+def test_setup_git_without_a_terminal_names_the_same_command_with_yes(work, server):
+    work.oauthctl("setup", "git", "--host", server.issuer, "--yes")
+    told = work.oauthctl("setup", "git", "--remove", "--host", server.issuer, check=False)
+    assert told.stderr.endswith(f"run: oauthctl setup git --yes --remove --host {server.issuer}\n")
+
+
 def test_setup_git_says_which_hosts_no_token_may_go_to(work, server):
     told = work.oauthctl("setup", "git", "--host", "https://nowhere.example", "--yes")
     assert "no account's token may go to https://nowhere.example" in told.stderr

@@ -51,7 +51,7 @@ struct SetupCommand: ParsableCommand {
       for command in commands { bench.terminal.say("  " + GitSetup.shown(command)) }
       if dryRun { return }
       if !yes {
-        guard try bench.terminal.confirm("Change git's global configuration so?", otherwise: "oauthctl setup git --yes")
+        guard try bench.terminal.confirm("Make these changes to git's global configuration?", otherwise: sameWithYes)
         else {
           throw .silent(status: 1)
         }
@@ -63,6 +63,15 @@ struct SetupCommand: ParsableCommand {
       }
       bench.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
+    }
+
+    /// This command, without the question.
+    private var sameWithYes: String {
+      var words = ["oauthctl", "setup", "git", "--yes"]
+      if remove { words.append("--remove") }
+      for host in host { words += ["--host", FileBytes.quoted(host)] }
+      if let account { words += ["--account", FileBytes.quoted(account)] }
+      return words.joined(separator: " ")
     }
 
     private func hosts(_ bench: Workbench) throws(CommandError) -> [String] {
