@@ -107,7 +107,7 @@ struct PatienceTests {
     return clock
   }
 
-  @Test("Whenever both are stopped together, up to eight times, the agent is patient for longer than its helper")
+  @Test("Whenever both are stopped together, up to eight times, the agent is patient for as long as its helper at least")
   func both() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2_000 {
@@ -117,7 +117,8 @@ struct PatienceTests {
       }.sorted { $0.at < $1.at }
       let helper = end(Patience(milliseconds: limit, .helper, at: 0), stops)
       let agent = end(Patience(milliseconds: limit + 1_000, .agent, at: 0), stops)
-      #expect(helper < agent, "\(limit) \(stops)")
+      // Both may look for the first time when both are over: what the helper has reported by then is read.
+      #expect(helper <= agent, "\(limit) \(stops)")
     }
   }
 }
