@@ -107,7 +107,7 @@ struct PatienceTests {
     return clock
   }
 
-  @Test("Whenever both are stopped together, up to eight times, the agent is patient for as long as its helper at least")
+  @Test("Whenever both are stopped together, up to eight times, the agent is patient for no shorter")
   func both() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2_000 {
