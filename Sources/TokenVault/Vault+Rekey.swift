@@ -10,7 +10,7 @@ extension Vault {
   package func rekey(passphrase: Secret? = nil) async throws(VaultError) -> RecoveryCode? {
     try stretcher.enter()
     defer { stretcher.leave() }
-    try await proveCurrent(passphrase)
+    try await provePassphrase(passphrase)
     // Not the session: whoever holds one keeps the old database open.
     guard let slots = try openedSession()?.slots else { throw .absent }
     if let slot = slots.slot(.passphrase), let session, let keys, !session.isIntact(slot, keys: keys) {

@@ -208,6 +208,22 @@ def test_a_vault_with_a_passphrase_is_changed_by_nobody_without_it(vault):
     assert slot_row(vault, 2) == before and len(status(vault)["slots"]) == 3
 
 
+def test_a_recovery_code_replaces_a_forgotten_passphrase(vault):
+    set_passphrase(vault, PASSPHRASE)
+    vault_command(vault, "lock")
+    told = vault_command(vault, "unlock", "--recovery-code", secrets=[vault.code])
+    assert "oauthctl vault passphrase change" in told.stderr
+    wrong = vault_command(
+        vault, "passphrase", "change", secrets=["00000-" * 5 + "00000", OTHER], check=False)
+    assert wrong.status == 5
+    vault_command(vault, "passphrase", "change", secrets=[vault.code, OTHER])
+    vault_command(vault, "lock")
+    vault_command(vault, "unlock", "--passphrase", secrets=[OTHER])
+    # A new data key is wrapped for the passphrase itself, which nobody else knows.
+    with vault.agent.connect() as wire:
+        assert wire_failure(wire, "vault.rekey", passphrase=vault.code).failure == "vault_locked"
+
+
 def test_a_recovery_code_opens_a_vault_whose_key_file_is_gone_and_writes_it_anew(vault):
     token = get_token(vault)
     without_agent(vault, key_file(vault).unlink)

@@ -5,8 +5,8 @@ extension Vault {
   /// Bytes of a passphrase.
   package static let passphraseRange = 8...1_024
 
-  /// Sets the passphrase. A vault that has one already wants it as `current`; so whoever finds the terminal open does
-  /// not lock its owner out. Throws `unusablePassphrase`, `passphraseNeeded`, `wrongPassphrase`, and as `unlock`.
+  /// Sets the passphrase. A vault that has one already wants it, or the recovery code, as `current`; so whoever finds the
+  /// terminal open does not lock its owner out. Throws `unusablePassphrase`, `passphraseNeeded`, `wrongPassphrase`, and as `unlock`.
   package func setPassphrase(
     _ passphrase: Secret, current: Secret? = nil, cost: PasswordHash.Cost = .moderate
   ) async throws(VaultError) {
@@ -17,7 +17,7 @@ extension Vault {
     try await setSlot(.passphrase, to: passphrase, cost: cost)
   }
 
-  /// A new recovery code; the old one opens nothing any more. With a passphrase, that is needed.
+  /// A new recovery code; the old one opens nothing any more. With a passphrase, that or the old code is needed.
   package func renewRecoveryCode(current: Secret? = nil) async throws(VaultError) -> RecoveryCode {
     try stretcher.enter()
     defer { stretcher.leave() }
@@ -28,7 +28,8 @@ extension Vault {
     return code
   }
 
-  /// Lets the key file, made where it is missing, open the vault without a person. With a passphrase, that is needed.
+  /// Lets the key file, made where it is missing, open the vault without a person. With a passphrase, that or the
+  /// recovery code is needed.
   package func addKeyFile(current: Secret? = nil) async throws(VaultError) {
     try stretcher.enter()
     defer { stretcher.leave() }
@@ -65,9 +66,28 @@ extension Vault {
 
   // MARK: Steps
 
+  /// Throws unless `current` is the passphrase of a vault that has one, or the recovery code: whoever has that reads
+  /// everything anyway, and replaces a passphrase that is forgotten.
+  private func proveCurrent(_ current: Secret?) async throws(VaultError) {
+    if let current, try await isRecoveryCode(current) { return }
+    try await provePassphrase(current)
+  }
+
+  private func isRecoveryCode(_ typed: Secret) async throws(VaultError) -> Bool {
+    guard let code = RecoveryCode(typed: typed), let session = try openedSession(), let keys,
+      let slot = session.slot(.recoveryCode), session.isIntact(slot, keys: keys)
+    else { return false }
+    do throws(VaultError) { _ = try await prove(code.canonical, slot, vaultID: session.database.vaultID) } catch {
+      // A passphrase may look like one.
+      if case .invalidRecoveryCode = error { return false }
+      throw error
+    }
+    return true
+  }
+
   /// Throws unless `current` is the passphrase of a vault that has one. A damaged slot takes no passphrase, and nobody
   /// could mend it if it were asked for.
-  func proveCurrent(_ current: Secret?) async throws(VaultError) {
+  func provePassphrase(_ current: Secret?) async throws(VaultError) {
     guard let session = try openedSession(), let keys else { throw .absent }
     guard let slot = session.slot(.passphrase), session.isIntact(slot, keys: keys) else { return }
     guard let current else { throw .passphraseNeeded }

@@ -88,6 +88,10 @@ struct VaultCommand: ParsableCommand {
       var answer = try byKeyFile(status, bench)
       if answer == nil { answer = try bySecret(status, bench) }
       if let answer { bench.terminal.say("Now: \(StatusPage.vaultText(answer)).") }
+      if let answer, recoveryCode, answer.has(.passphrase) {
+        bench.terminal.say(
+          "If the passphrase is forgotten: `oauthctl vault passphrase change` takes the recovery code in its place.")
+      }
     }
 
     /// Nil where a person is needed.

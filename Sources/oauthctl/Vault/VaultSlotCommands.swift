@@ -64,7 +64,7 @@ extension VaultCommand {
 
     struct Change: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Changes the passphrase. Standard input: the current one, then the new one.",
+        abstract: "Changes the passphrase. Standard input: the current one, or the recovery code, then the new one.",
         discussion: "Example: oauthctl vault passphrase change")
       @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
