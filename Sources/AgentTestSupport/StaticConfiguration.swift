@@ -1,5 +1,6 @@
 package import AgentCore
 package import AgentWire
+package import OAuthProtocol
 import Synchronization
 
 /// Definitions that a test sets.
@@ -23,5 +24,9 @@ package final class StaticConfiguration: ConfigurationSource {
       )
     }
     return .success(found)
+  }
+
+  package func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
+    .failure(HTTPFailure(.authority, "there are no files here"))
   }
 }

@@ -57,7 +57,11 @@ int clinux_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0,
 int clinux_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 
 int clinux_memfd_create(const char *name, int close_on_exec) {
-  return memfd_create(name, close_on_exec ? MFD_CLOEXEC : 0);
+  return memfd_create(name, MFD_ALLOW_SEALING | (close_on_exec ? MFD_CLOEXEC : 0));
+}
+
+int clinux_seal(int fd) {
+  return fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 }
 
 int clinux_open_unnamed(const char *folder) {

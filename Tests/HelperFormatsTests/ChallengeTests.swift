@@ -109,6 +109,38 @@ struct ChallengeTests {
     #expect((dump?.asksForNewToken ?? false) == example.asks)
   }
 
+  static let origins = ["https://api.example:8443/", "http://localhost/"]
+
+  @Test(
+    "say nothing about the token once a redirect has led elsewhere",
+    arguments: [
+      ("/x", false), ("x:y", true), ("x/y:z", false), ("?q=//other/", false), ("", false),
+      ("https://api.example:8443/x", false), ("HTTPS://API.example:8443", false), ("//api.example:8443/x", false),
+      ("http://localhost:80/x", false), ("http://LOCALHOST?x", false),
+      ("https://api.example/x", true), ("https://api.example:443/", true), ("http://api.example:8443/", true),
+      ("//api.example/x", true), ("//other/x", true), ("///other/x", true), ("https://other/x", true),
+      ("https://u@api.example:8443/", true), ("https:/api.example:8443/", true), ("https:\\\\api.example:8443/", true),
+      ("https://api.example:8443.other/", true), ("https://api.example:8443\\other/", true), ("https://", true),
+    ])
+  func redirects(location: String, isElsewhere: Bool) throws {
+    let text = [location, "/"].map { "HTTP/1.1 302 Found\r\nLocation: \($0)\r\n\r\n" }.joined() + Self.refused
+    let dump = try #require(HeaderDump(Array(text.utf8), from: Self.origins))
+    #expect(dump.hasLeftOrigin == isElsewhere)
+    #expect(dump.asksForNewToken == !isElsewhere)
+    #expect(dump.hasUnauthorized == !isElsewhere)
+  }
+
+  @Test("a 401 counts that came before a redirect to elsewhere, and where no redirect was followed")
+  func unauthorizedBefore() throws {
+    let away = "HTTP/1.1 302 Found\r\nLocation: https://other/\r\n\r\n"
+    let before = try #require(HeaderDump(Array((Self.refused + away + "HTTP/2 200\r\n\r\n").utf8), from: Self.origins))
+    #expect(before.hasUnauthorized && before.hasLeftOrigin && before.status == 200)
+    let notFollowed = try #require(HeaderDump(Array(away.utf8), from: Self.origins))
+    #expect(!notFollowed.hasLeftOrigin && !notFollowed.hasUnauthorized)
+    let created = "HTTP/1.1 201 Created\r\nLocation: https://other/\r\n\r\n" + Self.refused
+    #expect(HeaderDump(Array(created.utf8), from: Self.origins)?.hasUnauthorized == true)
+  }
+
   @Test("a dump beyond the bound is not read")
   func tooLong() {
     let padding = [UInt8](repeating: UInt8(ascii: "x"), count: HeaderDump.limit)

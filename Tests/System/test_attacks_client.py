@@ -175,6 +175,30 @@ def test_a_proxy_for_https_never_sees_the_token(home, agent, world):
         assert proxy.heads and not [head for head in proxy.heads if token in head]
 
 
+@pytest.mark.parametrize("noticed", [False, True], ids=["at once", "noticed before"])
+def test_an_impostor_s_authority_under_the_same_name_gets_no_token_by_curl(home, agent, stranger, noticed):
+    """Nobody tells the agent that the file changed: what curl trusts is what the agent has compared."""
+    good, own = Authority(home.root / "authority"), home.root / "ca.pem"
+    own.write_bytes(good.file.read_bytes())
+    with Portal("200 OK", GRANTED, tls=server_tls(good.issue("localhost"))) as server:
+        url = f"https://localhost:{server.port}"
+        write_account(home, "work", **endpoints(url), ca_file=str(own))
+        log_in_by_password(home, "work")
+        assert curl(home, "-sS", url).stdout == GRANTED
+    own.write_bytes(stranger.file.read_bytes())
+    if noticed:
+        home.oauthctl("reload")
+    with Portal("200 OK", "mine", tls=server_tls(stranger.issue("localhost")), port=server.port) as impostor:
+        result = curl(home, "-sS", url)
+        assert (impostor.requests, impostor.connections) == ([], 0)
+    assert (result.status, result.stdout) == (125, "") and "oauthctl account accept work" in result.stderr, result
+    # The file as it was is good again.
+    own.write_bytes(good.file.read_bytes())
+    home.oauthctl("reload")
+    with Portal("200 OK", GRANTED, tls=server_tls(good.issue("localhost")), port=server.port):
+        assert curl(home, "-sS", url).stdout == GRANTED
+
+
 @pytest.mark.parametrize("arguments", [
     ["--trace", "shown"], ["--trace-ascii", "shown"], ["-v", "--stderr", "shown"], ["--libcurl", "shown"],
 ], ids=" ".join)

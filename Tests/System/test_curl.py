@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from network.listeners import Portal
 from support.accounts import edit
 from support.login import get_token, log_in, wait_until
 from support.watch import Watch, files_with
@@ -181,6 +182,17 @@ def test_want_of_rights_is_no_reason_to_refresh(work, dot):
     mark = dot.mark()
     assert curl(work, dot.api("forbidden")).stdout == "more rights are needed\n"
     assert len(dot.api_requests(mark)) == 1 and dot.refreshes(mark) == []
+
+
+def test_a_401_of_another_host_behind_a_redirect_says_nothing_about_the_token(work, dot):
+    """curl sent it no token, so that the token was not rejected: the answer is passed on as it is."""
+    token, mark = get_token(work), dot.mark()
+    with Portal("401 Unauthorized", "not here\n") as foreign:
+        result = curl(work, "-sSL", f"{dot.api('redirect')}?to=http://localhost:{foreign.port}/blob")
+        several = curl(work, "-sSL", *[f"{dot.api('redirect')}?to=http://localhost:{foreign.port}/blob"] * 2)
+        assert [head for head in foreign.requests if token.encode() in head] == [] and len(foreign.requests) == 3
+    assert (result.stdout, several.stdout) == ("not here\n", "not here\n" * 2)
+    assert result.stderr == several.stderr == "" and dot.refreshes(mark) == [] and get_token(work) == token
 
 
 def test_twenty_curls_with_a_dead_token_cost_one_refresh(work, dot):

@@ -1,4 +1,5 @@
 package import AgentWire
+package import OAuthProtocol
 
 /// How an account gets its grant (RFC 6749 §1.3, RFC 8628).
 package enum GrantKind: String, Sendable, CaseIterable, Codable {
@@ -126,6 +127,8 @@ package protocol ConfigurationSource: Sendable {
   func load() async -> Configuration
   /// Reads one definition from text, or from its file when `text` is nil, as `load` would.
   func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems>
+  /// What a private authority holds now, when that is what it must hold.
+  func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure>
 }
 
 package struct ConfigurationProblems: Error, Sendable {

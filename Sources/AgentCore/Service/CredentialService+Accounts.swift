@@ -12,6 +12,7 @@ extension CredentialService {
   package func show(_ request: AccountShow) async throws(AgentFailure) -> AccountDetails {
     try await open()
     let (name, _) = try select(account: request.account, url: nil)
+    let authority = request.withAuthority == true ? try await self.authority(of: name) : nil
     guard let account = accounts[name], let definition = account.machine.definition,
       let summary = summary(name)
     else { throw AgentFailure(.accountUnknown, "\(name): no such account") }
@@ -27,11 +28,13 @@ extension CredentialService {
     if record?.clientSecret != nil { secrets.append(SecretKind.clientSecret.rawValue) }
     if record?.password != nil { secrets.append(SecretKind.password.rawValue) }
     if grant?.refreshToken != nil { secrets.append(SecretKind.refreshToken.rawValue) }
-    return AccountDetails(
+    var details = AccountDetails(
       summary: summary, file: definition.file, endpoints: endpoints, secrets: secrets,
       differences: account.machine.differences, problems: problems.about(name),
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
+    details.authority = authority
+    return details
   }
 
   package func forget(_ request: AccountForget) async throws(AgentFailure) -> EmptyResult {

@@ -1,4 +1,5 @@
 package import AgentWire
+import OAuthProtocol
 
 /// What the service does, for one line of `systemctl status`.
 package enum ServingState: Sendable {
@@ -26,6 +27,33 @@ extension CredentialService {
   func readAuthority(of name: String) async {
     if accounts[name]?.machine.definition?.certificateAuthorityFile != nil { _ = await filesChanged() }
   }
+
+  /// What the login's private authority holds, read now and compared as before a request: others connect with it. Nil
+  /// without one, and where the account's file names another.
+  ///
+  /// Throws `definition_changed` when it is not the one that was agreed to.
+  func authority(of name: String) async throws(AgentFailure) -> String? {
+    guard let machine = accounts[name]?.machine, let named = machine.record?.grant?.binding.route.authority,
+      machine.definition?.certificateAuthorityFile == named.file
+    else { return nil }
+    switch await configuration.content(named) {
+    case .success(let bytes):
+      guard bytes.count <= Self.authorityBytes else {
+        throw AgentFailure(
+          .configInvalid, "\(name): its ca_file has more than \(Self.authorityBytes) bytes, too many to be told",
+          hint: "take out authorities that are not needed")
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    case .failure(let failure):
+      await readAuthority(of: name)
+      if let machine = accounts[name]?.machine, machine.isDefinitionChanged { throw machine.definitionChanged }
+      throw AgentFailure(
+        .unavailable, "\(name): \(failure.message)", hint: "look at the file, then try again: it is read anew")
+    }
+  }
+
+  /// Six times as many, which JSON makes of them at most, are an answer still.
+  private static let authorityBytes = 512 << 10
 
   /// A request found another authority than the one that was agreed to. A thousand accounts may find that at once, and as
   /// long as the file is gone each finds it again and again: the files are read once in a while for all of them.

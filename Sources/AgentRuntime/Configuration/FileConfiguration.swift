@@ -1,6 +1,7 @@
 package import AgentCore
 package import AgentWire
 import Glibc
+package import OAuthProtocol
 import Sealing
 import Synchronization
 
@@ -13,6 +14,7 @@ package final class FileConfiguration: ConfigurationSource {
   /// Nil: changes are seen only when somebody asks for a reading.
   package let watch: ConfigurationWatch?
   private let uid: UInt32
+  private let authorities: AuthorityFiles
   private let known = Mutex<[String: Known<Result<AccountDefinition, ConfigurationProblems>>]>([:])
   private let knownSettings = Mutex<Known<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)
   private let good = Mutex(AgentSettings())
@@ -35,6 +37,7 @@ package final class FileConfiguration: ConfigurationSource {
   ) {
     self.folder = folder
     self.uid = uid
+    authorities = AuthorityFiles(uid: uid)
     self.settled = settled
     watch = ConfigurationWatch(folder: folder)
   }
@@ -51,6 +54,10 @@ package final class FileConfiguration: ConfigurationSource {
   package func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems> {
     await onReadingThread { self.readDefinition(name: name, text: text) }
       ?? .failure(ConfigurationProblems([noThread(folder.accountsFolder)]))
+  }
+
+  package func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
+    await authorities.content(authority)
   }
 
   /// Nil when no thread could be made.

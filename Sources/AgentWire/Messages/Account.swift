@@ -189,11 +189,19 @@ package struct AccountShow: RequestParameters, Equatable {
   package static let method = Method.accountShow
 
   package var account: String
+  /// Whether to read the private authority anew and tell what it holds.
+  package var withAuthority: Bool?
 
-  package init(account: String) { self.account = account }
+  package init(account: String, withAuthority: Bool? = nil) {
+    self.account = account
+    self.withAuthority = withAuthority
+  }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case account }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case account
+    case withAuthority = "with_authority"
+  }
 }
 
 package struct AccountDetails: Codable, Sendable, Equatable {
@@ -208,6 +216,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var loggedInAt: Int?
   package var refreshedAt: Int?
   package var fingerprint: String?
+  /// PEM text: what the login's `ca_file` holds, which is what the login is bound to.
+  package var authority: String?
 
   package init(
     summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
@@ -226,7 +236,7 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case summary, file, endpoints, secrets, differences, problems, fingerprint
+    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority
     case loggedInAt = "logged_in_at"
     case refreshedAt = "refreshed_at"
   }

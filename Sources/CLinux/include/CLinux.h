@@ -38,6 +38,9 @@ int clinux_name_thread(const char *name);
 /// memfd_create with MFD_CLOEXEC when `close_on_exec` is not 0.
 int clinux_memfd_create(const char *name, int close_on_exec);
 
+/// From now on nobody changes what a file of memfd_create holds.
+int clinux_seal(int fd);
+
 /// O_TMPFILE: a new file of mode 0600 in `folder`, for writing, that has no name and is gone when it is closed without
 /// being given one. -1 where the file system, or the system without /proc, cannot name it later.
 int clinux_open_unnamed(const char *folder);

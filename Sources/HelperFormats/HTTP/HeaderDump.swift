@@ -10,18 +10,26 @@ package struct HeaderDump: Sendable, Equatable {
   package let isWhole: Bool
   /// Names in lower case, values without blanks around them.
   package let fields: [(name: String, value: String)]
+  /// Whether a redirect led away from where the request went first. What is answered afterwards says nothing about the
+  /// token: curl sends it to no other host.
+  package let hasLeftOrigin: Bool
+  /// Whether one of the answers from there was a 401.
+  package let hasUnauthorized: Bool
 
   package static func == (left: HeaderDump, right: HeaderDump) -> Bool {
     left.status == right.status && left.isWhole == right.isWhole
+      && left.hasLeftOrigin == right.hasLeftOrigin && left.hasUnauthorized == right.hasUnauthorized
       && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
   }
 
-  /// Nil where no final status line is to be found.
-  package init?(_ bytes: [UInt8]) {
+  /// Nil where no final status line is to be found. `origins` are where the requests went first, as `https://host:port/`;
+  /// without any, all redirects but relative ones lead away.
+  package init?(_ bytes: [UInt8], from origins: [String] = []) {
     guard bytes.count <= Self.limit else { return nil }
     var status: Int?
     var isWhole = false
     var fields: [(name: String, value: String)] = []
+    var (hasLeft, hasUnauthorized) = (false, false)
     // Before the first block, and after each: what stands there without a status line is a trailer.
     var isInside = false
     for piece in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -34,6 +42,8 @@ package struct HeaderDump: Sendable, Equatable {
       } else if isInside {
         Self.add(line, to: &fields)
       } else if let found = Self.statusCode(line) {
+        hasLeft = hasLeft || RedirectTarget.leads(away: status, fields, from: origins)
+        if found == 401, !hasLeft { hasUnauthorized = true }
         (status, fields, isWhole, isInside) = (found, [], false, true)
       }
     }
@@ -41,6 +51,8 @@ package struct HeaderDump: Sendable, Equatable {
     self.status = status
     self.isWhole = isWhole
     self.fields = fields
+    hasLeftOrigin = hasLeft
+    self.hasUnauthorized = hasUnauthorized
   }
 
   /// All values of `WWW-Authenticate`, read.
@@ -49,7 +61,9 @@ package struct HeaderDump: Sendable, Equatable {
   }
 
   /// Whether a newer token may turn this answer into another.
-  package var asksForNewToken: Bool { status == 401 && BearerVerdict(challenges) == .refreshMayHelp }
+  package var asksForNewToken: Bool {
+    status == 401 && !hasLeftOrigin && BearerVerdict(challenges) == .refreshMayHelp
+  }
 }
 
 extension HeaderDump {

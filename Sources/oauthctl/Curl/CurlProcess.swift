@@ -46,6 +46,7 @@ struct CurlProcess {
       throw error
     }
     wiring.kept.append(configuration[0])
+    if let authority = settings.authority { wiring.kept.append(authority) }
     if let output { wiring.descriptors.append((output, STDOUT_FILENO)) }
     if let errors { wiring.descriptors.append((errors, STDERR_FILENO)) }
     if let input, input.descriptor != STDIN_FILENO { wiring.descriptors.append((input.descriptor, STDIN_FILENO)) }

@@ -24,7 +24,7 @@ struct CurlRun {
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
       isInteractive: bench.terminal.outputIsTerminal && policy.writesBodyToOutput,
-      authorityFile: authorityFile(answer.account, urls),
+      authority: try authority(answer.account, urls),
       noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
 
     guard obstacle == nil, input?.isWhole ?? true else {
@@ -34,7 +34,7 @@ struct CurlRun {
         settings: settings, answer: answer, arguments: invocation.arguments,
         headers: headers.map { .kept(at: $0) } ?? .users, output: nil, input: input)
       let status = process.wait()
-      if let headers, Self.sawUnauthorized(headers) {
+      if let headers, Self.sawUnauthorized(headers, from: urls.map(\.origin)) {
         let why = obstacle ?? "more on standard input than is kept"
         bench.terminal.warn(
           "\(answer.account): the server answered 401; not tried again because of \(why)",
@@ -49,7 +49,7 @@ struct CurlRun {
     _ settings: CurlSettings, _ answer: TokenAnswer, _ input: CurlInput?
   ) throws(CommandError) -> Int32 {
     let transfer = HeldTransfer(
-      dumpHeader: invocation.arguments.dumpHeader,
+      origins: settings.urls.map(\.origin), dumpHeader: invocation.arguments.dumpHeader,
       holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"))
     guard let ends = transfer.open() else {
       throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
@@ -122,17 +122,25 @@ struct CurlRun {
     return answer
   }
 
-  /// The account's own authority, where every URL is its server's and the user has not said whom to trust. None while the
-  /// account's file differs from what the login is bound to: that may be the difference.
-  private func authorityFile(_ account: String, _ urls: [CurlURL]) -> String? {
+  /// The account's own authority in memory without a name, where every URL is its server's and the user has not said whom
+  /// to trust. None while the account's file differs from what the login is bound to: that may be the difference.
+  ///
+  /// The agent has compared what curl gets here: the file itself could be another one when curl opens it.
+  ///
+  /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
+  private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
     guard !invocation.anyHost, urls.allSatisfy({ $0.scheme == "https" }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
-      let details = try? bench.agent.ask(AccountShow(account: account)), details.differences.isEmpty,
-      let file = details.summary.certificateAuthorityFile,
-      urls.allSatisfy({ PrivateAuthority.file(of: details.summary, for: $0.authority) != nil }),
-      !file.unicodeScalars.contains(where: { $0.value < 0x20 })
+      let summary = try? bench.agent.ask(AccountShow(account: account)).summary,
+      urls.allSatisfy({ PrivateAuthority.file(of: summary, for: $0.authority) != nil })
     else { return nil }
-    return file
+    let details = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
+    guard details.differences.isEmpty, let text = details.authority else { return nil }
+    let descriptor = clinux_memfd_create("authority", 1)
+    guard descriptor >= 0, FileBytes.writeAll(Array(text.utf8), to: descriptor), clinux_seal(descriptor) == 0 else {
+      throw .local("the account's authority cannot be kept: \(FileBytes.errorText())", run: nil, status: 125)
+    }
+    return descriptor
   }
 
   /// Where curl leaves the headers when nothing is tried again, only to see a 401; nil when the user's own `-D` has them.
@@ -142,13 +150,10 @@ struct CurlRun {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Whether one of several answers was a 401.
-  private static func sawUnauthorized(_ descriptor: Int32) -> Bool {
+  /// Whether one of several answers from the URLs' own hosts was a 401.
+  private static func sawUnauthorized(_ descriptor: Int32, from origins: [String]) -> Bool {
     lseek(descriptor, 0, SEEK_SET)
     let bytes = FileBytes.readAll(from: descriptor, limit: HeaderDump.limit) ?? []
-    return bytes.split(separator: UInt8(ascii: "\n")).contains { line in
-      let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
-      return words.count >= 2 && words[0].starts(with: "HTTP/".utf8) && words[1].starts(with: "401".utf8)
-    }
+    return HeaderDump(bytes, from: origins)?.hasUnauthorized ?? false
   }
 }

@@ -8,8 +8,8 @@ struct CurlSettings: Sendable {
   var staysOnThisMachine = false
   /// Standard output is a terminal and takes the body; curl itself sees a pipe.
   var isInteractive: Bool
-  /// PEM file of the authority to trust, nil for curl's own.
-  var authorityFile: String?
+  /// Descriptor of the authority to trust, as PEM; nil for curl's own.
+  var authority: Int32?
   /// The user has an opinion on the progress meter.
   var noticesProgress: Bool
 
@@ -27,7 +27,7 @@ struct CurlSettings: Sendable {
       Self.line("proto-default", "https"),
       "suppress-connect-headers",
     ]
-    if let authorityFile { lines.append(Self.line("cacert", authorityFile)) }
+    if let authority { lines.append(Self.line("cacert", "/dev/fd/\(authority)")) }
     if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
     if isInteractive {
       lines.append("no-buffer")

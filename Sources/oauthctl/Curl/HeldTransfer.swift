@@ -26,6 +26,7 @@ final class HeldTransfer {
     }
   }
 
+  private let origins: [String]
   private let dumpHeader: String?
   private let holdsErrors: Bool
   private var errorPipe: Int32 = -1
@@ -40,9 +41,11 @@ final class HeldTransfer {
   private var headersSink: Int32 = -1
 
   /// - Parameters:
+  ///   - origins: of the URLs. A 401 from behind a redirect to elsewhere is none that a new token cures.
   ///   - dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
   ///   - holdsErrors: whether standard error is held, too: with `--fail` curl says there that it got a 401.
-  init(dumpHeader: String?, holdsErrors: Bool = false) {
+  init(origins: [String], dumpHeader: String?, holdsErrors: Bool = false) {
+    self.origins = origins
     self.dumpHeader = dumpHeader
     self.holdsErrors = holdsErrors
   }
@@ -87,7 +90,9 @@ final class HeldTransfer {
         takeErrors()
       }
     }
-    if isHolding, let head = HeaderDump(headers), Self.mayBeCuredByNewToken(head) { return .unauthorized }
+    if isHolding, let head = HeaderDump(headers, from: origins), Self.mayBeCuredByNewToken(head) {
+      return .unauthorized
+    }
     release()
     return .passed
   }
@@ -129,19 +134,19 @@ final class HeldTransfer {
       return
     }
     headers += some
-    if headers.count > HeaderDump.limit || HeaderDump(headers).map(Self.isSettled) == true { release() }
+    if headers.count > HeaderDump.limit || HeaderDump(headers, from: origins).map(Self.isSettled) == true { release() }
   }
 
   /// Whether the body that follows is to be passed on at once: not that of a redirect that curl may follow, nor of a
   /// 401.
   static func isSettled(_ head: HeaderDump) -> Bool {
-    guard head.isWhole, head.status != 401 else { return false }
+    guard head.isWhole, head.status != 401 || head.hasLeftOrigin else { return false }
     return !(300...399).contains(head.status) || !head.fields.contains { $0.name == "location" }
   }
 
   /// Many servers send a 401 without any challenge, though RFC 9110 §11.6.1 wants one: it says nothing against a try.
   static func mayBeCuredByNewToken(_ head: HeaderDump) -> Bool {
-    head.status == 401 && (head.challenges.isEmpty || head.asksForNewToken)
+    head.status == 401 && !head.hasLeftOrigin && (head.challenges.isEmpty || head.asksForNewToken)
   }
 
   private func takeOutput() {

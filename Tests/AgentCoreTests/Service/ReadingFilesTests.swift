@@ -32,6 +32,10 @@ private final class SlowConfiguration: ConfigurationSource {
     .success(.browser)
   }
 
+  func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
+    .failure(HTTPFailure(.authority, "there are no files here"))
+  }
+
   /// Ends the oldest reading.
   func end(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
     let waiting = held.withLock { $0.waiting.removeFirst() }
