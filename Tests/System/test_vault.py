@@ -195,6 +195,8 @@ def test_without_a_key_file_the_vault_is_sealed_until_a_person_comes(vault):
 
 def test_a_vault_with_a_passphrase_is_changed_by_nobody_without_it(vault):
     set_passphrase(vault, PASSPHRASE)
+    former = vault.code
+    vault_command(vault, "recovery", "renew", secrets=[PASSPHRASE])
     before = slot_row(vault, 2)
     changes = [("vault.set_slot", {"kind": kind}) for kind in ("key_file", "recovery_code")] + [
         ("vault.set_slot", {"kind": "passphrase", "passphrase": OTHER, "strength": "interactive"}),
@@ -205,6 +207,7 @@ def test_a_vault_with_a_passphrase_is_changed_by_nobody_without_it(vault):
     current = {"passphrase" if method == "vault.rekey" else "current": OTHER}
     with vault.agent.connect() as wire:
         assert wire_failure(wire, method, **current).failure == "vault_locked"
+        assert wire_failure(wire, "vault.set_slot", kind="key_file", current=former).failure == "vault_locked"
     assert slot_row(vault, 2) == before and len(status(vault)["slots"]) == 3
 
 

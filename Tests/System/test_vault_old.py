@@ -150,6 +150,16 @@ def test_an_agent_killed_while_it_copies_leaves_nothing_to_the_next(vault, name)
 
 # An old vault
 
+def put_back_from_before(vault, use):
+    """What the vault's file was before `use`, in its place again; the agent has ended."""
+    vault.agent.stop()
+    old = vault_file(vault).read_bytes()
+    vault.agent.start()
+    use()
+    vault.agent.stop()
+    vault_file(vault).write_bytes(old)
+
+
 def make_folder(path):
     path.unlink()
     path.mkdir(mode=0o700)
@@ -169,12 +179,7 @@ LOSSES = {
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_old_vault_put_back_without_its_counter_refreshes_nothing(vault, server, loss):
     token = get_token(vault)
-    vault.agent.stop()
-    old = vault_file(vault).read_bytes()
-    vault.agent.start()
-    refresh(vault, check=True)
-    vault.agent.stop()
-    vault_file(vault).write_bytes(old)
+    put_back_from_before(vault, lambda: refresh(vault, check=True))
     LOSSES[loss](vault, counter_file(vault))
     vault.agent.start()
     count = len(server.refreshes())
@@ -213,13 +218,7 @@ def test_the_vault_from_just_before_a_rekey_is_old_at_once(vault, server):
 @pytest.mark.parametrize("is_lost", [False, True], ids=["counter there", "counter lost"])
 def test_a_login_on_an_old_vault_is_refreshed_after_restarts_and_the_others_are_held(vault, server, is_lost):
     log_in(vault, server, "other")
-    vault.agent.stop()
-    old = vault_file(vault).read_bytes()
-    vault.agent.start()
-    for account in ("work", "other"):
-        refresh(vault, account, check=True)
-    vault.agent.stop()
-    vault_file(vault).write_bytes(old)
+    put_back_from_before(vault, lambda: [refresh(vault, account, check=True) for account in ("work", "other")])
     if is_lost:
         counter_file(vault).unlink()
     vault.agent.start()
@@ -234,12 +233,7 @@ def test_a_login_on_an_old_vault_is_refreshed_after_restarts_and_the_others_are_
         assert status(vault)["rolled_back"] is True
     assert len(server.refreshes()) == count + 3, "nothing was sent for the other"
     # Now the state after the login is an old one, too.
-    vault.agent.stop()
-    old = vault_file(vault).read_bytes()
-    vault.agent.start()
-    refresh(vault, check=True)
-    vault.agent.stop()
-    vault_file(vault).write_bytes(old)
+    put_back_from_before(vault, lambda: refresh(vault, check=True))
     vault.agent.start()
     assert refresh(vault).status == 5 and len(server.refreshes()) == count + 4
     vault_command(vault, "accept-rollback", "--yes")
