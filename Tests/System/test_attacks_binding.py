@@ -147,7 +147,8 @@ def test_a_changed_grant_unbinds_nothing(home, agent, dot):
     mark = dot.mark()
     before = edit(home, "machine", grant='"authorization_code"', scope='["read", "write"]')
     refused = home.oauthctl("get-token", "machine", "--force", check=False)
-    assert refused.status == 3 and "grant" in refused.stderr
+    assert refused.status == 3 and "grant" in refused.stderr and "run: oauthctl login machine\n" in refused.stderr
+    assert "  run: oauthctl login machine" in home.oauthctl("status", check=False).lines
     refused = home.oauthctl("account", "accept", "machine", "--yes", check=False)
     assert refused.status == 3 and "oauthctl login machine" in refused.stderr
     account_file(home, "machine").write_text(before)

@@ -153,7 +153,7 @@ extension CredentialService {
     switch state {
     case .new, .loginRequired: "oauthctl login \(definition.name)"
     case .clientRejected: ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
-    case .definitionChanged: "oauthctl account accept \(definition.name)   (or: oauthctl login \(definition.name))"
+    case .definitionChanged: machine.definitionChangedHint
     case .configInvalid: "mend \(problems.first(about: definition.name)?.file ?? definition.file)"
     case .retrying: machine.doubtHint
     case .ok, .refreshing, .expired: machine.narrowedHint

@@ -234,10 +234,14 @@ extension AccountStateMachine {
     "its definition changed since the login (\(differences.map(\.key).joined(separator: ", "))); its server is sent nothing"
   }
 
+  /// Another kind of grant cannot be accepted for this one.
+  var definitionChangedHint: String {
+    record?.grant?.kind.isUnattended == definition?.grant.isUnattended
+      ? "oauthctl account accept \(name)   (or: oauthctl login \(name))" : "oauthctl login \(name)"
+  }
+
   var definitionChanged: AgentFailure {
-    AgentFailure(
-      .definitionChanged, "\(name): \(definitionChangedReason)",
-      hint: "oauthctl account accept \(name)   (or: oauthctl login \(name))")
+    AgentFailure(.definitionChanged, "\(name): \(definitionChangedReason)", hint: definitionChangedHint)
   }
 
   func failure(_ verdict: GrantVerdict) -> AgentFailure {

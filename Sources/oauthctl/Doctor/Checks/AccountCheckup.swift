@@ -80,7 +80,7 @@ enum AccountCheckup {
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
     case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
     case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]
-    case .definitionChanged: return [.wrong("login", reason, .run("oauthctl account accept \(name)"))]
+    case .definitionChanged: return [.wrong("login", reason, .run(account.hint ?? "oauthctl account accept \(name)"))]
     // Told by the checks of its file and of the vault.
     case .configInvalid, .locked: return []
     }
