@@ -17,6 +17,7 @@ import pytest
 
 from conftest import ROOT
 from prove.faults import log_in, server_of
+from support import processes
 from support.login import wait_until
 
 CLINUX = ROOT / "Sources" / "CLinux"
@@ -129,7 +130,7 @@ def test_the_helper_that_waits_for_a_server_is_restricted(home):
     server = server_of(home, "strict")
     home.agent.start()
     log_in(home, server)
-    server.process.send_signal(signal.SIGSTOP)
+    processes.stop(server.process.pid)
     caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
     try:
         (helper,) = wait_until(lambda: has_connected(server) and helpers(home), 20, "a helper that waits")

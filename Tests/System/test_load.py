@@ -15,7 +15,7 @@ import time
 import pytest
 
 from prove.faults import log_in, refresh, server_of
-from support import load
+from support import load, processes
 from support.load import ASK, share
 from support.login import get_token, wait_until
 from support.others import NOBODY
@@ -99,7 +99,7 @@ def test_stopped_callers_delay_nobody(ready, beside):
     try:
         for caller in callers:
             assert caller.stdout.readline() == b"ready\n"
-            caller.send_signal(signal.SIGSTOP)
+            processes.stop(caller.pid)
         run.measure()
     finally:
         for caller in callers:
@@ -136,8 +136,7 @@ def test_ten_thousand_lines_of_garbage_are_all_refused(ready):
 
 def cost_of_a_queue(home, leave):
     """(processor ms, wall ms) until a caller is answered before whom a thousand others are waiting, or have left."""
-    home.agent.process.send_signal(signal.SIGSTOP)
-    wait_until(lambda: "(stopped)" in (load.Path(f"/proc/{home.agent.process.pid}/status").read_text()), 10, "a stop")
+    processes.stop(home.agent.process.pid)
     others = []
     for _ in range(1000):
         wire = load.connect(home.socket)

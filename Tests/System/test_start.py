@@ -210,7 +210,7 @@ def test_callers_of_a_killed_agent_find_the_next_one(home, dot):
     """R4 without a service manager: the socket of a killed agent takes connections for some milliseconds more."""
     log_in(home, dot)
     token, pid = get_token(home), status(home)["pid"]
-    os.kill(pid, signal.SIGSTOP)
+    processes.stop(pid)
     waiting = [home.start(home.programs / "oauthctl", "get-token", "work") for _ in range(8)]
     for process in waiting:
         wait_until(lambda: has_socket(process.pid), 20, "it has connected")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, server_of, start_traced
+from support import processes
 from support.login import get_token, wait_until
 from support.terminal import run_at_terminal
 from support.vault import (
@@ -285,7 +286,7 @@ def test_a_lock_holds_over_restart_and_kill_until_somebody_unlocks(vault):
 
 def slow_refresh(home, server):
     """A refresh under way at a server that does not answer; returns its caller."""
-    server.process.send_signal(signal.SIGSTOP)
+    processes.stop(server.process.pid)
     caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
 
     def is_under_way():

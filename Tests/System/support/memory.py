@@ -5,9 +5,10 @@ import ctypes
 import mmap
 import os
 import re
-import signal
 import subprocess
 import tempfile
+
+from support import processes
 
 # Shorter runs of a secret are not counted.
 PIECE_BYTES = 32
@@ -25,13 +26,9 @@ class Dump:
     def __init__(self, pid, folder):
         self.file = tempfile.TemporaryFile(dir=folder)
         self.regions = []
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
-                for line in maps:
-                    self.take(line.split(), memory)
-        finally:
-            os.kill(pid, signal.SIGCONT)
+        with processes.stopped(pid), open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+            for line in maps:
+                self.take(line.split(), memory)
         self.file.flush()
         self.bytes = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
 

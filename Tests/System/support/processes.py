@@ -46,16 +46,21 @@ def descendants():
     return found
 
 
-@contextlib.contextmanager
-def stopped(*pids):
-    """While inside, no thread of these processes runs: SIGSTOP reaches each of them in its own time."""
+def stop(*pids):
+    """SIGSTOP, and wait until no thread of these processes runs: the signal reaches each of them in its own time."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + 20
+    while not all(is_stopped(pid) for pid in pids):
+        assert time.monotonic() < end, f"{pids} do not stop"
+        time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def stopped(*pids):
+    """While inside, no thread of these processes runs."""
     try:
-        end = time.monotonic() + 20
-        while not all(is_stopped(pid) for pid in pids):
-            assert time.monotonic() < end, f"{pids} do not stop"
-            time.sleep(0.005)
+        stop(*pids)
         yield
     finally:
         for pid in pids:
@@ -64,7 +69,10 @@ def stopped(*pids):
 
 
 def is_stopped(pid):
-    states = {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
+    try:
+        states = {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # A thread has just ended.
     return states == {"T"}
 
 
