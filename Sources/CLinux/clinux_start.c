@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clinux_start.h"
 
+#include "clinux_limits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -50,6 +52,9 @@ static void reset_signals(void) {
 enum { LISTENER = 3, REPORT = 4 };
 
 static int become(const char *path, char *const *arguments, char *const *environment, int listener, int *report) {
+  // Before a descriptor is needed.
+  clinux_raise_limits();
+  clinux_take_usual_place();
   // Both are moved out of the way first: either may stand where the other has to go.
   int kept_report = fcntl(*report, F_DUPFD_CLOEXEC, 16);
   if (kept_report < 0) return -1;

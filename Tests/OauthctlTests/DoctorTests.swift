@@ -80,6 +80,11 @@ struct DoctorTests {
     ),
     ("a remark of the agent", { _, agent in agent.status.degraded = ["x"] }, ["wrong agent: oauthctl agent log"]),
     (
+      "a limit of what started the agent",
+      { _, agent in agent.status.degraded = ["it may have no more than 5 seconds of processor time (ulimit -H -t)"] },
+      ["wrong agent: in a shell, or by a unit, without that limit: oauthctl agent restart"]
+    ),
+    (
       "no service beside the socket",
       { machine, _ in machine.files["/home/u/.local/share/systemd/user/oauthd.service"] = nil },
       ["wrong units: install it again, whole"]

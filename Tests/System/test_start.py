@@ -70,10 +70,14 @@ def test_nothing_of_the_caller_is_inherited(home, tmp_path):
     """Environment, descriptors, working directory, session, signals: an agent outlives the shell that it came from."""
     reader, writer = os.pipe()
     file = os.open(tmp_path / "open", os.O_RDWR | os.O_CREAT)
-    extra = {"HTTPS_PROXY": "http://proxy.invalid", "LD_DEBUG_OUTPUT": "/x", "GIT_DIR": "/x", "SECRET": "s3cr3t"}
+    extra = {"HTTPS_PROXY": "http://proxy.invalid", "LD_DEBUG_OUTPUT": "/x", "GIT_DIR": "/x", "SECRET": "s3cr3t",
+             "MALLOC_ARENA_MAX": "1", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=1", "LOCPATH": "/x", "TZDIR": "/x"}
     caller = home.start(
         home.programs / "oauthctl", "status", "--json", environment=extra, pass_fds=[writer, file],
-        preexec_fn=lambda: (os.umask(0), signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP})))
+        preexec_fn=lambda: (
+            os.umask(0), signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP}),
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN), signal.signal(signal.SIGALRM, signal.SIG_IGN),
+            signal.setitimer(signal.ITIMER_REAL, 3_600)))
     streams = caller.communicate(timeout=60)
     assert caller.returncode == 0, streams
     os.close(writer)
@@ -95,6 +99,8 @@ def test_nothing_of_the_caller_is_inherited(home, tmp_path):
     assert foreign == [] and all(str(home.data) in target for target in ours)
     state = dict(line.split(":\t") for line in (process / "status").read_text().splitlines() if ":\t" in line)
     assert state["Umask"].strip() == "0077" and int(state["SigBlk"], 16) == 0
+    # A write to a pipe without a reader, or to a file that may not grow, is an error.
+    assert int(state["SigIgn"], 16) == 1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1
     fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
     session, terminal = int(fields[3]), int(fields[4])
     assert session not in (os.getsid(0), 0) and terminal == 0

@@ -89,6 +89,7 @@ package struct AgentStarter {
   }
 
   private func startBeside(_ environment: [String: String]) throws(ClientError) -> Descriptor {
+    try checkLimits()
     let program = try agentProgram()
     try makeDirectory()
     let lock = try StartLock(
@@ -121,6 +122,16 @@ package struct AgentStarter {
     } catch {
       throw AgentConnection.unreachable(location, error)
     }
+  }
+
+  /// An agent that is started here has the limits of this process, and outlives it.
+  private func checkLimits() throws(ClientError) {
+    var number: Int32 = 0
+    let low = clinux_low_limit(&number)
+    guard let option = low.option, let counts = low.counts else { return }
+    throw notReachable(
+      "an agent started here could have \(low.hard) \(String(cString: counts)) (ulimit -H \(String(cString: option)))"
+        + ", and needs \(low.least)", "once in a shell without that limit: oauthctl status")
   }
 
   /// `oauthd` in the folder of this program, never from PATH.

@@ -11,11 +11,13 @@ enum ProcessGuard {
   /// Signals of a crash, which Swift's runtime answers with a backtrace.
   private static let crashSignals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
 
-  /// No core, no tracing by the same user, private files, no death by a broken pipe, descriptors enough. Returns what
-  /// could not be done, one sentence each.
+  /// No core, no tracing by the same user, private files, no death by a broken pipe or a limit, descriptors enough. Returns
+  /// what could not be done, one sentence each.
   static func harden() -> [String] {
     umask(0o077)
     signal(SIGPIPE, SIG_IGN)
+    clinux_survive_limits()
+    clinux_raise_limits()
     // A backtrace shows the memory that registers point to, and the program that makes it cannot read ours: it would
     // hang where a crash has to be short.
     for number in crashSignals { signal(number, SIG_DFL) }
@@ -31,7 +33,18 @@ enum ProcessGuard {
     if limit < descriptors / 2 {
       degraded.append("at most \(limit) files may be open: many callers at once will be turned away")
     }
-    return degraded
+    return degraded + limits()
+  }
+
+  /// Limits that it was started with and cannot raise, as far as they are too low.
+  private static func limits() -> [String] {
+    var number: Int32 = 0
+    var sentences: [String] = []
+    while case let low = clinux_low_limit(&number), let option = low.option, let counts = low.counts {
+      sentences.append(
+        "it may have no more than \(low.hard) \(String(cString: counts)) (ulimit -H \(String(cString: option)))")
+    }
+    return sentences
   }
 
   private static func canLockMemory() -> Bool {

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "clinux_confine.h"
+#include "clinux_limits.h"
 #include "clinux_start.h"
 
 /// SO_PEERCRED: uid, gid and pid of the process that connected to (or listens on) a Unix socket.

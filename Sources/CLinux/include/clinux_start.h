@@ -5,7 +5,8 @@
 #include <sys/types.h>
 
 /// Starts `path` in a session of its own: working directory /, umask 077, standard streams on /dev/null, `listener` as
-/// descriptor 3, every other descriptor closed, no signal blocked or ignored.
+/// descriptor 3, every other descriptor closed, no signal blocked or ignored, limits raised and the usual place among
+/// programs taken (clinux_limits.h).
 ///
 /// `environment` is a NULL-terminated list; in its first entry, which must begin with "LISTEN_PID=" and have room for 24
 /// bytes, the new process writes its own id. Returns 0 once the program runs, else -1 with errno of the step that failed.

@@ -13,7 +13,9 @@ enum AgentCheck {
             "agent", remark,
             remark.hasPrefix("the log ")
               ? .advice("it needs room, and to be yours alone; until then its lines are lost")
-              : .run("oauthctl agent log")))
+              : remark.contains("(ulimit ")
+                ? .advice("in a shell, or by a unit, without that limit: oauthctl agent restart")
+                : .run("oauthctl agent log")))
       }
       return findings
     }
