@@ -14,7 +14,7 @@ import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority
-from network.listeners import ConnectProxy, Portal, server_tls
+from network.listeners import ConnectProxy, Portal, read_head, server_tls
 from support.login import get_token, log_in, wait_until
 from support.memory import search
 from support.processes import stopped
@@ -197,6 +197,37 @@ def test_an_impostor_s_authority_under_the_same_name_gets_no_token_by_curl(home,
     home.oauthctl("reload")
     with Portal("200 OK", GRANTED, tls=server_tls(good.issue("localhost")), port=server.port):
         assert curl(home, "-sS", url).stdout == GRANTED
+
+
+def test_an_impostor_s_authority_under_the_same_name_gets_no_token_by_git(home, agent, stranger):
+    """git opens the authority itself, whenever it likes: its configuration does not name the account's file."""
+    good, own = Authority(home.root / "authority"), home.root / "ca.pem"
+    own.write_bytes(good.file.read_bytes())
+    asks = {"status": "401 Unauthorized", "body": "", "fields": ['WWW-Authenticate: Basic realm="x"']}
+    with Portal("200 OK", GRANTED, tls=server_tls(good.issue("localhost"))) as server:
+        url = f"https://localhost:{server.port}"
+        write_account(home, "work", **endpoints(url), ca_file=str(own))
+        log_in_by_password(home, "work")
+        home.oauthctl("setup", "git", "--yes")
+
+    class Impostor(Portal):
+        def serve(self, connection):
+            # git has read its file; the agent is not to see what stood there.
+            own.write_bytes(good.file.read_bytes())
+            while head := read_head(connection):
+                self.requests.append(head)
+                connection.sendall(self.answer.replace(b"Connection: close\r\n", b""))
+
+    own.write_bytes(stranger.file.read_bytes())
+    with Impostor(**asks, tls=server_tls(stranger.issue("localhost")), port=server.port) as impostor:
+        result = home.run("git", "ls-remote", f"{url}/one.git", check=False)
+        assert result.status != 0 and impostor.requests == [], impostor.requests
+    # Whoever agrees to it agrees for git, too.
+    own.write_bytes(stranger.file.read_bytes())
+    home.oauthctl("account", "accept", "work", "--yes")
+    with Portal(**asks, tls=server_tls(stranger.issue("localhost")), port=server.port) as agreed:
+        home.run("git", "ls-remote", f"{url}/one.git", check=False)
+        assert any(b"Authorization: Basic" in request for request in agreed.requests)
 
 
 @pytest.mark.parametrize("arguments", [

@@ -143,7 +143,9 @@ def test_a_private_authority_is_told_to_git(home, agent, world):
     server = world(tls=True)
     log_in(home, server)
     home.oauthctl("setup", "git", "--yes")
-    assert (f"http.{server.issuer}.sslcainfo", str(server.ca_file)) in settings(home)
+    copy = home.state / "oauthctl" / "authorities" / "work.pem"
+    assert (f"http.{server.issuer}.sslcainfo", str(copy)) in settings(home)
+    assert copy.read_bytes() == server.ca_file.read_bytes() and copy.stat().st_mode & 0o777 == 0o600
     git(home, "clone", server.repository, "one")
     # Nothing is left to do the second time, and all is taken out again.
     assert "already" in home.oauthctl("setup", "git", "--yes").stderr

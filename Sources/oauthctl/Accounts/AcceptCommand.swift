@@ -35,6 +35,7 @@ extension AccountCommand {
         AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)
       if json { bench.terminal.data(JSONText.pretty(answer)) }
       bench.terminal.say("Accepted.")
+      GitAuthority(bench: bench).follow(name)
     }
   }
 }

@@ -132,7 +132,8 @@ struct CurlRun {
     guard !invocation.anyHost, urls.allSatisfy({ $0.scheme == "https" }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
       let summary = try? bench.agent.ask(AccountShow(account: account)).summary,
-      urls.allSatisfy({ PrivateAuthority.file(of: summary, for: $0.authority) != nil })
+      summary.certificateAuthorityFile != nil,
+      urls.allSatisfy({ PrivateAuthority.counts(for: $0.authority, of: summary) })
     else { return nil }
     let details = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
     guard details.differences.isEmpty, let text = details.authority else { return nil }

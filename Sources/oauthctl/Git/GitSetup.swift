@@ -37,11 +37,16 @@ enum GitSetup {
   /// Where git reads which authority to trust for a host.
   static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
 
-  /// What sets or takes away the authority `file` of an account; any other value is the user's own.
-  static func authority(key: String, values: [String], file: String?, remove: Bool, isOurs: Bool) -> [Command] {
-    guard let file else { return [] }
-    if remove { return isOurs && values == [file] ? [["--unset-all", key]] : [] }
-    return values.isEmpty ? [[key, file]] : []
+  /// What sets or takes away `copy`, the path of a ``GitAuthority``, in the place of nothing or of the account's own file
+  /// `named`; any other value is the user's own. `named` is nil where the account has no authority any more.
+  static func authority(
+    key: String, values: [String], copy: String, named: String?, remove: Bool, isOurs: Bool
+  ) -> [Command] {
+    let isCopy = values == [copy]
+    let isNamed = named.map { values == [$0] } ?? false
+    if remove { return isOurs && (isCopy || isNamed) ? [["--unset-all", key]] : [] }
+    if named == nil { return isCopy ? [["--unset-all", key]] : [] }
+    return values.isEmpty || isNamed ? [[key, copy]] : []
   }
 
   /// Host and port of an `https` URL that stands in a key.

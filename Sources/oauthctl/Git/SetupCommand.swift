@@ -34,7 +34,7 @@ struct SetupCommand: ParsableCommand {
       try GitSetup.checkFile(bench.surroundings)
       let hosts = try hosts(bench)
       let accounts = try? bench.allAccounts()
-      let commands = try commands(hosts, accounts ?? [])
+      let (commands, copies) = try plan(hosts, accounts ?? [], bench)
       defer {
         if !remove {
           warnOfLaterHelpers(hosts, bench)
@@ -42,6 +42,7 @@ struct SetupCommand: ParsableCommand {
         }
       }
       if commands.isEmpty {
+        if !dryRun { try write(copies) }
         bench.terminal.say(
           remove
             ? "git's configuration has nothing of ours." : "git is set up already for \(hosts.joined(separator: ", "))."
@@ -56,6 +57,7 @@ struct SetupCommand: ParsableCommand {
           throw .silent(status: 1)
         }
       }
+      try write(copies)
       for command in commands {
         guard try git(["config", "--global"] + command).status == 0 else {
           throw .local("git refused: \(GitSetup.shown(command))", run: "git config --global --edit", status: 1)
@@ -105,9 +107,14 @@ struct SetupCommand: ParsableCommand {
       return hosts
     }
 
-    private func commands(
-      _ hosts: [String], _ accounts: [AccountSummary]
-    ) throws(CommandError) -> [GitSetup.Command] {
+    private func write(_ copies: [GitAuthority.Copy]) throws(CommandError) {
+      for copy in copies { try copy.write() }
+    }
+
+    /// What to change, and the authorities that git is to find then.
+    private func plan(
+      _ hosts: [String], _ accounts: [AccountSummary], _ bench: Workbench
+    ) throws(CommandError) -> (commands: [GitSetup.Command], copies: [GitAuthority.Copy]) {
       var helper = ""
       if !remove {
         guard let executable = Program.own else {
@@ -117,6 +124,7 @@ struct SetupCommand: ParsableCommand {
         helper = GitSetup.helper(executable: executable, hasLink: access(link, X_OK) == 0, account: account)
       }
       var commands: [GitSetup.Command] = []
+      var copies: [GitAuthority.Copy] = []
       var keys = Set(hosts.map(GitSetup.key))
       for host in hosts {
         let key = GitSetup.key(host: host)
@@ -132,17 +140,38 @@ struct SetupCommand: ParsableCommand {
           keys.insert(portless)
           commands.append(["--add", portless, helper])
         }
-        let authority = GitSetup.authorityPart(of: GitSetup.url(host: host))
-        let file = accounts.lazy.compactMap { one in authority.flatMap { PrivateAuthority.file(of: one, for: $0) } }
-          .first
-        let authorityKey = GitSetup.authorityKey(host: host)
-        commands += GitSetup.authority(
-          key: authorityKey, values: try self.values(authorityKey), file: file, remove: remove, isOurs: isOurs)
+        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, bench)
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(
           key: pathKey, values: try self.values(pathKey), remove: remove, isOurs: isOurs)
       }
-      return commands
+      return (commands, copies)
+    }
+
+    /// The authority of the account whose server `host` is; of several, the first whose login is bound to one.
+    private func authority(
+      for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ copies: inout [GitAuthority.Copy],
+      _ bench: Workbench
+    ) throws(CommandError) -> [GitSetup.Command] {
+      let authorities = GitAuthority(bench: bench)
+      guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
+      let key = GitSetup.authorityKey(host: host)
+      var problem: CommandError?
+      for account in accounts where PrivateAuthority.counts(for: part, of: account) {
+        guard let path = authorities.path(of: account.account) else { continue }
+        let named = account.certificateAuthorityFile
+        do throws(CommandError) {
+          if !remove, named != nil { copies.append(try authorities.copy(of: account.account)) }
+        } catch {
+          problem = problem ?? error
+          continue
+        }
+        let commands = GitSetup.authority(
+          key: key, values: try values(key), copy: path, named: named, remove: remove, isOurs: isOurs)
+        if !commands.isEmpty || named != nil && !remove { return commands }
+      }
+      if let problem { bench.terminal.warn(problem.sentence ?? "", run: problem.nextStep) }
+      return []
     }
 
     private func values(_ key: String) throws(CommandError) -> [String] {

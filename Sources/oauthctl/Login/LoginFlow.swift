@@ -25,6 +25,7 @@ struct LoginFlow {
     let readsInput = show(login, isRemote: isRemote)
     let progress = try wait(for: login, readsInput: readsInput, interrupts: interrupts)
     for line in LoginWords.done(progress) { bench.terminal.say(line) }
+    GitAuthority(bench: bench).follow(account)
   }
 
   /// Begins the login. Where it would send what is kept elsewhere than before, that is shown first, and what was agreed to

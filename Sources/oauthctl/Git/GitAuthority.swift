@@ -1,0 +1,46 @@
+import AgentWire
+import Glibc
+
+/// Whom git trusts for an account's server: a copy of the account's `ca_file` as the agent has compared it. git opens the
+/// file that its configuration names whenever it likes, and asks nobody whether it is still the one that was agreed to.
+struct GitAuthority {
+  /// What the copy is to hold, read and compared just now.
+  struct Copy {
+    let path: String
+    let bytes: [UInt8]
+
+    func write() throws(CommandError) {
+      guard FileBytes.contents(of: path) != bytes else { return }
+      try FileBytes.makeFolder(FileBytes.folder(of: path))
+      try FileBytes.replace(path, with: bytes)
+    }
+  }
+
+  let bench: Workbench
+
+  /// Where it stands, beside the key of the vault: whoever may write account files alone does not write here. Nil without
+  /// a home.
+  func path(of account: String) -> String? {
+    bench.surroundings.stateFolder.map { "\($0)/authorities/\(account).pem" }
+  }
+
+  /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
+  func copy(of account: String) throws(CommandError) -> Copy {
+    let details = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
+    guard details.differences.isEmpty, let text = details.authority, let path = path(of: account) else {
+      throw .configuration(
+        "\(account): git is not told of its ca_file, which no login is bound to",
+        run: "oauthctl login \(account) && oauthctl setup git")
+    }
+    return Copy(path: path, bytes: Array(text.utf8))
+  }
+
+  /// After somebody agreed to another authority: where git trusts the one of before, it trusts this one from now on.
+  func follow(_ account: String) {
+    guard let path = path(of: account), access(path, F_OK) == 0 else { return }
+    do throws(CommandError) { try copy(of: account).write() } catch {
+      bench.terminal.warn(
+        "git still trusts the authority of before: \(error.sentence ?? "")", run: "oauthctl setup git")
+    }
+  }
+}
