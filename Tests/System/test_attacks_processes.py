@@ -5,8 +5,8 @@ servers, and to the client; and what a start with closed streams leaves. Each te
 import ctypes
 import errno
 import os
-import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +14,10 @@ from network.accounts import endpoints, write_account
 from network.listeners import Silent
 from support.home import accepts
 from support.login import wait_until
+from support.others import NOBODY, home_of_nobody
+from support.processes import children
 
-USER, STRANGER = 64001, 64002
+STRANGER = 64002
 ATTACH, GET_DESCRIPTOR, COMPARE, OPEN_PROCESS = 16, 438, 312, 434
 # Of /proc; `cmdline` and `status` are everybody's to read.
 FILES = ["mem", "environ", "maps", "auxv", "stack", "syscall", "fd/0", "fdinfo/0", "map_files"]
@@ -68,72 +70,40 @@ def attempts(pid):
             yield name
 
 
-def find_helper():
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/comm") as comm, open(f"/proc/{name}/status") as status:
-                if comm.read().startswith("oauthd-fetch") and f"Uid:\t{USER}\t" in status.read():
-                    return int(name)
-        except OSError:
-            pass
-    return None
+def find_helper(agent):
+    return next(pid for pid in children(agent) if Path(f"/proc/{pid}/comm").read_text().startswith("oauthd-fetch"))
 
 
 @pytest.fixture
-def theirs(home, scratch):
-    """The home as that of USER, with programs that he may read."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can act as other users")
-    mode = scratch.stat().st_mode
-    scratch.chmod(0o711)
-    home.root.chmod(0o711)
-    programs = home.root / "programs"
-    programs.mkdir()
-    programs.chmod(0o755)
-    for name in ("oauthctl", "oauthd", "oauthd-fetch"):
-        shutil.copy(home.programs / name, programs)
-        (programs / name).chmod(0o755)
-    home.programs = programs
-    yield home
-    scratch.chmod(mode)
-
-
-def give(home):
-    for folder, _, files in os.walk(home.root):
-        for path in [folder, *(os.path.join(folder, name) for name in files)]:
-            if not path.startswith(str(home.programs)):
-                os.chown(path, USER, USER)
-
-
-def start(home, name, *arguments, **options):
-    return home.start(home.programs / name, *arguments, user=USER, group=USER, extra_groups=[], **options)
+def theirs(scratch, programs):
+    """With programs that their user may read."""
+    with home_of_nobody(scratch, programs) as home:
+        yield home
 
 
 def test_no_process_of_ours_is_looked_into_by_another(theirs):
     """While a login waits for a server that says nothing, so that all three hold its password."""
     with Silent() as server:
         write_account(theirs, "work", **endpoints(f"http://localhost:{server.port}"), client_authentication="none")
-        give(theirs)
-        agent = start(theirs, "oauthd", stderr=subprocess.DEVNULL)
-        try:
-            wait_until(lambda: accepts(theirs.socket), 20, "it listens")
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            client = start(theirs, "oauthctl", "login", "work", "--password-stdin", stdin=subprocess.PIPE, **quiet)
-            client.stdin.write("a password\n")
-            client.stdin.close()
-            wait_until(lambda: server.connections, 30, "the server is asked")
-            pids = {"agent": agent.pid, "helper": find_helper(), "client": client.pid}
-            prey = theirs.start("sleep", "60", user=USER, group=USER, extra_groups=[], **quiet)
-            assert {"environ", "fd/0"} <= set(taken_by(USER, prey.pid)), "the attack works, on what is not ours"
-            for name, pid in pids.items():
-                for uid in (USER, STRANGER):
-                    assert taken_by(uid, pid) == [], (name, uid)
-            for process in (prey, client):
-                process.kill()
-                process.wait()
-        finally:
-            agent.terminate()
-            agent.communicate(timeout=70)
+        theirs.give()
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        agent = theirs.begin_agent(**quiet)
+        client = theirs.begin(
+            theirs.programs / "oauthctl", "login", "work", "--password-stdin", stdin=subprocess.PIPE, **quiet)
+        client.stdin.write("a password\n")
+        client.stdin.flush()
+        client.stdin.close()
+        client.stdin = None
+        wait_until(lambda: server.connections, 30, "the server is asked")
+        pids = {"agent": agent.pid, "helper": find_helper(agent.pid), "client": client.pid}
+        prey = theirs.begin("sleep", "60", **quiet)
+        taken = set(taken_by(NOBODY, prey.pid))
+        # The attack has stopped it.
+        prey.kill()
+        assert {"environ", "fd/0"} <= taken, "the attack works, on what is not ours"
+        for name, pid in pids.items():
+            for uid in (NOBODY, STRANGER):
+                assert taken_by(uid, pid) == [], (name, uid)
 
 
 @pytest.mark.parametrize("closed", [(2,), (0, 1, 2)], ids=str)

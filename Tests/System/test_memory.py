@@ -24,7 +24,7 @@ from support.accounts import account_file
 from support.home import Home, accepts
 from support.login import wait_until
 from support.memory import locked_regions, may_attach, may_read, search
-from support.others import NOBODY, as_nobody
+from support.others import NOBODY, as_nobody, home_of_nobody
 from support.planted import PlantedServer, text
 from support.processes import children
 from support.vault import key_file, vault_file
@@ -293,37 +293,9 @@ def test_files_that_change_all_day_leave_little_of_them_in_memory(home, agent):
 
 @pytest.fixture
 def nobodys(scratch, programs):
-    """The home of another user, whose rights hide no answer as root's do: `begin(program, ...)` starts one as them."""
-    if os.geteuid() != 0:
-        pytest.skip("needs a second user for the agent, so that root's own rights do not hide the answer")
-    mode = scratch.stat().st_mode
-    scratch.chmod(0o711)
-    folder = scratch / "programs"
-    shutil.copytree(programs, folder, dirs_exist_ok=True, ignore=lambda _, names: {
-        name for name in names if not name.startswith("oauth") or "." in name})
-    root = scratch / "n"
-    root.mkdir(mode=0o700)
-    other = Home(root, folder)
-    for path in [root, *root.rglob("*")]:
-        os.chown(path, NOBODY, NOBODY)
-    begun = []
-
-    def begin(program, *arguments, **options):
-        begun.append(other.start(program, *arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options))
-        return begun[-1].pid
-
-    def begin_agent(**options):
-        pid = begin(folder / "oauthd", **options)
-        wait_until(lambda: as_nobody(lambda: accepts(other.socket)), 20, "the agent listens")
-        return pid
-
-    other.begin, other.begin_agent = begin, begin_agent
-    yield other
-    for process in begun:
-        process.terminate()
-        process.communicate(timeout=60)
-    scratch.chmod(mode)
-    shutil.rmtree(root)
+    """Another user's, whose rights hide no answer as root's do."""
+    with home_of_nobody(scratch, programs) as home:
+        yield home
 
 
 def test_no_program_of_the_same_user_reads_or_traces_the_agent_or_a_helper(nobodys):
@@ -340,7 +312,7 @@ def test_no_program_of_the_same_user_reads_or_traces_the_agent_or_a_helper(nobod
             wire.call("login.start", account="machine", request_id="one")
 
     try:
-        agent, plain = nobodys.begin_agent(), nobodys.begin("sleep", "60")
+        agent, plain = nobodys.begin_agent().pid, nobodys.begin("sleep", "60").pid
         as_nobody(ask_for_a_token)
         assert server.requests.acquire(timeout=30), "the server was asked"
         helper, = children(of=agent)

@@ -79,7 +79,7 @@ struct Agent: Service, CustomStringConvertible {
           "configuration": folder.path, "data": paths.vaultDirectory,
           "state": paths.stateDirectory,
         ],
-        log: log.place, conditions: { log.conditions }),
+        log: log.place.name, conditions: { log.conditions }),
       logger: logger)
     let listener: SocketListener
     do {

@@ -7,10 +7,24 @@ struct AgentLog: Sendable {
   /// How long the end of the process waits for the last lines.
   private static let patience = Duration.milliseconds(500)
 
+  enum Place: Sendable, Equatable {
+    case journal
+    case standardError
+    case file(path: String)
+
+    /// As `agent.status` tells it.
+    var name: String {
+      switch self {
+      case .journal: "journal"
+      case .standardError: "standard_error"
+      case .file(let path): path
+      }
+    }
+  }
+
   let logger: Logger
   let threshold: LogThreshold
-  /// `journal`, `standard_error`, or the path of the file.
-  let place: String
+  let place: Place
   private let lines: LogLines
 
   /// `environment` is what the process was started with, `commandLineLevel` what `--log-level` says.
@@ -20,15 +34,15 @@ struct AgentLog: Sendable {
     if environment["OAUTHCTL_STARTED"] == "on_demand", let paths = try? AgentPaths(environment: environment) {
       let file = LogFile(folder: paths.stateDirectory)
       lines = LogLines(file)
-      place = file.path
+      place = .file(path: file.path)
       output = LineOutput(lines: lines)
     } else {
       lines = LogLines(DescriptorSink(descriptor: STDERR_FILENO))
       if let journal = JournalSocket(environment: environment) {
-        place = "journal"
+        place = .journal
         output = JournalOutput(identifier: "oauthd", journal: journal, otherwise: lines)
       } else {
-        place = "standard_error"
+        place = .standardError
         output = LineOutput(lines: lines)
       }
     }
@@ -42,7 +56,7 @@ struct AgentLog: Sendable {
   /// Why the process ends before it began.
   func tell(_ error: any Error) {
     let text = "oauthd: \(error)"
-    lines.write(place.hasPrefix("/") ? LineOutput.line(text) : text + "\n")
+    if case .file = place { lines.write(LineOutput.line(text)) } else { lines.write(text + "\n") }
   }
 
   func finish() async { await lines.finish(within: Self.patience) }

@@ -76,10 +76,9 @@ enum CommandError: Error, Equatable {
     switch failure.kind {
     case .accountUnknown: return "oauthctl account list"
     case .accountAmbiguous: return "oauthctl account list, then name one"
-    case .definitionChanged: return "oauthctl account accept \(name)"
-    case .configInvalid: return "oauthctl account show \(name)"
+    // Of a changed definition the agent says what helps; an older one does not.
+    case .configInvalid, .definitionChanged, .clientRejected, .serverRefused: return "oauthctl account show \(name)"
     case .loginRequired, .loginCancelled: return "oauthctl login \(name)"
-    case .clientRejected, .serverRefused: return "oauthctl account show \(name)"
     case .vaultLocked, .keyMissing: return "oauthctl vault unlock"
     case .vaultDamaged, .vaultInUse, .storageFailed, .internal: return "oauthctl vault status"
     case .unavailable, .timeout, .rateLimited, .overloaded, .tokenUnchanged:

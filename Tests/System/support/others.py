@@ -4,12 +4,14 @@ import contextlib
 import errno
 import os
 import pickle
+import shutil
 import socket
 import subprocess
 import traceback
 
 import pytest
 
+from support.home import Home, accepts
 from support.login import wait_until
 
 NOBODY = 65534
@@ -72,6 +74,49 @@ def as_nobody(action):
     _, status = os.waitpid(child, 0)
     assert status == 0, "the process of the other user failed"
     return pickle.loads(result)
+
+
+@contextlib.contextmanager
+def home_of_nobody(scratch, programs):
+    """A home of user `nobody`, with programs that he may read.
+
+    `begin(program, ...)` starts one as him, `begin_agent` the agent; `give()` makes him the owner of all.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    mode = scratch.stat().st_mode
+    scratch.chmod(0o711)
+    folder = scratch / "programs"
+    shutil.copytree(programs, folder, dirs_exist_ok=True, ignore=lambda _, names: {
+        name for name in names if not name.startswith("oauth") or "." in name})
+    root = scratch / "n"
+    root.mkdir(mode=0o700)
+    home = Home(root, folder)
+    begun = []
+
+    def give():
+        for path in [root, *root.rglob("*")]:
+            os.chown(path, NOBODY, NOBODY)
+
+    def begin(program, *arguments, **options):
+        begun.append(home.start(program, *arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options))
+        return begun[-1]
+
+    def begin_agent(**options):
+        process = begin(folder / "oauthd", **options)
+        wait_until(lambda: as_nobody(lambda: accepts(home.socket)), 20, "the agent listens")
+        return process
+
+    give()
+    home.give, home.begin, home.begin_agent = give, begin, begin_agent
+    try:
+        yield home
+    finally:
+        for process in begun:
+            process.terminate()
+            process.communicate(timeout=70)
+        scratch.chmod(mode)
+        shutil.rmtree(root)
 
 
 @contextlib.contextmanager
