@@ -201,18 +201,22 @@ extension CredentialService {
 
   /// Of servers that some account has, and not of those whose accounts are gone.
   private func clockRemarks(at now: Moment) -> [String] {
-    var remarks: [String: Set<String>] = [:]
-    for server in servers.values {
-      guard let remark = server.clock?.remark(host: server.route.host, at: now) else { continue }
-      remarks[server.route.host, default: []].insert(remark)
+    let remarks = servers.values.compactMap { server in
+      server.clock?.remark(host: server.route.host, at: now).map { (host: server.route.host, text: $0) }
     }
-    var found: Set<String> = []
-    for account in accounts.values where !remarks.isEmpty {
-      guard let definition = account.machine.definition else { continue }
-      for host in definition.serverHosts + (account.server.map { [$0.route.host] } ?? []) {
-        found.formUnion(remarks.removeValue(forKey: host) ?? [])
-      }
+    guard !remarks.isEmpty else { return [] }
+    var hosts = hostsOfDefinitions()
+    for account in accounts.values where account.machine.definition != nil {
+      if let server = account.server { hosts.insert(server.route.host) }
     }
-    return found.sorted()
+    return Set(remarks.filter { hosts.contains($0.host) }.map(\.text)).sorted()
+  }
+
+  /// With thousands of accounts their addresses take longer to read than a status may.
+  private func hostsOfDefinitions() -> Set<String> {
+    if let definedHosts { return definedHosts }
+    let hosts = Set(accounts.values.lazy.compactMap { $0.machine.definition?.serverHosts }.joined())
+    definedHosts = hosts
+    return hosts
   }
 }

@@ -60,6 +60,7 @@ extension CredentialService {
     emptyQueue()
     for ticket in accounts.values.flatMap(\.places.values) { requests.release(ticket) }
     accounts = [:]
+    definedHosts = nil
     servers = [:]
     let changes = changeWaiters.values
     changeWaiters = [:]

@@ -76,6 +76,8 @@ package actor CredentialService {
   package internal(set) var problems = FileProblems() {
     didSet { if problems != oldValue { events.tell(.problems(problems.all.count)) } }
   }
+  /// Where the definitions' servers are; nil: not known since the last change.
+  var definedHosts: Set<String>?
   /// The reading of the files that is under way, and the one that follows it.
   var reading: Task<Configuration, Never>?
   var nextReading: Task<Configuration, Never>?
@@ -282,6 +284,7 @@ package actor CredentialService {
   private func define(_ name: String, _ definition: AccountDefinition?) {
     guard let account = accounts[name] else { return }
     account.machine.define(definition)
+    definedHosts = nil
     publish(name)
     event(account) { _, _ in [] }
   }

@@ -81,6 +81,20 @@ struct ClockServiceTests {
     #expect(await bench.service.conditions == ["this machine's clock is 2 h ahead of that of 127.0.0.1"])
   }
 
+  @Test("a wrong clock is told of the servers of today's definitions, whatever was asked before")
+  func definitions() async throws {
+    let bench = Bench()
+    bench.transport.withServer { $0.options.clockSkewSeconds = -7_200 }
+    _ = try await bench.start()
+    #expect(await bench.service.conditions.count == 1)
+    bench.configuration.set([])
+    _ = await bench.service.filesChanged()
+    #expect(await bench.service.conditions.isEmpty, "its accounts are gone")
+    bench.configuration.set([.browser])
+    _ = await bench.service.filesChanged()
+    #expect(await bench.service.conditions.count == 1)
+  }
+
   @Test("a reboot into a wrong clock: one token is renewed, and its answer dates those of the other accounts")
   func rebootIntoTheWrongTime() async throws {
     let bench = Bench()
