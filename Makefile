@@ -38,7 +38,7 @@ test:
 	@Tests/Setup/prepare test
 	@Tests/Setup/run-tests $(BUILD)
 
-# Installs Debian packages of 450 MB; docs/interop.md says what for.
+# Installs Debian packages of 460 MB; docs/interop.md says what for.
 test-world:
 	@Tests/Setup/prepare test
 	@Tests/Setup/prepare-world

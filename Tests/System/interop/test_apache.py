@@ -85,7 +85,7 @@ def test_git_clones_and_pushes(home, place, row):
     name, there, _ = place
     line = row(name, "git clone and push")
     home.oauthctl("setup", "git", "--yes", "--host", f"localhost:{there.port}")
-    trust = ["-c", f"http.sslCAInfo={there.ca_file}"]
+    trust = ["-c", f"http.{there.base}.sslCAInfo={there.ca_file}"]
     home.run("git", *trust, "clone", "--quiet", there.repository, "work")
     (home.root / "work" / "new").write_text("new\n")
     home.run("git", "-C", "work", "add", "new")
@@ -102,7 +102,8 @@ def test_git_after_the_token_has_ended(home, place, row):
     name, there, server = place
     line = row(name, "git, access token ended behind our back")
     home.oauthctl("setup", "git", "--yes", "--host", f"localhost:{there.port}")
-    command = ["git", "-c", f"http.sslCAInfo={there.ca_file}", "ls-remote", "--quiet", there.repository, "main"]
+    trust = ["-c", f"http.{there.base}.sslCAInfo={there.ca_file}"]
+    command = ["git", *trust, "ls-remote", "--quiet", there.repository, "main"]
     old = get_token(home)
     end_access(server, old)
     wait_until(lambda: there.ask(there.resource, old).status_code == 401, 20, "Apache hears of it")
