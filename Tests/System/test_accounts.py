@@ -333,33 +333,61 @@ def test_after_a_restart_a_broken_file_is_an_error_that_names_it_and_the_login_i
     account = accounts(home)["work"]
     line = len(good.splitlines()) + 1
     assert account["state"] == "config_invalid" and account["issuer"] == dot.issuer
-    assert f"work.toml:{line}: " in account["reason"] and "work.toml" in account["hint"]
+    assert account["reason"].startswith(f"line {line}: ") and account["hint"] == f"mend {account_file(home)}"
     assert "file invalid" in home.oauthctl("status").stdout
     assert home.oauthctl("status", "--check", check=False).status == 3
     host = dot.resource.split("//")[1].split("/")[0]
     told = home.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n", check=False)
-    assert "password=" not in told.stdout and len(told.stderr.splitlines()) == 1 and "work.toml" in told.stderr, told
+    assert "password=" not in told.stdout and len(told.stderr.splitlines()) == 1, told
+    assert told.stderr.count("work.toml") == 1 and f"line {line}: " in told.stderr, told
     define(home, "work", *good.splitlines())
     assert dot.say_hello(get_token(home)) == 200
 
 
-def test_another_account_of_the_host_does_not_stand_in_for_one_that_cannot_be_read(home, agent, dot):
-    """Not after a restart either; who says that it wants the other one gets it."""
+def two_with_one_broken(home, agent, dot, **other):
+    """`work`, which nobody can read since the agent started, and `other`; asks git's helper with further lines."""
     for name in ("work", "other"):
         log_in(home, dot, name)
+    edit(home, "other", **other)
     agent.stop()
     with open(account_file(home), "a") as file:
         file.write("nonsense")
     agent.start()
     host = dot.resource.split("//")[1].split("/")[0]
-    for line in ("", "username=work\n"):
-        told = home.oauthctl(
-            "git-credential", "get", stdin=f"protocol=http\nhost={host}\n{line}\n", check=False)
-        assert "password=" not in told.stdout and "work.toml" in told.stderr, told
-    result = home.oauthctl("get-token", "--url", dot.resource, check=False)
-    assert (result.status, result.stdout) == (3, "") and "work.toml" in result.stderr
-    named = home.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\nusername=other\n\n")
-    assert f"password={get_token(home, 'other')}" in named.stdout
+    return lambda *lines: home.oauthctl(
+        "git-credential", "get", stdin="".join(f"{line}\n" for line in ("protocol=http", f"host={host}", *lines, "")),
+        check=False)
+
+
+def test_a_broken_file_stops_no_healthy_account_of_its_host(home, agent, dot):
+    """Neither git nor curl nor a script; that it may have been the one that was meant is a word beside the token."""
+    ask = two_with_one_broken(home, agent, dot)
+    token = get_token(home, "other")
+    told = ask()
+    assert f"password={token}" in told.stdout
+    [line] = told.stderr.splitlines()
+    assert line.startswith("oauthctl: work: its file cannot be used: line ") and "other is taken" in line
+    result = home.oauthctl("get-token", "--url", dot.resource)
+    assert result.lines == [token] and result.stderr == told.stderr
+    result = home.oauthctl("curl", "-s", dot.resource)
+    assert "hello" in result.stdout and result.stderr == told.stderr
+    named = ask("username=other")
+    assert f"password={token}" in named.stdout and named.stderr == ""
+
+
+def test_another_account_does_not_stand_in_for_one_that_a_user_name_means(home, agent, dot):
+    ask = two_with_one_broken(home, agent, dot)
+    for name in ("work", "alice"):
+        told = ask(f"username={name}")
+        assert "password=" not in told.stdout and told.stderr.count("work.toml") == 1, told
+
+
+def test_another_account_does_not_stand_in_for_one_that_a_path_means(home, agent, dot):
+    ask = two_with_one_broken(home, agent, dot, paths='["team"]')
+    told = ask("path=team/app.git")
+    assert "password=" in told.stdout and told.stderr == ""
+    told = ask("path=else/app.git")
+    assert "password=" not in told.stdout and told.stderr.count("work.toml") == 1, told
 
 
 def test_one_broken_file_does_not_stop_the_others(home, agent, dot):

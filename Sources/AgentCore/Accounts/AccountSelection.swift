@@ -31,10 +31,18 @@ package enum AccountSelection {
       self.holdsRejected = holdsRejected
     }
 
-    /// Whether a request that names no account says by itself that it means this one.
-    func isMeant(by wish: Wish) -> Bool {
-      holdsRejected || wish.username.map { $0 == name || $0 == username } ?? false
+    /// Whether a request that names no account means this one, where there may be others that nobody can read.
+    package func fit(_ wish: Wish) -> Fit {
+      if holdsRejected { return .meant }
+      if let user = wish.username, !user.isEmpty, !anybody.contains(user) {
+        return [name, username, gitUsername].contains(user) ? .meant : .other
+      }
+      guard isLoggedIn else { return .other }
+      guard !paths.isEmpty, let path = wish.url.flatMap({ try? WebURL($0) })?.path else { return .perhaps }
+      return paths.contains { holds(prefix: $0, path: path) } ? .meant : .other
     }
+
+    package enum Fit { case meant, perhaps, other }
   }
 
   package struct Wish: Sendable {
@@ -106,7 +114,7 @@ package enum AccountSelection {
     guard !loggedIn.isEmpty else {
       throw AgentFailure(
         .loginRequired, "login needed: none of the accounts that fit\(place) is logged in: \(list(names))",
-        hint: names.prefix(3).map { "oauthctl login \($0)" }.joined(separator: "   or: "),
+        hint: NamedChoice.text(names) { "oauthctl login \($0)" },
         accounts: Array(names.prefix(shown)))
     }
     let areDefaults = left.allSatisfy(\.isDefault)

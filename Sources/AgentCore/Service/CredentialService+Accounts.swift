@@ -11,7 +11,7 @@ extension CredentialService {
 
   package func show(_ request: AccountShow) async throws(AgentFailure) -> AccountDetails {
     try await open()
-    let (name, _) = try select(account: request.account, url: nil)
+    let name = try select(account: request.account, url: nil).name
     let authority = request.withAuthority == true ? try await self.authority(of: name) : nil
     guard let account = accounts[name], let definition = account.machine.definition,
       let summary = summary(name)
@@ -71,7 +71,7 @@ extension CredentialService {
 
   package func setSecret(_ request: SecretSet) async throws(AgentFailure) -> EmptyResult {
     try await open()
-    let (name, _) = try select(account: request.account, url: nil)
+    let name = try select(account: request.account, url: nil).name
     guard (1...WireLimits.tokenBytes).contains(request.value.utf8.count) else {
       throw AgentFailure(.badRequest, "value has 1 to \(WireLimits.tokenBytes) bytes")
     }
@@ -94,7 +94,7 @@ extension CredentialService {
 
   package func forgetSecret(_ request: SecretForget) async throws(AgentFailure) -> EmptyResult {
     try await open()
-    let (name, _) = try select(account: request.account, url: nil)
+    let name = try select(account: request.account, url: nil).name
     accounts[name]?.passwordOnce = nil
     try await change(name, .forgetSecret(request.kind))
     return EmptyResult()
@@ -132,7 +132,7 @@ extension CredentialService {
 
   package func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
     try await open()
-    let (name, _) = try select(account: request.account, url: nil)
+    let name = try select(account: request.account, url: nil).name
     guard let grant = accounts[name]?.machine.record?.grant else { return LogoutAnswer(revocation: .none) }
     let began = time.now()
     accounts[name]?.passwordOnce = nil

@@ -4,7 +4,7 @@ package import AgentWire
 extension CredentialService {
   package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
     try await open()
-    let (name, _) = try select(account: request.account, url: nil)
+    let name = try select(account: request.account, url: nil).name
     await readAuthority(of: name)
     if request.login == true { return try await loginPreview(name, request) }
     guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil

@@ -140,7 +140,7 @@ extension CredentialService {
     let binding = grant.binding
     return AccountSummary(
       account: account.name, accountID: account.id.description, state: .configInvalid,
-      reason: problem.located, issuer: binding.issuer, host: binding.issuerHost,
+      reason: problem.sentence, issuer: binding.issuer, host: binding.issuerHost,
       hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
       expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
       hint: "mend \(problem.file)")

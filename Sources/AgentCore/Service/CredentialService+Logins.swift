@@ -23,7 +23,7 @@ extension CredentialService {
   /// Throws `account_unknown`, `config_invalid`, or what opening the vault throws.
   func loginContext(_ account: String) async throws(AgentFailure) -> LoginContext {
     try await open()
-    let (name, _) = try select(account: account, url: nil)
+    let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
     guard let found = accounts[name], let definition = found.machine.definition else {
       throw AgentFailure(.accountUnknown, "\(name): no such account")

@@ -2,20 +2,26 @@ import AgentWire
 import OAuthProtocol
 
 extension CredentialService {
-  /// Which account a request means.
-  func select(_ request: TokenGet) throws(AgentFailure) -> (name: String, matchedHost: String?) {
+  /// The account that a request gets.
+  struct Choice {
+    let name: String
+    let matchedHost: String?
+    /// Another account may be the one that is meant, and nobody can tell: one line.
+    var doubt: String?
+  }
+
+  /// Which account a request means. One that nobody can read stops no healthy one: that is served, with a word of doubt.
+  func select(_ request: TokenGet) throws(AgentFailure) -> Choice {
     let wish = AccountSelection.Wish(account: request.account, url: request.url, username: request.username)
     // What is no fingerprint is refused later, with words of its own.
     return try select(wish, rejected: request.rejected.flatMap { try? Self.fingerprint($0) })
   }
 
-  func select(account: String?, url: String?) throws(AgentFailure) -> (name: String, matchedHost: String?) {
+  func select(account: String, url: String?) throws(AgentFailure) -> Choice {
     try select(AccountSelection.Wish(account: account, url: url), rejected: nil)
   }
 
-  func select(
-    _ wish: AccountSelection.Wish, rejected: Fingerprint?
-  ) throws(AgentFailure) -> (name: String, matchedHost: String?) {
+  func select(_ wish: AccountSelection.Wish, rejected: Fingerprint?) throws(AgentFailure) -> Choice {
     // One that is named is looked up: with thousands of accounts, listing them all takes longer than a refresh.
     let named = wish.account.flatMap { name in
       accounts[name].flatMap { $0.machine.definition == nil ? nil : [name: $0] }
@@ -29,21 +35,35 @@ extension CredentialService {
           record?.tokens.contains { $0.fingerprint == rejected } ?? false
         } ?? false)
     }
-    // One that nobody can read may be the one that is meant: another's token is not given in its place, unless the request
-    // says whose it wants.
-    if wish.account == nil, let unread = unreadAccount(wish.url), !known.contains(where: { $0.isMeant(by: wish) }) {
-      throw unreadable(unread) ?? AgentFailure(.configInvalid, "\(unread): its file cannot be read")
+    let unread = wish.account == nil ? unreadAccount(wish.url) : nil
+    let choice: Choice
+    do {
+      let (name, host) = try AccountSelection.select(wish, among: known)
+      choice = Choice(name: name, matchedHost: host)
+    } catch {
+      let missing = error.kind == .accountUnknown ? wish.account : nil
+      guard error.kind != .accountAmbiguous, let name = unread ?? missing, problems.first(about: name) != nil
+      else { throw error }
+      throw unreadable(name)
     }
-    do { return try AccountSelection.select(wish, among: known) } catch {
-      guard error.kind == .accountUnknown, let name = wish.account, let failure = unreadable(name) else { throw error }
-      throw failure
+    guard let unread, let chosen = known.first(where: { $0.name == choice.name }) else { return choice }
+    switch chosen.fit(wish) {
+    case .meant: return choice
+    case .other: throw unreadable(unread)
+    case .perhaps:
+      let failure = unreadable(unread)
+      return Choice(
+        name: choice.name, matchedHost: choice.matchedHost,
+        doubt: failure.message + (failure.hint.map { "; \($0)" } ?? "") + "; meanwhile \(choice.name) is taken")
     }
   }
 
-  private func unreadable(_ name: String) -> AgentFailure? {
-    problems.first(about: name).map { problem in
-      AgentFailure(.configInvalid, "\(name): \(problem.located)", hint: "mend \(problem.file)")
+  private func unreadable(_ name: String) -> AgentFailure {
+    guard let problem = problems.first(about: name) else {
+      return AgentFailure(.configInvalid, "\(name): its file cannot be used")
     }
+    return AgentFailure(
+      .configInvalid, "\(name): its file cannot be used: \(problem.sentence)", hint: "mend \(problem.file)")
   }
 
   /// An account whose login serves `url` (nil: any URL), and whose file could not be read since the agent started.

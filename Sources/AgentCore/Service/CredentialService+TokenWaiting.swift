@@ -7,7 +7,7 @@ extension CredentialService {
   struct TokenWaiter {
     enum Answered {
       case task(CheckedContinuation<Result<TokenRecord, AgentFailure>, Never>)
-      case caller(RequestID, matchedHost: String?, @Sendable (TokenReply) -> Void)
+      case caller(RequestID, Choice, @Sendable (TokenReply) -> Void)
     }
 
     let account: String
@@ -62,8 +62,8 @@ extension CredentialService {
     }
     switch (waiter.answered, result) {
     case (.task(let continuation), _): continuation.resume(returning: result)
-    case (.caller(let id, let host, let reply), .success(let token)):
-      reply(self.reply(token, waiter.account, host, to: id))
+    case (.caller(let id, let choice, let reply), .success(let token)):
+      reply(self.reply(token, choice, to: id))
     case (.caller(let id, _, let reply), .failure(let failure)): refuse(id, failure, reply)
     }
   }

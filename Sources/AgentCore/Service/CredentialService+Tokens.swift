@@ -16,14 +16,14 @@ extension CredentialService {
       await clocksSettled(seconds: bounds.timeoutSeconds)
     }
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
-    let (name, matchedHost) = try select(request)
-    let waiter = try waiter(request, name, timeoutSeconds: left)
-    switch await wait(name, waiter) {
+    let choice = try select(request)
+    let waiter = try waiter(request, choice.name, timeoutSeconds: left)
+    switch await wait(choice.name, waiter) {
     case .failure(let failure): throw failure
     case .success(let token):
       // The host may have been taken out of the file while this waited.
-      if let url = request.url { _ = try select(account: name, url: url) }
-      return answer(token, name, matchedHost)
+      if let url = request.url { _ = try select(account: choice.name, url: url) }
+      return answer(token, choice)
     }
   }
 
@@ -49,9 +49,9 @@ extension CredentialService {
     }
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
-      let (name, matchedHost) = try select(request)
-      let waiter = try waiter(request, name, timeoutSeconds: bounds.timeoutSeconds)
-      begin(name, waiter, .caller(id, matchedHost: matchedHost, reply))
+      let choice = try select(request)
+      let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)
+      begin(choice.name, waiter, .caller(id, choice, reply))
     } catch { refuse(id, error, reply) }
   }
 
@@ -72,7 +72,7 @@ extension CredentialService {
     try await open()
     let fingerprint = try Self.fingerprint(request.rejected)
     let wish = AccountSelection.Wish(account: request.account, url: request.url, username: request.username)
-    let (name, _) = try select(wish, rejected: fingerprint)
+    let name = try select(wish, rejected: fingerprint).name
     let place = Self.place(request.url)
     var verdict = TokenRejectAnswer.Verdict.unknown
     event(name) { machine, now in
@@ -100,22 +100,24 @@ extension CredentialService {
       audience: try checked("audience", request.audience, definition.audience))
   }
 
-  private func answer(_ token: TokenRecord, _ name: String, _ matchedHost: String?) -> TokenAnswer {
+  private func answer(_ token: TokenRecord, _ choice: Choice) -> TokenAnswer {
+    let name = choice.name
     let now = now(name)
     let remaining = token.remaining(at: now)
     return TokenAnswer(
       accessToken: token.accessToken.secret.reveal(), tokenType: token.tokenType,
       expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) },
       scope: token.scope, account: name, accountID: accounts[name]?.id.description ?? "",
-      fingerprint: token.fingerprint.description, matchedHost: matchedHost,
-      gitUsername: accounts[name]?.machine.definition?.gitUsername)
+      fingerprint: token.fingerprint.description, matchedHost: choice.matchedHost,
+      gitUsername: accounts[name]?.machine.definition?.gitUsername, warning: choice.doubt)
   }
 
   /// The answer for a caller that waits for it; what many wait for is made once.
-  func reply(_ token: TokenRecord, _ name: String, _ matchedHost: String?, to id: RequestID) -> TokenReply {
-    guard case .number(let number) = id, token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry) else {
-      return .line(AnswerLine.success(id, answer(token, name, matchedHost)))
-    }
+  func reply(_ token: TokenRecord, _ choice: Choice, to id: RequestID) -> TokenReply {
+    let (name, matchedHost) = (choice.name, choice.matchedHost)
+    guard choice.doubt == nil, case .number(let number) = id,
+      token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)
+    else { return .line(AnswerLine.success(id, answer(token, choice))) }
     let made = MadeReply.Key(account: name, fingerprint: token.fingerprint, matchedHost: matchedHost)
     if let last = lastReply.token, lastReply.key == made { return .token(last, number) }
     let frame = TokenAnswerFrame(
@@ -167,9 +169,6 @@ struct TokenBounds {
 }
 
 extension ConfigurationProblem {
-  /// The same with the file, as editors and compilers write places.
-  var located: String { file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason }
-
   /// Where in the file, and what is wrong.
   var sentence: String {
     (line.map { "line \($0): " } ?? "") + (key.map { "\($0): " } ?? "") + reason

@@ -85,10 +85,13 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
   package var matchedHost: String?
   /// User name for Basic authentication with git (account setting), or nil.
   package var gitUsername: String?
+  /// One line for people: another account may be the one that was meant.
+  package var warning: String?
 
   package init(
     accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int?, scope: [String], account: String,
-    accountID: String, fingerprint: String, matchedHost: String? = nil, gitUsername: String? = nil
+    accountID: String, fingerprint: String, matchedHost: String? = nil, gitUsername: String? = nil,
+    warning: String? = nil
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
@@ -100,10 +103,11 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
     self.fingerprint = fingerprint
     self.matchedHost = matchedHost
     self.gitUsername = gitUsername
+    self.warning = warning
   }
 
   package enum CodingKeys: String, CodingKey {
-    case scope, account, fingerprint
+    case scope, account, fingerprint, warning
     case accessToken = "access_token"
     case tokenType = "token_type"
     case expiresAt = "expires_at"

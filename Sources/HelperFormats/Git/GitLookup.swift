@@ -31,10 +31,12 @@ package struct GitLookup: Sendable, Equatable {
     package var username: String?
     /// Whose it is.
     package var account: String?
+    /// What the person is told beside it: one line.
+    package var warning: String?
 
     package init(
       accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int? = nil, fingerprint: String,
-      username: String?, account: String? = nil
+      username: String?, account: String? = nil, warning: String? = nil
     ) {
       self.accessToken = accessToken
       self.tokenType = tokenType
@@ -43,6 +45,7 @@ package struct GitLookup: Sendable, Equatable {
       self.fingerprint = fingerprint
       self.username = username
       self.account = account
+      self.warning = warning
     }
   }
 
@@ -138,7 +141,8 @@ package struct GitLookup: Sendable, Equatable {
       return answer(
         .other("\(origin) takes Bearer tokens alone, which needs git 2.46 or newer"), isSetUp: isSetUp())
     case .some(.bearer):
-      return Reply(output: lines("authtype=Bearer\ncredential=\(token.accessToken)\n", token, isSecond))
+      return Reply(
+        output: lines("authtype=Bearer\ncredential=\(token.accessToken)\n", token, isSecond), note: token.warning)
     case .some:
       let username = token.username ?? Self.defaultUsername
       guard !username.isEmpty, username.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ":") }) else {
@@ -149,7 +153,7 @@ package struct GitLookup: Sendable, Equatable {
         request.knowsAuthtype
         ? "authtype=Basic\ncredential=\(BasicCredential.encode(username: username, token: token.accessToken))\n"
         : "username=\(username)\npassword=\(token.accessToken)\n"
-      return Reply(output: lines(credential, token, isSecond))
+      return Reply(output: lines(credential, token, isSecond), note: token.warning)
     }
   }
 

@@ -112,6 +112,7 @@ struct CurlRun {
     } catch {
       throw error.choosing { "oauthctl curl \($0) …" }
     }
+    if let warning = answer.warning { bench.terminal.warn(warning) }
     for origin in origins.dropFirst() {
       let account = answer.account
       answer = try bench.agent.token(TokenGet(account: account, url: origin))

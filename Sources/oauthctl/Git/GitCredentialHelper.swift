@@ -78,14 +78,16 @@ struct GitCredentialHelper {
     request.minValiditySeconds = Self.validitySeconds
     request.bestEffort = true
     request.timeoutMilliseconds = Self.betterTokenMilliseconds
-    return (try? bench.agent.token(request)).map(Self.token) ?? token
+    guard var longer = (try? bench.agent.token(request)).map(Self.token) else { return token }
+    longer.warning = token.warning
+    return longer
   }
 
   private static func token(_ answer: TokenAnswer) -> GitLookup.Token {
     GitLookup.Token(
       accessToken: answer.accessToken, tokenType: answer.tokenType, expiresAt: answer.expiresAt,
       expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: answer.gitUsername,
-      account: answer.account)
+      account: answer.account, warning: answer.warning)
   }
 
   /// What a failure means to git. `origin` is the server, for advice that a person at git can follow.
@@ -112,11 +114,11 @@ struct GitCredentialHelper {
 
   /// How git is told which account: for the whole server, or for this repository's address.
   private static func choice(_ names: [String], at origin: String) -> String {
-    let commands = names.prefix(3).map { "git config --global credential.\(origin).username \($0)" }
+    let commands = NamedChoice.text(names) { "git config --global credential.\(origin).username \($0)" }
     let address = origin.range(ofText: "://").map {
       "\(origin[..<$0.upperBound])\(names.first ?? "NAME")@\(origin[$0.upperBound...])/…"
     }
-    return commands.joined(separator: "   or: ") + "   (or in the address, like \(address ?? origin))"
+    return commands + "   (or in the address, like \(address ?? origin))"
   }
 
   private func readRequest() throws(CommandError) -> GitCredentialRequest {

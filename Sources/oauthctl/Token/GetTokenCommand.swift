@@ -50,6 +50,7 @@ struct GetTokenCommand: ParsableCommand {
     } catch {
       throw error.choosing { "oauthctl get-token \($0)" }
     }
+    if let warning = answer.warning { bench.terminal.warn(warning) }
     bench.terminal.data(try format.text(answer))
     // Known only where the answer was read whole; a plain request's shortcut leaves the scopes out.
     let missing = (request.scope ?? []).filter { !answer.scope.contains($0) }

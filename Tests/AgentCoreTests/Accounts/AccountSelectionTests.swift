@@ -16,18 +16,19 @@ struct AccountSelectionTests {
     var holdsRejected = false
   }
 
+  private func candidate(_ one: One) -> AccountSelection.Candidate {
+    let definition = AccountDefinition(
+      name: one.name, issuer: Self.host, clientID: "c", username: one.username, gitUsername: one.gitUsername,
+      paths: one.paths, isDefault: one.isDefault)
+    return AccountSelection.Candidate(
+      definition, hosts: HostPolicy(definition, boundTo: nil), isLoggedIn: one.isLoggedIn,
+      holdsRejected: one.holdsRejected)
+  }
+
   private func select(_ ones: [One], _ username: String? = nil, path: String = "/") -> Result<String, AgentFailure> {
-    let candidates = ones.map { one in
-      let definition = AccountDefinition(
-        name: one.name, issuer: Self.host, clientID: "c", username: one.username, gitUsername: one.gitUsername,
-        paths: one.paths, isDefault: one.isDefault)
-      return AccountSelection.Candidate(
-        definition, hosts: HostPolicy(definition, boundTo: nil), isLoggedIn: one.isLoggedIn,
-        holdsRejected: one.holdsRejected)
-    }
     do throws(AgentFailure) {
-      return .success(
-        try AccountSelection.select(.init(url: Self.host + path, username: username), among: candidates).name)
+      let wish = AccountSelection.Wish(url: Self.host + path, username: username)
+      return .success(try AccountSelection.select(wish, among: ones.map(candidate)).name)
     } catch { return .failure(error) }
   }
 
@@ -57,6 +58,29 @@ struct AccountSelectionTests {
     let defaults = failure([One(name: "work", isDefault: true), One(name: "other", isDefault: true)])
     #expect(defaults?.message == "2 accounts fit https://h.example, each as the default: other, work")
     #expect(defaults?.hint == "take  default = true  out of the files of all but one")
+  }
+
+  @Test("Beside one that nobody can read: meant by name, path or token; not by another's name or path; else perhaps")
+  func fit() {
+    func fit(_ one: One, _ username: String? = nil, path: String = "/") -> AccountSelection.Candidate.Fit {
+      candidate(one).fit(.init(url: Self.host + path, username: username))
+    }
+    for name in [nil, "", "oauth2"] as [String?] { #expect(fit(One(name: "a"), name) == .perhaps) }
+    for name in ["a", "u", "g"] { #expect(fit(One(name: "a", username: "u", gitUsername: "g"), name) == .meant) }
+    #expect(fit(One(name: "a"), "b") == .other)
+    #expect(fit(One(name: "a", paths: ["team"]), path: "/team/x.git") == .meant)
+    #expect(fit(One(name: "a", paths: ["team"]), path: "/else") == .other)
+    #expect(fit(One(name: "a", holdsRejected: true), "b") == .meant)
+    #expect(fit(One(name: "a", isLoggedIn: false)) == .other)
+  }
+
+  @Test("All of four are named as commands; of more, three and that there are others")
+  func commands() {
+    func hint(_ count: Int) -> String? {
+      failure((1...count).map { One(name: "a\($0)", isLoggedIn: false) })?.hint
+    }
+    #expect(hint(4)?.contains("oauthctl login a4") == true)
+    #expect(hint(5) == "oauthctl login a1   or: oauthctl login a2   or: oauthctl login a3   or: another of them")
   }
 
   @Test("A user name means an account's own name, its username, or its name for git")
