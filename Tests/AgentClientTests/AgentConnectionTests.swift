@@ -224,7 +224,7 @@ struct AgentConnectionTests {
   func nobody() async {
     let result = await call(Logout(account: "work"))
     #expect(result.error?.exitStatus == 7)
-    #expect(result.error?.hint?.contains("oauthd") == true)
+    #expect(result.error?.hint?.contains("starts it") == true)
   }
 }
 

@@ -9,7 +9,7 @@ import Testing
 struct AgentCommandTests {
   private static let home = Surroundings(["HOME": "/home/u"])
 
-  private static func status(
+  static func status(
     started: String = "on_demand", log: String? = "/home/u/.local/state/oauthctl/oauthd.log"
   ) -> AgentStatusAnswer {
     AgentStatusAnswer(

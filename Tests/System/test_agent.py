@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shlex
 import signal
+import socket
 
 import pytest
 
@@ -29,10 +31,22 @@ def report(home, *words):
 
 def test_status_starts_nothing_and_says_so(home):
     result = home.oauthctl("agent", "status", check=False)
-    assert result.status == 7 and result.stdout == "" and "cannot be reached" in result.stderr
+    assert (result.status, result.stdout) == (7, "")
+    assert result.stderr == "oauthctl: no agent runs; the next command that needs one starts it\n"
     assert not home.socket.exists()
     failure = home.oauthctl("agent", "status", "--json", check=False)
     assert json.loads(failure.stdout)["error"]["exit"] == 7
+
+
+def test_status_of_no_agent_names_systemd_where_units_are_installed(home):
+    unit = home.config / "systemd" / "user" / "oauthd.socket"
+    unit.parent.mkdir(parents=True)
+    unit.touch()
+    (home.runtime / "systemd").mkdir()
+    with socket.socket(socket.AF_UNIX) as manager:
+        manager.bind(str(home.runtime / "systemd" / "private"))
+        result = home.oauthctl("agent", "status", check=False)
+    assert result.status == 7 and "  run: systemctl --user start oauthd.socket\n" in result.stderr
 
 
 def test_status_tells_process_files_and_log(home):
@@ -88,6 +102,39 @@ def test_restart_is_another_agent_at_the_same_place(home):
     assert start(home) == second["pid"]
     home.oauthctl("agent", "stop")
     assert "The agent runs: pid " in home.oauthctl("agent", "restart").stderr
+
+
+def test_a_restart_that_moves_the_agent_says_so_with_the_line_that_moves_it_back(home):
+    """It has the folders of the shell that starts it."""
+    start(home)
+    shell = {"XDG_CONFIG_HOME": str(home.root / "other"), "XDG_DATA_HOME": str(home.root / "data2")}
+    told = home.oauthctl("agent", "restart", environment=shell).stderr
+    assert f"configuration folder is ~/other/oauthctl now, and was ~/config/oauthctl; its data folder is" in told, told
+    [line] = re.findall("run: (export .*)", told)
+    home.run("sh", "-c", line.replace("oauthctl", shlex.quote(str(home.programs / "oauthctl"))), environment=shell)
+    assert report(home, "status")["folders"]["data"] == str(home.data / "oauthctl")
+    assert "folder" not in home.oauthctl("agent", "restart").stderr, "nothing has moved"
+
+
+def test_what_the_agent_does_not_find_is_told_with_the_folder_that_it_reads(home):
+    start(home)
+    shell = {"XDG_CONFIG_HOME": str(home.root / "other")}
+    folders = "the agent's configuration folder is ~/config/oauthctl, this shell's ~/other/oauthctl"
+    remedy = f"run: export XDG_CONFIG_HOME={home.config}"
+    url = "http://127.0.0.1:1/"
+    for words in (["status"], ["agent", "status"], ["account", "list"], ["account", "show", "work"], ["doctor", "work"],
+                  ["get-token", "work"], ["get-token", "--url", url], ["curl", "work", url]):
+        told = home.oauthctl(*words, check=False, environment=shell).stderr
+        assert folders in told and remedy in told, (words, told)
+        assert "folder" not in home.oauthctl(*words, check=False).stderr, words
+    question = "protocol=http\nhost=127.0.0.1:1\n\n"
+    silent = home.oauthctl("git-credential", "get", stdin=question, environment=shell)
+    assert silent.stderr == "", "another helper's host"
+    file = home.root / "other" / "oauthctl" / "accounts.d" / "work.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('issuer = "https://i.example"\nclient_id = "c"\n')
+    told = home.oauthctl("get-token", "work", check=False, environment=shell)
+    assert told.status == 3 and f"run: mv {file} {home.config}/oauthctl/accounts.d/" in told.stderr
 
 
 def test_an_agent_that_a_variable_names_is_not_ended_for_a_restart(home):

@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+import socket
 
 import pytest
 
@@ -46,6 +47,18 @@ def test_a_first_login_that_fails_leaves_nothing_and_tells_the_whole_command(
     assert shlex.split(step) == ["oauthctl", "login", "work", server.issuer, *arguments]
     home.run("sh", "-c", step, stdin=right + "\n")
     get_token(home)
+
+
+@pytest.mark.parametrize("has_endpoints", [False, True], ids=["by discovery", "endpoints as given"])
+def test_a_first_login_at_a_server_that_is_not_there_says_what_to_look_at(home, agent, has_endpoints):
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        issuer = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        endpoints = ["--token-endpoint", issuer + "/token"] if has_endpoints else []
+        failed = home.oauthctl("login", "work", issuer, *MACHINE, *endpoints, stdin="secret\n", check=False)
+    assert failed.status == 6 and "connect" in failed.stderr.lower()
+    assert failed.stderr.endswith("\n  check its address, and whether the server runs; then the same again\n"), failed
+    assert not account_file(home).exists()
 
 
 def test_a_login_given_up_leaves_nothing(home, server):

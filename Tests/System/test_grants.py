@@ -55,6 +55,29 @@ def test_device_flow(home, agent, dot):
     assert all(after - before >= 0.95 for before, after in zip(times, times[1:]))
 
 
+def test_a_login_that_nobody_finishes_is_given_up_after_timeout(home, agent, dot):
+    """By device and by browser; what was made for it goes again."""
+    endpoint = ["--device-authorization-endpoint", dot.issuer + "/device-authorization/"]
+    browser = ["--client-id", "native-app", "--scope", "read", "--no-browser"]
+    for words in ([*TV, *endpoint], browser):
+        told = home.oauthctl("login", "tv", dot.issuer, *words, "--timeout", "1", check=False)
+        assert told.status == 4 and "tv: nobody finished the login within 1 s" in told.stderr
+        [again] = re.findall("run: (.*)", told.stderr)
+        assert again.startswith(f"oauthctl login tv {dot.issuer} ") and "--timeout 1" in again
+        assert again.count("--device ") == words.count("--device") and not account_file(home, "tv").exists()
+    assert home.oauthctl("login", "tv", dot.issuer, *TV, "--timeout", "0", check=False).status == 64
+
+
+def test_a_question_that_nobody_can_be_asked_is_named_without_its_colon(home, agent, dot):
+    """Without a terminal."""
+    command = home.start(
+        home.programs / "oauthctl", "login", "m", dot.issuer, "--client-id", "machine", "--grant", "client-credentials",
+        start_new_session=True)
+    said = command.communicate(timeout=60)[1]
+    assert command.returncode == 64
+    assert re.search("there is no terminal to ask on: Client secret of m, [^\n]*[^: \n]\n", said), said
+
+
 def test_a_device_login_is_renewed_like_any_other(home, agent, dot):
     device_login(home, dot, "allow")
     token, mark = get_token(home, "tv"), dot.mark()

@@ -144,7 +144,7 @@ package final class AgentConnection {
       let hint =
         location.source == .environment
         ? "OAUTHCTL_SOCKET names this path: start the agent behind it, or unset OAUTHCTL_SOCKET"
-        : "start it: systemctl --user start oauthd.socket, or oauthd"
+        : "the next command that needs one starts it"
       return .notReachable(path: path, reason: reason, hint: hint)
     case .untrusted(let reason):
       return .notReachable(

@@ -54,6 +54,15 @@ package struct AgentStarter {
   /// systemctl, where the user's systemd runs and has a socket unit for the agent.
   package var userManager: String? { UserManager(environment: environment(), programs: systemctl).program() }
 
+  /// Whether nobody listens, where this program starts an agent when it needs one.
+  package var wouldStart: Bool {
+    guard location.source != .environment else { return false }
+    do throws(SocketDoor.Refusal) { _ = try door.open() } catch {
+      if case .nobody = error { return true }
+    }
+    return false
+  }
+
   private var door: SocketDoor { SocketDoor(location: location, uid: geteuid()) }
 
   private func open(starting: Bool, _ connectMilliseconds: Int) throws(ClientError) -> Descriptor {
@@ -120,6 +129,7 @@ package struct AgentStarter {
     do {
       return try door.open()
     } catch {
+      if case .nobody = error { throw notReachable("it was started, and has ended", "oauthctl agent log -n 20") }
       throw AgentConnection.unreachable(location, error)
     }
   }

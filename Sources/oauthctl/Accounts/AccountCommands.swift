@@ -22,6 +22,7 @@ struct AccountCommand: ParsableCommand {
       }
       if accounts.isEmpty {
         bench.terminal.warn("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
+        bench.tellFolders(try? bench.agent.ask(AgentStatus(limit: 1)))
         return
       }
       bench.terminal.page(Self.table(accounts).lines(width: bench.terminal.columns))

@@ -8,7 +8,7 @@ struct AccountFile: Sendable {
 
   /// - Throws: `CommandError.configuration` when neither `HOME` nor `XDG_CONFIG_HOME` says where files are.
   init(account: String, in surroundings: Surroundings) throws(CommandError) {
-    guard let folder = surroundings.configurationFolder else {
+    guard let folder = surroundings.folder(.configuration) else {
       throw .configuration("HOME is not set, so there is no place for account files", run: "export HOME=…")
     }
     path = "\(folder)/accounts.d/\(account).toml"

@@ -27,7 +27,7 @@ struct SecretCommand: ParsableCommand {
       let value =
         if let check {
           try bench.terminal.askSecret(
-            "\(kind.words) of \(name)\(check.secretOwner): ",
+            "\(kind.words) of \(name)\(check.secretOwner)",
             otherwise: "oauthctl secret set \(name) \(kind.rawValue) < FILE")
         } else {
           try Terminal.secretFromInput(kind.words)

@@ -15,6 +15,9 @@ protocol AgentCalling: Sendable {
   /// Asks for a token; the wait is the request's own, and a little for the answer's way. The account is named in the
   /// failure.
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer
+
+  /// The same failure, with what else is known of its cause.
+  func explained(_ error: CommandError) -> CommandError
 }
 
 extension AgentCalling {
@@ -30,9 +33,11 @@ extension AgentCalling {
     do {
       return try call(parameters, timeoutMilliseconds: timeoutMilliseconds)
     } catch {
-      throw error.about(account)
+      throw explained(error.about(account))
     }
   }
+
+  func explained(_ error: CommandError) -> CommandError { error }
 
   func tell<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
     try call(parameters, timeoutMilliseconds: timeoutMilliseconds)

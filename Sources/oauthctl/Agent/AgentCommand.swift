@@ -18,18 +18,26 @@ struct AgentCommand: ParsableCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run() throws {
-      try run(
-        Workbench(agent: WaitingAgent(), terminal: .live(), surroundings: .live),
-        socket: AgentEnding.starter().location.path)
+      let starter = try AgentEnding.starter()
+      do throws(CommandError) {
+        try run(
+          Workbench(agent: WaitingAgent(), terminal: .live(), surroundings: .live), socket: starter.location.path)
+      } catch .notReachable where starter.wouldStart {
+        throw CommandError.notReachable(
+          "no agent runs; the next command that needs one starts it",
+          run: starter.userManager == nil ? nil : "systemctl --user start oauthd.socket")
+      }
     }
 
     func run(_ bench: Workbench, socket: String) throws(CommandError) {
-      let report = AgentReport(try bench.agent.ask(AgentStatus(limit: 1)), socket: socket)
+      let status = try bench.agent.ask(AgentStatus(limit: 1))
+      let report = AgentReport(status, socket: socket)
       if json {
         bench.terminal.data(JSONText.pretty(report))
       } else {
         bench.terminal.page(report.lines(bench.surroundings))
       }
+      bench.tellFolders(status)
     }
   }
 
@@ -75,7 +83,7 @@ struct AgentCommand: ParsableCommand {
     func run() throws {
       let bench = Workbench.live()
       let starter = try AgentEnding.starter()
-      try AgentEnding(starter: starter, terminal: bench.terminal).restart()
+      let ended = try AgentEnding(starter: starter, terminal: bench.terminal).restart()
       let status = try bench.agent.ask(AgentStatus(limit: 1))
       if json {
         bench.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
@@ -83,6 +91,11 @@ struct AgentCommand: ParsableCommand {
         bench.terminal.say("The agent runs: pid \(status.pid), \(StatusPage.vaultText(status.vault)).")
         if status.vault.state == .locked { bench.terminal.warn("it waits for you", run: "oauthctl vault unlock") }
       }
+      // This shell has started it, with its own folders.
+      if let step = AgentFolders(bench.surroundings, ended).wayBack(from: status) {
+        bench.terminal.warn(step.remark, run: step.run)
+      }
+      bench.tellFolders(status)
     }
   }
 }

@@ -30,8 +30,10 @@ struct AgentEnding {
   }
 
   /// Ends the agent, where one runs; the next call starts one.
-  func restart() throws(CommandError) {
-    guard let agent = try running() else { return }
+  ///
+  /// - Returns: how the one that ended was.
+  func restart() throws(CommandError) -> AgentStatusAnswer? {
+    guard let agent = try running() else { return nil }
     if agent.status.started == "systemd" {
       try end(agent, by: ["restart", "oauthd.service"])
     } else if starter.location.source == .environment {
@@ -42,6 +44,7 @@ struct AgentEnding {
       do { try agent.terminate() } catch { throw CommandError(error) }
       try wait(for: agent)
     }
+    return agent.status
   }
 
   private func running() throws(CommandError) -> RunningAgent? {

@@ -66,7 +66,7 @@ enum LogPlace: Equatable {
     case "standard_error": self = .standardError(pid: status?.pid ?? 0)
     case let path?: self = .file(path)
     case nil where status.map { $0.started == "systemd" } ?? hasUnits: self = .journal
-    case nil: self = .file((surroundings.stateFolder ?? "") + "/oauthd.log")
+    case nil: self = .file((surroundings.folder(.state) ?? "") + "/oauthd.log")
     }
   }
 }

@@ -36,9 +36,21 @@ struct LiveAgent: AgentCalling {
         try Self.token(request, timeoutMilliseconds: milliseconds)
       }
     } catch {
-      throw CommandError(error).about(request.account)
+      throw explained(CommandError(error).about(request.account))
     }
   }
+
+  /// An account that the agent does not know may be one of another folder than it reads.
+  func explained(_ error: CommandError) -> CommandError {
+    guard case .agent(let failure, let account) = error, failure.kind == .accountUnknown, failure.accounts == nil else {
+      return error
+    }
+    let status = try? tell(AgentStatus(limit: 1), timeoutMilliseconds: Self.explanationMilliseconds)
+    return .agent(AgentFolders(.live, status).explained(failure, about: account), account: account)
+  }
+
+  /// Longest wait for it: there is an answer already.
+  private static let explanationMilliseconds = 2_000
 
   private static func token(_ request: TokenGet, timeoutMilliseconds: Int) throws(ClientError) -> TokenAnswer {
     let connection = try AgentStarter().connect()

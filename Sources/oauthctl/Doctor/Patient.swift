@@ -37,7 +37,7 @@ struct Patient: Sendable {
 
   /// Whether there is an account, or a file of one where no agent tells.
   var hasAccounts: Bool {
-    let files = surroundings.configurationFolder.map { machine.names($0 + "/accounts.d") } ?? []
+    let files = surroundings.folder(.configuration).map { machine.names($0 + "/accounts.d") } ?? []
     return !accounts.isEmpty || files.contains { $0.hasSuffix(".toml") }
   }
 
@@ -45,13 +45,8 @@ struct Patient: Sendable {
   mutating func keep(_ account: String) throws(CommandError) {
     accounts = accounts.filter { $0.account == account }
     guard accounts.isEmpty, case .running = agent else { return }
-    throw .configuration("\(account): no such account", run: "oauthctl account list")
-  }
-
-  /// A base folder of the XDG specification with ours in it.
-  func folder(_ variable: String, otherwise: String) -> String? {
-    if let path = surroundings[variable], path.hasPrefix("/") { return path + "/oauthctl" }
-    return surroundings.home.map { "\($0)/\(otherwise)/oauthctl" }
+    let unknown = AgentFailure(.accountUnknown, "\(account): no such account", hint: "oauthctl account list")
+    throw .agent(AgentFolders(surroundings, status).explained(unknown, about: account), account: account)
   }
 
   /// A path as people write it.

@@ -17,7 +17,7 @@ extension CompletionKind {
   }
 
   static func accountNames(_ surroundings: Surroundings) -> [String] {
-    guard let folder = surroundings.configurationFolder else { return [] }
+    guard let folder = surroundings.folder(.configuration) else { return [] }
     return FileBytes.names(in: folder + "/accounts.d").filter { $0.hasSuffix(".toml") }
       .map { String($0.dropLast(".toml".count)) }.filter(AccountName.isValid)
   }

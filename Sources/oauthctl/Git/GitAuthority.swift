@@ -21,7 +21,7 @@ struct GitAuthority {
   /// Where it stands, beside the key of the vault: whoever may write account files alone does not write here. Nil without
   /// a home.
   func path(of account: String) -> String? {
-    bench.surroundings.stateFolder.map { "\($0)/authorities/\(account).pem" }
+    bench.surroundings.folder(.state).map { "\($0)/authorities/\(account).pem" }
   }
 
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.

@@ -20,7 +20,7 @@ struct AccountCreation {
   /// - Returns: among others the kinds of secrets the account still needs.
   func create(_ account: NewAccount) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
-    let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+    let folder = AgentFolders(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
     if let obstacle = folder.obstacle() { throw obstacle }
     let check = try bench.agent.call(
       AccountCheck(account: name, definition: text),
@@ -49,6 +49,10 @@ struct AccountCreation {
   /// - Returns: `error`, with a next step that needs no account: `command` is this very command line, and
   ///   `otherMethod` another way to send the client secret, where there is one.
   func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
+    var error = error
+    if isFirst, case .agent(let failure, _) = error, failure.kind == .unavailable {
+      error = error.advising("check its address, and whether the server runs; then the same again")
+    }
     guard isFirst, file.exists else { return error }
     let path = bench.surroundings.abbreviated(file.path)
     do throws(CommandError) {
@@ -68,9 +72,11 @@ struct AccountCreation {
       let other = otherMethod.map { " and secret; some servers want --client-authentication \($0)" } ?? ""
       return error.advising("\(command)   # with the right client id\(other)")
     }
-    return error.advising(
-      error.nextStep?.replacingFirst("oauthctl secret set \(name) password && ", with: "")
-        .replacingFirst("oauthctl login \(name)", with: command))
+    let step = error.nextStep?.replacingFirst("oauthctl secret set \(name) password && ", with: "")
+    let short = "oauthctl login \(name)"
+    // Said once.
+    let isByDevice = command.range(ofText: " --device") != nil && step?.range(ofText: short + " --device") != nil
+    return error.advising(step?.replacingFirst(isByDevice ? short + " --device" : short, with: command))
   }
 
   /// - Returns: false when the file says so already.

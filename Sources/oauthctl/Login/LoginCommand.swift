@@ -25,6 +25,7 @@ struct LoginCommand: ParsableCommand {
         run: "the same with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
       )
     }
+    try options.checkTimeout()
     if let error = misplacedServer { throw error }
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
@@ -47,7 +48,7 @@ struct LoginCommand: ParsableCommand {
     let check = try bench.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
     // Before a vault is made for it.
     guard let problem = check.problems.first else { return check }
-    let folder = AgentFolder(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+    let folder = AgentFolders(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
     if let misplaced = folder.misplaced(account) { throw misplaced }
     guard AccountFile(path: problem.file).exists else {
       throw .configuration("there is no account \(account) yet", run: "oauthctl login \(account) ISSUER --client-id ID")
@@ -63,7 +64,7 @@ struct LoginCommand: ParsableCommand {
     try LoginFlow(
       bench: bench, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
-      acceptsChanges: options.acceptChanges
+      acceptsChanges: options.acceptChanges, timeoutSeconds: options.timeout
     ).run()
   }
 
@@ -92,11 +93,11 @@ struct LoginCommand: ParsableCommand {
       try AccountName.check(name)
       return name
     }
-    let accounts = isNew ? [] : try bench.agent.ask(AccountList(limit: 3)).accounts
+    let accounts = isNew ? [] : try bench.agent.ask(AccountList(limit: NamedChoice.most + 1)).accounts
     guard accounts.count <= 1 else {
       throw .configuration(
         "several accounts are defined: name one",
-        run: accounts.map { "oauthctl login \($0.account)" }.joined(separator: "   or: "))
+        run: NamedChoice.text(accounts.map(\.account)) { "oauthctl login \($0)" })
     }
     guard let only = accounts.first else {
       throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
@@ -122,7 +123,7 @@ struct LoginCommand: ParsableCommand {
       try hand(
         .clientSecret,
         try bench.terminal.askSecret(
-          "Client secret of \(account)\(check.secretOwner): ",
+          "Client secret of \(account)\(check.secretOwner)",
           otherwise: isNew
             ? "the same with --client-secret-stdin < FILE"
             : "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
@@ -133,7 +134,7 @@ struct LoginCommand: ParsableCommand {
       try hand(
         .password,
         try bench.terminal.askSecret(
-          "Password for \(account)\(check.secretOwner): ",
+          "Password for \(account)\(check.secretOwner)",
           otherwise: isNew && !options.clientSecretFromInput
             ? "the same with --password-stdin < FILE" : "oauthctl login \(account) --password-stdin < FILE"))
     }

@@ -11,6 +11,8 @@ struct LoginFlow {
   let mayReadInput: Bool
   /// Takes a changed definition without asking.
   let acceptsChanges: Bool
+  /// When the login is given up; nil: when the agent does.
+  var timeoutSeconds: Int?
 
   func run() throws(CommandError) {
     // A program named in BROWSER is there for a reason, over ssh too.
@@ -88,19 +90,23 @@ struct LoginFlow {
     var pasted: [UInt8] = []
     var input: Int32 = readsInput ? STDIN_FILENO : -1
     var hintDue = login.kind == .browser ? Self.monotonic() + Self.hintMilliseconds : nil
+    let end = timeoutSeconds.map { Self.monotonic() + $0 * 1_000 }
     while true {
       var waiting = [
         pollfd(fd: waiter.doneDescriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: interrupts ?? -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: input, events: Int16(POLLIN), revents: 0),
       ]
-      let patience = hintDue.map { max(0, $0 - Self.monotonic()) } ?? -1
+      let patience = [hintDue, end].compactMap { $0 }.min().map { max(0, $0 - Self.monotonic()) } ?? -1
       let ready = poll(&waiting, nfds_t(waiting.count), Int32(clamping: patience))
       if let due = hintDue, Self.monotonic() >= due {
         hintDue = nil
         for line in LoginWords.stillWaiting(login, readsInput: readsInput) { bench.terminal.say(line) }
       }
-      guard ready > 0 else { continue }
+      if ready <= 0 {
+        if let end, Self.monotonic() >= end { throw giveUp(login) }
+        continue
+      }
       if waiting[1].revents != 0 { try cancel(login, signal: interrupts) }
       if waiting[0].revents != 0 {
         ended = waiter.value()
@@ -190,6 +196,13 @@ struct LoginFlow {
     } catch .agent(let failure, _) {
       throw .agent(failure, account: account)
     }
+  }
+
+  private func giveUp(_ login: LoginStarted) -> CommandError {
+    _ = try? bench.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    return .local(
+      "\(account): nobody finished the login within \(timeoutSeconds ?? 0) s",
+      run: "oauthctl login \(account)\(wantsDevice ? " --device" : "")", status: 4)
   }
 
   private func cancel(_ login: LoginStarted, signal descriptor: Int32?) throws(CommandError) -> Never {

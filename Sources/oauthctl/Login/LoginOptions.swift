@@ -57,6 +57,8 @@ struct LoginOptions: ParsableArguments {
   var passwordFromInput = false
   @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
   var keepPassword = false
+  @Option(help: ArgumentHelp("Gives the login up when nobody has finished it by then.", valueName: "seconds"))
+  var timeout: Int?
   @Flag(help: "Overwrites an account file that says something else.")
   var replace = false
   @Flag(
@@ -89,6 +91,11 @@ struct LoginOptions: ParsableArguments {
 }
 
 extension LoginOptions {
+  func checkTimeout() throws(CommandError) {
+    guard let timeout, !(1...86_400).contains(timeout) else { return }
+    throw .usage("--timeout \(timeout): seconds, 1 to 86400", run: nil)
+  }
+
   /// The account these flags describe, or nil when neither an issuer nor endpoints are given.
   ///
   /// - Throws: `CommandError.usage` when they contradict each other or something is missing.

@@ -19,10 +19,10 @@ extension SetupCommand {
     func run() throws { try run(.live()) }
 
     func run(_ bench: Workbench) throws(CommandError) {
-      guard let folder = bench.surroundings.configurationFolder else {
+      guard let folder = bench.surroundings.folder(.configuration) else {
         throw .configuration("HOME is not set, so there is no place for config.toml", run: "export HOME=…")
       }
-      let agents = AgentFolder(bench.surroundings, try? bench.agent.ask(AgentStatus(limit: 1)))
+      let agents = AgentFolders(bench.surroundings, try? bench.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = agents.obstacle() { throw obstacle }
       let path = folder + "/config.toml"
       let old = FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) }

@@ -41,6 +41,7 @@ struct StatusCommand: ParsableCommand {
       let page = StatusPage(status: status, accounts: status.accounts, now: time(nil))
       bench.terminal.page(page.lines(bench.terminal))
     }
+    bench.tellFolders(status)
     let code = check ? Self.exitStatus(status) : 0
     if code != 0 { throw .silent(status: code) }
   }

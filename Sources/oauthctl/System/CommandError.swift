@@ -63,12 +63,11 @@ enum CommandError: Error, Equatable {
     }
   }
 
-  /// Where several accounts fit, the command of each, the first few; other errors as they are.
+  /// Where several accounts fit, the command of each; other errors as they are.
   func choosing(_ command: (String) -> String) -> CommandError {
     guard case .agent(let failure, _) = self, failure.kind == .accountAmbiguous, let names = failure.accounts
     else { return self }
-    return advising(
-      names.prefix(3).map(command).joined(separator: "   or: ") + (failure.hint.map { "   (or \($0))" } ?? ""))
+    return advising(NamedChoice.text(names, command) + (failure.hint.map { "   (or \($0))" } ?? ""))
   }
 
   private static func nextStep(for failure: AgentFailure, account: String?) -> String? {

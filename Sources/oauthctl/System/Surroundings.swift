@@ -22,17 +22,10 @@ struct Surroundings: Sendable {
   /// The home folder. A static program has no user database, so `HOME` must say.
   var home: String? { self["HOME"] }
 
-  /// `$XDG_CONFIG_HOME/oauthctl`, else `~/.config/oauthctl`. A relative `XDG_CONFIG_HOME` is ignored, as its
-  /// specification says.
-  var configurationFolder: String? {
-    if let folder = self["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return folder + "/oauthctl" }
-    return home.map { $0 + "/.config/oauthctl" }
-  }
-
-  /// `$XDG_STATE_HOME/oauthctl`, else `~/.local/state/oauthctl`.
-  var stateFolder: String? {
-    if let folder = self["XDG_STATE_HOME"], folder.hasPrefix("/") { return folder + "/oauthctl" }
-    return home.map { $0 + "/.local/state/oauthctl" }
+  /// `oauthctl` below `XDG_…_HOME` or its default. A relative value is ignored, as the specification says.
+  func folder(_ kind: AgentFolders.Kind) -> String? {
+    if let folder = self[kind.variable], folder.hasPrefix("/") { return folder + "/oauthctl" }
+    return home.map { $0 + kind.fallback + "/oauthctl" }
   }
 
   /// A path as people write it: `~` for the home folder.

@@ -6,28 +6,30 @@ extension Terminal {
   /// Longest answer to a question, in bytes.
   static let answerBytes = 32 << 10
 
-  /// Asks for a secret without showing it.
+  /// Asks for a secret without showing it; a colon comes after the question.
   ///
   /// - Throws: `CommandError.local` with `run` as the next step when there is no terminal.
   func askSecret(_ question: String, otherwise run: String) throws(CommandError) -> String {
-    try askTerminal(question, isSecret: true, otherwise: run)
+    try askTerminal(question, ": ", isSecret: true, otherwise: run)
   }
 
   /// Asks a yes-or-no question; no is the default.
   func confirm(_ question: String, otherwise run: String) throws(CommandError) -> Bool {
-    let answer = try askTerminal("\(question) [y/N] ", isSecret: false, otherwise: run)
+    let answer = try askTerminal(question, " [y/N] ", isSecret: false, otherwise: run)
     return ["y", "yes"].contains(answer.lowercased())
   }
 
-  private func askTerminal(_ question: String, isSecret: Bool, otherwise run: String) throws(CommandError) -> String {
+  private func askTerminal(
+    _ question: String, _ ending: String, isSecret: Bool, otherwise run: String
+  ) throws(CommandError) -> String {
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else {
-      throw .local("there is no terminal to ask: \(question)", run: run, status: 64)
+      throw .local("there is no terminal to ask on: \(question)", run: run, status: 64)
     }
     defer { close(descriptor) }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     let echo = isSecret ? SilentEcho(descriptor) : nil
-    FileBytes.writeAll(Array(PrintableText.escaped(question).utf8), to: descriptor)
+    FileBytes.writeAll(Array((PrintableText.escaped(question) + ending).utf8), to: descriptor)
     defer {
       if let echo {
         echo.restore()

@@ -129,7 +129,7 @@ struct Terminal: Sendable {
   static func stepLine(_ step: String) -> String {
     let step = oneLine(step)
     if step.hasPrefix("run: ") { return step }
-    let commands = ["oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset "]
+    let commands = ["oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset ", "mv "]
     return (commands.contains { step.hasPrefix($0) } ? "run: " : "") + step
   }
 

@@ -8,9 +8,9 @@ struct VaultSecrets {
 
   let bench: Workbench
 
-  func passphrase() throws(CommandError) -> String { try secret("Passphrase: ", "passphrase") }
+  func passphrase() throws(CommandError) -> String { try secret("Passphrase", "passphrase") }
 
-  func recoveryCode() throws(CommandError) -> String { try secret("Recovery code: ", "recovery code").trimmed }
+  func recoveryCode() throws(CommandError) -> String { try secret("Recovery code", "recovery code").trimmed }
 
   /// The vault, to be changed: nobody types a passphrase first for one that is shut, or not there.
   func openVault() throws(CommandError) -> VaultStatusAnswer {
@@ -25,15 +25,17 @@ struct VaultSecrets {
   /// The passphrase of a vault that has one; nil for one that has none.
   func current() throws(CommandError) -> String? {
     guard try openVault().has(.passphrase) else { return nil }
-    return try secret("Current passphrase: ", "current passphrase")
+    return try secret("Current passphrase", "current passphrase")
   }
 
   /// A new passphrase: twice where it cannot be seen.
   func newPassphrase() throws(CommandError) -> String {
-    let first = try secret("New passphrase: ", "new passphrase")
-    guard first.utf8.count >= 8 else { throw .usage("a passphrase has 8 bytes at least", run: nil) }
+    let first = try secret("New passphrase", "new passphrase")
+    guard first.utf8.count >= 8 else {
+      throw .usage("that passphrase is too short: 8 bytes at least, so 8 plain letters; nothing was changed", run: nil)
+    }
     if bench.terminal.inputIsTerminal {
-      let second = try bench.terminal.askSecret("The same again: ", otherwise: Self.advice)
+      let second = try bench.terminal.askSecret("The same again", otherwise: Self.advice)
       guard first == second else { throw .usage("the two are not the same", run: nil) }
     }
     return first

@@ -89,7 +89,7 @@ enum AccountCheckup {
   /// A redirect address with a port of its own needs that port at the login.
   private static func port(_ account: AccountSummary, _ patient: Patient) -> [Finding] {
     guard account.state != .loginPending, ["authorization_code"].contains(account.grant),
-      let folder = patient.surroundings.configurationFolder,
+      let folder = patient.surroundings.folder(.configuration),
       let text = patient.machine.text("\(folder)/accounts.d/\(account.account).toml"),
       let port = redirectPort(text), patient.machine.isPortFree(port) == false
     else { return [] }

@@ -4,7 +4,7 @@ import AgentWire
 /// has and the agent does not.
 enum ConfigurationCheck {
   static func findings(_ patient: Patient) -> [Finding] {
-    guard let folder = patient.surroundings.configurationFolder else {
+    guard let folder = patient.surroundings.folder(.configuration) else {
       return [.wrong("configuration", "HOME is not set, so there is no place for files", .run("export HOME=…"))]
     }
     let machine = patient.machine
@@ -33,13 +33,9 @@ enum ConfigurationCheck {
       }
       told.insert(path)
     }
-    let place = AgentFolder(patient.surroundings, patient.status)
-    if let mine = place.shells, let agents = place.agents, let remedy = place.remedy {
-      findings.append(
-        .wrong(
-          "configuration",
-          "the agent reads \(patient.shown(agents)), this shell's XDG_CONFIG_HOME says "
-            + patient.shown(mine), .run(remedy)))
+    let place = AgentFolders(patient.surroundings, patient.status)
+    if let remark = place.remark, let remedy = place.remedy {
+      findings.append(.wrong("configuration", remark, .run(remedy)))
     }
     let others = (patient.status?.problems ?? []).filter { !told.contains($0.file) }
     let problems = ProblemText(others, leftOut: patient.status?.problemsLeftOut)

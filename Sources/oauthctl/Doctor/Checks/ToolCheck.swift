@@ -18,6 +18,12 @@ enum ToolCheck {
     if let program = rule.programs.first(where: { find($0, patient) != nil }) {
       return .ok("browser", "\(program) opens login pages")
     }
+    // Without a display one way is left, which is there on Windows alone: its name would say nothing.
+    guard patient.surroundings.hasDisplay || patient.surroundings["BROWSER"] != nil else {
+      return .note(
+        "browser", "there is no display here: the address is shown, and pasted back",
+        .advice("that is right over ssh; or log in with --device"))
+    }
     return .note(
       "browser", "none of \(rule.programs.joined(separator: ", ")) is there: the address is shown, and pasted back",
       .advice("set BROWSER to a program that opens addresses, or log in with --device"))

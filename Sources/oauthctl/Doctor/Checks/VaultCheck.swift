@@ -14,7 +14,7 @@ enum VaultCheck {
       findings += privacy(of: vault, isFolder: true, patient)
       findings += patient.machine.names(vault).flatMap { privacy(of: "\(vault)/\($0)", isFolder: false, patient) }
     }
-    if let state = patient.folder("XDG_STATE_HOME", otherwise: ".local/state") {
+    if let state = patient.surroundings.folder(.state) {
       let key = "\(state)/vault.key"
       let isNeeded = patient.status.map { $0.vault.state == .open && $0.vault.has(.keyFile) } ?? false
       if isNeeded, patient.machine.status(key) == nil {
@@ -32,7 +32,7 @@ enum VaultCheck {
     if let path = patient.status?.vault.path, path.hasPrefix("/") {
       return patient.machine.status(path)?.kind == .directory ? path : FileBytes.folder(of: path)
     }
-    return patient.folder("XDG_DATA_HOME", otherwise: ".local/share")
+    return patient.surroundings.folder(.data)
   }
 
   private static func state(_ patient: Patient) -> Finding {

@@ -1,0 +1,124 @@
+import AgentWire
+
+/// Where the agent has its files, which need not be where this shell would have them: an agent that is running was
+/// started with other `XDG_…` variables, or by systemd with none.
+struct AgentFolders: Sendable {
+  /// As `agent.status` names them.
+  enum Kind: String, CaseIterable { case configuration, data, state }
+
+  let surroundings: Surroundings
+  /// None: an older agent, which does not tell.
+  private let told: [String: String]
+
+  init(_ surroundings: Surroundings, _ status: AgentStatusAnswer?) {
+    self.surroundings = surroundings
+    told = status?.folders ?? [:]
+  }
+
+  func agents(_ kind: Kind) -> String? { told[kind.rawValue] }
+
+  /// The folder of this shell when it is another one.
+  func shells(_ kind: Kind) -> String? {
+    guard let agents = agents(kind), let mine = surroundings.folder(kind), !FileBytes.isSamePlace(mine, agents) else {
+      return nil
+    }
+    return mine
+  }
+
+  /// Those that are not where this shell would have them.
+  private var others: [Kind] { Kind.allCases.filter { shells($0) != nil } }
+
+  /// What differs, in one line; nil: nothing does.
+  var remark: String? {
+    let differences = others.map { kind in
+      let (agents, mine) = (agents(kind) ?? "", shells(kind) ?? "")
+      return
+        "\(kind.rawValue) folder is \(surroundings.abbreviated(agents)), this shell's \(surroundings.abbreviated(mine))"
+    }
+    return differences.isEmpty ? nil : "the agent's " + differences.joined(separator: "; its ")
+  }
+
+  /// The line that gives this shell the agent's folders; nil: it has them.
+  var remedy: String? {
+    var (unset, lines): ([String], [String]) = ([], [])
+    for kind in others {
+      let base = FileBytes.folder(of: agents(kind) ?? "")
+      if let home = surroundings.home, FileBytes.isSamePlace(base, home + kind.fallback) {
+        unset.append(kind.variable)
+      } else {
+        lines.append("export \(kind.variable)=\(FileBytes.quoted(base))")
+      }
+    }
+    if !unset.isEmpty { lines.insert("unset " + unset.joined(separator: " "), at: 0) }
+    return lines.isEmpty ? nil : lines.joined(separator: " && ")
+  }
+
+  /// Where this is an agent that was restarted, and `status` the one that came after it: what has moved, and the line that
+  /// moves it back; nil: nothing has.
+  func wayBack(from status: AgentStatusAnswer) -> (remark: String, run: String)? {
+    let moved = Kind.allCases.compactMap { kind -> String? in
+      guard let before = agents(kind), let now = status.folders?[kind.rawValue], !FileBytes.isSamePlace(before, now)
+      else { return nil }
+      return
+        "\(kind.rawValue) folder is \(surroundings.abbreviated(now)) now, and was \(surroundings.abbreviated(before))"
+    }
+    guard !moved.isEmpty, let remedy else { return nil }
+    return ("the agent's " + moved.joined(separator: "; its "), "\(remedy) && oauthctl agent restart")
+  }
+
+  /// The failure of whoever is about to write a file that the agent would not read; nil: it reads it.
+  func obstacle() -> CommandError? {
+    guard let mine = shells(.configuration), let agents = agents(.configuration), let remedy else { return nil }
+    return .configuration(
+      "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
+      run: "\(remedy)   # or, so that this shell starts it: oauthctl agent restart")
+  }
+
+  /// The failure for an account that is defined where the agent does not look; nil: it is not.
+  func misplaced(_ account: String) -> CommandError? {
+    guard let mine = shells(.configuration), let agents = agents(.configuration), let remedy else { return nil }
+    let file = "\(mine)/accounts.d/\(account).toml"
+    guard AccountFile(path: file).exists else { return nil }
+    return .configuration(
+      "\(account): \(file) is there, and the agent reads \(agents)",
+      run: "mv \(FileBytes.quoted(file)) \(FileBytes.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy)"
+    )
+  }
+
+  /// `failure`, where an account is not known to an agent that looks elsewhere than this shell: with both places.
+  func explained(_ failure: AgentFailure, about account: String?) -> AgentFailure {
+    guard let remark, let remedy else { return failure }
+    let found = account.flatMap(misplaced)
+    var failure = failure
+    failure.message = found?.sentence ?? "\(failure.message); \(remark)"
+    failure.hint = found?.nextStep ?? remedy
+    return failure
+  }
+}
+
+extension AgentFolders.Kind {
+  var variable: String {
+    switch self {
+    case .configuration: "XDG_CONFIG_HOME"
+    case .data: "XDG_DATA_HOME"
+    case .state: "XDG_STATE_HOME"
+    }
+  }
+
+  /// Below the home folder, where the variable is not set (XDG Base Directory specification).
+  var fallback: String {
+    switch self {
+    case .configuration: "/.config"
+    case .data: "/.local/share"
+    case .state: "/.local/state"
+    }
+  }
+}
+
+extension Workbench {
+  /// Says where an agent looks that does not look where this shell would.
+  func tellFolders(_ status: AgentStatusAnswer?) {
+    let folders = AgentFolders(surroundings, status)
+    if let remark = folders.remark { terminal.warn(remark, run: folders.remedy) }
+  }
+}

@@ -1,0 +1,58 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("Where the agent has its files, and where this shell would")
+struct AgentFoldersTests {
+  private static func folders(_ shell: [String: String], _ agents: [String: String]?) -> AgentFolders {
+    var status = AgentCommandTests.status()
+    status.folders = agents
+    return AgentFolders(Surroundings(["HOME": "/h"].merging(shell) { $1 }), status)
+  }
+
+  private static let usual = [
+    "configuration": "/h/.config/oauthctl", "data": "/h/.local/share/oauthctl", "state": "/h/.local/state/oauthctl",
+  ]
+
+  @Test("The same folders, and an agent that does not tell, are no word")
+  func same() {
+    for folders in [Self.folders([:], Self.usual), Self.folders(["XDG_DATA_HOME": "/x"], nil)] {
+      #expect(folders.remark == nil && folders.remedy == nil && folders.obstacle() == nil)
+    }
+    #expect(Self.folders(["XDG_CONFIG_HOME": "relative"], Self.usual).remark == nil)
+  }
+
+  @Test("Every folder that differs is told, and one line takes them all over")
+  func different() {
+    let folders = Self.folders(["XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"], Self.usual)
+    #expect(
+      folders.remark == "the agent's configuration folder is ~/.config/oauthctl, this shell's /c/oauthctl; "
+        + "its state folder is ~/.local/state/oauthctl, this shell's /s/oauthctl")
+    #expect(folders.remedy == "unset XDG_CONFIG_HOME XDG_STATE_HOME")
+    let moved = Self.folders(["XDG_DATA_HOME": "/d"], Self.usual.merging(["configuration": "/a b/oauthctl"]) { $1 })
+    #expect(moved.remedy == "unset XDG_DATA_HOME && export XDG_CONFIG_HOME='/a b'")
+  }
+
+  @Test("An account that is not known is told with both folders, and nothing is added where they are the same")
+  func unknown() {
+    let failure = AgentFailure(.accountUnknown, "work: no such account", hint: "accounts: a")
+    #expect(Self.folders([:], Self.usual).explained(failure, about: "work") == failure)
+    let told = Self.folders(["XDG_DATA_HOME": "/d"], Self.usual).explained(failure, about: "work")
+    #expect(
+      told.message.hasPrefix("work: no such account; the agent's data folder is ") && told.kind == .accountUnknown)
+    #expect(told.hint == "unset XDG_DATA_HOME")
+  }
+
+  @Test("A restart that moved the agent is told with the way back; one that did not is not")
+  func wayBack() {
+    let before = Self.folders(["XDG_CONFIG_HOME": "/c"], Self.usual)
+    var now = AgentCommandTests.status()
+    now.folders = Self.usual.merging(["configuration": "/c/oauthctl"]) { $1 }
+    let step = before.wayBack(from: now)
+    #expect(step?.remark == "the agent's configuration folder is /c/oauthctl now, and was ~/.config/oauthctl")
+    #expect(step?.run == "unset XDG_CONFIG_HOME && oauthctl agent restart")
+    now.folders = Self.usual
+    #expect(before.wayBack(from: now) == nil, "systemd has started it again, as it was")
+  }
+}
