@@ -4,12 +4,11 @@ import Glibc
 import Logging
 import OAuthProtocol
 import Sealing
-import ServiceLifecycle
 import TokenVault
 import UnixSignals
 
 /// The agent whole: everything is built here, once, and run until the process is told to stop.
-struct Agent: Service, CustomStringConvertible {
+struct Agent {
   /// Seconds that a stop waits for token requests under way: an answer that nobody reads loses a login.
   private static let drainSeconds = 60.0
   /// How often the agent looks whether its socket is still where callers look for it.
@@ -22,9 +21,6 @@ struct Agent: Service, CustomStringConvertible {
   private let log: AgentLog
   private var logger: Logger { log.logger }
 
-  /// The service group prints its services. Without a name it would print every field, by reflection, which is slow.
-  var description: String { "agent" }
-
   /// `environment` and `inherited` are what the process was started with.
   init(environment: [String: String], inherited: [InheritedSocket], log: AgentLog) {
     self.environment = environment
@@ -32,8 +28,8 @@ struct Agent: Service, CustomStringConvertible {
     self.log = log
   }
 
-  /// Serves until a graceful shutdown. Throws ``AgentStartError`` when it cannot listen or has no home.
-  func run() async throws {
+  /// Serves until one of these signals comes. Throws ``AgentStartError`` when it cannot listen or has no home.
+  func run(until ends: UnixSignalsSequence) async throws {
     let degraded = ProcessGuard.harden()
     let paths: AgentPaths
     do { paths = try AgentPaths(environment: environment) } catch { throw AgentStartError("\(error)", hint: nil) }
@@ -106,7 +102,7 @@ struct Agent: Service, CustomStringConvertible {
       await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
     }
 
-    try? await gracefulShutdown()
+    for await _ in ends { break }
     lookout?.cancel()
     watching.cancel()
     reloading.cancel()

@@ -28,7 +28,7 @@ struct AgentLog: Sendable {
   private let lines: LogLines
 
   /// `environment` is what the process was started with, `commandLineLevel` what `--log-level` says.
-  init(environment: [String: String], commandLineLevel: String?) {
+  init(environment: [String: String], commandLineLevel: Logger.Level?) {
     let threshold = LogThreshold(commandLine: commandLineLevel)
     let output: any LogOutput
     if environment["OAUTHCTL_STARTED"] == "on_demand", let paths = try? AgentPaths(environment: environment) {

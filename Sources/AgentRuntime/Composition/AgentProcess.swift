@@ -1,15 +1,13 @@
 import Glibc
-import Logging
+package import Logging
 import NIOCore
-import ServiceLifecycle
 import UnixSignals
 
 /// The agent as a process of its own: what `oauthd`'s main does.
 package enum AgentProcess {
   /// Serves until SIGTERM or SIGINT. Returns the exit status: 0, or 1 when it could not start; the reason is in the log.
-  /// `logLevel` is a name of swift-log's levels, which another one cannot change while the agent runs; nil: `config.toml`
-  /// says.
-  package static func run(logLevel: String?) async -> Int32 {
+  /// `logLevel` cannot be changed while the agent runs; nil: `config.toml` says.
+  package static func run(logLevel: Logger.Level?) async -> Int32 {
     let environment = ProcessEnvironment.read()
     let log = AgentLog(environment: environment, commandLineLevel: logLevel)
     do {
@@ -17,9 +15,7 @@ package enum AgentProcess {
       // One loop serves every browser; by default there would be a thread for each core.
       NIOSingletons.groupLoopCountSuggestion = 1
       let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), log: log)
-      var quiet = log.logger
-      quiet.logLevel = .error
-      try await ServiceGroup(services: [agent], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet).run()
+      try await agent.run(until: await UnixSignalsSequence(trapping: .sigterm, .sigint))
       await log.finish()
       return 0
     } catch {

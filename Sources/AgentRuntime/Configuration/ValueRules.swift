@@ -120,7 +120,7 @@ enum ValueRules {
   static func proxy(_ text: String) -> String? {
     let form = "write it as http://HOST:PORT, https://…, socks5://… or socks5h://…"
     let pieces = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
-    guard pieces.count == 2, text.contains("://") else { return "it is no proxy URL; \(form)" }
+    guard pieces.count == 2, pieces[1].starts(with: "//".utf8) else { return "it is no proxy URL; \(form)" }
     let scheme = String(decoding: pieces[0], as: UTF8.self).lowercased()
     guard proxySchemes.contains(scheme) else { return "its scheme is not known; \(form)" }
     let authority = String(text.dropFirst(scheme.count + 3))

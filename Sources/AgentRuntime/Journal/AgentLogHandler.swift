@@ -32,10 +32,9 @@ final class LogThreshold: Sendable {
   private let current: Mutex<Logger.Level>
   private let isFixed: Bool
 
-  /// `commandLine` is a name of swift-log's levels; another one counts as `info`.
-  init(commandLine: String?) {
+  init(commandLine: Logger.Level?) {
     isFixed = commandLine != nil
-    current = Mutex(commandLine.flatMap(Logger.Level.init(rawValue:)) ?? .info)
+    current = Mutex(commandLine ?? .info)
   }
 
   var level: Logger.Level { current.withLock { $0 } }

@@ -90,8 +90,7 @@ package struct RequestSecrets: Sendable {
   private func isPublic(_ word: ArraySlice<UInt8>) -> Bool {
     // Without the end of a sentence.
     let end = word.lastIndex { !".:!?".utf8.contains($0) } ?? word.startIndex
-    let text = String(decoding: word[...end], as: UTF8.self)
-    return publicTexts.contains { $0.contains(text) }
+    return publicTexts.contains { text in text.utf8.indices.contains { text.utf8[$0...].starts(with: word[...end]) } }
   }
 
   /// Whether `text` holds a piece of a secret, or a word that looks like a token.

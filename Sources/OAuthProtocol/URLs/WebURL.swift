@@ -76,10 +76,9 @@ package struct WebURL: Sendable, Hashable, CustomStringConvertible {
 
   private static let forbidden = Array("\"<>[\\]^`{|}".utf8)
 
+  private static let dotSegments: [Substring] = [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"]
+
   private static func hasDotSegment(_ path: Substring) -> Bool {
-    path.lowercased().split(separator: "/").contains { segment in
-      let plain = segment.split(separator: "%2e", omittingEmptySubsequences: false).joined(separator: ".")
-      return plain == "." || plain == ".."
-    }
+    path.lowercased().split(separator: "/").contains { dotSegments.contains($0) }
   }
 }

@@ -147,7 +147,7 @@ struct FileConfigurationTests {
 
   @Test("What is logged follows each reading of config.toml, unless the command line says; other words are refused")
   func logLevel() throws {
-    let (free, fixed) = (LogThreshold(commandLine: nil), LogThreshold(commandLine: "notice"))
+    let (free, fixed) = (LogThreshold(commandLine: nil), LogThreshold(commandLine: .notice))
     let configuration = FileConfiguration(folder: configuration.folder, uid: getuid()) { settings in
       free.follow(settings)
       fixed.follow(settings)

@@ -33,7 +33,7 @@ struct JournalTests {
         environment: ["JOURNAL_STREAM": Self.stream(file)], stream: file, path: receiver.notifier.address ?? ""))
     let output = JournalOutput(
       identifier: "oauthd", journal: journal, otherwise: LogLines(DescriptorSink(descriptor: file)))
-    let threshold = LogThreshold(commandLine: "debug")
+    let threshold = LogThreshold(commandLine: .debug)
     let logger = Logger(label: "oauthd") { _ in AgentLogHandler(output: output, threshold: threshold) }
     logger.warning(
       "login failed",
