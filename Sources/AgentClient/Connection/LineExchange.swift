@@ -8,7 +8,9 @@ struct LineExchange {
   /// Whether more may come after the answer; it is not kept.
   var mayGoOn = false
 
-  private static let chunkBytes = 16 << 10
+  /// Room for a token's answer. It is wiped whole when it is freed, so more would touch pages that most answers do not
+  /// need.
+  private static let chunkBytes = 4 << 10
 
   /// The answer without its line feed, or nil when the other end went before it was whole.
   func run(_ request: [UInt8]) throws(ClientError) -> [UInt8]? {
@@ -41,7 +43,7 @@ struct LineExchange {
     var line: [UInt8] = []
     while true {
       var count = 0
-      // Not filled with zeros before: that would touch pages that most answers do not need.
+      // Not filled with zeros before, for the same reason.
       let chunk = [UInt8](unsafeUninitializedCapacity: Self.chunkBytes) { buffer, filled in
         count = recv(socket.number, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
         filled = max(0, count)

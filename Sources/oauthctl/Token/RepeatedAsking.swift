@@ -18,17 +18,23 @@ struct RepeatedAsking {
     _ request: TokenGet, _ body: (TokenGet) throws(CommandError) -> TokenAnswer
   ) throws(CommandError) -> TokenAnswer {
     let end = now() + (request.timeoutMilliseconds ?? Self.defaultMilliseconds)
-    var request = request
-    var first: CommandError?
+    do { return try body(request) } catch { return try again(request, until: end, after: error, body) }
+  }
+
+  /// Apart from the first asking, which nearly always is the only one: what it does not touch costs no start.
+  private func again(
+    _ request: TokenGet, until end: Int, after first: CommandError, _ body: (TokenGet) throws(CommandError) -> TokenAnswer
+  ) throws(CommandError) -> TokenAnswer {
+    var (request, last) = (request, first)
     while true {
+      guard let wait = Self.wait(after: last), now() + wait < end else { throw last }
+      // A little more at random: callers that failed together must not come back together.
+      sleep(wait + Int.random(in: 0...max(1, wait / 20)))
+      if request.timeoutMilliseconds != nil { request.timeoutMilliseconds = max(1, end - now()) }
       do { return try body(request) } catch {
         // What the repetitions of a forced refresh used up is not what went wrong.
-        if let first, case .agent(let failure, _) = error, failure.kind == .rateLimited { throw first }
-        first = first ?? error
-        guard let wait = Self.wait(after: error), now() + wait < end else { throw error }
-        // A little more at random: callers that failed together must not come back together.
-        sleep(wait + Int.random(in: 0...max(1, wait / 20)))
-        if request.timeoutMilliseconds != nil { request.timeoutMilliseconds = max(1, end - now()) }
+        if case .agent(let failure, _) = error, failure.kind == .rateLimited { throw first }
+        last = error
       }
     }
   }
