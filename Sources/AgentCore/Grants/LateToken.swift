@@ -6,19 +6,56 @@ package struct LateToken: Sendable, Codable {
   package let received: Moment
   package let lifeSeconds: Double?
   package let binding: DefinitionBinding
+  /// When the login that it belongs to was made: names it among those of the account. Nil in letters from before this was
+  /// kept.
+  package let loggedIn: Moment?
+
+  package init(
+    refreshToken: StoredSecret, sent: String, received: Moment, lifeSeconds: Double?, binding: DefinitionBinding,
+    loggedIn: Moment? = nil
+  ) {
+    self.refreshToken = refreshToken
+    self.sent = sent
+    self.received = received
+    self.lifeSeconds = lifeSeconds
+    self.binding = binding
+    self.loggedIn = loggedIn
+  }
+
+  /// Nil: the end of `call` has brought none.
+  init?(_ call: TokenCall, _ end: TokenCallEnd) {
+    guard case .answered(let answer) = end, let token = answer.refreshToken,
+      case .refreshToken(let used) = call.credential
+    else { return nil }
+    self.init(
+      refreshToken: StoredSecret(token), sent: Fingerprint(of: used).description, received: call.started,
+      lifeSeconds: answer.refreshTokenLifeSeconds, binding: call.binding, loggedIn: call.loggedIn)
+  }
 
   private enum CodingKeys: String, CodingKey {
     case sent, received, binding
     case refreshToken = "refresh_token"
     case lifeSeconds = "life_s"
+    case loggedIn = "logged_in"
   }
 }
 
 extension AccountRecord {
-  /// Takes in a refresh token that came late: in place of the one that it was given for, or beside another that came
-  /// first.
+  /// Takes in a refresh token that came late, for the login that it belongs to: in place of the one that it was given for,
+  /// or beside another that came first. Where a logout has ended that login, the server has one more to revoke. A later
+  /// login, at this server or another, has nothing to do with it.
   mutating func take(_ late: LateToken) {
-    guard let current = grant?.refreshToken?.secret, current != late.refreshToken.secret else { return }
+    guard let login = grant else {
+      guard formerBinding == late.binding, late.binding.revocationEndpoint != nil else { return }
+      var revocation = RevocationRecord(
+        token: late.refreshToken, hint: "refresh_token", binding: late.binding, since: late.received)
+      if late.binding.sendsClientSecret { revocation.clientSecret = clientSecret(for: revocation) }
+      revocations.append(revocation)
+      return
+    }
+    guard late.loggedIn.map({ $0 == login.loggedIn }) ?? (late.binding == login.binding),
+      let current = login.refreshToken?.secret, current != late.refreshToken.secret
+    else { return }
     guard Fingerprint(of: current).description == late.sent else {
       grant?.otherRefreshToken = late.refreshToken
       return

@@ -15,6 +15,8 @@ package struct TokenCall: Sendable {
   package var resource: [String]
   package var audience: [String]
   package var binding: DefinitionBinding
+  /// When the login that it is made for was made.
+  package var loggedIn: Moment
   package var clientSecret: Secret?
   /// Counts every call of this account in this agent's life.
   package var number: UInt64

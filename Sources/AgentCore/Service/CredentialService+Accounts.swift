@@ -79,8 +79,8 @@ extension CredentialService {
       throw AgentFailure(.badRequest, "value holds a control character", hint: "give it without the line's end")
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
+    let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     if request.kind == .password, request.keep != true {
-      let place = accounts[name]?.machine.definition.map { secretPlace($0) }
       accounts[name]?.passwordOnce = OncePassword(secret: Secret(request.value), place: place)
       return EmptyResult()
     }
@@ -88,7 +88,7 @@ extension CredentialService {
       throw AgentFailure(
         .loginRequired, "\(name): there is no login that it could belong to", hint: "oauthctl login \(name)")
     }
-    try await change(name, .setSecret(request.kind, Secret(request.value)))
+    try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest))
     return EmptyResult()
   }
 
@@ -110,11 +110,7 @@ extension CredentialService {
     if isThere() { return }
     // What was shown was read from the file, which may be newer than what is known here.
     _ = await readFiles()
-    guard isThere() else {
-      throw AgentFailure(
-        .definitionChanged, "\(name): the secret was asked for another server than the file names now; it is not kept",
-        hint: "look at what changed (oauthctl account show \(name)), then give it again")
-    }
+    guard isThere() else { throw AgentFailure.secretMisplaced(name) }
   }
 
   private func missingSecrets(_ definition: AccountDefinition) -> [String] {

@@ -19,7 +19,7 @@ extension CredentialService {
     }
     let server = try await resolver(for: name).resolve(definition, device: false, now: time.now())
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
-      throw changedMeanwhile(name)
+      throw AgentFailure.changedMeanwhile(name)
     }
     let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
     var answer = AccountAcceptAnswer(
@@ -31,8 +31,8 @@ extension CredentialService {
         .definitionChanged, "\(name): nobody has said which change is accepted",
         hint: "ask with dry_run first, and send its binding_digest")
     }
-    guard agreed == binding.digest else { throw changedMeanwhile(name) }
-    try await change(name, .accept(binding))
+    guard agreed == binding.digest else { throw AgentFailure.changedMeanwhile(name) }
+    try await change(name, .accept(binding, from: grant.binding))
     answer.accepted = true
     return answer
   }
@@ -44,7 +44,7 @@ extension CredentialService {
     guard request.dryRun == true else {
       throw AgentFailure(.badRequest, "login goes with dry_run", hint: "login.start takes the binding_digest")
     }
-    guard let definition = accounts[name]?.machine.definition else { throw changedMeanwhile(name) }
+    guard let definition = accounts[name]?.machine.definition else { throw AgentFailure.changedMeanwhile(name) }
     let device = request.device == true || definition.grant == .deviceCode
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
     let record = accounts[name]?.machine.record
@@ -63,11 +63,6 @@ extension CredentialService {
     return found + more.filter { difference in !found.contains { $0.key == difference.key } }
   }
 
-  private func changedMeanwhile(_ name: String) -> AgentFailure {
-    AgentFailure(
-      .definitionChanged, "\(name): it is not what was shown any more; nothing was accepted", hint: "look at it again")
-  }
-
   /// Throws `definition_changed` when a login with `binding` would send what is kept, or what it gets, elsewhere than
   /// before and nobody has agreed to just that.
   func checkLogin(
@@ -79,9 +74,24 @@ extension CredentialService {
     // The person gave it for this login, which is asked for once more.
     if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }
     let keys = differences.map(\.key).joined(separator: ", ")
-    guard agreed == nil else { throw changedMeanwhile(name) }
+    guard agreed == nil else { throw AgentFailure.changedMeanwhile(name) }
     throw AgentFailure(
       .definitionChanged, "\(name): a login would send secrets elsewhere than before (\(keys)); nothing is sent",
       hint: "oauthctl login \(name) at a terminal shows the change and asks")
+  }
+}
+
+extension AgentFailure {
+  /// What a person has agreed to is not what is there by now.
+  static func changedMeanwhile(_ account: String) -> AgentFailure {
+    AgentFailure(
+      .definitionChanged, "\(account): it is not what was shown any more; nothing was accepted", hint: "look at it again")
+  }
+
+  /// A secret was typed for another server than would get it by now.
+  static func secretMisplaced(_ account: String) -> AgentFailure {
+    AgentFailure(
+      .definitionChanged, "\(account): the secret was asked for another server than the file names now; it is not kept",
+      hint: "look at what changed (oauthctl account show \(account)), then give it again")
   }
 }

@@ -28,25 +28,16 @@ extension CredentialService {
 
   /// A call has ended that no machine waits for.
   func strayed(_ sent: UnderWay, _ end: TokenCallEnd) {
-    guard case .answered(let answer) = end, let token = answer.refreshToken,
-      case .refreshToken(let used) = sent.call.credential
-    else { return }
-    let late = LateToken(
-      refreshToken: StoredSecret(token), sent: Fingerprint(of: used).description, received: sent.call.started,
-      lifeSeconds: answer.refreshTokenLifeSeconds, binding: sent.call.binding)
+    guard let late = LateToken(sent.call, end) else { return }
     logger.notice("an answer came late: its refresh token is kept", metadata: ["account": "\(sent.account)"])
     if isOpen, !isLocked {
-      if let account = accounts[sent.account], account.id == sent.id { take(late, account) }
+      guard let account = accounts[sent.account], account.id == sent.id else { return }
+      event(account) { machine, now in machine.change(.lateToken(late), id: 0, at: now) }
       return
     }
     // While it is being opened the letters may have been read.
     if !isLocked { strays.append((sent.id, late)) }
     if let letterbox { leave(late, sent, in: letterbox) }
-  }
-
-  private func take(_ late: LateToken, _ account: Account) {
-    guard account.machine.record?.grant?.binding == late.binding else { return }
-    event(account) { machine, now in machine.change(.lateToken(late), id: 0, at: now) }
   }
 
   private func leave(_ late: LateToken, _ sent: UnderWay, in letterbox: any Letterbox) {

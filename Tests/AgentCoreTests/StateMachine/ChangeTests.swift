@@ -151,12 +151,38 @@ struct ChangeTests {
     let driver = MachineDriver(.expired(), .plain.with { $0.clientID = "other" })
     var binding = DefinitionBinding.plain
     binding.clientID = "other"
-    let id = driver.change(.accept(binding))
+    let id = driver.change(.accept(binding, from: .plain))
     driver.saved()
     #expect(driver.isDurable(id))
     driver.ask()
     driver.saved()
     #expect(driver.sent.first?.binding.clientID == "other")
+  }
+
+  @Test("what a person agreed to is not applied to another login that came before it in the queue")
+  func overtakenByLogin() {
+    let driver = MachineDriver(.expired(), .plain.with { $0.clientID = "other" })
+    var (agreed, elsewhere) = (DefinitionBinding.plain, DefinitionBinding.plain)
+    agreed.clientID = "other"
+    elsewhere.issuer = "https://elsewhere.example"
+    driver.ask()
+    let login = driver.change(.login("b1", binding: elsewhere))
+    let id = driver.change(.accept(agreed, from: .plain))
+    while driver.saving != nil { driver.saved() }
+    #expect(driver.isDurable(login) && driver.failed(id) == .definitionChanged)
+    #expect(driver.durable?.grant?.binding == elsewhere)
+  }
+
+  @Test("a secret typed for one server is not kept for another that the file names by now", arguments: SecretKind.allCases)
+  func misplaced(_ kind: SecretKind) {
+    let other = AccountDefinition.plain.with { $0.issuer = "https://elsewhere.example" }
+    let shown = AccountRecord.expired().place(other).digest
+    let driver = MachineDriver(.expired())
+    let id = driver.change(.setSecret(kind, Secret("typed"), place: shown))
+    #expect(driver.failed(id) == .definitionChanged && driver.saving == nil)
+    let fitting = driver.change(.setSecret(kind, Secret("typed"), place: AccountRecord.expired().place(.plain).digest))
+    driver.saved()
+    #expect(driver.isDurable(fitting))
   }
 
   @Test("a definition that changes while the intent is being saved stops the sending, and the intent is withdrawn")

@@ -97,9 +97,12 @@ extension TokenCallEnd {
 }
 
 extension AccountChange {
-  static func login(_ token: String, refreshToken: String? = "r9") -> AccountChange {
+  static func login(
+    _ token: String, refreshToken: String? = "r9", binding: DefinitionBinding = .plain
+  ) -> AccountChange {
     let record = AccountRecord.loggedIn(refreshToken: refreshToken)
-    guard let grant = record.grant else { return .logout }
+    guard var grant = record.grant else { return .logout }
+    grant.binding = binding
     return .login(
       grant,
       TokenRecord(

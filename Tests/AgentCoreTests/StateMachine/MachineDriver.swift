@@ -177,6 +177,9 @@ final class MachineDriver {
     return answer == nil
   }
 
+  /// Why a change was not made.
+  func failed(_ id: UInt64) -> FailureKind? { changes[id]??.kind }
+
   // MARK: Actions, and what holds always
 
   private func perform(_ actions: [AccountStateMachine.Action]) {

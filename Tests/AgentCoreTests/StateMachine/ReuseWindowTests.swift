@@ -112,6 +112,59 @@ struct ReuseWindowTests {
     #expect(both.failure(other) == .loginRequired && both.durable?.grant?.verdict?.oauthError == "invalid_grant")
   }
 
+  /// The second request was answered, the first is open still, and then this change is durable.
+  private func overtaken(by change: AccountChange) -> MachineDriver {
+    let (driver, _) = sending()
+    second(driver)
+    driver.ends(.granted("a3", refreshToken: "r3"), at: 1)
+    driver.saved()
+    driver.pass(5)
+    driver.change(change)
+    driver.saved()
+    return driver
+  }
+
+  @Test("a late token is nothing to a login made since, at this server or another")
+  func lateAfterLogin() {
+    var elsewhere = DefinitionBinding.plain
+    elsewhere.issuer = "https://elsewhere.example"
+    elsewhere.tokenEndpoint = "https://elsewhere.example/token"
+    for binding in [DefinitionBinding.plain, elsewhere] {
+      let driver = overtaken(by: .login("b1", binding: binding))
+      driver.ends(.granted("a2", refreshToken: "r2"))
+      #expect(driver.saving == nil && driver.durable?.refreshToken == "r9")
+      #expect(driver.durable?.grant?.otherRefreshToken == nil)
+    }
+  }
+
+  @Test("a late token is nothing to a refresh token that a person typed since")
+  func lateAfterTyping() {
+    let driver = overtaken(by: .setSecret(.refreshToken, Secret("typed")))
+    driver.ends(.granted("a2", refreshToken: "r2"))
+    #expect(driver.saving == nil && driver.durable?.grant?.otherRefreshToken == nil)
+  }
+
+  @Test("a late token after a logout is revoked at its own server, as those before it were")
+  func lateAfterLogout() {
+    let driver = overtaken(by: .logout)
+    while driver.durable?.revocations.isEmpty == false {
+      driver.revocationEnds(.revoked)
+      driver.saved()
+    }
+    driver.ends(.granted("a2", refreshToken: "r2"))
+    driver.saved()
+    #expect(driver.durable?.grant == nil)
+    #expect(driver.durable?.revocations.map(\.token) == [StoredSecret(Secret("r2"))])
+    #expect(driver.durable?.revocations.first?.binding == .plain)
+  }
+
+  @Test("a late token of an account that was forgotten brings nothing back")
+  func lateAfterForgetting() {
+    let driver = overtaken(by: .forget)
+    driver.ends(.granted("a2", refreshToken: "r2"))
+    #expect(driver.saving == nil && driver.durable == nil)
+  }
+
   @Test("a server that answers both with different pairs: the first is served, the second stands by")
   func both() {
     let (driver, _) = sending()

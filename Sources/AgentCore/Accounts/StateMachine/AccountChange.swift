@@ -7,10 +7,11 @@ package enum AccountChange: Sendable {
   case login(GrantRecord, TokenRecord, used: UsedSecrets)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
   case logout
-  case setSecret(SecretKind, Secret)
+  /// `place` is the digest of where a person was told that the secret belongs.
+  case setSecret(SecretKind, Secret, place: String? = nil)
   case forgetSecret(SecretKind)
-  /// Binds the grant to the definition as it is now.
-  case accept(DefinitionBinding)
+  /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
+  case accept(DefinitionBinding, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
   case lateToken(LateToken)
   /// The server was told, or will never hear it.
@@ -69,20 +70,24 @@ extension AccountStateMachine {
       next.password = nil
       next.passwordPlace = nil
       askForRevocation()
-    case .setSecret(.clientSecret, let secret):
+    // It waited behind a refresh or a login: what a person was shown may not be what is there now.
+    case .setSecret(_, _, let place?) where definition.map({ next.place($0).digest }) != place:
+      return [.changed(id, .secretMisplaced(name))] + proceed(at: now)
+    case .setSecret(.clientSecret, let secret, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
       next.clientSecret = StoredSecret(secret)
       next.tellRevocationsOfSecret()
       if next.revocations.first?.clientSecret == next.clientSecret { askForRevocation() }
-    case .setSecret(.password, let secret):
+    case .setSecret(.password, let secret, _):
       next.password = StoredSecret(secret)
       next.passwordPlace = definition.map { next.place($0) }
       if next.grant?.kind == .password { next.grant?.verdict = nil }
-    case .setSecret(.refreshToken, let secret):
+    case .setSecret(.refreshToken, let secret, _):
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
       // What was decided, and what was sent, was about the old one.
       next.grant?.take(secret, received: now, lifeSeconds: nil)
+      next.grant?.loggedIn = now
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
       next.intent = nil
@@ -97,8 +102,12 @@ extension AccountStateMachine {
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
-    case .accept(let binding): next.move(to: binding)
-    case .lateToken(let late): next.take(late)
+    case .accept(let binding, let from):
+      guard next.grant?.binding == from else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
+      next.move(to: binding)
+    case .lateToken(let late):
+      guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
+      next.take(late)
     case .dropRevocation(let revocation): next.revocations.removeAll { $0.token == revocation.token }
     case .forget:
       guard record != nil else { return [.changed(id, nil)] + proceed(at: now) }

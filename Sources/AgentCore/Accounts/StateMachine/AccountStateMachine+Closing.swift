@@ -21,7 +21,7 @@ extension AccountStateMachine {
   /// What came late for this account is saved before anything is sent. False: it says nothing new.
   package mutating func take(_ late: [LateToken]) -> Bool {
     guard var next = record, isIdle else { return false }
-    for token in late where token.binding == next.grant?.binding { next.take(token) }
+    for token in late { next.take(token) }
     guard next != record else { return false }
     unsaved = next
     return true

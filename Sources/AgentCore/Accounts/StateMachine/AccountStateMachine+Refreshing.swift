@@ -76,14 +76,14 @@ extension AccountStateMachine {
       credential: credential, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
-      clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls, started: now)
+      loggedIn: grant.loggedIn, clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls, started: now)
   }
 
   /// Call `number` ended. Nothing happens for a call that nobody here waits for.
   package mutating func callEnded(
     _ number: UInt64, _ end: TokenCallEnd, at now: Moment, random: Double
   ) -> [Action] {
-    if let sent = overtaken.removeValue(forKey: number) { return overtook(sent, end, at: now) }
+    if let call = overtaken.removeValue(forKey: number) { return overtook(call, end, at: now) }
     switch phase {
     case .sending(var flight):
       guard let call = flight.end(number) else { return [] }
@@ -107,9 +107,7 @@ extension AccountStateMachine {
   ) -> [Action] {
     guard let record else { return [] }
     phase = .idle
-    for open in flight.calls {
-      if case .refreshToken(let token) = open.credential { overtaken[open.number] = Fingerprint(of: token) }
-    }
+    for open in flight.calls { overtaken[open.number] = open }
     switch end {
     case .notTried(let reason), .notSent(let reason):
       isHeldByServer = true

@@ -71,14 +71,9 @@ extension AccountStateMachine {
   }
 
   /// A request ended after another answer was taken: its refresh token is not thrown away.
-  mutating func overtook(_ sent: Fingerprint, _ end: TokenCallEnd, at now: Moment) -> [Action] {
-    guard case .answered(let answer) = end, let token = answer.refreshToken, let binding = record?.grant?.binding
-    else { return [] }
-    let late = LateToken(
-      refreshToken: StoredSecret(token), sent: sent.description, received: now,
-      lifeSeconds: answer.refreshTokenLifeSeconds, binding: binding)
+  mutating func overtook(_ call: TokenCall, _ end: TokenCallEnd, at now: Moment) -> [Action] {
     // Nobody waits for the change.
-    return change(.lateToken(late), id: 0, at: now)
+    LateToken(call, end).map { change(.lateToken($0), id: 0, at: now) } ?? []
   }
 }
 

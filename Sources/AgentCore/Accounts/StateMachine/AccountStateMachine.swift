@@ -137,8 +137,8 @@ package struct AccountStateMachine: Sendable {
   var asked: Double?
   /// The number of the last call.
   var calls: UInt64
-  /// Requests still open that another answer has overtaken: the refresh token each of them sent.
-  var overtaken: [UInt64: Fingerprint] = [:]
+  /// Requests still open that another answer has overtaken, by their numbers.
+  var overtaken: [UInt64: TokenCall] = [:]
   var refusalsWithoutReason = 0
   var firstRefusalWithoutReason: Double?
   var isRevoking = false

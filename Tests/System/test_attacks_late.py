@@ -1,0 +1,114 @@
+"""What was checked for one login, or answered to it, when another has taken its place meanwhile. Each test is the attack."""
+
+import json
+import threading
+from urllib.parse import parse_qs
+
+import pytest
+
+from network.accounts import endpoints, write_account
+from network.listeners import Listener
+from support.login import wait_until
+from test_attacks_server import read_request
+from world.accounts import PASSWORD
+
+
+class Server(Listener):
+    """Gives tokens that name it; the first refresh is answered when `goes_on` is set."""
+
+    def __init__(self, name):
+        self.name, self.seen, self.refreshes, self.refuses = name, [], 0, False
+        self.goes_on, self.late_was_read = threading.Event(), threading.Event()
+        super().__init__()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def serve(self, connection):
+        _, body = read_request(connection)
+        form = {key: values[0] for key, values in parse_qs(body).items()}
+        self.seen.append(form)
+        status, answer = "200 OK", {"access_token": f"access-{len(self.seen)}-of-{self.name}", "token_type": "Bearer",
+                                    "expires_in": 3600, "refresh_token": f"refresh-{len(self.seen)}-of-{self.name}"}
+        is_late = False
+        if form.get("grant_type") == "refresh_token":
+            self.refreshes += 1
+            is_late = self.refreshes == 1
+            if self.refuses:
+                status, answer = "400 Bad Request", {"error": "invalid_grant"}
+        if is_late:
+            self.goes_on.wait(55)
+        text = json.dumps(answer).encode()
+        connection.sendall(f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n"
+                           f"Content-Length: {len(text)}\r\nConnection: close\r\n\r\n".encode() + text)
+        if is_late:
+            connection.recv(1)
+            self.late_was_read.set()
+
+    def sent(self, name):
+        """What it was sent of the server `name`."""
+        return [value for form in self.seen for value in form.values() if value.endswith(f"-of-{name}")]
+
+
+def write(home, server, **keys):
+    write_account(home, "work", **endpoints(server.url), revocation_endpoint=server.url + "/revoke",
+                  client_authentication="none", **keys)
+    home.oauthctl("reload")
+
+
+def log_in(home, *arguments):
+    home.oauthctl("login", "work", "--password-stdin", *arguments, stdin=PASSWORD + "\n")
+
+
+@pytest.fixture
+def first():
+    with Server("first") as server:
+        yield server
+        server.goes_on.set()
+
+
+@pytest.fixture
+def overtaken(home, agent, first):
+    """The second of two requests within the reuse window was answered, and the first one is still open."""
+    write(home, first, reuse_grace_s=4)
+    log_in(home)
+    home.oauthctl("get-token", "work", "--force")
+    assert first.refreshes == 2
+    return home
+
+
+@pytest.mark.parametrize("end", ["refused", "logout"])
+def test_a_late_refresh_token_goes_to_no_other_server(overtaken, first, end):
+    with Server("second") as second:
+        second.goes_on.set()
+        write(overtaken, second)
+        log_in(overtaken, "--accept-changes")
+        first.goes_on.set()
+        assert first.late_was_read.wait(20)
+        second.refuses = end == "refused"
+        command = ["get-token", "work", "--force"] if end == "refused" else ["logout", "work"]
+        overtaken.oauthctl(*command, check=False)
+        assert second.sent("first") == [] and second.sent("second") != []
+
+
+def test_a_late_refresh_token_of_a_login_that_is_over_is_revoked(overtaken, first):
+    overtaken.oauthctl("logout", "work")
+    sent = first.sent("first")
+    first.goes_on.set()
+    (late,) = wait_until(lambda: first.sent("first")[len(sent):], 20, "it is revoked")
+    assert late not in sent and first.seen[-1]["token_type_hint"] == "refresh_token"
+
+
+def test_a_typed_refresh_token_waits_for_no_other_server(home, agent, first):
+    """The question names the first server; the file names another when the refresh before it has ended."""
+    write(home, first)
+    log_in(home)
+    with agent.connect() as wire, Server("second") as second:
+        second.goes_on.set()
+        refresh = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
+        wait_until(lambda: first.refreshes == 1, 20, "a refresh is under way")
+        wire.request("secret.set", account="work", kind="client_secret", value="typed-secret-of-first")
+        write(home, second)
+        first.goes_on.set()
+        refresh.communicate(timeout=60)
+        assert json.loads(wire.read_line())["error"]["data"]["failure"] == "definition_changed"
+        home.oauthctl("login", "work", "--password-stdin", "--accept-changes", stdin=PASSWORD + "\n", check=False)
+        assert second.sent("first") == []
