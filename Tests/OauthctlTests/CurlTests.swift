@@ -58,6 +58,7 @@ struct CurlTests {
       ["http://0177.0.0.1.x/"], ["https://a:1:2/"], ["https://:80/"], [" https://a/"],
       ["-k"], ["--cacert", "f", "--connect-to", "::b:1"], ["--cacert", "f", "-x", "http://p"], ["--engine", "e"],
       ["-H", "Host: b"], ["-H", " HOST:b"], ["-H", ":authority: b"], ["-H", "host;"], ["-H", "@file"],
+      ["-H", "Host:\u{301}b"], ["-H", "@\u{301}file"], ["-H", "Authorization: \u{301}b"], ["-H", "A;\u{FE0F}"],
       ["-H", "X: a\r\nHost: b"], ["-A", "a\nb"], ["-b", "a\rb"], ["-e", "a\u{0}b"], ["--proxy-header", "a\r\nb"],
       ["-X", "GET https://b/"], ["-X", ""], ["--request-target", "https://b/"], ["--request-target", "/ HTTP/1.1"],
       ["--expand-user-agent", "{{x}}"], ["--trace", "file"], ["--trace-ascii", "file"], ["-v", "--stderr", "file"],
@@ -216,6 +217,14 @@ struct CurlTests {
       .example(), headersPath: nil)
     #expect(text.contains(#"proto = "=http,https""#))
     #expect(text.contains("no-buffer\n") && text.contains("no-progress-meter\n") && !text.contains("dump-header"))
+  }
+
+  @Test("An account's own authority is the only one that is trusted: not those of the system's folder beside it")
+  func settingsForAuthority() throws {
+    let url = try CurlURL("https://a/", globbing: true)
+    let text = try CurlSettings(urls: [url], isInteractive: false, authority: 9, noticesProgress: false).text(
+      .example(), headersPath: nil)
+    #expect(text.contains(#"cacert = "/dev/fd/9""# + "\n" + #"capath = "/dev/fd""# + "\n"))
   }
 
   @Test(

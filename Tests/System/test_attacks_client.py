@@ -128,10 +128,13 @@ def portal(home, agent):
     ["--request-target", "/ HTTP/1.1\r\nHost: evil.example\r\nX: y"],
     ["-X", "GET http://evil.example/ HTTP/1.1\r\nX: y"],
     ["-X", "GET http://evil.example/"],
+    # An accent on a punctuation mark: one character to who reads characters, and curl reads bytes.
+    ["-H", "Host:\u0301x.evil.example"], ["-H", "@\u0301headers"], ["-H", "Authorization:\u0301 Bearer evil.example"],
 ], ids=repr)
 def test_no_request_with_a_token_names_another_host(home, portal, arguments):
     """Behind one address there may be many hosts, somebody else's among them: the Host field decides."""
-    (home.root / "headers").write_text("Host: evil.example\n")
+    for name in ("headers", "\u0301headers"):
+        (home.root / name).write_text("Host: evil.example\n")
     result = curl(home, "-sS", *arguments, f"http://localhost:{portal.port}/api")
     assert [head for head in portal.requests if b"evil.example" in head] == []
     assert (result.status, result.stdout, portal.requests) == (125, "", [])
@@ -197,6 +200,20 @@ def test_an_impostor_s_authority_under_the_same_name_gets_no_token_by_curl(home,
     home.oauthctl("reload")
     with Portal("200 OK", GRANTED, tls=server_tls(good.issue("localhost")), port=server.port):
         assert curl(home, "-sS", url).stdout == GRANTED
+
+
+def test_an_authority_taken_out_of_the_file_opens_no_other(home, agent, stranger):
+    """Whoever has a certificate of an authority that everybody trusts, as a network that looks into TLS has."""
+    good = Authority(home.root / "authority")
+    with Portal("200 OK", GRANTED, tls=server_tls(good.issue("localhost"))) as server:
+        url = f"https://localhost:{server.port}"
+        write_account(home, "work", **endpoints(url), ca_file=str(good.file))
+        log_in_by_password(home, "work")
+    write_account(home, "work", **endpoints(url))
+    home.oauthctl("reload")
+    with Portal("200 OK", "mine", tls=server_tls(stranger.issue("localhost")), port=server.port) as impostor:
+        result = curl(home, "-sS", url, environment={"CURL_CA_BUNDLE": str(stranger.file)})
+        assert result.status == 60 and impostor.requests == []
 
 
 def test_an_impostor_s_authority_under_the_same_name_gets_no_token_by_git(home, agent, stranger):

@@ -7,6 +7,7 @@ Memory is bounded closely, silence loosely: it is the machine's too. `make prove
 import json
 import os
 import resource
+import select
 import selectors
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from support.login import get_token, wait_until
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="needs root, to count the memory of an agent that no one else may look into")
 FULL = os.environ.get("PROVE") == "full"
-CALLERS, PIPELINES, ACCOUNTS, UNREAD = (5000, 900, 10000, 50) if FULL else (1500, 60, 1500, 12)
+CALLERS, PIPELINES, ACCOUNTS, UNREAD = (5000, 900, 9999, 50) if FULL else (1500, 60, 1500, 12)
 SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
 # What another caller's question may take beside a crowd; the machine is shared.
 SILENCE_SECONDS = 5
@@ -128,6 +129,16 @@ def test_thousands_of_callers_of_an_expired_token_are_all_answered_by_one_refres
     load.settled(expired.agent, (beside.before, 32))
 
 
+def resident_once_steady(agent, until):
+    """KiB, once they have not grown for half a second, or there is an answer."""
+    found = [load.resident_kib(agent)]
+    while len(found) < 25 or found[-1] > found[-25]:
+        if select.select([until], [], [], 0.02)[0]:
+            break
+        found.append(load.resident_kib(agent))
+    return found[-1]
+
+
 def test_those_who_ask_for_more_than_there_is_room_for_are_answered_too(expired, record_property):
     """64 requests on each connection, as many as may wait there; what one costs is told from those that do."""
     asking = b"".join(line("token.get", number, account="work", min_validity_s=10) for number in range(64))
@@ -135,15 +146,19 @@ def test_those_who_ask_for_more_than_there_is_room_for_are_answered_too(expired,
         wires = [load.connect(expired.socket) for _ in range(PIPELINES)]
         for wire in wires:
             wire.sendall(asking)
+        while_waiting = resident_once_steady(expired.agent, until=wires[0])
         found = answers(wires, 64)
-    beside.tell(f"{PIPELINES} x 64 requests that wait", record_property)
+    beside.tell(f"{PIPELINES} x 64 requests that wait, for them {while_waiting - beside.before} KiB", record_property)
     assert all({json.loads(line)["id"] for line in lines} == set(range(64)) for lines in found)
     others = [line for lines in found for line in lines if b"access_token" not in line]
     assert others == [], others[:3]
     assert len(expired.server.refreshes()) == 1
     waiting = min(PIPELINES * 64, 16384 + 4 * PIPELINES)
-    # The answers on their way come on top.
-    assert SANITIZED or beside.most - beside.before <= 2 * waiting + (8 << 10)
+    room = (8 << 10) + 2 * waiting
+    assert SANITIZED or while_waiting - beside.before <= room
+    # How many answers are on their way depends on how fast they are taken: at most what all may hold and each its own
+    # (AgentWire/Limits.swift), in buffers that grow by doubling.
+    assert SANITIZED or beside.most - beside.before <= room + 2 * (16384 + 8 * PIPELINES)
     for wire in wires:
         wire.close()
 

@@ -57,7 +57,7 @@ extension DefinitionBinding {
       ("proxy", proxy, next.proxy),
       ("token_parameters", Self.line(tokenParameters), Self.line(next.tokenParameters)),
     ]
-    var found = compared.filter { $0.1 != $0.2 }.map { DefinitionDifference(key: $0.0, from: $0.1, to: $0.2) }
+    var found = compared.compactMap { DefinitionDifference($0.0, from: $0.1, to: $0.2) }
     if let request, let next = next.request { found += request.differences(from: next) }
     return found
   }
@@ -101,7 +101,10 @@ extension GrantKind {
 extension DefinitionDifference {
   static let none = "(none)"
 
-  init(key: String, from was: String?, to now: String?) {
+  /// Nil where both are the same, byte by byte: `é` can be written in two ways, which are equal as strings and not to a
+  /// server.
+  init?(_ key: String, from was: String?, to now: String?) {
+    if was.map({ Array($0.utf8) }) == now.map({ Array($0.utf8) }) { return nil }
     self.init(key: key, was: was ?? Self.none, now: now ?? Self.none)
   }
 }

@@ -49,7 +49,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package func differences(from definition: AccountDefinition) -> [DefinitionDifference] {
     var found: [DefinitionDifference] = []
     func compare(_ key: String, _ was: String?, _ now: String?) {
-      if was != now { found.append(DefinitionDifference(key: key, from: was, to: now)) }
+      if let difference = DefinitionDifference(key, from: was, to: now) { found.append(difference) }
     }
     func compareIfSet(_ key: String, _ was: String?, _ now: String?) {
       if let now { compare(key, was, now) }
@@ -84,15 +84,12 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
       .joined(separator: "&")
   }
 
-  /// `text` with each of `characters`, ASCII ones, percent-encoded.
+  /// `text` with each of `characters`, ASCII ones, percent-encoded. An accent behind one of them does not hide it.
   static func escaped(_ text: String, _ characters: String) -> String {
-    text.reduce(into: "") { line, character in
-      if let byte = character.asciiValue, characters.contains(character) {
-        line += "%" + Hex.encode([byte]).uppercased()
-      } else {
-        line.append(character)
-      }
+    let bytes = text.utf8.flatMap { byte in
+      characters.utf8.contains(byte) ? Array(("%" + Hex.encode([byte]).uppercased()).utf8) : [byte]
     }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private enum CodingKeys: String, CodingKey {

@@ -26,7 +26,7 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
       ("scope", line(scope), line(now.scope)), ("resource", line(resource), line(now.resource)),
       ("audience", line(audience), line(now.audience)), ("username", username, now.username),
     ]
-    return compared.filter { $0.1 != $0.2 }.map { DefinitionDifference(key: $0.0, from: $0.1, to: $0.2) }
+    return compared.compactMap { DefinitionDifference($0.0, from: $0.1, to: $0.2) }
   }
 }
 

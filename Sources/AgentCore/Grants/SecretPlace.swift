@@ -71,7 +71,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   func differences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
     var found: [DefinitionDifference] = []
     func compare(_ key: String, _ was: String?, _ now: String?) {
-      if was != now { found.append(DefinitionDifference(key: key, from: was, to: now)) }
+      if let difference = DefinitionDifference(key, from: was, to: now) { found.append(difference) }
     }
     compare("issuer", issuer, next.issuer)
     for key in Self.receivers {

@@ -86,6 +86,9 @@ struct CurlPolicy: Sendable {
     if !isFreeText, let value = option.value, value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" }) {
       throw Refusal("--\(name) holds a line end or another control character, which could hide a header")
     }
+    if !isFreeText, let value = option.value, Self.hidesPunctuation(value) {
+      throw Refusal("--\(name) holds an accent on a punctuation mark, which would hide that mark from this check")
+    }
     switch name {
     case "user", "oauth2-bearer", "aws-sigv4":
       throw Refusal(
@@ -145,6 +148,15 @@ struct CurlPolicy: Sendable {
     throw Refusal(
       "a Host header of your own may lead to another host than the URL's, and the token with it",
       run: "the same without it, or oauthctl curl --any-host NAME …")
+  }
+
+  /// Whether a mark such as `:` or `@` is followed by a combining one: here the two are one character, and curl reads bytes.
+  static func hidesPunctuation(_ text: String) -> Bool {
+    text.contains { character in
+      guard let first = character.utf8.first, character.utf8.count > 1, character != "\r\n" else { return false }
+      let isLetterOrDigit = (0x30...0x39).contains(first) || (0x61...0x7A).contains(first | 0x20)
+      return first < 0x80 && !isLetterOrDigit
+    }
   }
 
   /// Whether a header line's field is Authorization.

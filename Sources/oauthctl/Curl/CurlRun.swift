@@ -123,8 +123,8 @@ struct CurlRun {
     return answer
   }
 
-  /// The account's own authority in memory without a name, where every URL is its server's and the user has not said whom
-  /// to trust. None while the account's file differs from what the login is bound to: that may be the difference.
+  /// The login's own authority in memory without a name, where every URL is its server's and the user has not said whom to
+  /// trust. An account's file that was changed since does not take it away.
   ///
   /// The agent has compared what curl gets here: the file itself could be another one when curl opens it.
   ///
@@ -133,11 +133,9 @@ struct CurlRun {
     guard !invocation.anyHost, urls.allSatisfy({ $0.scheme == "https" }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
       let summary = try? bench.agent.ask(AccountShow(account: account)).summary,
-      summary.certificateAuthorityFile != nil,
-      urls.allSatisfy({ PrivateAuthority.counts(for: $0.authority, of: summary) })
+      urls.allSatisfy({ PrivateAuthority.counts(for: $0.authority, of: summary) }),
+      let text = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
     else { return nil }
-    let details = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
-    guard details.differences.isEmpty, let text = details.authority else { return nil }
     let descriptor = clinux_memfd_create("authority", 1)
     guard descriptor >= 0, FileBytes.writeAll(Array(text.utf8), to: descriptor), clinux_seal(descriptor) == 0 else {
       throw .local("the account's authority cannot be kept: \(FileBytes.errorText())", run: nil, status: 125)

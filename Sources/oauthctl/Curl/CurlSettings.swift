@@ -27,7 +27,11 @@ struct CurlSettings: Sendable {
       Self.line("proto-default", "https"),
       "suppress-connect-headers",
     ]
-    if let authority { lines.append(Self.line("cacert", "/dev/fd/\(authority)")) }
+    if let authority {
+      lines.append(Self.line("cacert", "/dev/fd/\(authority)"))
+      // Else curl trusts the system's authorities beside it. No file in here has a name that is looked for.
+      lines.append(Self.line("capath", "/dev/fd"))
+    }
     if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
     if isInteractive {
       lines.append("no-buffer")
@@ -44,7 +48,7 @@ struct CurlSettings: Sendable {
 
   /// `name = "value"`. No value of ours holds a line end.
   private static func line(_ name: String, _ value: String) -> String {
-    let escaped = value.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
+    let escaped = value.unicodeScalars.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
     return "\(name) = \"\(escaped)\""
   }
 }

@@ -129,12 +129,6 @@ enum GitSetup {
 
   /// A command as a person would type it.
   static func shown(_ command: Command) -> String {
-    (["git", "config", "--global"] + command).map { word in
-      let isPlain =
-        !word.isEmpty
-        && word.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"'\"\\$`*?[]{}()<>|&;#~!^ ".utf8.contains($0) }
-      return isPlain
-        ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    }.joined(separator: " ")
+    (["git", "config", "--global"] + command).map(FileBytes.quoted).joined(separator: " ")
   }
 }

@@ -38,6 +38,10 @@ extension SetupCommand {
       if !yes {
         guard try bench.terminal.confirm("Change the agent's settings so?", otherwise: "oauthctl setup proxy --yes")
         else { throw .silent(status: 1) }
+        // Somebody else's change, made while the question stood, would be undone.
+        guard FileBytes.contents(of: path).map({ String(decoding: $0, as: UTF8.self) }) == old else {
+          throw .configuration("\(path) was changed meanwhile; nothing is written", run: "oauthctl setup proxy")
+        }
       }
       try write(new, over: old, path, bench)
       bench.terminal.say(remove ? "Done: the agent uses no proxy." : "Done: the agent uses it from now on.")

@@ -29,7 +29,8 @@ extension Terminal {
     defer { close(descriptor) }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     let echo = isSecret ? SilentEcho(descriptor) : nil
-    FileBytes.writeAll(Array((PrintableText.escaped(question) + ending).utf8), to: descriptor)
+    // Never cut: what is agreed to stands in it.
+    FileBytes.writeAll(Array((PrintableText.escaped(question, limit: .max) + ending).utf8), to: descriptor)
     defer {
       if let echo {
         echo.restore()

@@ -27,6 +27,23 @@ struct BindingChangeTests {
     #expect(DefinitionBinding.plain.differences(to: .plain).isEmpty)
   }
 
+  @Test("what reads alike and is not the same byte by byte is a difference")
+  func alike() {
+    let definition = AccountDefinition.plain.with { $0.grant = .clientCredentials }
+    let pairs: [([String], [String])] = [
+      (["caf\u{E9}"], ["cafe\u{301}"]), (["a", "\u{301}b"], ["a \u{301}b"]), (["a%", "\u{301}"], ["a", "%\u{301}"]),
+    ]
+    for (was, now) in pairs {
+      var binding = DefinitionBinding.plain
+      binding.request = UnattendedRequest(definition.with { $0.audience = was })
+      #expect(binding.differences(from: definition.with { $0.audience = now }).map(\.key) == ["audience"])
+      binding.tokenParameters = ["k": was.joined(separator: "&")]
+      var next = binding
+      next.tokenParameters = ["k": now.joined(separator: "&")]
+      #expect(binding.differences(to: next).map(\.key) == ["token_parameters"])
+    }
+  }
+
   @Test("the digest keeps apart what lies side by side, and does not know the order of hosts")
   func encoding() {
     var one = DefinitionBinding.plain
