@@ -85,6 +85,7 @@ let package = Package(
   products: [
     .executable(name: "oauthd", targets: ["oauthd"]),
     .executable(name: "oauthd-fetch", targets: ["oauthd-fetch"]),
+    .executable(name: "oauthd-redirect", targets: ["oauthd-redirect"]),
     .executable(name: "oauthctl", targets: ["oauthctl"]),
     .executable(name: "oauth-dev-server", targets: ["oauth-dev-server"]),
   ],
@@ -124,7 +125,7 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
-        nioCore, nioPosix, nioHTTP1, logging, unixSignals, tomlKit,
+        logging, unixSignals, tomlKit,
       ]),
 
     // Development and tests
@@ -136,6 +137,9 @@ let package = Package(
     // Programs
     program("oauthd", ["AgentRuntime", "CHeap"], linkerSettings: boundWhole),
     program("oauthd-fetch", ["FetchWire", "CCurl", "CHeap", "CLinux"], withoutRegex, linkerSettings: boundWhole),
+    program(
+      "oauthd-redirect", ["FetchWire", "CHeap", "CLinux", nioCore, nioPosix, nioHTTP1], withoutRegex,
+      linkerSettings: boundWhole),
     program(
       "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CHeap", "CLinux", argumentParser],
       linkerSettings: staticClient),
@@ -158,9 +162,10 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "FetchWire",
-        nioCore, nioPosix, nioEmbedded, logging,
+        nioCore, nioPosix, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
+    tests("OauthdRedirect", ["oauthd-redirect", "FetchWire", nioCore, nioPosix, nioEmbedded]),
     tests("Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HelperFormats", argumentParser]),
     tests("House"),
   ],

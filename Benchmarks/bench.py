@@ -19,7 +19,7 @@ import servers
 import starts
 from world import World, build_floors, hurry
 
-PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server")
+PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "oauth-dev-server")
 PARTS = {"clients": clients.compare, "servers": servers.compare, "starts": starts.compare, "accounts": accounts.measure}
 
 

@@ -40,7 +40,11 @@ struct DoctorTests {
   static let cases: [Case] = [
     (
       "the helper is missing", { machine, _ in machine.files["/opt/bin/oauthd-fetch"] = nil },
-      ["wrong programs: install it there: the three programs stay together"]
+      ["wrong programs: install it there: the four programs stay together"]
+    ),
+    (
+      "the other helper is missing", { machine, _ in machine.files["/opt/bin/oauthd-redirect"] = nil },
+      ["wrong programs: install it there: the four programs stay together"]
     ),
     ("a clock before this program", { machine, _ in machine.now = 86_400 }, ["wrong clock: timedatectl set-ntp true"]),
     (

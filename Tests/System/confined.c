@@ -1,12 +1,14 @@
-// Tries what something that had broken into oauthd-fetch would try, one line for each: what, a tab, "allowed" or errno.
-// confined free|confined|local|bare FOLDER NEIGHBOUR: `free` restricts nothing; the others call what oauthd-fetch calls,
-// `local` for a name below .local, `bare` on a kernel that says it has no Landlock.
+// Tries what something that had broken into a helper would try, one line for each: what, a tab, "allowed" or errno.
+// confined free|confined|local|bare|answers FOLDER NEIGHBOUR: `free` restricts nothing; the others call what oauthd-fetch
+// calls, `local` for a name below .local, `bare` on a kernel that says it has no Landlock; `answers` calls what
+// oauthd-redirect calls.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -88,6 +90,16 @@ static long listen_on(int family) {
   return number < 0 ? -1 : listen(number, 1);
 }
 
+// A listening socket at which somebody waits.
+static int waited_at(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t length = sizeof address;
+  int listener = socket(AF_INET, SOCK_STREAM, 0), caller = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 1) != 0) return -1;
+  if (getsockname(listener, (struct sockaddr *)&address, &length) != 0) return -1;
+  return connect(caller, (struct sockaddr *)&address, length) == 0 ? listener : -1;
+}
+
 static long peek(pid_t neighbour) {
   char mine[8];
   struct iovec to = {mine, sizeof mine}, from = {(void *)&folder, sizeof mine};
@@ -132,7 +144,10 @@ int main(int count, char **arguments) {
   const char *more[] = {in_folder("ca.pem")};
   if (strcmp(mode, "bare") == 0 && hide_landlock() != 0) return 1;
   int version = -2;
-  if (strcmp(mode, "free") != 0) version = clinux_confine(more, 1, strcmp(mode, "local") == 0);
+  const int listener = waited_at();
+  if (listener < 0) return 1;
+  if (strcmp(mode, "answers") == 0) version = clinux_confine_to_answers();
+  else if (strcmp(mode, "free") != 0) version = clinux_confine(more, 1, strcmp(mode, "local") == 0);
   if (version == -1) return 1;
   printf("version\t%d\n", version);
   char *secret = in_folder("secret"), *draft = in_folder("draft");
@@ -166,6 +181,7 @@ int main(int count, char **arguments) {
   tell("raw packets", socket(AF_PACKET, SOCK_RAW, 0));
   tell("kernel ciphers", socket(AF_ALG, SOCK_SEQPACKET, 0));
   tell("listen", listen_on(AF_INET));
+  tell("take a connection", accept4(listener, NULL, NULL, SOCK_CLOEXEC));
   tell("fork", a_fork());
   tell("trace", attach(neighbour));
   tell("read memory", peek(neighbour));

@@ -19,7 +19,7 @@ from support.listener import Listener
 from world.server import AuthorizationServer, Settings, site_template
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server")
+PROGRAMS = ("oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "oauth-dev-server")
 
 
 @pytest.fixture(scope="session", autouse=True)

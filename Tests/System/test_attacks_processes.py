@@ -70,8 +70,10 @@ def attempts(pid):
             yield name
 
 
-def find_helper(agent):
-    return next(pid for pid in children(agent) if Path(f"/proc/{pid}/comm").read_text().startswith("oauthd-fetch"))
+def find_helper(agent, name):
+    """The one that has restricted itself; before that anybody of its user may look."""
+    return next((pid for pid in children(agent, named=name)
+                 if "\nSeccomp:\t2\n" in Path(f"/proc/{pid}/status").read_text()), None)
 
 
 @pytest.fixture
@@ -82,9 +84,13 @@ def theirs(scratch, programs):
 
 
 def test_no_process_of_ours_is_looked_into_by_another(theirs):
-    """While a login waits for a server that says nothing, so that all three hold its password."""
+    """While a login waits for a server that says nothing, so that three of them hold its password, and another for its
+    browser."""
     with Silent() as server:
         write_account(theirs, "work", **endpoints(f"http://localhost:{server.port}"), client_authentication="none")
+        write_account(
+            theirs, "shown", **endpoints(f"http://localhost:{server.port}"), client_authentication="none",
+            grant="authorization_code", authorization_endpoint=f"http://localhost:{server.port}/authorize")
         theirs.give()
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         agent = theirs.begin_agent(**quiet)
@@ -95,7 +101,11 @@ def test_no_process_of_ours_is_looked_into_by_another(theirs):
         client.stdin.close()
         client.stdin = None
         wait_until(lambda: server.connections, 30, "the server is asked")
-        pids = {"agent": agent.pid, "helper": find_helper(agent.pid), "client": client.pid}
+        theirs.begin(
+            theirs.programs / "oauthctl", "login", "shown", "--no-browser", stdin=subprocess.PIPE, **quiet)
+        pids = {
+            "agent": agent.pid, "helper": find_helper(agent.pid, "oauthd-fetch"), "client": client.pid,
+            "redirect": wait_until(lambda: find_helper(agent.pid, "oauthd-redirect"), 30, "a browser is waited for")}
         prey = theirs.begin("sleep", "60", **quiet)
         taken = set(taken_by(NOBODY, prey.pid))
         # The attack has stopped it.

@@ -1,7 +1,8 @@
-"""What the process that talks to servers could do, were it broken into: measured by trying.
+"""What the processes that talk to servers and browsers could do, were they broken into: measured by trying.
 
-`confined.c` calls what `oauthd-fetch` calls before the first byte of a network, and then tries each thing; the helper
-itself is looked at while a silent server holds it.
+`confined.c` calls what `oauthd-fetch` or `oauthd-redirect` calls before the first byte of a network, and then tries
+each thing; `oauthd-fetch` itself is looked at while a silent server holds it, `oauthd-redirect` in
+test_redirect_helper.py.
 """
 
 import platform
@@ -36,7 +37,18 @@ CALLS = {
     **dict.fromkeys(["a Unix socket", "an abstract socket", "a pair of datagrams", "audit messages", "raw packets",
                      "kernel ciphers"], {"EAFNOSUPPORT"}),
     "a stream pair to elsewhere": {"EISCONN"},
+    "take a connection": {"ENOSYS"},
 }
+# Who answers on a socket that was handed over needs nothing else.
+ANSWERS = {
+    **CALLS, "take a connection": {"allowed"},
+    **dict.fromkeys(["IPv4", "IPv6", "own addresses", "a thread", "a Unix socket", "an abstract socket",
+                     "a pair of datagrams", "audit messages", "raw packets", "kernel ciphers",
+                     "a stream pair to elsewhere"], {"EPERM"}),
+    "a name": {"ENOENT"},
+}
+ANSWERS_FILES = {
+    **FILES, **dict.fromkeys(["the named authority", "the system's authorities", "name servers"], "EACCES")}
 # What a machine may refuse to anybody, so that the free run proves nothing.
 MAY_BE_REFUSED = {"raw packets", "kernel ciphers", "audit messages", "a namespace", "keys of the kernel", "trace",
                   "read memory", "a stream pair to elsewhere", "link a file"}
@@ -93,6 +105,16 @@ def test_nothing_is_left_but_the_network_and_the_files_it_needs(tried):
     assert {what: found[what] for what in CALLS if found[what] not in CALLS[what]} == {}
     if int(found["version"]) > 0:
         assert {what: found[what] for what in FILES} == FILES
+    if platform.machine() == "x86_64":
+        assert status == -signal.SIGSYS, "32-bit calls end the process"
+
+
+def test_nothing_is_left_but_the_connections_for_who_answers_browsers(tried):
+    found, status, errors = tried("answers")
+    assert {what: found[what] for what in ANSWERS if found[what] not in ANSWERS[what]} == {}, errors
+    assert set(found) == {"version", *ANSWERS, *ANSWERS_FILES}
+    if int(found["version"]) > 0:
+        assert {what: found[what] for what in ANSWERS_FILES} == ANSWERS_FILES
     if platform.machine() == "x86_64":
         assert status == -signal.SIGSYS, "32-bit calls end the process"
 

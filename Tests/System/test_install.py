@@ -13,7 +13,7 @@ from support.memory import may_attach, may_read
 from support.others import as_nobody, before_its_first_line
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauth-dev-server"}
+PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "oauth-dev-server"}
 
 
 class Installation:
@@ -77,7 +77,7 @@ def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, hom
     assert (documents / "examples/caller.py").exists()
 
 
-@pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch"])
+@pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch", "oauthd-redirect"])
 def test_a_program_with_secrets_may_be_traced_by_no_other_from_its_first_moment_on(installation, scratch, name):
     """Installed by root, for others: a user who may not read the file."""
     destination = scratch / "image"
@@ -255,7 +255,8 @@ def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(instal
     assert len(commands) > 10
     assert set(pages) == (
         {f"oauthctl-{command}.1" for command in commands if command != "help"}
-        | {"oauthctl.1", "git-credential-oauthctl.1", "oauth-dev-server.1", "oauthd.8", "oauthd-fetch.8"})
+        | {"oauthctl.1", "git-credential-oauthctl.1", "oauth-dev-server.1", "oauthd.8", "oauthd-fetch.8",
+           "oauthd-redirect.8"})
     for name, page in pages.items():
         read = home.run("man", "--warnings", "-l", page, environment={"MANWIDTH": "80", "MANROFFSEQ": ""})
         assert read.stderr == "", name

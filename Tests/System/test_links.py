@@ -11,6 +11,7 @@ RUNTIMES = {
 LIBRARIES = {
     "oauthd": {"libsodium.so.23", "libsqlite3.so.0"},
     "oauthd-fetch": {"libcurl.so.4"},
+    "oauthd-redirect": set(),
 }
 
 
@@ -40,7 +41,7 @@ def test_a_program_is_bound_whole_at_its_start(programs, name):
     assert re.search(r"\(FLAGS_1\).*\bNOW\b", read_elf(programs / name, "-d"))
 
 
-@pytest.mark.parametrize("name", ["oauthctl", "oauthd", "oauthd-fetch"])
+@pytest.mark.parametrize("name", ["oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect"])
 def test_no_unicode_tables_are_linked(programs, name):
     """`icudt` names ICU's data, 35 MB that full Foundation brings along."""
     assert b"icudt" not in (programs / name).read_bytes()
@@ -51,8 +52,15 @@ def test_no_regular_expressions_are_linked_into_what_starts_for_every_request(pr
     assert b"RegexParser" not in (programs / "oauthd-fetch").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch"])
+@pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch", "oauthd-redirect"])
 def test_a_program_that_stays_is_address_randomised(programs, name):
     """Position independent, with relocations read-only before the first line runs (the static client is neither)."""
     assert re.search(r"Type:\s+DYN", read_elf(programs / name, "-h"))
     assert "GNU_RELRO" in read_elf(programs / name, "-l")
+
+
+def test_no_http_is_parsed_where_the_keys_are(programs):
+    """Neither NIO's parser (llhttp) nor the rest of NIO: a browser's bytes are read by another program."""
+    for text in (b"llhttp", b"NIOHTTP1", b"NIOPosix", b"NIOCore"):
+        assert text not in (programs / "oauthd").read_bytes(), text
+        assert text in (programs / "oauthd-redirect").read_bytes(), text

@@ -181,7 +181,7 @@ class Day:
 
     def look_at_helpers(self):
         """Each knows the secrets of its own request, and has no place to leave them."""
-        helpers = children(of=self.home.agent.process.pid)
+        helpers = children(of=self.home.agent.process.pid, named="oauthd-fetch")
         assert len(helpers) == len(self.server.held)
         for helper in helpers:
             found = search(helper, self.planted, self.home.temporary)

@@ -15,7 +15,8 @@ from systemd.machine import BIN, UNIT_FOLDER, Machine, missing
 
 SETUP = Path(__file__).resolve().parent.parent / "Setup"
 FILES = (
-    "usr/bin/oauthctl", "usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/git-credential-oauthctl",
+    "usr/bin/oauthctl", "usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/oauthd-redirect",
+    "usr/bin/git-credential-oauthctl",
     "usr/lib/systemd/user/oauthd.socket", "usr/lib/systemd/user/oauthd.service",
     "usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf", "usr/share/doc/oauthctl/README.md.gz",
     "usr/share/doc/oauthctl/docs/protocol.md.gz", "usr/share/doc/oauthctl/examples/caller.py",
@@ -23,7 +24,7 @@ FILES = (
     "usr/share/fish/vendor_completions.d/oauthctl.fish", "usr/share/man/man1/oauthctl.1.gz",
     "usr/share/man/man8/oauthd.8.gz")
 # Whoever may read them could trace them for a moment.
-SECRETIVE = ("usr/bin/oauthd", "usr/bin/oauthd-fetch")
+SECRETIVE = ("usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/oauthd-redirect")
 
 # One caller after the other, until they are told that it is enough.
 CALLER = """until [ -e enough ]; do oauthctl get-token work >>answers 2>>errors || echo $? >>failures; done"""

@@ -130,7 +130,7 @@ def test_no_message_holds_a_secret(day):
 
 def test_no_command_line_and_no_environment_held_a_secret(day):
     """R6, over all programs of the day: the token goes to curl, git and the server's requests."""
-    assert {"oauthctl", "oauthd", "oauthd-fetch", "curl", "git", "git-remote-http"} <= day.watch.seen
+    assert {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "curl", "git", "git-remote-http"} <= day.watch.seen
     assert day.watch.places_of(*day.secrets) == set()
 
 

@@ -124,7 +124,7 @@ def test_a_refresh_outlives_a_sleep(home, agent, server, times):
         wire.socket.settimeout(300)
         wire.request("token.get", account="work", force=True, timeout_ms=600_000)
         wait_until(server.refreshes, 20, "the request has come")
-        (helper,) = processes.children(agent.process.pid)
+        (helper,) = processes.children(agent.process.pid, named="oauthd-fetch")
         for _ in range(times):
             with stopped(agent.process.pid, helper):
                 time.sleep(SLEEP_SECONDS)

@@ -80,7 +80,7 @@ extension LoginCoordinator {
         if refusal?.isTaken == true, triesLeft > 0 { continue }
         throw AgentFailure(
           .unavailable, "\(name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
-          hint: "end what uses the port, or register another one: --port N")
+          hint: refusal?.hint ?? "oauthctl doctor tells what is wrong")
       }
     }
   }

@@ -41,7 +41,7 @@ package protocol RedirectListening: Sendable {
   func close() async
 }
 
-/// Opens loopback listeners; the live one is NIO's.
+/// Opens loopback listeners; the live ones are served by processes of their own.
 package protocol RedirectReceiver: Sendable {
   /// Binds `host` (`127.0.0.1` or `::1`) and `port` (0: any free one). `onHit` is called for every request, one at a
   /// time. Throws a ``RedirectListenerError`` that names the port when it is taken.
@@ -53,9 +53,14 @@ package struct RedirectListenerError: Error, Sendable {
   package var message: String
   /// Somebody else listens there.
   package var isTaken: Bool
+  /// What to do.
+  package var hint: String
 
-  package init(_ message: String, isTaken: Bool = false) {
+  package init(
+    _ message: String, isTaken: Bool = false, hint: String = "end what uses the port, or register another one: --port N"
+  ) {
     self.message = message
     self.isTaken = isTaken
+    self.hint = hint
   }
 }

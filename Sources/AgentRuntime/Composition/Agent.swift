@@ -53,8 +53,10 @@ struct Agent {
         spillDirectory: paths.spillDirectory,
         allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome),
       socketPathForLock: location, random: random)
+    let executable = Self.executable
     let fetch = FetchProcess(
-      helper: FetchProcess.beside(Self.executable), userAgent: "oauthd/\(ProjectVersion.current)", uid: uid)
+      helper: HelperProcess.path("oauthd-fetch", beside: executable),
+      userAgent: "oauthd/\(ProjectVersion.current)", uid: uid)
     let owed = OwedAnswers()
     let pages = IdlePages(owed: owed)
     let transport = SettlingTransport(
@@ -64,8 +66,10 @@ struct Agent {
       store: vault, transport: transport, configuration: configuration, time: time, random: random, ready: ready,
       logger: logger)
     let logins = LoginCoordinator(
-      service: service, redirects: NIORedirectReceiver(uid: uid, logger: logger), time: time, random: random,
-      logger: logger)
+      service: service,
+      redirects: HelperRedirectReceiver(
+        helper: HelperProcess.path("oauthd-redirect", beside: executable), uid: uid, loop: loop, logger: logger),
+      time: time, random: random, logger: logger)
     let router = AgentRouter(
       service: service, logins: logins, vault: VaultDoor(vault), ready: ready, time: time,
       admission: Admission(uid: uid),

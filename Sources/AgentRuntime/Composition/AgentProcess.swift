@@ -1,6 +1,5 @@
 import Glibc
 package import Logging
-import NIOCore
 import UnixSignals
 
 /// The agent as a process of its own: what `oauthd`'s main does.
@@ -12,8 +11,6 @@ package enum AgentProcess {
     let log = AgentLog(environment: environment, commandLineLevel: logLevel)
     do {
       for name in ServiceNotifier.variables { unsetenv(name) }
-      // One loop serves every browser; by default there would be a thread for each core.
-      NIOSingletons.groupLoopCountSuggestion = 1
       let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), log: log)
       try await agent.run(until: await UnixSignalsSequence(trapping: .sigterm, .sigint))
       await log.finish()

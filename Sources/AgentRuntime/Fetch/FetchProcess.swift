@@ -31,12 +31,6 @@ package final class FetchProcess: HTTPTransport {
     self.userAgent = userAgent
   }
 
-  /// The helper that was installed with `executable`: `oauthd-fetch` in the same folder.
-  package static func beside(_ executable: String) -> String {
-    guard let slash = executable.lastIndex(of: "/") else { return "oauthd-fetch" }
-    return executable[...slash] + "oauthd-fetch"
-  }
-
   /// Requests whose helper runs.
   package var runningCount: Int { count.load(ordering: .relaxed) }
 
@@ -97,23 +91,14 @@ package final class FetchProcess: HTTPTransport {
     case .outcome(let outcome):
       tell(outcome)
       kill()
-      _ = reap(process)
+      _ = HelperProcess.reap(process)
     case .vanished(let sent):
       // A helper that closed its pipe is ending; a moment, and its status tells why.
       usleep(50_000)
       kill()
-      let failure = HTTPFailure(.helper, "oauthd-fetch ended without an answer (\(reap(process)))")
+      let failure = HTTPFailure(.helper, "oauthd-fetch ended without an answer (\(HelperProcess.reap(process)))")
       tell(sent ? .sentNoAnswer(failure) : .notSent(failure))
     }
-  }
-
-  /// How a process ended (wait(2)): the low seven bits are a signal, or 0 and the exit status stands above them.
-  private static func reap(_ process: pid_t) -> String {
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0 {
-      guard errno == EINTR else { return "status unknown" }
-    }
-    return status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
   }
 
   private static func explanation(_ error: any Error) -> String {

@@ -5,7 +5,7 @@ import Synchronization
 /// The one thread that serves callers: it turns an ``EventQueue`` and does in between what other threads ask for. It lives
 /// as long as the process.
 ///
-/// Why not NIO's, which serves the browser's redirect: docs/performance.md, "An event loop of our own".
+/// Why not NIO's: docs/performance.md, "An event loop of our own".
 package final class ServingLoop: Sendable {
   /// Something to be done on the loop's thread. Only there is the queue at hand: it cannot leave it.
   package typealias Work = @Sendable (EventQueue) -> Void

@@ -1,131 +1,244 @@
 import AgentCore
-import NIOCore
-import NIOHTTP1
-import OAuthProtocol
+import FetchWire
+import Logging
 
-/// One login's listener: its connections, the requests that wait for judgement, and how the login ended. Used on its
-/// event loop only.
+/// One login's listener: the process that serves its browser, the requests that wait for judgement, and how the login
+/// ended. Used on its loop only.
 final class RedirectSession {
-  let limits: RedirectLimits
-  private let eventLoop: any EventLoop
-  private let onHit: @Sendable (RedirectHit) async -> RedirectPage
-  private var connections: [RedirectConnection] = []
-  private var waiting: [(hit: RedirectHit, connection: RedirectConnection)] = []
+  /// What it does its work with.
+  struct Tools: Sendable {
+    let helper: String
+    let limits: RedirectLimits
+    let socket: LoopbackSocket
+    /// Time that closing waits for the browser to fetch the landing page.
+    let closeGrace: LoopSpan
+    let door: RedirectDoor.Place
+    let onHit: @Sendable (RedirectHit) async -> RedirectPage
+  }
+
+  /// How often a process that ends by itself is started once more.
+  private static let restarts = 1
+  /// Time in which a process must be ready, on a machine however busy, and in which it must have closed its socket.
+  private static let startTime = LoopSpan.seconds(60)
+  private static let closeTime = LoopSpan.seconds(5)
+
+  private let tools: Tools
+  private let queue: EventQueue
+  private let rules: RedirectRules
+  private var logger: Logger { tools.door.logger }
+  private var link: RedirectLink?
+  private var door: RedirectDoor?
+  /// Told once whether browsers are served, or why not.
+  private var started: ((String?) -> Void)?
+  private var startsLeft = RedirectSession.restarts
+  /// The process is started, or its socket is being closed, until then.
+  private var timer: EventQueue.Timer?
+  private var isListening = true
+
+  private var waiting: [(connection: UInt32, hit: RedirectHit)] = []
   private var isJudging = false
+  /// Those whose request has come, and who have no answer.
+  private var owed: Set<UInt32> = []
   /// How the login ended; the landing page tells it.
   private var end: RedirectPage?
   private var landingIsFetched = false
-  private var settled: EventLoopPromise<Void>?
-  /// The port that was bound; known before the first request is read.
-  var port = 0
+  /// Told when nobody can connect any more.
+  private var closed: [() -> Void] = []
+  private var isFinishing = false
+  private var isClosed = false
 
-  init(
-    eventLoop: any EventLoop, limits: RedirectLimits, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
-  ) {
-    self.eventLoop = eventLoop
-    self.limits = limits
-    self.onHit = onHit
+  init(_ tools: Tools, queue: EventQueue) {
+    self.tools = tools
+    self.queue = queue
+    rules = RedirectRules(port: Int(tools.socket.end.port))
   }
 
-  // MARK: Connections
+  // MARK: The process
 
-  /// At the bound the one that has been without a request longest makes room, so that connections that only stand by
-  /// keep no browser out.
-  func add(_ connection: RedirectConnection) {
-    if connections.count >= limits.connections {
-      guard let oldest = connections.first(where: { !$0.isOwedAnAnswer }) else { return connection.drop() }
-      connections.removeAll { $0 === oldest }
-      oldest.drop()
+  /// `started` is told nil once browsers are served, else why they are not; then the socket is closed.
+  func start(_ started: @escaping (String?) -> Void) {
+    self.started = started
+    startProcess()
+  }
+
+  private func startProcess() {
+    // Its door and its connections' numbers are its own. It keeps this session until it has ended.
+    let link = RedirectLink(
+      helper: tools.helper, listener: tools.socket.descriptor, limits: tools.limits, loop: tools.door.loop,
+      queue: queue
+    ) { self.heard($0) }
+    self.link = link
+    door = RedirectDoor(tools.door, queue: queue) { [weak link] in link?.send($1 ? .admit($0) : .refuse($0)) }
+    setTimer(Self.startTime) { link.kill("oauthd-redirect was not ready in time") }
+  }
+
+  private func heard(_ event: RedirectLink.Event) {
+    switch event {
+    case .report(let report): heard(report)
+    case .ended(let reason): processEnded(reason)
     }
-    connections.append(connection)
   }
 
-  func remove(_ connection: RedirectConnection) {
-    connections.removeAll { $0 === connection }
-    settleIfDone()
+  private func heard(_ report: RedirectReport) {
+    switch report {
+    case .ready:
+      // Closing has a time of its own.
+      if closed.isEmpty { setTimer(nil) }
+      tellStarted(nil)
+    case .arrived(let connection, let address, let port):
+      door?.ask(connection, from: SocketEnd(host: address, port: Int(port)))
+    case .request(let connection, let request): receive(connection, request)
+    case .unreadable(let connection, let problem):
+      owed.insert(connection)
+      answer(connection, RedirectReply(problem))
+    case .gone(let connection):
+      owed.remove(connection)
+      settleIfDone()
+    case .closed: tellClosed()
+    case .failed: break
+    }
+  }
+
+  /// A process that ends during the login is started once more; then the browser's address is to be pasted.
+  private func processEnded(_ reason: String) {
+    (link, door) = (nil, nil)
+    (owed, waiting) = ([], [])
+    setTimer(nil)
+    guard closed.isEmpty else {
+      // Nobody is left to be told anything.
+      isFinishing = true
+      stopListening()
+      return tellClosed()
+    }
+    if isClosed { return }
+    guard started == nil, startsLeft > 0 else {
+      stopListening()
+      if started == nil {
+        logger.error(
+          "no browser is served any more: paste the address that it shows after the login",
+          metadata: ["event": "redirect_ended", "reason": "\(reason)"])
+      }
+      tellStarted(reason)
+      return settleIfDone()
+    }
+    startsLeft -= 1
+    logger.notice(
+      "the process that serves the browser of a login ended, and is started again",
+      metadata: ["event": "redirect_restarted", "reason": "\(reason)"])
+    startProcess()
+  }
+
+  private func tellStarted(_ problem: String?) {
+    let started = started
+    self.started = nil
+    started?(problem)
+  }
+
+  private func setTimer(_ span: LoopSpan?, _ work: @escaping () -> Void = {}) {
+    if let timer { queue.cancel(timer) }
+    timer = span.map { queue.schedule(at: queue.now + $0, work) }
+  }
+
+  private func stopListening() {
+    if isListening { tools.socket.close() }
+    isListening = false
   }
 
   // MARK: Requests
 
-  func receive(_ head: HTTPRequestHead, from connection: RedirectConnection) {
-    // Only a plain GET for our own address can end a login.
-    guard head.method == .GET else { return connection.answer(.methodNotAllowed) }
-    let hosts = head.headers["Host"]
-    guard hosts.count == 1, isOurs(hosts[0]) else { return connection.answer(.wrongHost) }
-    guard head.uri.hasPrefix("/"), !Self.hasBody(head.headers) else { return connection.answer(.malformed) }
-    if let end {
-      guard head.uri == RedirectAnswer.landingPath else { return connection.answer(.gone) }
-      landingIsFetched = true
-      return connection.answer(RedirectAnswer(landing: end))
+  private func receive(_ connection: UInt32, _ request: RedirectRequest) {
+    guard owed.count < tools.limits.connections, owed.insert(connection).inserted else {
+      link?.kill("oauthd-redirect passed on more requests than it may")
+      return
     }
-    waiting.append((RedirectHit(method: head.method.rawValue, target: head.uri, host: hosts[0]), connection))
-    judgeNext()
+    switch rules.judge(request, end: end) {
+    case .answer(let reply): answer(connection, reply)
+    case .landing(let reply):
+      landingIsFetched = true
+      answer(connection, reply)
+    // Those whose browser has gone are judged, too.
+    case .ask where waiting.count >= tools.limits.lookups: answer(connection, .busy)
+    case .ask(let target, let host):
+      waiting.append((connection, RedirectHit(method: request.method, target: target, host: host)))
+      judgeNext()
+    }
   }
 
-  func answered(_ connection: RedirectConnection) { settleIfDone() }
+  private func answer(_ connection: UInt32, _ reply: RedirectReply) {
+    guard owed.remove(connection) != nil else { return }
+    link?.send(.answer(connection, reply))
+    settleIfDone()
+  }
 
   /// One request at a time, in order.
   private func judgeNext() {
     guard !isJudging, !waiting.isEmpty else { return }
-    let (hit, connection) = waiting.removeFirst()
+    let (connection, hit) = waiting.removeFirst()
     if end != nil {
-      connection.answer(.gone)
+      answer(connection, .gone)
       return judgeNext()
     }
     isJudging = true
-    let bound = NIOLoopBound((self, connection), eventLoop: eventLoop)
-    let (eventLoop, onHit) = (eventLoop, onHit)
+    let bound = LoopBound((self, link), queue)
+    let (loop, onHit) = (tools.door.loop, tools.onHit)
     Task {
       let page = await onHit(hit)
-      eventLoop.execute {
-        let (session, connection) = bound.value
-        session.judged(page, connection)
+      loop.execute {
+        let (session, link) = bound.value(on: $0)
+        session.judged(page, connection, from: link)
       }
     }
   }
 
-  private func judged(_ page: RedirectPage, _ connection: RedirectConnection) {
+  private func judged(_ page: RedirectPage, _ connection: UInt32, from process: RedirectLink?) {
     isJudging = false
     switch page {
     case .loggedIn, .refused: end = page
     case .notFound, .methodNotAllowed, .ignored, .codeRefused, .forward, .linkUsed: break
     }
-    connection.answer(RedirectAnswer(page))
+    // The number of one process is nobody's, or another's, in the next.
+    if process === link { answer(connection, RedirectReply(page)) }
     judgeNext()
-  }
-
-  /// `localhost`, 127.0.0.0/8 or [::1] with the port that was bound. Another name that resolves to this computer is a
-  /// page of somebody else's (DNS rebinding).
-  private func isOurs(_ host: String) -> Bool {
-    guard let origin = try? Origin(hostEntry: "http://" + host) else { return false }
-    return origin.isLoopback && origin.port == port
-  }
-
-  private static func hasBody(_ headers: HTTPHeaders) -> Bool {
-    headers.contains(name: "Transfer-Encoding") || headers["Content-Length"].contains { $0 != "0" }
+    settleIfDone()
   }
 
   // MARK: Closing
 
-  /// Completes when nothing is left to tell the browser: answers are written, and the landing page is fetched if the
-  /// browser was sent there.
-  func settle() -> EventLoopFuture<Void> {
-    let promise = settled ?? eventLoop.makePromise(of: Void.self)
-    settled = promise
+  /// Closes when nothing is left to tell the browser: answers are given, and the landing page is fetched if the browser
+  /// was sent there. `closed` is told when nobody can connect any more.
+  func close(_ closed: @escaping () -> Void) {
+    guard !isClosed else { return closed() }
+    self.closed.append(closed)
+    guard self.closed.count == 1 else { return }
+    setTimer(tools.closeGrace) { self.finish() }
     settleIfDone()
-    return promise.futureResult
   }
-
-  /// Gives up waiting.
-  func settleNow() { settled?.succeed() }
 
   private func settleIfDone() {
-    guard let settled, end == nil || landingIsFetched, !connections.contains(where: \.isOwedAnAnswer) else { return }
-    settled.succeed()
+    let isTold = (end == nil || landingIsFetched) && owed.isEmpty
+    if !closed.isEmpty, isTold || link == nil { finish() }
   }
 
-  /// Lets written answers arrive: connections that were answered end by themselves within the linger time.
-  func dropUnanswered() {
-    for connection in connections where !connection.isAnswered { connection.drop() }
+  /// Gives up waiting. What was answered arrives: the process ends by itself when it has no connection left.
+  private func finish() {
+    guard !isFinishing else { return }
+    isFinishing = true
+    stopListening()
+    guard let link else { return tellClosed() }
+    link.send(.finish)
+    setTimer(Self.closeTime) { link.kill("oauthd-redirect did not end") }
+  }
+
+  private func tellClosed() {
+    guard isFinishing else { return }
+    isClosed = true
+    let waiting = closed
+    closed = []
+    for one in waiting { one() }
+    guard let link else { return setTimer(nil) }
+    let limits = tools.limits
+    setTimer(.milliseconds(Int64(2 * (limits.answerMilliseconds + limits.lingerMilliseconds)))) {
+      link.kill("oauthd-redirect did not end")
+    }
   }
 }

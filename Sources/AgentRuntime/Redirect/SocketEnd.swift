@@ -24,23 +24,35 @@ struct SocketEnd: Sendable, Equatable {
     }
   }
 
-  /// What `call` (getsockname, getpeername) tells of `descriptor`; nil for other families, and when the connection has
-  /// gone.
-  init?(
-    _ descriptor: Int32, _ call: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
-  ) {
-    // The bytes of a sockaddr_storage: NIO's own module of C headers has its members, too, and they are not ours to name.
-    var storage = [UInt8](repeating: 0, count: 128)
-    var length = socklen_t(storage.count)
-    let result = storage.withUnsafeMutableBytes { bytes in
-      bytes.withMemoryRebound(to: sockaddr.self) { call(descriptor, $0.baseAddress, &length) }
+  /// What a socket is bound to.
+  init?(bound descriptor: Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
     }
     guard result == 0 else { return nil }
-    let port = UInt16(storage[2]) << 8 | UInt16(storage[3])
-    switch Int32(storage.withUnsafeBytes { $0.loadUnaligned(as: sa_family_t.self) }) {
-    case AF_INET: self.init(address: Array(storage[4..<8]), port: port)
-    case AF_INET6: self.init(address: Array(storage[8..<24]), port: port)
+    // The port stands at the same place in both.
+    let bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(24)) }
+    let port = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+    switch Int32(storage.ss_family) {
+    case AF_INET: self.init(address: Array(bytes[4..<8]), port: port)
+    case AF_INET6: self.init(address: Array(bytes[8..<24]), port: port)
     default: return nil
+    }
+  }
+
+  /// Calls `body` with the end as the kernel wants it.
+  func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var storage = sockaddr_storage()
+    storage.ss_family = sa_family_t(isIPv4 ? AF_INET : AF_INET6)
+    withUnsafeMutableBytes(of: &storage) { bytes in
+      (bytes[2], bytes[3]) = (UInt8(port >> 8), UInt8(port & 0xFF))
+      for (place, byte) in address.enumerated() { bytes[(isIPv4 ? 4 : 8) + place] = byte }
+    }
+    let length = isIPv4 ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+    return withUnsafePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
     }
   }
 
@@ -87,13 +99,5 @@ struct ConnectionEnds: Sendable, Equatable {
   var key: ArraySlice<UInt8> {
     let space = UInt8(ascii: " ")
     return (client.tableText + [space] + server.tableText + [space])[...]
-  }
-
-  /// Nil when the connection has gone.
-  init?(accepted descriptor: Int32) {
-    guard let client = SocketEnd(descriptor, getpeername), let server = SocketEnd(descriptor, getsockname) else {
-      return nil
-    }
-    self.init(client: client, server: server)
   }
 }

@@ -1,4 +1,4 @@
-// What oauthd-fetch takes away from itself before anything of a network reaches it.
+// What oauthd-fetch and oauthd-redirect take away from themselves before anything of a network reaches them.
 #ifndef CLINUX_CONFINE_H
 #define CLINUX_CONFINE_H
 
@@ -15,5 +15,9 @@ int clinux_landlock_version(void);
 /// Returns the version of Landlock that is in effect, 0 where there is none, or -1 with errno: then nothing may be done
 /// with what a network sends.
 int clinux_confine(const char *const *more, size_t count, int with_unix_sockets);
+
+/// For a program that answers on a listening socket it was given: as clinux_confine, but no socket can be had beside those
+/// accepted there, nothing can be connected to, no thread started, and no file read but /dev/null and the processors.
+int clinux_confine_to_answers(void);
 
 #endif

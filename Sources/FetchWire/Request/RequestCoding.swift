@@ -75,7 +75,7 @@ package struct FetchRequestReader {
   /// The request and where its parts lie in `bytes`, or nil while more bytes are needed. `bytes` always starts at the
   /// first byte of the stream. Throws for anything that is not exactly one request.
   package mutating func read(_ bytes: UnsafeRawBufferPointer) throws(FetchWireError) -> Parts? {
-    if authority == nil, offset == 0, bytes.first == FetchFrame.Kind.requestAuthority.rawValue {
+    if authority == nil, offset == 0, bytes.first == FetchFrameKind.requestAuthority.rawValue {
       guard let frame = try next(.requestAuthority, bytes) else { return nil }
       authority = frame.payload
     }
@@ -93,7 +93,7 @@ package struct FetchRequestReader {
   }
 
   private mutating func next(
-    _ kind: FetchFrame.Kind, _ bytes: UnsafeRawBufferPointer
+    _ kind: FetchFrameKind, _ bytes: UnsafeRawBufferPointer
   ) throws(FetchWireError) -> FetchFrame? {
     if offset < bytes.count, bytes[offset] != kind.rawValue { throw .unexpectedFrame(bytes[offset]) }
     guard let frame = try FetchFrame.scan(bytes, at: offset) else { return nil }

@@ -124,8 +124,8 @@ struct FetchProcessTests {
 
   @Test("The helper lies beside the agent")
   func beside() {
-    #expect(FetchProcess.beside("/usr/lib/oauthctl/oauthd") == "/usr/lib/oauthctl/oauthd-fetch")
-    #expect(FetchProcess.beside("oauthd") == "oauthd-fetch")
+    #expect(HelperProcess.path("oauthd-fetch", beside: "/usr/lib/oauthctl/oauthd") == "/usr/lib/oauthctl/oauthd-fetch")
+    #expect(HelperProcess.path("oauthd-fetch", beside: "oauthd") == "oauthd-fetch")
   }
 
   @Test("Cancelling the caller does not stop a request on its way")

@@ -1,6 +1,5 @@
 import AgentCore
 import Glibc
-import Logging
 import Synchronization
 import Testing
 
@@ -13,7 +12,7 @@ struct RedirectDoorTests {
   /// What a client is answered by a listener that belongs to `uid`, and how many requests reached the login.
   private func ask(uid: UInt32) async throws -> (answer: String, hits: Int) {
     let hits = Atomic<Int>(0)
-    let receiver = NIORedirectReceiver(uid: uid, logger: Logger(label: "redirect") { _ in SwiftLogNoOpLogHandler() })
+    let receiver = try redirectReceiver(uid: uid)
     let listener = try await receiver.listen(host: "127.0.0.1", port: 0) { _ in
       hits.add(1, ordering: .relaxed)
       return .notFound

@@ -22,14 +22,20 @@ def keep(pid):
     kept.add(pid)
 
 
-def children(of="self"):
-    """Our children, or those of another process, from the kernel's own list."""
+def children(of="self", named=None):
+    """Our children, or those of another process, from the kernel's own list; of one program, where it is named."""
     found = set()
     for task in Path(f"/proc/{of}/task").iterdir():
         # A thread may have ended since.
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             found.update(int(pid) for pid in (task / "children").read_text().split())
-    return found
+    return {pid for pid in found if named in (None, name_of(pid))}
+
+
+def name_of(pid):
+    """The program that a process runs, 15 letters of it; nothing when it has gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def descendants():

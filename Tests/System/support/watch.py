@@ -8,7 +8,9 @@ from pathlib import Path
 
 from support import processes
 
-OURS = {"oauthctl", "oauthd", "oauthd-fetch", "curl", "git", "git-remote-http", "git-credential-oauthctl"}
+OURS = {
+    "oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "curl", "git", "git-remote-http",
+    "git-credential-oauthctl"}
 
 
 class Watch:

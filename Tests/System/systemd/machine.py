@@ -90,7 +90,7 @@ class Machine:
             (root / name).mkdir(parents=True)
         (root / "srv/open").chmod(0o1777)
         (root / "etc/systemd/system/machine.target").write_text(TARGET)
-        for name in ("oauthctl", "oauthd", "oauthd-fetch"):
+        for name in ("oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect"):
             shutil.copy(programs / name, root / BIN[1:] / name)
             (root / BIN[1:] / name).chmod(0o755)
         for name in ("oauthd.socket", "oauthd.service", "oauthd.service.d/50-sandbox.conf"):

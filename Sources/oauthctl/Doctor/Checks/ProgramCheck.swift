@@ -5,16 +5,20 @@ enum ProgramCheck {
   static func findings(_ patient: Patient) -> [Finding] {
     guard let program = patient.machine.program else { return [] }
     let folder = FileBytes.folder(of: program)
-    let missing = ["oauthd", "oauthd-fetch"].filter { !patient.machine.isExecutable("\(folder)/\($0)") }
+    let missing = ["oauthd", "oauthd-fetch", "oauthd-redirect"].filter {
+      !patient.machine.isExecutable("\(folder)/\($0)")
+    }
     guard missing.isEmpty else {
       return [
         .wrong(
           "programs", "\(missing.joined(separator: " and ")) should be beside oauthctl in \(patient.shown(folder))",
-          .advice("install it there: the three programs stay together"))
+          .advice("install it there: the four programs stay together"))
       ]
     }
     return [
-      .ok("programs", "oauthctl \(ProjectVersion.current), with oauthd and oauthd-fetch in \(patient.shown(folder))")
+      .ok(
+        "programs",
+        "oauthctl \(ProjectVersion.current), with oauthd, oauthd-fetch and oauthd-redirect in \(patient.shown(folder))")
     ]
   }
 }

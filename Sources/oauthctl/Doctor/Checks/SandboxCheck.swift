@@ -8,13 +8,14 @@ enum SandboxCheck {
     return aroundAgent(status, machine, patient) + aroundHelper(machine)
   }
 
-  /// `oauthd-fetch` restricts itself; what it cannot do without the kernel's help is told.
+  /// `oauthd-fetch` and `oauthd-redirect` restrict themselves; what they cannot do without the kernel's help is told.
   private static func aroundHelper(_ machine: Machine) -> [Finding] {
     guard machine.landlockVersion == 0 else { return [] }
     return [
       .note(
         "sandbox",
-        "this kernel has no Landlock: the process that talks to servers (oauthd-fetch) could read your files",
+        "this kernel has no Landlock: what talks to servers and browsers (oauthd-fetch, oauthd-redirect) could read your"
+          + " files",
         .advice("use a kernel with Landlock (5.13 or later, with `landlock` among its security modules)"))
     ]
   }

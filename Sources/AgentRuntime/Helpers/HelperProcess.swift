@@ -1,0 +1,26 @@
+import Glibc
+
+/// The programs beside the agent's own that do one thing each, in a process of their own.
+package enum HelperProcess {
+  /// The helper `name` that was installed with `executable`, in the same folder.
+  package static func path(_ name: String, beside executable: String) -> String {
+    guard let slash = executable.lastIndex(of: "/") else { return name }
+    return executable[...slash] + name
+  }
+
+  /// How a process ended (wait(2)), once it has: the low seven bits are a signal, or 0 and the exit status stands above
+  /// them. Blocks.
+  static func reap(_ process: pid_t) -> String {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0 {
+      guard errno == EINTR else { return "status unknown" }
+    }
+    return status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
+  }
+
+  /// Returns when `process` has ended; it is still to be reaped, so that nobody gets its number. Blocks.
+  static func wait(_ process: pid_t) {
+    var about = siginfo_t()
+    while waitid(P_PID, id_t(process), &about, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+  }
+}

@@ -1,0 +1,181 @@
+import AgentCore
+import FetchWire
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import AgentRuntime
+
+/// Programs that stand for an oauthd-redirect, and the real one when it is ended from outside.
+@Suite("The process that serves a login's browser", .serialized)
+struct RedirectHelperTests {
+  private let folder: ScratchFolder
+
+  init() throws { folder = try ScratchFolder() }
+
+  private func script(_ name: String, _ text: String) throws -> String {
+    try folder.write(name, "#!/bin/sh\n" + text + "\n", mode: 0o700)
+    return "\(folder.path)/\(name)"
+  }
+
+  /// The helper's processes that this test has started: each writes its number down before it becomes the helper.
+  private func recorded() throws -> String {
+    try script("recorded", "echo $$ >>\(folder.path)/pids\nexec '\(builtRedirectHelper)'")
+  }
+
+  private func processes() throws -> [pid_t] {
+    let text = try String(contentsOfFile: folder.path + "/pids", encoding: .utf8)
+    return text.split(separator: "\n").compactMap { pid_t($0) }
+  }
+
+  /// Whether `process` runs; a zombie that is not reaped yet does too.
+  private func runs(_ process: pid_t) -> Bool { kill(process, 0) == 0 }
+
+  private func eventually(_ condition: () throws -> Bool) async throws {
+    while try !condition() { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
+  private func ask(_ port: Int, _ target: String) async throws -> String {
+    let client = try await RawClient(port: port)
+    try? await client.send("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+    return try await client.received()
+  }
+
+  private func refusal(_ helper: String) async throws -> String {
+    let error = await #expect(throws: RedirectListenerError.self) {
+      try await redirectReceiver(helper: helper).listen(host: "127.0.0.1", port: 0) { _ in .ignored }
+    }
+    return try #require(error).message
+  }
+
+  @Test("A helper that is not there is named, with what to do")
+  func missing() async throws {
+    let error = await #expect(throws: RedirectListenerError.self) {
+      try await redirectReceiver(helper: "/nonexistent/oauthd-redirect").listen(host: "127.0.0.1", port: 0) { _ in
+        .ignored
+      }
+    }
+    #expect(error?.message.contains("/nonexistent/oauthd-redirect could not be started") == true)
+    #expect(error?.hint.contains("oauthctl doctor") == true)
+  }
+
+  @Test("A helper that ends, or says what is no report, or why it cannot work, ends the attempt in those words")
+  func broken() async throws {
+    #expect(try await refusal(script("ends", "exit 3")).contains("oauthd-redirect ended (status 3)"))
+    // Its descriptor 0 is what it speaks on.
+    #expect(
+      try await refusal(script("nonsense", "echo hello >&0; exec sleep 600"))
+        .contains("oauthd-redirect said what is no report"))
+    #expect(
+      try await refusal(script("says", #"printf '\047\0\0\0\010\0\006no ram' >&0; exec sleep 600"#)) == "no ram")
+  }
+
+  @Test("After a failed start the port is free")
+  func portIsFree() async throws {
+    let listener = try await redirectReceiver().listen(host: "127.0.0.1", port: 0) { _ in .ignored }
+    let port = listener.port
+    await listener.close()
+    for _ in 0..<2 {
+      await #expect(throws: RedirectListenerError.self) {
+        try await redirectReceiver(helper: "/nonexistent").listen(host: "127.0.0.1", port: port) { _ in .ignored }
+      }
+    }
+    let again = try await redirectReceiver().listen(host: "127.0.0.1", port: port) { _ in .ignored }
+    await again.close()
+  }
+
+  @Test("It ends with its login")
+  func endsWithLogin() async throws {
+    let listener = try await redirectReceiver(helper: recorded()).listen(host: "127.0.0.1", port: 0) { _ in .notFound }
+    #expect(try await ask(listener.port, "/x").hasPrefix("HTTP/1.1 404 "))
+    let process = try #require(processes().first)
+    #expect(runs(process))
+    await listener.close()
+    try await eventually { !runs(process) }
+  }
+
+  @Test("Killed once it is started again, and the login goes on; killed twice nobody is served, and closing returns")
+  func killed() async throws {
+    let listener = try await redirectReceiver(helper: recorded()).listen(host: "127.0.0.1", port: 0) { hit in
+      hit.target == "/end" ? .loggedIn : .notFound
+    }
+    #expect(try await ask(listener.port, "/end").hasPrefix("HTTP/1.1 303 "))
+    kill(try processes()[0], SIGKILL)
+    // The socket never stopped listening: this waits in it for the next process, which knows how the login ended.
+    try await eventually { try processes().count == 2 }
+    #expect(try await ask(listener.port, "/done").contains("You can close this page"))
+    kill(try processes()[1], SIGKILL)
+    try await eventually { (try? connect(listener.port)) == false }
+    #expect(try processes().count == 2)
+    await listener.close()
+    await listener.close()
+  }
+
+  @Test("A request that is judged while its process dies is answered to nobody else")
+  func diesWhileJudging() async throws {
+    let isJudging = Atomic<Bool>(false)
+    let mayEnd = Atomic<Bool>(false)
+    let listener = try await redirectReceiver(helper: recorded()).listen(host: "127.0.0.1", port: 0) { hit in
+      guard hit.target == "/slow" else { return .notFound }
+      isJudging.store(true, ordering: .relaxed)
+      while !mayEnd.load(ordering: .relaxed) { try? await Task.sleep(for: .milliseconds(5)) }
+      return .forward("https://secret.example/")
+    }
+    async let slow = ask(listener.port, "/slow")
+    try await eventually { isJudging.load(ordering: .relaxed) }
+    kill(try processes()[0], SIGKILL)
+    #expect(try await slow.isEmpty)
+    // The next process counts its connections from the beginning, too.
+    async let other = ask(listener.port, "/other")
+    try await eventually { try processes().count == 2 }
+    mayEnd.store(true, ordering: .relaxed)
+    #expect(try await other.hasPrefix("HTTP/1.1 404 "))
+    await listener.close()
+  }
+
+  @Test("One that dies while its login closes is not started again, and closing returns")
+  func diesWhileClosing() async throws {
+    let loop = try redirectLoop.get()
+    let socket = try LoopbackSocket.open(try #require(LoopbackSocket.end(host: "127.0.0.1", port: 0)), backlog: 8)
+    let tools = RedirectSession.Tools(
+      helper: try recorded(), limits: RedirectLimits(), socket: socket, closeGrace: .seconds(3_600),
+      door: RedirectDoor.Place(
+        server: socket.end, uid: getuid(), owners: SocketOwners(), limit: 8, loop: loop, logger: .silent)
+    ) { _ in .loggedIn }
+    let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
+    let problem = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
+      loop.execute { session.value(on: $0).start { continuation.resume(returning: $0) } }
+    }
+    #expect(problem == nil)
+    let port = Int(socket.end.port)
+    #expect(try await ask(port, "/end").hasPrefix("HTTP/1.1 303 "))
+    let process = try #require(processes().first)
+    // Closing waits for the landing page, which nobody fetches.
+    await withCheckedContinuation { continuation in
+      loop.execute {
+        session.value(on: $0).close { continuation.resume() }
+        kill(process, SIGKILL)
+      }
+    }
+    #expect(try processes() == [process])
+    #expect(try connect(port) == false)
+  }
+
+  @Test("One that is stopped and answers nothing keeps no login from closing")
+  func stopped() async throws {
+    let listener = try await redirectReceiver(helper: recorded(), closeGrace: .milliseconds(10))
+      .listen(host: "127.0.0.1", port: 0) { _ in .notFound }
+    let process = try #require(processes().first)
+    kill(process, SIGSTOP)
+    await listener.close()
+    try await eventually { !runs(process) }
+  }
+
+  private func connect(_ port: Int) throws -> Bool {
+    let end = try #require(SocketEnd(host: "127.0.0.1", port: port))
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    return end.withAddress { Glibc.connect(descriptor, $0, $1) } == 0
+  }
+}
