@@ -50,7 +50,7 @@ struct AccountCreation {
   ///   `otherMethod` another way to send the client secret, where there is one.
   func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
     var error = error
-    if isFirst, case .agent(let failure, _) = error, failure.kind == .unavailable {
+    if isFirst, case .agent(let failure, _) = error, failure.kind == .unavailable, failure.hint == nil {
       error = error.advising("check its address, and whether the server runs; then the same again")
     }
     guard isFirst, file.exists else { return error }

@@ -74,7 +74,7 @@ def test_an_authority_that_is_not_the_account_s_is_refused(home, agent, authorit
     files = stranger.issue("stranger")
     with Portal(tls=server_tls(files)) as portal:
         result = login_to(home, portal.port, None if trusted == "the system's" else authority.file)
-        assert_tls_failure(result, portal, ["certificate", "issuer"])
+        assert_tls_failure(result, portal, ["certificate", "issuer", "name it: --ca FILE"])
 
 
 @needs_root
