@@ -10,7 +10,8 @@ from network.namespaces import isolated, needs_root, replace
 from support.pretended import SETUP, System
 
 ALL = {
-    "apache2", "libapache2-mod-oauth2", "glewlwyd", "dbconfig-no-thanks", "chromium", "chromium-driver", "openssl"}
+    "git-lfs", "apache2", "libapache2-mod-oauth2", "glewlwyd", "dbconfig-no-thanks", "chromium", "chromium-driver",
+    "openssl"}
 
 
 @pytest.fixture
