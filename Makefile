@@ -78,6 +78,7 @@ sanitize:
 
 # As root for somebody else nothing is built: what root builds, its owner could not build again.
 install:
+	@Tests/Setup/install check
 	@Tests/Setup/prepare install
 	@[ -n '$(OAUTHCTL_BIN)' ] || [ -n "$$SUDO_UID" ] || $(MAKE) --no-print-directory build
 	@PROGRAMS='$(PROGRAMS)' Tests/Setup/install install

@@ -10,10 +10,12 @@ enum Main {
   static func main() {
     // A server that hangs up must be an error of the write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    guard isatty(0) == 0 else {
-      let text = "oauthd-fetch is started by oauthd; it is of no use by itself.\n"
-      _ = write(2, text, text.utf8.count)
-      exit(64)
+    // oauthd gives no argument and a pipe.
+    guard CommandLine.argc <= 1, isatty(0) == 0 else {
+      let isAsked = CommandLine.arguments.contains { ["--help", "-h", "--version"].contains($0) }
+      let text = "oauthd-fetch is started by oauthd, whose version it has; it is of no use by itself.\n"
+      _ = write(isAsked ? 1 : 2, text, text.utf8.count)
+      exit(isAsked ? 0 : 64)
     }
     guard clinux_make_undumpable() == 0 else {
       Report.failure(FetchFailure(.helper, "oauthd-fetch could not make itself undumpable"))

@@ -116,7 +116,7 @@ def test_uninstall_takes_exactly_that_away(installation, home):
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     record.write_text(record.read_text() + f"file {old} {empty}\n")
     again = installation.make("install")
-    assert "systemctl --user try-restart oauthd.service" in again.stdout
+    assert "oauthctl agent restart" in again.stdout and "try-restart" not in again.stdout
     assert not old.exists()
     installation.make("uninstall")
     assert tree(installation.prefix) == before
@@ -237,6 +237,22 @@ def test_no_sandbox_is_installed_where_the_service_could_not_start_with_it(insta
         assert ("user namespaces" in result.stdout) == (status != 0)
 
 
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_the_program_that_is_of_no_use_by_itself_says_so(home, option):
+    told = home.run(home.programs / "oauthd-fetch", option)
+    assert len(told.lines) == 1 and "started by oauthd" in told.stdout and told.stderr == ""
+
+
+def test_what_an_agent_leaves_below_the_runtime_folder_goes_with_uninstall(installation, home):
+    installation.make("install")
+    runtime = Path(home.environment["XDG_RUNTIME_DIR"])
+    home.oauthctl("status")
+    home.oauthctl("agent", "stop")
+    assert home.socket.exists()
+    installation.make("uninstall", XDG_RUNTIME_DIR=str(runtime))
+    assert not home.socket.parent.exists()
+
+
 @pytest.mark.parametrize("prefix", ["relative", "/", "/with blank", "/quo'te", "/per$cent"])
 def test_a_prefix_that_units_cannot_name_is_refused(installation, home, prefix):
     before = tree(home.root)
@@ -245,6 +261,22 @@ def test_a_prefix_that_units_cannot_name_is_refused(installation, home, prefix):
         check=False)
     assert result.status == 64 and result.stderr.startswith("PREFIX=")
     assert tree(home.root) == before
+
+
+def test_a_prefix_that_may_not_be_written_is_refused_in_one_sentence_before_anything_is_done(installation, home):
+    closed = home.root / "closed"
+    closed.mkdir(mode=0o555)
+    # Root may write anywhere by one capability.
+    unprivileged = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+    for command in ("install", "uninstall", "check"):
+        result = home.run(
+            *unprivileged, ROOT / "Tests/Setup/install", command, check=False,
+            environment={"PREFIX": str(closed / "local"), "PROGRAMS": str(home.programs)})
+        assert result.status == 64 and result.stdout == "" and list(closed.iterdir()) == []
+        first, run, otherwise = result.stderr.splitlines()
+        assert "may not write" in first and otherwise.endswith("/.local")
+        made = "sudo make uninstall" if command == "uninstall" else "make build && sudo make install"
+        assert run == f"  {made} PREFIX={closed}/local"
 
 
 def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(installation, home):
@@ -261,6 +293,9 @@ def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(instal
         read = home.run("man", "--warnings", "-l", page, environment={"MANWIDTH": "80", "MANROFFSEQ": ""})
         assert read.stderr == "", name
         assert {"NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"} <= set(read.lines), name
+    vault = home.run("man", "-l", pages["oauthctl-vault.1"], environment={"MANWIDTH": "80"}).stdout
+    for command in ("passphrase set", "passphrase remove", "key-file add", "key-file remove", "recovery renew"):
+        assert f"oauthctl vault {command}" in vault
     login = home.run("man", "-l", pages["oauthctl-login.1"], environment={"MANWIDTH": "80"}).stdout
     for option in re.findall(r"^  (--[a-z-]+)", home.oauthctl("login", "--help").stdout, re.MULTILINE):
         assert option in login or option == "--version"
