@@ -1,4 +1,4 @@
-"""What was checked for one login, or answered to it, when another has taken its place meanwhile. Each test is the attack."""
+"""What was checked for one login, or answered to it, when another has taken its place. Each test is the attack."""
 
 import json
 import threading

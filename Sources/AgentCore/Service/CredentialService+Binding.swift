@@ -85,7 +85,8 @@ extension AgentFailure {
   /// What a person has agreed to is not what is there by now.
   static func changedMeanwhile(_ account: String) -> AgentFailure {
     AgentFailure(
-      .definitionChanged, "\(account): it is not what was shown any more; nothing was accepted", hint: "look at it again")
+      .definitionChanged, "\(account): it is not what was shown any more; nothing was accepted",
+      hint: "look at it again")
   }
 
   /// A secret was typed for another server than would get it by now.

@@ -153,13 +153,15 @@ enum FileBytes {
 
   /// A word of a shell's command, which is read byte by byte: an accent after a quotation mark does not hide it.
   static func quoted(_ word: String) -> String {
-    let isPlain = !word.isEmpty && word.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      default: "/._-+@%,=:".utf8.contains($0)
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "/._-+@%,=:".utf8.contains($0)
+        }
       }
-    }
     if isPlain { return word }
     let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
     return "'" + parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "'\\''") + "'"

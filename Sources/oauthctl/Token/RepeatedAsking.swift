@@ -23,7 +23,8 @@ struct RepeatedAsking {
 
   /// Apart from the first asking, which nearly always is the only one: what it does not touch costs no start.
   private func again(
-    _ request: TokenGet, until end: Int, after first: CommandError, _ body: (TokenGet) throws(CommandError) -> TokenAnswer
+    _ request: TokenGet, until end: Int, after first: CommandError,
+    _ body: (TokenGet) throws(CommandError) -> TokenAnswer
   ) throws(CommandError) -> TokenAnswer {
     var (request, last) = (request, first)
     while true {

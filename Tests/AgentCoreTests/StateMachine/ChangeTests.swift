@@ -173,7 +173,8 @@ struct ChangeTests {
     #expect(driver.durable?.grant?.binding == elsewhere)
   }
 
-  @Test("a secret typed for one server is not kept for another that the file names by now", arguments: SecretKind.allCases)
+  @Test(
+    "a secret typed for one server is not kept for another that the file names by now", arguments: SecretKind.allCases)
   func misplaced(_ kind: SecretKind) {
     let other = AccountDefinition.plain.with { $0.issuer = "https://elsewhere.example" }
     let shown = AccountRecord.expired().place(other).digest

@@ -76,7 +76,8 @@ extension AccountStateMachine {
       credential: credential, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
-      loggedIn: grant.loggedIn, clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls, started: now)
+      loggedIn: grant.loggedIn, clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls,
+      started: now)
   }
 
   /// Call `number` ended. Nothing happens for a call that nobody here waits for.
