@@ -38,7 +38,7 @@ final class RedirectSession {
   private var waiting: [(connection: UInt32, hit: RedirectHit)] = []
   private var isJudging = false
   /// Those whose request has come, and who have no answer.
-  private var owed: Set<UInt32> = []
+  private(set) var owed: Set<UInt32> = []
   /// How the login ended; the landing page tells it.
   private var end: RedirectPage?
   private var landingIsFetched = false

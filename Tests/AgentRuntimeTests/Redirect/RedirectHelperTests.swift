@@ -112,43 +112,52 @@ struct RedirectHelperTests {
     await listener.close()
   }
 
-  @Test("A request that is judged while its process dies is answered to nobody else")
-  func diesWhileJudging() async throws {
-    let isJudging = Atomic<Bool>(false)
-    let mayEnd = Atomic<Bool>(false)
-    let listener = try await redirectReceiver(helper: recorded()).listen(host: "127.0.0.1", port: 0) { hit in
-      guard hit.target == "/slow" else { return .notFound }
-      isJudging.store(true, ordering: .relaxed)
-      while !mayEnd.load(ordering: .relaxed) { try? await Task.sleep(for: .milliseconds(5)) }
-      return .forward("https://secret.example/")
-    }
-    async let slow = ask(listener.port, "/slow")
-    try await eventually { isJudging.load(ordering: .relaxed) }
-    kill(try processes()[0], SIGKILL)
-    #expect(try await slow.isEmpty)
-    // The next process counts its connections from the beginning, too.
-    async let other = ask(listener.port, "/other")
-    try await eventually { try processes().count == 2 }
-    mayEnd.store(true, ordering: .relaxed)
-    #expect(try await other.hasPrefix("HTTP/1.1 404 "))
-    await listener.close()
-  }
-
-  @Test("One that dies while its login closes is not started again, and closing returns")
-  func diesWhileClosing() async throws {
+  /// A session that serves browsers, and the loop it is bound to.
+  private func session(
+    _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> (LoopBound<RedirectSession>, ServingLoop, port: Int) {
     let loop = try redirectLoop.get()
     let socket = try LoopbackSocket.open(try #require(LoopbackSocket.end(host: "127.0.0.1", port: 0)), backlog: 8)
     let tools = RedirectSession.Tools(
       helper: try recorded(), limits: RedirectLimits(), socket: socket, closeGrace: .seconds(3_600),
       door: RedirectDoor.Place(
-        server: socket.end, uid: getuid(), owners: SocketOwners(), limit: 8, loop: loop, logger: .silent)
-    ) { _ in .loggedIn }
+        server: socket.end, uid: getuid(), owners: SocketOwners(), limit: 8, loop: loop, logger: .silent),
+      onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
     let problem = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
       loop.execute { session.value(on: $0).start { continuation.resume(returning: $0) } }
     }
-    #expect(problem == nil)
-    let port = Int(socket.end.port)
+    try #require(problem == nil)
+    return (session, loop, Int(socket.end.port))
+  }
+
+  @Test("A request that is judged while its process dies is answered to nobody else")
+  func diesWhileJudging() async throws {
+    let mayEnd = Atomic<Bool>(false)
+    let (session, loop, port) = try await session { hit in
+      guard hit.target == "/slow" else { return .notFound }
+      while !mayEnd.load(ordering: .relaxed) { try? await Task.sleep(for: .milliseconds(5)) }
+      return .forward("https://secret.example/")
+    }
+    let oneIsOwed = { await loop.run { session.value(on: $0).owed == [1] } }
+    async let slow = ask(port, "/slow")
+    while await !oneIsOwed() { try await Task.sleep(for: .milliseconds(5)) }
+    kill(try processes()[0], SIGKILL)
+    #expect(try await slow.isEmpty)
+    // The next process counts its connections from the beginning, too: this one has the number of the other.
+    async let other = ask(port, "/other")
+    try await eventually { try processes().count == 2 }
+    while await !oneIsOwed() { try await Task.sleep(for: .milliseconds(5)) }
+    mayEnd.store(true, ordering: .relaxed)
+    #expect(try await other.hasPrefix("HTTP/1.1 404 "))
+    await withCheckedContinuation { continuation in
+      loop.execute { session.value(on: $0).close { continuation.resume() } }
+    }
+  }
+
+  @Test("One that dies while its login closes is not started again, and closing returns")
+  func diesWhileClosing() async throws {
+    let (session, loop, port) = try await session { _ in .loggedIn }
     #expect(try await ask(port, "/end").hasPrefix("HTTP/1.1 303 "))
     let process = try #require(processes().first)
     // Closing waits for the landing page, which nobody fetches.
