@@ -83,7 +83,10 @@ extension Vault {
     try stretcher.enter()
     defer { stretcher.leave() }
     let copy = location.directory + "/" + VaultLocation.checkName
-    guard let directory = try vaultDirectory() else { throw .absent }
+    guard let directory = try vaultDirectory() else {
+      try checkNeverMade()
+      throw .absent
+    }
     try takeLock(in: directory)
     guard !isChecking else { throw .tooManyUnlocks }
     isChecking = true
@@ -93,6 +96,7 @@ extension Vault {
     }
     try VaultDatabase.remove(in: directory, VaultLocation.checkName, path: copy)
     try PrivateFile.copy(from: path, in: directory, VaultLocation.checkName, copy)
+    try VaultDatabase.checkKind(in: directory, VaultLocation.checkName, path: copy)
     let (slots, vaultID) = try Vault.slots(in: directory, copy)
     var openedBy: SlotKind?
     let data: SealingKey
@@ -112,16 +116,36 @@ extension Vault {
       guard let slot = slots.slot(.keyFile) else { throw .passphraseNeeded }
       guard let fileKey = try KeyFile.read(location.keyFile) else { throw .keyMissing(path: location.keyFile) }
       do throws(SealingError) { data = try slot.open(keyFile: fileKey, vaultID: vaultID) } catch {
-        throw error.opening("the key file does not open it; give its passphrase or recovery code")
+        throw error == .notAuthentic ? .otherKey : error.vaultError
       }
       openedBy = .keyFile
     }
     let keys = try sealing { () throws(SealingError) in try VaultKeys(data: data) }
+    if openedBy == nil { try checkKey(of: slots, in: directory, copy, keys) }
     let checked = try CheckedDatabase(in: directory, VaultLocation.checkName, path: copy, keys: keys)
     for id in checked.catalogue.sortedIDs { _ = try checked.record(id) }
     return Report(
       recordCount: checked.catalogue.entries.count, commit: checked.catalogue.commit, openedBy: openedBy,
       slots: checked.catalogue.status(of: slots, keys: keys))
+  }
+
+  /// Throws `otherKey` where the copy's catalogue does not open with the open vault's key: it may be sealed under the key
+  /// of before a rekey. It is damaged where the key file, which a rekey replaces, opens its slot.
+  private func checkKey(
+    of slots: [Slot], in directory: borrowing FileDescriptor, _ copy: String, _ keys: VaultKeys
+  ) throws(VaultError) {
+    let database = try VaultDatabase.open(in: directory, VaultLocation.checkName, path: copy)
+    do throws(VaultError) {
+      _ = try Catalogue(opening: database.sealedCatalogue(), vaultID: database.vaultID, keys: keys)
+    } catch {
+      guard case .damaged = error else { throw error }
+      if let slot = slots.slot(.keyFile), let fileKey = try KeyFile.read(location.keyFile),
+        (try? slot.open(keyFile: fileKey, vaultID: database.vaultID)) != nil
+      {
+        throw error
+      }
+      throw .otherKey
+    }
   }
 
   private static func slots(

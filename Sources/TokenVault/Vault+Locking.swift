@@ -3,8 +3,9 @@ package import Sealing
 /// Making, locking, unlocking and closing the vault.
 extension Vault {
   /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
-  /// before the vault. Throws `alreadyExists`.
-  package func create() async throws(VaultError) -> RecoveryCode {
+  /// before the vault. `anew`: in place of one that is gone, too. Throws `alreadyExists`, `gone`.
+  package func create(anew: Bool = false) async throws(VaultError) -> RecoveryCode {
+    if anew { try forgetGone() }
     if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
     let code = try await makeVault()
     codeIsTold()
@@ -16,8 +17,7 @@ extension Vault {
   /// The wish to have it locked, durably: from now on a restart finds the vault locked. What is open stays open, until
   /// `lock`, for those who have something to write. Returns false where there is no vault.
   package func hold() async throws(VaultError) -> Bool {
-    guard let directory = try vaultDirectory() else { return false }
-    guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return false }
+    guard let directory = try presentDirectory() else { return false }
     try takeLock(in: directory)
     try Mark.hold.set(in: directory, location)
     // Whoever waits for a copy is late; it is no reason to leave the vault open.
@@ -50,7 +50,7 @@ extension Vault {
 
   /// Ends a `lock` by the key file. Throws `locked` where no key file opens the vault.
   package func unlock() async throws(VaultError) {
-    guard let directory = try vaultDirectory() else { return }
+    guard let directory = try presentDirectory() else { return }
     try takeLock(in: directory)
     // The key first: a vault that cannot be opened stays locked.
     if session == nil { _ = try openSession(in: directory, keysFrom: keysFromKeyFile) }
@@ -76,10 +76,10 @@ extension Vault {
   private func unlock(_ kind: SlotKind, by secret: Secret) async throws(VaultError) {
     try stretcher.enter()
     defer { stretcher.leave() }
-    guard try vaultDirectory() != nil, let (slot, vaultID) = try slot(kind) else { return }
+    guard let (slot, vaultID) = try slot(kind) else { return }
     let data = try await prove(secret, slot, vaultID: vaultID)
-    // The vault may have been changed, locked or unlocked meanwhile.
-    guard let directory = try vaultDirectory() else { return }
+    // The vault may have been changed, locked, unlocked or removed meanwhile.
+    guard let directory = try presentDirectory() else { return }
     try takeLock(in: directory)
     if session == nil {
       _ = try openSession(in: directory) { (_, slots) throws(VaultError) in
@@ -102,7 +102,7 @@ extension Vault {
       guard let slot = session.slot(kind) else { throw .noSuchSlot(kind) }
       return (slot, session.database.vaultID)
     }
-    guard let directory = try vaultDirectory() else { return nil }
+    guard let directory = try presentDirectory() else { return nil }
     try takeLock(in: directory)
     guard let database = try VaultDatabase.open(in: directory, path: location.databaseFile) else { return nil }
     guard let slot = try database.slots().slot(kind) else { throw .noSuchSlot(kind) }

@@ -1,6 +1,7 @@
 extension Vault {
-  /// Looks at the disk but opens nothing.
+  /// Looks at the disk, and opens nothing but what took the place of the open database.
   package func status() async -> VaultStatus {
+    lookAgain()
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
     if let session, let keys {
       status.state = .open
@@ -15,9 +16,7 @@ extension Vault {
       return status
     }
     do throws(VaultError) {
-      guard let directory = try vaultDirectory(),
-        try VaultDatabase.isPresent(in: directory, path: location.databaseFile)
-      else {
+      guard let directory = try presentDirectory() else {
         status.state = .absent
         return status
       }
@@ -32,6 +31,16 @@ extension Vault {
       status.isKeyFileMissing = !KeyFile.isThere(location.keyFile)
     } catch { status.state = .failed(error) }
     return status
+  }
+
+  /// Lets go of a database that was moved away or replaced, and takes what is there now, as soon as it is.
+  func lookAgain() {
+    if let session {
+      do throws(VaultError) { return try session.database.checkStillThere() } catch { _ = forget(after: error) }
+    } else {
+      guard case .gone = lastFailure else { return }
+    }
+    if keys != nil, !isHeld { _ = try? openedSession() }
   }
 }
 

@@ -130,7 +130,7 @@ package actor Vault: RecordStore {
 
   // MARK: Steps
 
-  /// The session, opened if need be; nil when there is no vault.
+  /// The session, opened if need be; nil where no vault was ever made.
   func openedSession() throws(VaultError) -> Session? {
     if let session { return session }
     do throws(VaultError) {
@@ -144,8 +144,7 @@ package actor Vault: RecordStore {
   }
 
   private func openSession() throws(VaultError) -> Session? {
-    guard let directory = try vaultDirectory() else { return nil }
-    guard try VaultDatabase.isPresent(in: directory, path: location.databaseFile) else { return nil }
+    guard let directory = try presentDirectory() else { return nil }
     try takeLock(in: directory)
     if isHeld { throw .locked }
     // Keys that are still there belong to a vault that is being locked: what is under way is still to be written.
@@ -221,6 +220,17 @@ package actor Vault: RecordStore {
     session = nil
   }
 
+  /// The folder of a vault that is there; nil where none was ever made. Throws `gone`.
+  func presentDirectory() throws(VaultError) -> FileDescriptor? {
+    if let directory = try vaultDirectory(),
+      try VaultDatabase.isPresent(in: directory, path: location.databaseFile)
+    {
+      return directory
+    }
+    try checkNeverMade()
+    return nil
+  }
+
   /// Nil when there is none.
   func vaultDirectory() throws(VaultError) -> FileDescriptor? {
     guard location.directory.hasPrefix("/") else {
@@ -232,7 +242,8 @@ package actor Vault: RecordStore {
   }
 
   func takeLock(in directory: borrowing FileDescriptor) throws(VaultError) {
-    guard lock == nil else { return }
+    // The folder that it was taken in may have been moved away.
+    if let lock, lock.isHeld(in: directory) { return }
     lock = try VaultLock(
       in: directory, path: location.directory + "/" + VaultLocation.lockName, socketPath: socketPath)
     // From an agent that was killed. Where they cannot be removed, that is said by the change that needs them gone.

@@ -6,12 +6,20 @@ package enum VaultError: Error, Equatable, Sendable {
   case keyMissing(path: String)
   /// Bytes are not as they were written; `what` names the part.
   case damaged(what: String)
+  /// A copy that neither the open vault's key nor the key file opens: from before a rekey, or another vault's.
+  case otherKey
+  /// A file that is no vault.
+  case noVault(path: String)
   /// No vault has been made: there is nothing to change or to check.
   case absent
+  /// There was a vault at `path`, and its file is not there any more. None is made in its place without being told to.
+  case gone(path: String)
   /// The user locked the vault; it stays so until `unlock`.
   case locked
   /// A file or folder that others could read, change or swap. `fix` says what to do, as a command where there is one.
   case unsafePermissions(path: String, fix: String)
+  /// A folder in which the user himself may not read and write.
+  case closedToOwner(path: String)
   /// The vault's folder is on a network file system, where locks and fsync cannot be trusted.
   case networkFileSystem(path: String)
   /// The operating system or SQLite refused; the text names the operation and its error.
@@ -51,6 +59,7 @@ extension VaultError {
     switch self {
     case .storageFailed(let why): why
     case .unsafePermissions(let path, let fix): "\(path): \(fix)"
+    case .closedToOwner(let path): "\(path): chmod 700 \(path)"
     default: "\(path): \(self)"
     }
   }

@@ -132,7 +132,7 @@ struct DoctorTests {
       }, ["note sandbox: -"]
     ),
     (
-      "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["wrong vault: oauthctl vault unlock"]
+      "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["note vault: oauthctl vault unlock"]
     ),
     (
       "a lost key", { _, agent in agent.status.vault.state = .keyMissing },
@@ -146,6 +146,30 @@ struct DoctorTests {
       }, ["wrong vault: oauthctl vault unlock && oauthctl vault key-file add"]
     ),
     (
+      "a lost key of a vault with passphrase and code",
+      { _, agent in
+        agent.status.vault.state = .keyMissing
+        agent.status.vault.slots = ["key_file", "recovery_code", "passphrase"]
+      }, ["wrong vault: oauthctl vault unlock && oauthctl vault key-file add"]
+    ),
+    (
+      "a vault that is gone",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.gone = true
+      },
+      [
+        "wrong vault: put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew"
+      ]
+    ),
+    (
+      "a folder of the wrong mode",
+      { _, agent in
+        agent.status.vault.state = .failed
+        agent.status.vault.hint = "chmod 700 /v"
+      }, ["wrong vault: chmod 700 /v"]
+    ),
+    (
       "a key that is lost while the vault is open",
       { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"] = nil },
       ["wrong key file: oauthctl vault key-file add"]
@@ -156,7 +180,7 @@ struct DoctorTests {
         agent.status.vault.state = .locked
         agent.account.state = .locked
         agent.serverFailure = AgentFailure(.vaultLocked, "x")
-      }, ["wrong vault: oauthctl vault unlock"]
+      }, ["note vault: oauthctl vault unlock"]
     ),
     (
       "a damaged vault", { _, agent in agent.status.vault.state = .damaged },

@@ -68,6 +68,7 @@ def test_a_login_given_up_leaves_nothing(home, server):
     command.send_signal(signal.SIGINT)
     _, rest = command.communicate(timeout=20)
     assert command.returncode == 130 and "is removed again" in rest
+    assert "The vault stays, and with it the recovery code" in rest
     assert not account_file(home, "tv").exists() and accounts(home) == []
 
 

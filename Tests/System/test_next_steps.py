@@ -7,7 +7,8 @@ import pytest
 
 from support.accounts import account_file, define
 from support.dev_server import DevServer, consenting
-from support.vault import key_file, made_vault, set_passphrase
+from support.terminal import run_at_terminal
+from support.vault import counter_file, key_file, made_vault, set_passphrase, vault_file
 
 PASSPHRASE = "correct horse battery"
 
@@ -30,9 +31,9 @@ def test_a_locked_vault_is_told_by_status_and_doctor_with_the_command_that_opens
     work.oauthctl("vault", "lock")
     assert "  run: oauthctl vault unlock" in work.oauthctl("status").lines
     page = work.oauthctl("doctor", check=False)
-    [place] = [number for number, line in enumerate(page.lines) if line.startswith("wrong  vault")]
-    assert page.status == 1 and page.lines[place + 1].strip() == "run: oauthctl vault unlock"
-    assert page.lines[-1] == "1 thing is wrong."
+    # A person has locked it: nothing is wrong with that.
+    [place] = [number for number, line in enumerate(page.lines) if line.startswith("note   vault")]
+    assert page.status == 0 and page.lines[place + 1].strip() == "run: oauthctl vault unlock"
     work.oauthctl("vault", "unlock")
     assert not any("run:" in line for line in work.oauthctl("status").lines)
 
@@ -75,7 +76,108 @@ def test_hints_of_a_checked_copy_are_about_the_copy(home, agent):
     home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n")
 
 
+def test_a_copy_from_before_a_rekey_is_not_called_damaged(home, agent):
+    code = made_vault(home)
+    copy = home.root / "copy.vault"
+    home.oauthctl("vault", "backup", copy)
+    home.oauthctl("vault", "rekey")
+    for step in (["vault", "status"], ["vault", "lock"]):
+        home.oauthctl(*step)
+        failed = home.oauthctl("vault", "check", copy, check=False)
+        assert failed.status == 5 and "does not open the copy" in failed.stderr and "damaged" not in failed.stderr
+        assert f"oauthctl vault check {copy} --recovery-code" in failed.stderr
+    assert "Good:" in home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n").stderr
+
+
+def test_a_lost_key_file_is_told_with_the_passphrase_first(work):
+    set_passphrase(work, PASSPHRASE)
+    work.agent.stop()
+    key_file(work).unlink()
+    work.agent.start()
+    step = "oauthctl vault unlock && oauthctl vault key-file add"
+    assert f"  run: {step}" in work.oauthctl("status").lines
+    token = work.oauthctl("get-token", "work", check=False)
+    assert token.status == 5 and token.stderr.rstrip().endswith("oauthctl vault unlock"), token.stderr
+    work.oauthctl("vault", "unlock", stdin=PASSPHRASE + "\n")
+    work.oauthctl("vault", "key-file", "add", stdin=PASSPHRASE + "\n")
+    work.agent.restart()
+    work.oauthctl("get-token", "work")
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o500, 0o300])
+def test_a_vault_folder_of_the_wrong_mode_is_told_with_the_chmod_that_mends_it(work, mode):
+    folder = vault_file(work).parent
+    work.agent.stop()
+    folder.chmod(mode)
+    work.agent.start()
+    for command in (["status"], ["vault", "status"], ["get-token", "work"], ["doctor"]):
+        result = work.oauthctl(*command, check=False)
+        assert f"run: chmod 700 {folder}" in result.stdout + result.stderr, result
+    assert any(line.split()[:2] == ["work", "locked"] for line in work.oauthctl("status").lines)
+    work.run("sh", "-c", f"chmod 700 {folder}")
+    work.oauthctl("get-token", "work")
+
+
+def test_a_recovery_code_is_removed_after_a_question_that_says_what_is_left(work):
+    refused = work.oauthctl("vault", "recovery", "remove", check=False)
+    assert refused.status == 64 and "oauthctl vault recovery remove --yes" in refused.stderr
+    status, said = run_at_terminal(
+        work, work.programs / "oauthctl", "vault", "recovery", "remove", answers={"[y/N]": "n\n"})
+    assert status == 1 and "Without key file your logins are lost" in said
+    work.oauthctl("vault", "recovery", "remove", "--yes")
+    last = work.oauthctl("vault", "key-file", "remove", check=False)
+    assert last.status == 8 and "recovery code" not in last.stderr and "oauthctl vault passphrase set" in last.stderr
+
+
+def test_a_new_recovery_code_says_what_the_old_one_still_opens(work):
+    assert "The old one opens backups made before" in work.oauthctl("vault", "recovery", "renew").stderr
+    assert "nothing but backups" in work.oauthctl("vault", "recovery", "renew", "--help").stdout
+
+
+def test_a_wrong_passphrase_is_told_before_a_new_one_is_asked_for(work):
+    set_passphrase(work, PASSPHRASE)
+    status, said = run_at_terminal(
+        work, work.programs / "oauthctl", "vault", "passphrase", "change", answers={"Current passphrase: ": "wrong\n"})
+    assert status == 5 and "not the passphrase" in said and "New passphrase" not in said
+
+
+def test_a_vault_that_is_held_for_its_age_is_told_by_check_and_in_the_log(work):
+    work.agent.stop()
+    counter_file(work).unlink()
+    work.agent.start()
+    assert work.oauthctl("status", "--check", check=False).status == 5
+    assert "older than this machine remembers: nothing is refreshed" in work.agent.log.read_text()
+    work.oauthctl("vault", "accept-rollback", "--yes")
+    assert work.oauthctl("status", "--check").status == 0
+    assert "the older vault is accepted" in work.agent.log.read_text()
+
+
+def test_no_vault_yet_is_what_the_agents_status_says(home, agent):
+    [line] = [line for line in home.oauthctl("agent", "status").lines if line.startswith("vault ")]
+    assert line.split(maxsplit=1)[1] == "no vault yet"
+
+
 # Accounts
+
+def test_a_changed_file_is_told_with_the_way_back_first(work):
+    file = account_file(work)
+    before = file.read_text()
+    file.write_text(before.replace("/127.0.0.1", "/127.0.0.2", 1))
+    work.oauthctl("reload")
+    way = f"put {file} back as it was if you did not mean it; else: oauthctl account accept work"
+    for command in (["status"], ["get-token", "work", "--force"], ["doctor"]):
+        result = work.oauthctl(*command, check=False)
+        assert way in result.stdout + result.stderr, result
+    file.write_text(before)
+    work.oauthctl("reload")
+    work.oauthctl("get-token", "work")
+
+
+def test_a_secret_that_was_not_kept_is_not_said_to_be_forgotten(work):
+    assert "No client secret of work was kept." in work.oauthctl("secret", "forget", "work", "client_secret").stderr
+    work.oauthctl("secret", "set", "work", "client_secret", stdin="hush\n")
+    assert "Forgot the client secret of work." in work.oauthctl("secret", "forget", "work", "client_secret").stderr
+
 
 def test_a_password_that_nobody_keeps_is_nothing_wrong(home, agent):
     server = DevServer(home)
@@ -100,6 +202,14 @@ def test_account_show_says_of_a_dead_login_what_status_says(work, server):
     assert shown["state"] == "login needed" and "login needed" in line
     assert shown["renewed"] == "by a new login"
     assert json.loads(work.oauthctl("account", "show", "work", "--json").stdout)["summary"]["renewable"] is False
+
+
+def test_a_dead_login_shows_no_life_of_a_token_that_nobody_is_given(work, server):
+    token = work.oauthctl("get-token", "work").stdout
+    server.script(revoke_grants=True)
+    assert work.oauthctl("get-token", "work", "--rejected-stdin", stdin=token, check=False).status == 4
+    [line] = [line for line in work.oauthctl("status").lines if line.startswith("work ")]
+    assert line.split()[1:4] == ["login", "needed", "-"]
 
 
 def test_too_many_forced_refreshes_are_told_as_that(work):

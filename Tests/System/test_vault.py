@@ -232,7 +232,7 @@ def test_a_recovery_code_opens_a_vault_whose_key_file_is_gone_and_writes_it_anew
     token = get_token(vault)
     without_agent(vault, key_file(vault).unlink)
     result = vault.oauthctl("get-token", "work", check=False)
-    assert result.status == 5 and "unlock --recovery-code" in result.stderr
+    assert result.status == 5 and result.stderr.rstrip().endswith("oauthctl vault unlock")
     assert status(vault)["state"] == "key_missing"
     # Locked besides: what the key file cannot do is asked of the person at once.
     vault_command(vault, "lock")
@@ -251,7 +251,7 @@ def test_a_renewed_recovery_code_is_the_only_one(vault):
         assert result.status == 5 and "not the recovery code" in result.stderr
     assert_locked(vault)
     vault_command(vault, "unlock", "--recovery-code", secrets=[new])
-    vault_command(vault, "recovery", "remove")
+    vault_command(vault, "recovery", "remove", "--yes")
     assert status(vault)["slots"] == ["key_file"]
 
 
@@ -451,12 +451,16 @@ def test_a_damaged_backup_is_refused_and_names_what_is_damaged(vault):
         "catalogue": database.execute("SELECT value FROM meta WHERE name = 'catalogue'").fetchone()[0]}
     code = database.execute("SELECT sealed FROM slot WHERE number = 2").fetchone()[0]
     database.close()
-    cases = [("database", damaged(good, 100)), ("database: cut short", b"hello"), ("database", good[:5000])]
+    cases = [("database", damaged(good, 100)), ("database: cut short", good[:500]), ("database", good[:5000])]
     cases += [(name, damaged(good, good.index(part[:64]) + 40)) for name, part in parts.items()]
     for name, data in cases:
         bad.write_bytes(data)
         result = vault_command(vault, "check", bad, check=False)
         assert result.status == 5 and f"the copy is damaged: {name}" in result.stderr, result.stderr
+    for text in b"", b"hello", b"A list of what to buy.\n" * 100:
+        bad.write_bytes(text)
+        result = vault_command(vault, "check", bad, check=False)
+        assert result.status == 5 and "is no vault" in result.stderr and "damaged" not in result.stderr, result.stderr
     bad.write_bytes(damaged(good, good.index(code) + 40))
     result = vault_command(vault, "check", bad, check=False)
     assert result.status == 5 and "slot 2 (recovery code) is damaged" in result.stderr
@@ -509,7 +513,7 @@ def test_a_vault_put_back_serves_refreshes_nothing_and_is_healed_when_accepted(v
 
 @pytest.mark.parametrize("arguments, number", [
     (("passphrase", "change", "--strength", "interactive"), 3), (("passphrase", "remove"), 3),
-    (("recovery", "renew"), 2), (("recovery", "remove"), 2), (("key-file", "remove"), 1), (("rekey",), 3),
+    (("recovery", "renew"), 2), (("recovery", "remove", "--yes"), 2), (("key-file", "remove"), 1), (("rekey",), 3),
 ], ids=lambda it: " ".join(it[:2]) if isinstance(it, tuple) else "")
 def test_nothing_of_an_old_slot_is_left_in_any_file(vault, arguments, number):
     set_passphrase(vault, PASSPHRASE)
@@ -678,11 +682,11 @@ def rolled_back(home):
 
 
 @pytest.mark.parametrize("damage, level, word, answers", [
-    (lambda home: vault_command(home, "lock"), "wrong", "a hold", []),
-    (lambda home: without_agent(home, key_file(home).unlink), "wrong", "is not", ["code"]),
+    (lambda home: vault_command(home, "lock"), "note", "a hold", []),
+    (lambda home: without_agent(home, key_file(home).unlink), "wrong", "is not", [PASSPHRASE]),
     (broken_slot(1), "wrong", "slot 1", ["code"]), (broken_slot(2), "wrong", "recovery code is damaged", [PASSPHRASE]),
     (broken_slot(3), "wrong", "passphrase is damaged", [OTHER]), (rolled_back, "wrong", "older", []),
-    (lambda home: vault_command(home, "recovery", "remove", secrets=[PASSPHRASE]), "note", "no recovery code",
+    (lambda home: vault_command(home, "recovery", "remove", "--yes", secrets=[PASSPHRASE]), "note", "no recovery code",
      [PASSPHRASE]),
     (lambda home: (vault_file(home).parent / "vault.untold").touch(mode=0o600), "note", "shown to nobody",
      [PASSPHRASE]),
@@ -694,11 +698,12 @@ def test_doctor_finds_what_is_wrong_with_the_vault_and_its_fix_helps(vault, dama
     vault.oauthctl("status", check=False)
     finding = examine(vault)
     assert finding["level"] == level and word in finding["message"], finding
-    words = finding["fix"].partition("#")[0].split()
-    assert words[:2] == ["oauthctl", "vault"]
-    # Without a terminal two of them want to be told more.
-    words += {"accept-rollback": ["--yes"], "set": ["--strength", "interactive"]}.get(words[-1], [])
-    vault_command(vault, *words[2:], secrets=[vault.code if it == "code" else it for it in answers])
+    for command in finding["fix"].partition("#")[0].split(" && "):
+        words = command.split()
+        assert words[:2] == ["oauthctl", "vault"]
+        # Without a terminal two of them want to be told more.
+        words += {"accept-rollback": ["--yes"], "set": ["--strength", "interactive"]}.get(words[-1], [])
+        vault_command(vault, *words[2:], secrets=[vault.code if it == "code" else it for it in answers])
     assert examine(vault) is None
     assert vault_command(vault, "check").status == 0
     if "older" not in word:

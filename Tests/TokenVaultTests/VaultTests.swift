@@ -125,6 +125,8 @@ struct VaultTests {
     let location = scratch.location
     let key = try scratch.read(location.keyFile)
     #expect(rename(location.databaseFile, location.databaseFile + ".new") == 0)
+    // It comes after the database.
+    #expect(unlink(location.counterFile) == 0)
     let second = scratch.vault()
     #expect(try await second.held() == [])
     try await second.put(.sample(1))

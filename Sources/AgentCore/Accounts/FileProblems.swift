@@ -6,6 +6,8 @@ package struct FileProblems: Sendable, Equatable {
   /// Places in `all` by the names of files, without their folders.
   private let places: [Substring: [Int]]
   private let files: Set<String>
+  /// Whether a folder was not read whole: a file that is not known may be there.
+  package let hideFiles: Bool
 
   /// Problems that one answer lists, and the bytes of their texts, at most: with a page of accounts beside them they fit
   /// into a line, however long the paths are.
@@ -18,6 +20,7 @@ package struct FileProblems: Sendable, Equatable {
     for (place, problem) in problems.enumerated() { places[Self.name(problem.file), default: []].append(place) }
     self.places = places
     files = Set(problems.map(\.file))
+    hideFiles = problems.contains { !$0.file.hasSuffix(".toml") }
   }
 
   /// The problems of the file of `account`.

@@ -224,13 +224,14 @@ package struct AgentRouter: LineResponder {
 
   // MARK: Agent and vault
 
-  /// Answers although the vault cannot be opened: then there are no accounts, and the vault's state says why.
+  /// Answers although the vault cannot be opened: with the accounts of the files then, and the vault's state says why.
   private func status(_ request: AgentStatus) async throws(AgentFailure) -> AgentStatusAnswer {
     var page = AccountPage(accounts: [], next: nil)
     var failed: AgentFailure?
     do { page = try await service.list(limit: request.limit, after: request.after) } catch {
       guard error.kind != .badRequest else { throw error }
       failed = error
+      page = await service.shutList(error, limit: request.limit, after: request.after)
     }
     var vault = await vault.status()
     if let failed, vault.reason == nil { vault.reason = failed.message }
@@ -249,9 +250,15 @@ package struct AgentRouter: LineResponder {
     return await vault.status()
   }
 
-  private func createVault(_: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
-    try await service.open()
-    let code = try await vault.create()
+  private func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
+    let code: String?
+    if request.anew == true, await vault.status().gone == true {
+      await logins.forgetAll()
+      code = try await service.beginAnew(vault)
+    } else {
+      try await service.open()
+      code = try await vault.create(anew: false)
+    }
     return VaultCreateAnswer(created: code != nil, recoveryCode: code)
   }
 

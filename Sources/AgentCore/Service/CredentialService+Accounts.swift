@@ -128,7 +128,9 @@ extension CredentialService {
 
   package func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
     try await open()
-    let name = try select(account: request.account, url: nil).name
+    // A login without a file is ended as well: what it is bound to is sealed with it.
+    let isAlone = accounts[request.account].map(isLoginAlone) ?? false
+    let name = isAlone ? request.account : try select(account: request.account, url: nil).name
     guard let grant = accounts[name]?.machine.record?.grant else { return LogoutAnswer(revocation: .none) }
     let began = time.now()
     accounts[name]?.passwordOnce = nil

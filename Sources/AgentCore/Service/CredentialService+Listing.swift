@@ -23,7 +23,7 @@ extension CredentialService {
     }
     do { try await openAndIndexed() } catch {
       guard [.vaultLocked, .keyMissing].contains(error.kind) else { throw error }
-      return Self.page(await lockedList(error.message), size: size, after: after)
+      return await shutList(error, limit: size, after: after)
     }
     // From here on in one step: the index and the accounts are of the same moment.
     let places = index.sorted()
@@ -34,11 +34,16 @@ extension CredentialService {
       accounts: page.compactMap { summary($0.name) }, next: isLast ? nil : page.last?.cursor)
   }
 
+  /// The accounts that the files define, where the vault does not open.
+  package func shutList(_ failure: AgentFailure, limit: Int?, after: String?) async -> AccountPage {
+    Self.page(await lockedList(failure.message), size: limit ?? WireLimits.pageSize, after: after)
+  }
+
   /// Accounts that have a definition.
   package var definedCount: Int {
     guard isOpen else { return lockedCount }
     if index.isKept, !index.hasChanges { return index.count }
-    return accounts.values.count { $0.machine.definition != nil || isUnread($0) }
+    return accounts.values.count { $0.machine.definition != nil || isLoginAlone($0) }
   }
 
   /// Returns when it is the caller's turn, whatever the number of accounts: an agent whose service hangs does not.
@@ -63,8 +68,8 @@ extension CredentialService {
 
   private func look(at name: String) {
     guard let account = accounts[name], account.machine.definition != nil else {
-      let isUnread = accounts[name].map(isUnread) ?? false
-      return index.set(name, isUnread ? .configInvalid : nil, end: nil)
+      let isLogin = accounts[name].map(isLoginAlone) ?? false
+      return index.set(name, isLogin ? .configInvalid : nil, end: nil)
     }
     let now = now(name)
     let (state, _) = self.state(name, account.machine, at: now)
@@ -110,12 +115,14 @@ extension CredentialService {
 
   func summary(_ name: String) -> AccountSummary? {
     guard let account = accounts[name] else { return nil }
-    guard let definition = account.machine.definition else { return unreadSummary(account) }
+    guard let definition = account.machine.definition else { return loginSummary(account) }
     let now = self.now(name)
     let record = account.machine.record
     let token = record?.token(.standard)
-    let remaining = token?.remaining(at: now)
     let (state, reason) = self.state(name, account.machine, at: now)
+    // Of a dead login, one that an API has rejected is given to nobody, and no successor comes.
+    let isGiven = state != .loginRequired || account.machine.ready.contains { $0.key == .standard }
+    let remaining = isGiven ? token?.remaining(at: now) : nil
     let refreshLife: Int? = record?.grant.flatMap { grant in
       guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }
       return Int(now.wallSeconds + life - now.seconds(since: received))
@@ -132,19 +139,21 @@ extension CredentialService {
       certificateAuthorityFile: definition.certificateAuthorityFile)
   }
 
-  /// Of a login whose file could not be read since the agent started: from its sealed record.
-  private func unreadSummary(_ account: Account) -> AccountSummary? {
-    guard isUnread(account), let grant = account.machine.record?.grant,
-      let problem = problems.first(about: account.name)
-    else { return nil }
+  /// Of a login whose file is gone, or could not be read since the agent started: from its sealed record.
+  private func loginSummary(_ account: Account) -> AccountSummary? {
+    guard isLoginAlone(account), let grant = account.machine.record?.grant else { return nil }
+    let problem = problems.first(about: account.name)
     let binding = grant.binding
     return AccountSummary(
       account: account.name, accountID: account.id.description, state: .configInvalid,
-      reason: problem.sentence, issuer: binding.issuer, host: binding.issuerHost,
+      reason: problem?.sentence ?? Self.fileGone, issuer: binding.issuer, host: binding.issuerHost,
       hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
       expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
-      hint: "mend \(problem.file)")
+      hint: problem.map { "mend \($0.file)" } ?? Self.fileGoneHint(account.name), fileGone: problem == nil ? true : nil)
   }
+
+  static let fileGone = "its file is gone, and the login is still kept"
+  static func fileGoneHint(_ name: String) -> String { "oauthctl logout \(name)   # or put its file back" }
 
   /// What a person can do about the state.
   private func hint(

@@ -42,6 +42,10 @@ extension CredentialService {
       choice = Choice(name: name, matchedHost: host)
     } catch {
       let missing = error.kind == .accountUnknown ? wish.account : nil
+      if let missing, problems.first(about: missing) == nil, let account = accounts[missing], isLoginAlone(account) {
+        throw AgentFailure(
+          .accountUnknown, "\(missing): \(Self.fileGone)", hint: Self.fileGoneHint(missing))
+      }
       guard error.kind != .accountAmbiguous, let name = unread ?? missing, problems.first(about: name) != nil
       else { throw error }
       throw unreadable(name)
@@ -78,9 +82,15 @@ extension CredentialService {
   }
 
   /// Whether there is a login and nothing else: its file has had a problem since the agent started.
-  func isUnread(_ account: Account) -> Bool {
+  private func isUnread(_ account: Account) -> Bool {
+    isLoginAlone(account) && problems.first(about: account.name) != nil
+  }
+
+  /// Whether there is a login and nothing else: its file is gone, or has had a problem since the agent started. While a
+  /// folder of them is not read whole, only the latter can be told.
+  func isLoginAlone(_ account: Account) -> Bool {
     account.machine.definition == nil && account.machine.record?.grant != nil
-      && problems.first(about: account.name) != nil
+      && (!problems.hideFiles || problems.first(about: account.name) != nil)
   }
 
   /// Where a token was rejected: origin and path. The query is left out, which may hold anything.

@@ -82,10 +82,30 @@ extension CredentialService {
     try await open()
   }
 
+  /// Lets go of everything that was in a vault that is gone, and makes another. Returns its recovery code.
+  package func beginAnew(_ vault: any VaultControl) async throws(AgentFailure) -> String? {
+    if let locking { _ = await locking.value }
+    let wasLocked = isLocked
+    // What is kept of the old vault in memory goes into no other.
+    isLocked = true
+    closeAll(.vaultLocked)
+    forgetAll()
+    let code: String?
+    do throws(AgentFailure) { code = try await vault.create(anew: true) } catch {
+      isLocked = wasLocked
+      throw error
+    }
+    logger.notice("a new vault in place of one that is gone", metadata: ["event": "vault_anew"])
+    isLocked = false
+    try await open()
+    return code
+  }
+
   /// Takes a vault that was put back for the truth: refreshes go on.
   package func acceptRollback(_ vault: any VaultControl) async throws(AgentFailure) {
     try await open()
     try await vault.acceptRollback()
+    if rollback != nil { logger.notice("the older vault is accepted", metadata: ["event": "rollback_accepted"]) }
     acceptRollback()
   }
 

@@ -101,7 +101,7 @@ package actor CredentialService {
   var waking: [String] = []
   var isWaking = false
   /// Of the vault as it was opened: see `RecordStore.rolledBackFrom`.
-  private var rollback: UInt64?
+  private(set) var rollback: UInt64?
   /// Counts the machines of this agent's life, so that no call has the number of another.
   private var generation: UInt32 = 0
   /// Under way while it is open what a wall clock that moved means.
@@ -181,6 +181,11 @@ package actor CredentialService {
       let configuration = await readFiles()
       if isLocked { return .vaultLocked }
       self.rollback = rollback
+      if let rollback {
+        logger.warning(
+          "the vault is older than this machine remembers: nothing is refreshed until somebody accepts it",
+          metadata: ["event": "rollback_held", "expected_commit": "\(rollback)"])
+      }
       for case (let stored, let record?) in read { adopt(stored, record, letters) }
       strays = []
       apply(configuration)

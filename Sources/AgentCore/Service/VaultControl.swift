@@ -3,8 +3,8 @@ package import AgentWire
 /// What the agent asks of the vault beside records. Every method throws what the caller is answered.
 package protocol VaultControl: Sendable {
   func status() async -> VaultStatusAnswer
-  /// Makes the vault and gives its recovery code; nil: there was one already.
-  func create() async throws(AgentFailure) -> String?
+  /// Makes the vault and gives its recovery code; nil: there was one already. `anew`: in place of one that is gone, too.
+  func create(anew: Bool) async throws(AgentFailure) -> String?
 
   /// Durably wished to be locked: what is open stays so, until `lock`, for those who have something to write.
   func hold() async throws(AgentFailure)

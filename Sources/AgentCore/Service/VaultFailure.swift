@@ -15,7 +15,7 @@ extension AgentFailure {
     case .keyMissing(let path):
       self.init(
         .keyMissing, "the vault is there and its key file \(path) is not",
-        hint: "put the key file back, or open the vault with its recovery code: oauthctl vault unlock --recovery-code")
+        hint: "put the key file back, or open the vault without it: oauthctl vault unlock")
     case .damaged(let what):
       let hint =
         if what.hasPrefix("slot ") {
@@ -26,10 +26,18 @@ extension AgentFailure {
           "put a backup of it back"
         }
       self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: hint)
+    case .otherKey: self.init(.keyMissing, "neither the vault's key nor the key file opens it")
+    case .noVault(let path): self.init(.badRequest, "\(path) is no vault")
     case .absent: self.init(.badRequest, "there is no vault yet", hint: "oauthctl vault create")
+    case .gone(let path):
+      self.init(
+        .vaultDamaged, "the vault's file \(path) is gone; nothing is made in its place",
+        hint: "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew")
     case .locked: self = .vaultLocked
     case .unsafePermissions(let path, let fix):
       self.init(.storageFailed, "\(path) could be read or changed by others", hint: fix)
+    case .closedToOwner(let path):
+      self.init(.storageFailed, "you may not read and write in \(path)", hint: "chmod 700 \(path)")
     case .networkFileSystem(let path):
       self.init(
         .storageFailed, "\(path) is on a network file system, where a lock cannot be trusted",
@@ -82,7 +90,7 @@ extension AgentFailure {
       self.init(.badRequest, "the vault has no \(kind.words)", hint: "oauthctl vault slots")
     case .slotNeeded(let kind):
       self.init(
-        .notPermitted, "without its \(kind.words) nothing but a recovery code would open the vault",
+        .notPermitted, "the vault keeps its \(kind.words): it has nothing else for every day",
         hint: kind == .passphrase ? "oauthctl vault key-file add" : "oauthctl vault passphrase set")
     case .tooManyTries(let milliseconds):
       self.init(

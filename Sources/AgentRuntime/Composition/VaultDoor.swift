@@ -19,13 +19,16 @@ package struct VaultDoor: VaultControl {
     var (state, reason) = Self.words(status.state)
     if let rollback = status.rollback { reason = AgentFailure(.rolledBack(rollback)).message }
     if reason == nil { reason = status.counterProblem ?? status.letterProblem }
+    var hint: String?
+    if state == .failed, case .failed(let error) = status.state { hint = AgentFailure(error).hint }
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
-      recoveryCodeUntold: status.isCodeUntold ? true : nil)
+      recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: Self.isGone(status.state) ? true : nil,
+      hint: hint)
   }
 
-  package func create() async throws(AgentFailure) -> String? {
-    do { return try await vault.create().reveal() } catch {
+  package func create(anew: Bool) async throws(AgentFailure) -> String? {
+    do { return try await vault.create(anew: anew).reveal() } catch {
       if case .alreadyExists = error { return nil }
       throw AgentFailure(error)
     }
@@ -132,7 +135,12 @@ package struct VaultDoor: VaultControl {
     case .damaged(let what):
       return AgentFailure(
         .vaultDamaged, "the copy is damaged: \(what)",
-        hint: "use another; one from before a rekey opens with the passphrase or recovery code of then")
+        hint: "use another")
+    case .otherKey:
+      return AgentFailure(
+        .keyMissing, "the key of this vault does not open the copy: it is from before a rekey, or of another vault",
+        hint: other)
+    case .noVault: return AgentFailure(.vaultDamaged, "that file is no vault", hint: "name a file that is one")
     case .wrongFormat:
       return AgentFailure(.vaultDamaged, "the copy: \(AgentFailure(error).message)", hint: "update oauthctl")
     case .keyMissing:
@@ -153,6 +161,10 @@ package struct VaultDoor: VaultControl {
     VaultSlotsAnswer.Slot(
       number: Int(slot.number), kind: slot.kind.map { VaultSlotKind($0) }, intact: slot.isIntact,
       passes: slot.passes > 0 ? Int(slot.passes) : nil, memoryKiB: slot.memoryKiB > 0 ? Int(slot.memoryKiB) : nil)
+  }
+
+  private static func isGone(_ state: VaultStatus.State) -> Bool {
+    if case .failed(.gone) = state { true } else { false }
   }
 
   private static func words(_ state: VaultStatus.State) -> (VaultStatusAnswer.State, String?) {

@@ -130,12 +130,14 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var hint: String?
   /// The file with the authority of the account's server; nil: the system's.
   package var certificateAuthorityFile: String?
+  /// With `config_invalid`: its file is not there any more. Nil: it is.
+  package var fileGone: Bool?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
     clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
     renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: String? = nil,
-    certificateAuthorityFile: String? = nil
+    certificateAuthorityFile: String? = nil, fileGone: Bool? = nil
   ) {
     self.account = account
     self.accountID = accountID
@@ -155,6 +157,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     self.gitUsername = gitUsername
     self.hint = hint
     self.certificateAuthorityFile = certificateAuthorityFile
+    self.fileGone = fileGone
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -167,6 +170,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case retryAfterMilliseconds = "retry_after_ms"
     case gitUsername = "git_username"
     case certificateAuthorityFile = "ca_file"
+    case fileGone = "file_gone"
   }
 }
 

@@ -33,9 +33,14 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   /// Whether the recovery code was perhaps handed to nobody, since the agent was killed when it had made it. Nil: no.
   package var recoveryCodeUntold: Bool?
 
+  /// With `damaged`, whether there was a vault and its file is not there any more. Nil: no.
+  package var gone: Bool?
+  /// With `failed`, one line: what to do about it.
+  package var hint: String?
+
   package init(
     state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil,
-    recoveryCodeUntold: Bool? = nil
+    recoveryCodeUntold: Bool? = nil, gone: Bool? = nil, hint: String? = nil
   ) {
     self.state = state
     self.slots = slots
@@ -43,10 +48,12 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     self.reason = reason
     self.rolledBack = rolledBack
     self.recoveryCodeUntold = recoveryCodeUntold
+    self.gone = gone
+    self.hint = hint
   }
 
   package enum CodingKeys: String, CodingKey {
-    case state, slots, path, reason
+    case state, slots, path, reason, gone, hint
     case rolledBack = "rolled_back"
     case recoveryCodeUntold = "recovery_code_untold"
   }
@@ -57,12 +64,13 @@ package struct VaultCreate: RequestParameters, Equatable {
   package typealias Answer = VaultCreateAnswer
   package static let method = Method.vaultCreate
 
-  package init() {}
+  /// In place of a vault that is gone, too, and of everything that was in it.
+  package var anew: Bool?
+
+  package init(anew: Bool? = nil) { self.anew = anew }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+  package enum CodingKeys: CodingKey, CaseIterable { case anew }
 }
 
 package struct VaultCreateAnswer: Codable, Sendable, Equatable {

@@ -56,8 +56,9 @@ extension VaultDatabase {
 
   /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would reach no name.
   func checkStillThere() throws(VaultError) {
-    guard FileIdentity(path) == identity else {
-      throw .storageFailed("\(path) was removed or replaced while it was open")
+    guard let found = FileIdentity(path) else { throw .gone(path: path) }
+    guard found == identity else {
+      throw .storageFailed("\(path) was replaced while it was open")
     }
   }
 

@@ -63,6 +63,15 @@ final class VaultDatabase {
     return true
   }
 
+  /// Throws `noVault` for a file that is no SQLite database.
+  static func checkKind(in directory: borrowing FileDescriptor, _ name: String, path: String) throws(VaultError) {
+    let magic = Array("SQLite format 3".utf8) + [0]
+    guard let file = try PrivateFile.open(in: directory, name, path, flags: O_RDONLY) else { return }
+    var first = [UInt8](repeating: 0, count: magic.count)
+    let count = first.withUnsafeMutableBytes { pread(file.number, $0.baseAddress, $0.count, 0) }
+    guard count == magic.count, first == magic else { throw .noVault(path: path) }
+  }
+
   private init(path: String) throws(VaultError) {
     guard let identity = FileIdentity(path) else { throw .system("stat", path) }
     self.identity = identity

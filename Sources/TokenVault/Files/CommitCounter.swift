@@ -65,6 +65,16 @@ struct CommitCounter {
     }
   }
 
+  /// Removes the file at `path`, durably. None there is no error.
+  static func remove(_ path: String) throws(VaultError) {
+    guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else { return }
+    guard unlinkat(directory.number, PrivateDirectory.name(of: path), 0) == 0 else {
+      if errno == ENOENT { return }
+      throw .system("unlink", path)
+    }
+    guard directory.flush() else { throw .system("fsync the folder of", path) }
+  }
+
   /// The whole file; nil where there is none.
   private func bytes() throws(VaultError) -> [UInt8]? {
     guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else {

@@ -13,6 +13,7 @@ enum PrivateDirectory {
       if errno == ELOOP || errno == ENOTDIR {
         throw .unsafePermissions(path: path, fix: "make it a real folder, not a link or a file")
       }
+      if errno == EACCES { throw .closedToOwner(path: path) }
       throw .system("open", path)
     }
     let descriptor = FileDescriptor(number)
@@ -23,6 +24,8 @@ enum PrivateDirectory {
     if isSecret && status.st_mode & 0o077 != 0 {
       throw .unsafePermissions(path: path, fix: "chmod 700 \(path)")
     }
+    // Root writes into it all the same; the rule is one for all.
+    if isSecret && status.st_mode & 0o700 != 0o700 { throw .closedToOwner(path: path) }
     if status.st_mode & 0o022 != 0 {
       throw .unsafePermissions(path: path, fix: "chmod go-w \(path)")
     }

@@ -30,6 +30,15 @@ final class VaultLock {
     _ = clinux_unlock(descriptor.number)
   }
 
+  /// Whether it is the lock of this folder.
+  func isHeld(in directory: borrowing FileDescriptor) -> Bool {
+    var named = stat()
+    guard let own = descriptor.status(),
+      fstatat(directory.number, VaultLocation.lockName, &named, AT_SYMLINK_NOFOLLOW) == 0
+    else { return false }
+    return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+  }
+
   private static func bootID() -> String {
     let number = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard number >= 0 else { return "unknown" }

@@ -17,7 +17,7 @@ extension Vault {
     try await setSlot(.passphrase, to: passphrase, cost: cost)
   }
 
-  /// A new recovery code; the old one opens nothing any more. With a passphrase, that or the old code is needed.
+  /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is needed.
   package func renewRecoveryCode(current: Secret? = nil) async throws(VaultError) -> RecoveryCode {
     try stretcher.enter()
     defer { stretcher.leave() }

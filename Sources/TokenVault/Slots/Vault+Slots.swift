@@ -12,11 +12,14 @@ extension Vault {
     do throws(SealingError) {
       codeKey = try await stretcher.key(for: code.canonical, salt: salt, cost: recoveryCost)
     } catch { throw error.vaultError }
+    let path = location.databaseFile
+    guard try presentDirectory() == nil else { throw .alreadyExists(path: path) }
     let directory = try PrivateDirectory.make(location.directory, isSecret: true)
     if !location.allowsNetworkFileSystem { try NetworkFileSystem.refuse(location.directory) }
     try takeLock(in: directory)
-    let path = location.databaseFile
     guard try !VaultDatabase.isPresent(in: directory, path: path) else { throw .alreadyExists(path: path) }
+    // The lock file before the key file: see `VaultTraces`.
+    guard directory.flush() else { throw .system("fsync", location.directory) }
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
     let vaultID = random.bytes(VaultFormat.vaultIDCount)
     let (keys, slots, catalogue) = try sealing { () throws(SealingError) in

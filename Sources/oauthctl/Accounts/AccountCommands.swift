@@ -37,7 +37,7 @@ struct AccountCommand: ParsableCommand {
         ],
         rows: accounts.map {
           [
-            $0.account, StatusPage.word($0.state), $0.grant, $0.hosts.joined(separator: " "),
+            $0.account, StatusPage.word($0), $0.grant, $0.hosts.joined(separator: " "),
             $0.scope.joined(separator: " "),
           ].map { PrintableText.escaped($0) }
         })
@@ -81,7 +81,8 @@ struct AccountCommand: ParsableCommand {
       try AccountName.check(name)
       let file = try AccountFile(account: name, in: bench.surroundings)
       if !yes {
-        let question = "Forget \(name), with \(bench.surroundings.abbreviated(file.path))?"
+        let with = file.exists ? ", with \(bench.surroundings.abbreviated(file.path))" : ""
+        let question = "Forget \(name)\(with)?"
         guard try bench.terminal.confirm(question, otherwise: "oauthctl account forget \(name) --yes") else {
           throw .silent(status: 1)
         }

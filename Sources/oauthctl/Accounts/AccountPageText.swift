@@ -12,7 +12,7 @@ struct AccountPageText {
       if let value, !value.isEmpty { facts.append((name, value)) }
     }
     add("account", summary.account)
-    add("state", StatusPage.word(summary.state))
+    add("state", StatusPage.word(summary))
     add("why", summary.state == .ok ? nil : summary.reason)
     add("next", summary.hint)
     add("file", surroundings.abbreviated(details.file))

@@ -32,7 +32,7 @@ struct SecretCommand: ParsableCommand {
         } else {
           try Terminal.secretFromInput(kind.words)
         }
-      guard !value.isEmpty else { throw .usage("an empty \(kind.words) is none", run: nil) }
+      guard !value.isEmpty else { throw .usage("no \(kind.words) was given", run: nil) }
       try VaultCreation(bench: bench).createIfAbsent()
       _ = try bench.agent.ask(
         SecretSet(
@@ -54,8 +54,10 @@ struct SecretCommand: ParsableCommand {
 
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
+      let isKept = try bench.agent.ask(AccountShow(account: name), about: name).secrets.contains(kind.rawValue)
+      // Where none is kept, too: one may have been given for a single use, or for a revocation that is still to be told.
       _ = try bench.agent.ask(SecretForget(account: name, kind: kind), about: name)
-      bench.terminal.say("Forgot the \(kind.words) of \(name).")
+      bench.terminal.say(isKept ? "Forgot the \(kind.words) of \(name)." : "No \(kind.words) of \(name) was kept.")
     }
   }
 }

@@ -45,8 +45,8 @@ struct AgentReport: Encodable, Sendable {
       if let folder = folders?[name] { rows.append((name, surroundings.abbreviated(folder))) }
     }
     rows.append(("log", Self.words(log: log, surroundings)))
-    let vaultWords = StatusPage.vaultText(vault)
-    rows.append(("vault", vault.reason ?? vaultWords.replacing("vault ", with: "", maxReplacements: 1)))
+    let vaultWords = vault.reason ?? StatusPage.vaultText(vault)
+    rows.append(("vault", vaultWords.hasPrefix("vault ") ? String(vaultWords.dropFirst("vault ".count)) : vaultWords))
     if let accounts { rows.append(("accounts", "\(accounts)")) }
     rows += degraded.map { ("degraded", $0) }
     let width = rows.reduce(0) { max($0, $1.0.count) } + 2

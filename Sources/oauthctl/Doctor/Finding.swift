@@ -14,6 +14,9 @@ struct Finding: Sendable, Equatable {
     case run(String)
     case advice(String)
 
+    /// The next step that an agent or another part of this program names.
+    init(step: String) { self = Terminal.isCommand(step) ? .run(step) : .advice(step) }
+
     var text: String {
       switch self {
       case .run(let text), .advice(let text): text

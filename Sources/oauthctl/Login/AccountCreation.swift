@@ -8,6 +8,7 @@ struct AccountCreation {
   private let file: AccountFile
   /// There was no such file before.
   let isFirst: Bool
+  private var isFirstVault = false
 
   init(bench: Workbench, name: String, replace: Bool) throws(CommandError) {
     self.bench = bench
@@ -18,9 +19,11 @@ struct AccountCreation {
   }
 
   /// - Returns: among others the kinds of secrets the account still needs.
-  func create(_ account: NewAccount) throws(CommandError) -> AccountCheckAnswer {
+  mutating func create(_ account: NewAccount) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
-    let folder = AgentFolders(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+    let status = try bench.agent.ask(AgentStatus(limit: 1))
+    isFirstVault = status.vault.state == .absent
+    let folder = AgentFolders(bench.surroundings, status)
     if let obstacle = folder.obstacle() { throw obstacle }
     let check = try bench.agent.call(
       AccountCheck(account: name, definition: text),
@@ -68,6 +71,9 @@ struct AccountCreation {
       return error
     }
     bench.terminal.say("Nobody logged in: \(path) is removed again.")
+    if isFirstVault, (try? bench.agent.ask(VaultStatusRequest()))?.state == .open {
+      bench.terminal.say("The vault stays, and with it the recovery code that was shown.")
+    }
     if case .agent(let failure, _) = error, failure.kind == .clientRejected {
       let other = otherMethod.map { " and secret; some servers want --client-authentication \($0)" } ?? ""
       return error.advising("\(command)   # with the right client id\(other)")

@@ -30,7 +30,7 @@ struct LoginCommand: ParsableCommand {
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
     guard let new else { return try logIn(bench, account, try known(bench, account), isNew: false) }
-    let creation = try AccountCreation(bench: bench, name: account, replace: options.replace)
+    var creation = try AccountCreation(bench: bench, name: account, replace: options.replace)
     do throws(CommandError) {
       try logIn(bench, account, try creation.create(new), isNew: creation.isFirst)
     } catch {

@@ -6,6 +6,8 @@ struct VaultCreation {
 
   func createIfAbsent() throws(CommandError) {
     let status = try bench.agent.ask(VaultStatusRequest())
+    // Nobody goes through a login that could not be kept.
+    try status.checkThere()
     guard status.state == .absent else { return }
     let answer = try bench.agent.ask(VaultCreate())
     guard answer.created, let code = answer.recoveryCode else { return }

@@ -40,7 +40,7 @@ struct StatusChanges: Sendable {
   }
 
   private func line(_ account: AccountSummary, before: Told?, _ now: Int) -> String {
-    var line = "\(account.account) \(StatusPage.word(account.state))"
+    var line = "\(account.account) \(StatusPage.word(account))"
     if account.state == .ok {
       if let end = account.expiresAt {
         let isRenewed = before?.state == .ok || before?.state == .refreshing

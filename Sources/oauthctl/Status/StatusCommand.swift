@@ -51,6 +51,8 @@ struct StatusCommand: ParsableCommand {
     switch status.vault.state {
     case .locked, .keyMissing, .damaged: return 5
     case .inUse, .failed: return 6
+    // Nothing is refreshed until somebody accepts it.
+    case .open where status.vault.rolledBack == true: return 5
     case .absent, .open: break
     }
     return status.accounts.lazy.map { exitStatus($0.state) }.first { $0 != 0 } ?? (status.problems.isEmpty ? 0 : 3)

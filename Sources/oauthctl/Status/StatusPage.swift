@@ -48,7 +48,7 @@ struct StatusPage: Sendable {
       ],
       rows: accounts.map { account in
         [
-          clean(account.account), Self.word(account.state), tokenLeft(account), loginLasts(account),
+          clean(account.account), Self.word(account), tokenLeft(account), loginLasts(account),
           clean(account.host),
         ]
       })
@@ -86,9 +86,13 @@ struct StatusPage: Sendable {
     case .locked: return vault.has(.keyFile) ? "vault locked (a hold: its key file opens it)" : "vault locked (sealed)"
     case .keyMissing: return "vault without its key"
     case .inUse: return "vault in use by another agent"
-    case .damaged: return "vault damaged"
+    case .damaged: return vault.gone == true ? "vault gone" : "vault damaged"
     case .failed: return "vault cannot be read"
     }
+  }
+
+  static func word(_ account: AccountSummary) -> String {
+    account.fileGone == true ? "file gone" : word(account.state)
   }
 
   static func word(_ state: AccountSummary.State) -> String {

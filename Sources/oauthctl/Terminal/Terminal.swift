@@ -128,9 +128,13 @@ struct Terminal: Sendable {
   /// `run: ` before a command; other advice stands as it is.
   static func stepLine(_ step: String) -> String {
     let step = oneLine(step)
-    if step.hasPrefix("run: ") { return step }
-    let commands = ["oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset ", "mv "]
-    return (commands.contains { step.hasPrefix($0) } ? "run: " : "") + step
+    return (isCommand(step) ? "run: " : "") + step
+  }
+
+  /// Whether a next step is a command to type.
+  static func isCommand(_ step: String) -> Bool {
+    let commands = ["oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset ", "mv ", "chmod "]
+    return commands.contains { step.hasPrefix($0) }
   }
 
   /// `text` in a colour of the eight that every terminal has, or as it is.

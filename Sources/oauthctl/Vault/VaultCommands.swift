@@ -85,6 +85,7 @@ struct VaultCommand: ParsableCommand {
       guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both", run: nil) }
       let status = try bench.agent.ask(VaultStatusRequest())
       if status.state == .absent { throw .local("there is no vault yet", run: "oauthctl login NAME ISSUER", status: 5) }
+      try status.checkThere()
       var answer = try byKeyFile(status, bench)
       if answer == nil { answer = try bySecret(status, bench) }
       if let answer { bench.terminal.say("Now: \(StatusPage.vaultText(answer)).") }
@@ -129,13 +130,27 @@ struct VaultCommand: ParsableCommand {
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes the vault before the first login does, and prints its recovery code.",
-      discussion: "Example: oauthctl vault create > recovery-code.txt")
+      discussion: """
+        With --anew also where the vault that was here is gone, and will not be put back: every login in it has to be made
+        again.
+        Example: oauthctl vault create > recovery-code.txt
+        """)
+    @Flag(help: "In place of a vault whose file is gone, too.") var anew = false
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
     func run(_ bench: Workbench) throws(CommandError) {
-      let answer = try bench.agent.ask(VaultCreate())
+      let status = anew ? try bench.agent.ask(VaultStatusRequest()) : nil
+      if let status, status.gone == true, !yes {
+        if let reason = status.reason { bench.terminal.say(reason) }
+        guard
+          try bench.terminal.confirm(
+            "Begin anew, without the logins that were in it?", otherwise: "oauthctl vault create --anew --yes")
+        else { throw .silent(status: 1) }
+      }
+      let answer = try bench.agent.ask(VaultCreate(anew: status?.gone))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", run: "oauthctl vault status", status: 5)
       }
@@ -179,6 +194,12 @@ extension VaultStatusAnswer {
 
   var lacksKeyFile: Bool { slots.contains("\(VaultSlotKind.keyFile.rawValue) (missing)") }
 
+  /// Throws where there was a vault that is gone: nothing opens or changes it.
+  func checkThere() throws(CommandError) {
+    guard gone == true else { return }
+    throw .local(reason ?? "the vault is gone", run: remedy?.text, status: 5)
+  }
+
   /// What is not as it should be, in one line; nil: nothing.
   var trouble: String? { reason ?? (state == .locked ? "nobody is given a token until it is unlocked" : nil) }
 
@@ -190,13 +211,17 @@ extension VaultStatusAnswer {
       return rolledBack == true ? .run("oauthctl vault accept-rollback   # if you put a backup back") : nil
     case .locked: return .run("oauthctl vault unlock")
     case .keyMissing:
-      let how = has(.recoveryCode) ? " --recovery-code" : " && \(VaultCheck.repair(.keyFile))"
+      // By the passphrase, where it has one: a person knows that, and has the code elsewhere.
+      let how = has(.passphrase) ? " && \(VaultCheck.repair(.keyFile))" : " --recovery-code"
       return .run("oauthctl vault unlock\(how)")
     // It looks who that is.
     case .inUse: return .run("oauthctl doctor")
+    case .damaged where gone == true:
+      return .advice(
+        "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew")
     case .damaged where reason?.contains("slot 1:") == true: return .run("oauthctl vault unlock --recovery-code")
     case .damaged: return .advice("oauthctl agent stop, then put a backup in place of \(path)")
-    case .failed: return .run("oauthctl vault status")
+    case .failed: return hint.map { Finding.Fix(step: $0) } ?? .run("oauthctl doctor")
     }
   }
 
@@ -206,7 +231,12 @@ extension VaultStatusAnswer {
   var needsUnlock: Bool { [.locked, .keyMissing].contains(state) }
 
   /// What opens it, for people.
-  var slotWords: String {
+  var slotWords: String { Self.words(slots) }
+
+  /// What is left to open it without one of them.
+  func words(without kind: VaultSlotKind) -> String { Self.words(slots.filter { !$0.hasPrefix(kind.rawValue) }) }
+
+  private static func words(_ slots: [String]) -> String {
     slots.map { PrintableText.escaped(String($0.map { $0 == "_" ? " " : $0 })) }.joined(separator: ", ")
   }
 }

@@ -15,6 +15,7 @@ struct VaultSecrets {
   /// The vault, to be changed: nobody types a passphrase first for one that is shut, or not there.
   func openVault() throws(CommandError) -> VaultStatusAnswer {
     let status = try bench.agent.ask(VaultStatusRequest())
+    try status.checkThere()
     switch status.state {
     case .absent: throw .local("there is no vault yet", run: "oauthctl vault create", status: 5)
     case .locked: throw .agent(AgentFailure(.vaultLocked, "the vault is locked"), account: nil)
@@ -26,6 +27,13 @@ struct VaultSecrets {
   func current() throws(CommandError) -> String? {
     guard try openVault().has(.passphrase) else { return nil }
     return try secret("Current passphrase", "current passphrase")
+  }
+
+  /// Throws unless `passphrase` is the vault's, before somebody types a new one twice. What may be the recovery code is
+  /// left to the change itself.
+  func prove(_ passphrase: String) throws(CommandError) {
+    guard passphrase.filter({ $0.isLetter || $0.isNumber }).count != 30 else { return }
+    _ = try bench.agent.call(VaultUnlock(passphrase: passphrase), timeoutMilliseconds: Self.patienceMilliseconds)
   }
 
   /// A new passphrase: twice where it cannot be seen.
@@ -45,7 +53,7 @@ struct VaultSecrets {
     let secret =
       bench.terminal.inputIsTerminal
       ? try bench.terminal.askSecret(question, otherwise: Self.advice) : try Terminal.secretFromInput(what)
-    guard !secret.isEmpty else { throw .usage("an empty \(what) is none", run: nil) }
+    guard !secret.isEmpty else { throw .usage("no \(what) was given", run: nil) }
     return secret
   }
 }

@@ -77,6 +77,7 @@ extension VaultCommand {
         guard let current = try secrets.current() else {
           throw .local("the vault has no passphrase", run: "oauthctl vault passphrase set", status: 5)
         }
+        if bench.terminal.inputIsTerminal { try secrets.prove(current) }
         _ = try bench.change(
           VaultSetSlot(
             kind: .passphrase, passphrase: try secrets.newPassphrase(), current: current, strength: strength))
@@ -141,7 +142,7 @@ extension VaultCommand {
 
     struct Renew: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Prints a new recovery code; the old one opens nothing any more.",
+        abstract: "Prints a new recovery code; the old one opens nothing but backups made before.",
         discussion: "Example: oauthctl vault recovery renew")
       @OptionGroup var verbosity: Verbosity
 
@@ -151,17 +152,31 @@ extension VaultCommand {
         let current = try VaultSecrets(bench: bench).current()
         let answer = try bench.change(VaultSetSlot(kind: .recoveryCode, current: current))
         if let code = answer.recoveryCode { bench.terminal.showRecoveryCode(code) }
+        bench.terminal.say("The old one opens backups made before; after a leak: oauthctl vault rekey")
       }
     }
 
     struct Remove: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Removes the recovery code.", discussion: "Example: oauthctl vault recovery remove")
+        abstract: "Removes the recovery code.",
+        discussion: """
+          It opens backups made before all the same.
+          Example: oauthctl vault recovery remove
+          """)
+      @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
       @OptionGroup var verbosity: Verbosity
 
       func run() throws { try run(.live()) }
 
       func run(_ bench: Workbench) throws(CommandError) {
+        let rest = try VaultSecrets(bench: bench).openVault().words(without: .recoveryCode)
+        if !yes {
+          guard
+            try bench.terminal.confirm(
+              "Remove it? Without \(rest) your logins are lost then.", otherwise: "oauthctl vault recovery remove --yes"
+            )
+          else { throw .silent(status: 1) }
+        }
         try bench.remove(.recoveryCode)
         bench.terminal.say("The vault has no recovery code any more.")
       }

@@ -158,7 +158,7 @@ final class HandVault: VaultControl {
     let state = state.withLock { $0.isLocked ? VaultStatusAnswer.State.locked : $0.isFailed ? .failed : .open }
     return VaultStatusAnswer(state: state, slots: ["key_file"], path: "/vault")
   }
-  func create() async throws(AgentFailure) -> String? { nil }
+  func create(anew: Bool) async throws(AgentFailure) -> String? { nil }
   func hold() async throws(AgentFailure) {
     let failure = state.withLock { state in
       state.steps.append("hold")

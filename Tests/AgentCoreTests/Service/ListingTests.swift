@@ -69,7 +69,11 @@ struct ListingTests {
     configuration.set((0..<90).filter { $0 != 50 && $0 != 60 }.map(Self.definition))
     _ = try await bench.call(ConfigReload())
     try await expectRight(bench, "others in the files")
-    #expect(try await list(bench, limit: 500).count == 88)
+    let listed = try await list(bench, limit: 500)
+    #expect(listed.count == 89)
+    // Logged in, and its file is gone.
+    let gone = listed.filter { $0.fileGone == true }
+    #expect(gone.map(\.account) == ["a50"] && gone.map(\.state) == [.configInvalid])
     _ = try await bench.call(VaultLock())
     #expect(try await list(bench, limit: 7).map(\.state) == Array(repeating: .locked, count: 88))
     _ = try await bench.call(VaultUnlock())

@@ -125,7 +125,7 @@ struct RouterTests {
     let broken = Bench()
     broken.store.failLoads([.damaged(what: "a page")])
     let answer = try await broken.call(AgentStatus())
-    #expect(answer.accounts.isEmpty)
+    #expect(answer.accounts.map(\.state) == [.locked])
     #expect(answer.vault.reason == "the vault is damaged: a page")
   }
 

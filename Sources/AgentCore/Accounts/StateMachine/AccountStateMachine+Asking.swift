@@ -236,8 +236,11 @@ extension AccountStateMachine {
 
   /// Another kind of grant cannot be accepted for this one.
   var definitionChangedHint: String {
-    record?.grant?.kind.isUnattended == definition?.grant.isUnattended
-      ? "oauthctl account accept \(name)   (or: oauthctl login \(name))" : "oauthctl login \(name)"
+    guard let definition, record?.grant?.kind.isUnattended == definition.grant.isUnattended else {
+      return "oauthctl login \(name)"
+    }
+    return "put \(definition.file) back as it was if you did not mean it; else: "
+      + "oauthctl account accept \(name)   (or: oauthctl login \(name))"
   }
 
   var definitionChanged: AgentFailure {

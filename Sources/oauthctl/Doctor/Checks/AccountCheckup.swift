@@ -35,7 +35,7 @@ enum AccountCheckup {
     _ account: AccountSummary, _ agent: any AgentCalling, _ told: [ConfigurationProblem]
   ) -> [Finding] {
     // A locked agent asks no server; the vault's own finding says so.
-    if account.state == .locked { return [] }
+    if account.state == .locked || account.fileGone == true { return [] }
     let name = account.account
     do throws(CommandError) {
       let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
@@ -60,17 +60,13 @@ enum AccountCheckup {
       return [.ok("server", said)] + secrets
     } catch {
       let step = error.nextStep ?? "the same again in a while"
-      return [
-        .wrong(
-          "server", error.sentence ?? "\(account.host) was not asked",
-          step.hasPrefix("oauthctl ") ? .run(step) : .advice(step))
-      ]
+      return [.wrong("server", error.sentence ?? "\(account.host) was not asked", Finding.Fix(step: step))]
     }
   }
 
   private static func state(_ account: AccountSummary) -> [Finding] {
     let name = account.account
-    let reason = account.reason ?? StatusPage.word(account.state)
+    let reason = account.reason ?? StatusPage.word(account)
     switch account.state {
     case .ok, .refreshing, .expired, .loginPending:
       return account.hint.map { [.note("login", $0, nil)] } ?? []
@@ -80,7 +76,10 @@ enum AccountCheckup {
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
     case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
     case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]
-    case .definitionChanged: return [.wrong("login", reason, .run(account.hint ?? "oauthctl account accept \(name)"))]
+    case .definitionChanged:
+      return [.wrong("login", reason, Finding.Fix(step: account.hint ?? "oauthctl account accept \(name)"))]
+    case .configInvalid where account.fileGone == true:
+      return [.wrong("login", reason, .run(account.hint ?? "oauthctl logout \(name)"))]
     // Told by the checks of its file and of the vault.
     case .configInvalid, .locked: return []
     }

@@ -38,7 +38,7 @@ enum VaultCheck {
   private static func state(_ patient: Patient) -> Finding {
     guard let vault = patient.status?.vault else {
       guard let folder = vaultFolder(patient), patient.machine.status("\(folder)/vault.db") != nil else {
-        return .ok("vault", "none yet; the first login makes it")
+        return gone(patient) ?? .ok("vault", "none yet; the first login makes it")
       }
       return VaultHolder.finding(in: folder, reason: nil, patient)
         ?? .ok("vault", "\(patient.shown(folder)) (the agent knows whether it opens)")
@@ -49,7 +49,10 @@ enum VaultCheck {
       return vaultFolder(patient).flatMap { VaultHolder.finding(in: $0, reason: reason, patient) }
         ?? .wrong("vault", reason, .run("oauthctl vault status"))
     }
-    if let remedy = vault.remedy { return .wrong("vault", reason, remedy) }
+    if let remedy = vault.remedy {
+      // A person has locked it, and knows.
+      return vault.state == .locked ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
+    }
     for kind in VaultSlotKind.allCases where vault.slots.contains("\(kind.rawValue) (damaged)") {
       return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
     }
@@ -68,6 +71,15 @@ enum VaultCheck {
         .run(repair(.recoveryCode)))
     }
     return .ok("vault", "open, with \(vault.slotWords)")
+  }
+
+  /// A vault that this machine remembers, where no agent runs that knows more.
+  private static func gone(_ patient: Patient) -> Finding? {
+    guard let state = patient.surroundings.folder(.state),
+      patient.machine.status("\(state)/vault.commits") != nil, let folder = vaultFolder(patient)
+    else { return nil }
+    let vault = VaultStatusAnswer(state: .damaged, slots: [], path: "\(folder)/vault.db", gone: true)
+    return vault.remedy.map { .wrong("vault", "its file \(patient.shown(vault.path)) is gone", $0) }
   }
 
   /// Makes the slot anew.

@@ -1,0 +1,165 @@
+"""What is missing is told, and nothing is made in its place: the vault's file, and the file of an account."""
+
+import json
+
+import pytest
+
+from prove.faults import log_in, refresh, server_of
+from support.terminal import run_at_terminal
+from support.vault import counter_file, key_file, made_vault, seal, status, vault_file
+
+PASSPHRASE = "correct horse battery"
+ANEW = "oauthctl vault create --anew"
+
+
+@pytest.fixture
+def server(home):
+    started = server_of(home, "strict")
+    yield started
+    home.agent.stop()
+    started.stop()
+
+
+@pytest.fixture
+def work(home, server):
+    """A running agent, and a login `work`."""
+    home.agent.start()
+    made_vault(home)
+    log_in(home, server)
+    return home
+
+
+def get_token(home):
+    return home.oauthctl("get-token", "work", check=False)
+
+
+def doctor(home):
+    report = json.loads(home.oauthctl("doctor", "--json", check=False).stdout)
+    return [finding for finding in report["findings"] if finding["level"] == "wrong"]
+
+
+# The vault
+
+def test_a_sealed_vault_that_is_moved_away_is_not_replaced_by_one_with_a_key_file(work, server):
+    """Nothing is sent either: what came for it could not be kept."""
+    seal(work, PASSPHRASE)
+    sent = len(server.refreshes())
+    (work.data / "oauthctl").rename(work.data / "away")
+    for _ in range(2):
+        result = refresh(work)
+        assert result.status in (5, 6) and result.stdout == ""
+        assert f"{vault_file(work)} is gone" in result.stderr and ANEW in result.stderr
+    assert len(server.refreshes()) == sent
+    assert not vault_file(work).exists() and not key_file(work).exists()
+    assert status(work)["gone"] is True and "vault gone" in work.oauthctl("vault", "status").stdout
+    [finding] = [finding for finding in doctor(work) if finding["check"] == "vault"]
+    assert "is gone" in finding["message"] and ANEW in finding["fix"]
+    failed = work.oauthctl("login", "work", check=False)
+    assert failed.status == 5 and "is gone" in failed.stderr
+    (work.data / "away").rename(work.data / "oauthctl")
+    assert refresh(work, check=True).stdout.strip() and len(server.refreshes()) == sent + 1
+    assert status(work)["slots"] == ["recovery_code", "passphrase"]
+    assert not any(finding["check"] == "vault" for finding in doctor(work))
+
+
+@pytest.mark.parametrize("is_folder_there", [True, False])
+def test_a_vault_that_is_missing_at_the_start_is_not_taken_for_none(work, server, is_folder_there):
+    """A disk that is not mounted yet, say."""
+    work.agent.stop()
+    commits = counter_file(work).read_bytes()
+    place = vault_file(work) if is_folder_there else vault_file(work).parent
+    place.rename(work.root / "away")
+    [finding] = [finding for finding in doctor(work) if finding["check"] == "vault"]
+    assert "is gone" in finding["message"] and ANEW in finding["fix"]
+    work.agent.start()
+    page = work.oauthctl("status")
+    assert "vault gone" in page.stdout and f"{vault_file(work)} is gone" in page.stdout
+    # The accounts of the files, and nothing that says to log in.
+    assert any(line.split()[:2] == ["work", "locked"] for line in page.lines) and "oauthctl login" not in page.stdout
+    assert work.oauthctl("status", "--check", check=False).status == 5
+    for command in (["login", "work"], ["vault", "create"], ["vault", "unlock"], ["vault", "passphrase", "set"],
+                    ["get-token", "work"]):
+        result = work.oauthctl(*command, check=False)
+        assert result.status == 5 and "is gone" in result.stderr and ANEW in result.stderr, result
+    assert counter_file(work).read_bytes() == commits and not vault_file(work).exists()
+    (work.root / "away").rename(place)
+    assert get_token(work).status == 0
+    assert refresh(work, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_to_begin_anew_takes_a_word_and_asks(work, server, is_running):
+    refused = work.oauthctl("vault", "create", "--anew", "--yes", check=False)
+    assert refused.status == 5 and "there is a vault already" in refused.stderr
+    work.agent.stop()
+    if is_running:
+        work.agent.start()
+        get_token(work)
+    (work.data / "oauthctl").rename(work.data / "away")
+    if not is_running:
+        work.agent.start()
+    unasked = work.oauthctl("vault", "create", "--anew", check=False)
+    assert unasked.status == 64 and ANEW + " --yes" in unasked.stderr and not vault_file(work).exists()
+    code, said = run_at_terminal(
+        work, work.programs / "oauthctl", "vault", "create", "--anew", answers={"[y/N]": "n\n"})
+    assert code == 1 and "is gone" in said and not vault_file(work).exists()
+    made = work.oauthctl("vault", "create", "--anew", "--yes")
+    assert len(made.stdout.strip()) == 35
+    assert status(work)["state"] == "open"
+    # Nothing of the old one is in it, and a login is kept.
+    assert get_token(work).status == 4
+    log_in(work, server)
+    work.agent.restart()
+    assert get_token(work).status == 0
+    # The old one put back in its place is old.
+    work.agent.stop()
+    (work.data / "oauthctl").rename(work.data / "new")
+    (work.data / "away").rename(work.data / "oauthctl")
+    work.agent.start()
+    assert status(work)["rolled_back"] is True and refresh(work).status == 5
+
+
+# The file of an account
+
+@pytest.fixture
+def orphan(work):
+    """The login `work`, whose file was removed by hand."""
+    file = work.config / "oauthctl" / "accounts.d" / "work.toml"
+    work.definition = file.read_text()
+    file.unlink()
+    work.oauthctl("reload")
+    return work
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarted):
+    if is_restarted:
+        orphan.agent.restart()
+    step = "oauthctl logout work   # or put its file back"
+    page = orphan.oauthctl("status")
+    assert any(line.split()[:3] == ["work", "file", "gone"] for line in page.lines)
+    assert "its file is gone, and the login is still kept" in page.stdout and step in page.stdout
+    assert orphan.oauthctl("status", "--check", check=False).status == 3
+    assert orphan.oauthctl("account", "list").lines[1].split()[:3] == ["work", "file", "gone"]
+    [finding] = [finding for finding in doctor(orphan) if finding.get("account") == "work"]
+    assert "file is gone" in finding["message"] and finding["fix"] == step
+    token = get_token(orphan)
+    assert token.status == 3 and "its file is gone" in token.stderr and step in token.stderr
+    (orphan.config / "oauthctl" / "accounts.d" / "work.toml").write_text(orphan.definition)
+    orphan.oauthctl("reload")
+    assert get_token(orphan).status == 0
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_login_without_its_file_ends_at_its_server_by_a_logout(orphan, server, is_restarted):
+    if is_restarted:
+        orphan.agent.restart()
+    assert "the server revoked the tokens" in orphan.oauthctl("logout", "work").stderr
+    assert "work" not in orphan.oauthctl("account", "list").stdout
+    assert doctor(orphan) == []
+
+
+def test_a_login_without_its_file_can_be_forgotten(orphan):
+    orphan.oauthctl("account", "forget", "work", "--yes")
+    assert "work" not in orphan.oauthctl("account", "list").stdout
+    assert "Good: 0 records" in orphan.oauthctl("vault", "check").stderr

@@ -1,0 +1,102 @@
+import Glibc
+import Sealing
+import Testing
+
+@testable import TokenVault
+
+@Suite("A vault that is gone is awaited")
+struct GoneTests {
+  let scratch: Scratch
+  let folder: String
+
+  init() throws {
+    scratch = try Scratch()
+    folder = scratch.location.directory
+  }
+
+  private var gone: VaultError { .gone(path: scratch.location.databaseFile) }
+
+  @Test(
+    "What this process had open, a counter, a lock by the user or a key file without the lock file tell of a vault",
+    arguments: [
+      (VaultTraces(), false), (VaultTraces(wasOpen: true), true), (VaultTraces(hasCounter: true), true),
+      (VaultTraces(isHeld: true), true), (VaultTraces(hasKeyFile: true), true),
+      (VaultTraces(hasKeyFile: true, hasLockFile: true), false), (VaultTraces(hasLockFile: true), false),
+    ])
+  func traces(_ traces: VaultTraces, tell: Bool) { #expect(traces.tellOfAVault == tell) }
+
+  @Test("A folder that is moved away under an open vault gets no new one, and is taken again when it comes back")
+  func movedAway() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    try await vault.setPassphrase(Secret("correct horse"), current: nil, cost: .cheap)
+    try await vault.removeSlot(.keyFile, current: Secret("correct horse"))
+    #expect(rename(folder, folder + ".away") == 0)
+    for _ in 0..<2 {
+      await #expect(throws: gone) { try await vault.put(.sample(1, version: 2)) }
+      #expect(await vault.status().state == .failed(gone))
+    }
+    await #expect(throws: gone) { try await vault.create() }
+    await #expect(throws: gone) { try await vault.unlock(passphrase: Secret("correct horse")) }
+    #expect(access(folder, F_OK) != 0 && access(scratch.location.keyFile, F_OK) != 0)
+    #expect(rename(folder + ".away", folder) == 0)
+    #expect(await vault.status().state == .open)
+    try await vault.put(.sample(1, version: 3))
+    #expect(try await vault.held() == [Held(.sample(1, version: 3))])
+    #expect(await vault.status().slots.map(\.kind) == [.recoveryCode, .passphrase])
+    #expect(await vault.status().rollback == nil)
+  }
+
+  @Test("Nor is one made by a process that never had it open", arguments: [true, false])
+  func afterAStart(isFolderThere: Bool) async throws {
+    let first = scratch.vault()
+    try await first.put(.sample(1))
+    await first.close()
+    let (path, counter) = (scratch.location.databaseFile, try scratch.read(scratch.location.counterFile))
+    #expect(isFolderThere ? rename(path, folder + "/../db") == 0 : rename(folder, folder + ".away") == 0)
+    let second = scratch.vault()
+    await #expect(throws: gone) { try await second.loadAll() }
+    await #expect(throws: gone) { try await second.put(.sample(2)) }
+    await #expect(throws: gone) { try await second.create() }
+    await #expect(throws: gone) { try await second.hold() }
+    await #expect(throws: gone) { try await second.unlock() }
+    #expect(await second.status().state == .failed(gone))
+    #expect(try scratch.read(scratch.location.counterFile) == counter)
+    #expect(isFolderThere ? rename(folder + "/../db", path) == 0 : rename(folder + ".away", folder) == 0)
+    #expect(try await second.held() == [Held(.sample(1))])
+  }
+
+  @Test("Told to, it begins anew, and one that comes back then is reported as old")
+  func anew() async throws {
+    let vault = scratch.vault()
+    for version in 1...3 as ClosedRange<UInt64> { try await vault.put(.sample(1, version: version)) }
+    await #expect(throws: VaultError.alreadyExists(path: scratch.location.databaseFile)) {
+      try await vault.create(anew: true)
+    }
+    #expect(rename(folder, folder + ".away") == 0)
+    _ = try await vault.create(anew: true)
+    #expect(try await vault.held() == [])
+    #expect(await vault.status().rollback == nil)
+    try await vault.put(.sample(2))
+    await vault.close()
+    #expect(rename(folder, folder + ".new") == 0 && rename(folder + ".away", folder) == 0)
+    let second = scratch.vault()
+    #expect(try await second.held() == [Held(.sample(1, version: 3))])
+    #expect(await second.status().rollback != nil)
+  }
+
+  @Test("A folder put in the place of the one with the lock is locked, too")
+  func lockOfAnotherFolder() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let files = try scratch.files()
+    #expect(rename(folder, folder + ".away") == 0)
+    await #expect(throws: gone) { try await vault.put(.sample(2)) }
+    #expect(mkdir(folder, 0o700) == 0)
+    try scratch.restore(files)
+    #expect(await vault.status().state == .open)
+    let other = scratch.vault()
+    await #expect(throws: VaultError.self) { try await other.loadAll() }
+    #expect(try await vault.held() == [Held(.sample(1))])
+  }
+}
