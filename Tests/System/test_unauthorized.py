@@ -180,7 +180,7 @@ def test_an_api_that_always_says_401_costs_a_bounded_number_of_refreshes(home, a
             token = answer.lines[0]
     # A burst of three, then one in 30 s.
     assert len(dot.refreshes(mark)) == 3 and statuses == [0, 0, 0] + [6] * 9
-    assert answer.stdout == "" and "too many refreshes" in answer.stderr and "rights" in answer.stderr
+    assert answer.stdout == "" and "too many forced refreshes" in answer.stderr and "rights" in answer.stderr
     with agent.connect() as wire, pytest.raises(WireError) as refused:
         wire.call("token.get", account="work", rejected={"token": token})
     assert refused.value.failure == "rate_limited" and 0 < refused.value.data["retry_after_ms"] <= 30_000

@@ -67,14 +67,17 @@ package enum AccountSelection {
   /// Picks among `accounts`.
   ///
   /// Throws `account_unknown`, `account_ambiguous`, `login_required` (several fit, and none is logged in),
-  /// `not_permitted` (the host is not one of the account's) or `bad_request` (`url` is none).
+  /// `not_permitted` (the host is not one of the account's, or `url` is plain http to another machine) or `bad_request` (`url`
+  /// is none).
   package static func select(
     _ wish: Wish, among accounts: [Candidate]
   ) throws(AgentFailure) -> (name: String, matchedHost: String?) {
     var url: WebURL?
     if let text = wish.url {
       do { url = try WebURL(text) } catch {
-        throw AgentFailure(.badRequest, "url: \(error)", hint: "give an https URL (http on loopback only)")
+        let isReadable = if case .url(_, .plainHTTP) = error { true } else { false }
+        throw AgentFailure(
+          isReadable ? .notPermitted : .badRequest, "url: \(error)", hint: "give an https URL (http on loopback only)")
       }
     }
     let origin = url?.origin.description

@@ -14,6 +14,8 @@ package struct Backoff: Sendable, Equatable {
   package private(set) var askedAt: Double?
   /// Why, for people.
   package private(set) var reason: String?
+  /// Whether only a person helps. It is tried again all the same: nobody tells when it is mended.
+  package internal(set) var needsMending = false
 
   package init() {}
 
@@ -25,6 +27,7 @@ package struct Backoff: Sendable, Equatable {
     let wait = max(min(doubled, Self.lastSeconds), least) * (0.75 + 0.5 * spread)
     failures += 1
     self.reason = reason
+    needsMending = false
     if let retryAfterSeconds {
       let told = min(max(retryAfterSeconds, 0), Self.retryAfterLimitSeconds)
       plannedAt = now + max(told, wait)

@@ -64,6 +64,8 @@ package struct JudgedAnswer: Sendable {
 package enum TokenCallEnd: Sendable {
   /// Nothing was sent, and that says nothing about the server.
   case notTried(String)
+  /// As `notTried`, and it stays so until somebody mends the installation.
+  case notInstalled(String)
   /// Provably nothing was sent: the server could not be reached.
   case notSent(String)
   /// Sent, and no whole answer came: a refresh token may or may not be used up.

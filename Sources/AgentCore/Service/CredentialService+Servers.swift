@@ -129,7 +129,7 @@ extension CredentialService {
   func heard(_ end: TokenCallEnd, to call: TokenCall, for name: String) {
     let route = ServerRoute(call.binding)
     switch end {
-    case .notTried: break
+    case .notTried, .notInstalled: break
     case .answered(let answer):
       heard(answer.dateSeconds, from: route, sent: call.started)
       note(.answer, of: route, for: name)

@@ -59,5 +59,5 @@ extension CredentialService {
 
 extension HTTPFailure {
   /// Whether it says nothing about the server.
-  var isOfThisMachine: Bool { [.helper, .cancelled, .authority].contains(reason) }
+  var isOfThisMachine: Bool { [.helper, .installation, .cancelled, .authority].contains(reason) }
 }

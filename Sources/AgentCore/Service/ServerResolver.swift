@@ -82,6 +82,9 @@ package struct ServerResolver: Sendable {
       case .ask(let next): request = next
       case .found(let metadata, let kind): return (metadata, kind)
       case .failed(let failure):
+        if case .unreachable(let reason) = failure.problem, reason.reason == .installation {
+          throw AgentFailure.installation("\(definition.name): \(reason.message)")
+        }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
           hint: Self.hint(failure))

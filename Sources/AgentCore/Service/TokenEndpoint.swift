@@ -24,6 +24,7 @@ package struct TokenEndpoint: Sendable {
     switch await transport.perform(request, route: route) {
     case .notSent(let failure):
       let reason = "\(call.binding.issuerHost): \(failure.message)"
+      if failure.reason == .installation { return .notInstalled(reason) }
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):

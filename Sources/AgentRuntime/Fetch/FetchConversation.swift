@@ -131,7 +131,7 @@ struct FetchConversation: Sendable {
 
   /// A helper that breaks the format may have done anything: the cautious reading is that it sent the request.
   private static let unreadable = HTTPOutcome.sentNoAnswer(
-    HTTPFailure(.helper, "oauthd-fetch reported something that is no report; check the installation"))
+    HTTPFailure(.installation, "oauthd-fetch did not answer in the expected format"))
 
   private func outcome(_ state: inout Progress) throws(FetchWireError) -> HTTPOutcome? {
     while true {

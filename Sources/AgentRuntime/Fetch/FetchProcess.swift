@@ -81,8 +81,11 @@ package final class FetchProcess: HTTPTransport {
     pipes.closeHelperEnds()
     guard error == 0 else {
       pipes.closeAgentEnds()
+      // What may pass by itself is no fault of the installation.
+      let passes = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR].contains(error)
+      let reason = String(cString: strerror(error))
       return tell(
-        .notSent(HTTPFailure(.helper, plainText("\(helper) could not be started; check the installation"))))
+        .notSent(HTTPFailure(passes ? .helper : .installation, plainText("\(helper) cannot be started: \(reason)"))))
     }
     let kill: @Sendable () -> Void = { [process] in _ = Glibc.kill(process, SIGKILL) }
     switch FetchConversation(
@@ -96,7 +99,11 @@ package final class FetchProcess: HTTPTransport {
       // A helper that closed its pipe is ending; a moment, and its status tells why.
       usleep(50_000)
       kill()
-      let failure = HTTPFailure(.helper, "oauthd-fetch ended without an answer (\(HelperProcess.reap(process)))")
+      let end = HelperProcess.reap(process)
+      // Ours says why before it ends, and only a signal keeps it from that.
+      let isOurs = sent || end.hasPrefix("signal")
+      let failure = HTTPFailure(
+        isOurs ? .helper : .installation, plainText("\(helper) ended without an answer (\(end))"))
       tell(sent ? .sentNoAnswer(failure) : .notSent(failure))
     }
   }

@@ -77,6 +77,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     /// The private authority is not the one that was to be used.
     case authority
     case helper
+    /// The program that sends requests is not there, or is another one: trying again does not help.
+    case installation
   }
 
   package var reason: Reason

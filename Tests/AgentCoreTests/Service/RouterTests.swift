@@ -96,7 +96,7 @@ struct RouterTests {
     let text = try await raw(bench, #"{"jsonrpc":"2.0","id":"x","method":"token.get","params":{"account":"work"}}"#)
     #expect(
       text == #"{"jsonrpc":"2.0","id":"x","error":{"code":5,"data":{"failure":"login_required","hint":"oauthctl login "#
-        + #"work","interaction_required":true,"retryable":false},"message":"work: login needed: not logged in yet"}}"#
+        + #"work","interaction_required":true,"retryable":false},"message":"work: login needed: not logged in"}}"#
         + "\n")
   }
 

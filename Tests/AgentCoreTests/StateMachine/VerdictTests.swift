@@ -30,6 +30,22 @@ struct VerdictTests {
     #expect(driver.sent.count == 1)
   }
 
+  @Test("a broken installation is told with what mends it and no time to try again, and is tried again all the same")
+  func notInstalled() {
+    let (driver, id) = refreshing()
+    driver.endsDurably(.notInstalled("h: oauthd-fetch is missing"))
+    for failure in [driver.failureWhole(id), driver.failureWhole(driver.ask())] {
+      #expect(failure?.kind == .internal && failure?.retryAfterMilliseconds == nil)
+      #expect(failure?.message == "work: h: oauthd-fetch is missing")
+      #expect(failure?.hint?.hasPrefix("install oauthctl again") == true)
+    }
+    driver.pass(10)
+    let later = driver.ask()
+    driver.saved()
+    driver.endsDurably(.notSent("no route"))
+    #expect(driver.failure(later) == .unavailable)
+  }
+
   @Test("a token that is still valid is served whatever became of the grant")
   func stillValid() {
     let driver = MachineDriver(.loggedIn(life: 3_600, age: 3_000))

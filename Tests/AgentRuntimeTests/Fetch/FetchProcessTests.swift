@@ -31,15 +31,15 @@ struct FetchProcessTests {
   @Test(
     "A helper that fails leaves the outcome its last word allows",
     arguments: [
-      ("exit 3", Verdict.notSent(.helper)),
+      ("exit 3", Verdict.notSent(.installation)),
       ("kill -SEGV $$", .notSent(.helper)),
-      ("cat >/dev/null", .notSent(.helper)),
+      ("cat >/dev/null", .notSent(.installation)),
       (#"printf '\021\000\000\000\000'; exit 3"#, .sentNoAnswer(.helper)),
       (#"printf '\021\000\000\000\000'; kill -KILL $$"#, .sentNoAnswer(.helper)),
-      (#"printf '\021\000\000\000'; exit 3"#, .notSent(.helper)),
+      (#"printf '\021\000\000\000'; exit 3"#, .notSent(.installation)),
       (#"printf '\021\000\000\000\000\022\000\000'; exit 3"#, .sentNoAnswer(.helper)),
-      ("echo oops", .sentNoAnswer(.helper)),
-      (#"printf '\022\377\377\377\377'"#, .sentNoAnswer(.helper)),
+      ("echo oops", .sentNoAnswer(.installation)),
+      (#"printf '\022\377\377\377\377'"#, .sentNoAnswer(.installation)),
       (#"printf '\024\000\000\000\005\003\000\002no'"#, .notSent(.tls)),
       (#"printf '\022\000\000\000\004\000\310\000\000\023\000\000\000\002{}'; exec sleep 60"#, .answered(200)),
     ])
@@ -102,7 +102,7 @@ struct FetchProcessTests {
   func missing() async {
     let transport = FetchProcess(helper: "/nonexistent/oauthd-fetch", userAgent: "oauthd/test")
     let outcome = await transport.perform(post("http://127.0.0.1:1/"), route: HTTPRoute())
-    #expect(Verdict(outcome) == .notSent(.helper))
+    #expect(Verdict(outcome) == .notSent(.installation))
     #expect(outcome.failure?.message.contains("/nonexistent/oauthd-fetch") == true)
     await untilGone(transport)
   }

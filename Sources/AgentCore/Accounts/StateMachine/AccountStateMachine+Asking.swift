@@ -75,7 +75,7 @@ extension AccountStateMachine {
 
   /// Serves from what is there, refuses what cannot be met, or lets it wait for a refresh.
   private mutating func consider(_ waiter: Waiter, at now: Moment) -> Consideration {
-    guard let record, let grant = record.grant else { return .refuse(loginRequired("not logged in yet")) }
+    guard let record, let grant = record.grant else { return .refuse(loginRequired("not logged in")) }
     let token = record.token(waiter.key)
     let isRejected = token.map { rejected[$0.fingerprint] != nil } ?? false
     if let token, !isRejected, !waiter.force, suffices(token, for: waiter, at: now) { return .deliver(token) }
@@ -98,12 +98,7 @@ extension AccountStateMachine {
       if isAnotherWanted, let wait = budget.take(at: now.bootSeconds) { return .refuse(rateLimited(wait)) }
       return .wait
     }
-    if let wait = backoff.askWaitMilliseconds(at: now.bootSeconds) {
-      return orElse(
-        AgentFailure(
-          .unavailable, "\(name): \(backoff.reason ?? "the last refresh failed")", hint: doubtHint,
-          retryAfterMilliseconds: wait))
-    }
+    if backoff.askWaitMilliseconds(at: now.bootSeconds) != nil { return orElse(unavailable(at: now)) }
     if let heldBack = heldBack(at: now) { return orElse(heldBack) }
     // Others may wait for a refresh that has not got its place yet: whoever comes meanwhile joins them.
     let joins = waiters.contains { $0.key == waiter.key && (!waiter.force || $0.force && $0.callsBefore == calls) }
@@ -158,7 +153,11 @@ extension AccountStateMachine {
     let most = Int(max(life, 0))
     return AgentFailure(
       .validityUnattainable, "\(name): its tokens live \(most) s, less than the \(Int(least)) s asked for",
-      hint: "ask for less, or for what there is: best_effort, as --best-effort", maximumValiditySeconds: most)
+      hint: Self.validityHint(most), maximumValiditySeconds: most)
+  }
+
+  static func validityHint(_ most: Int) -> String {
+    "ask for at most \(most) s (--min-validity \(most)), or take what there is (--best-effort)"
   }
 
   /// The account's server cannot be reached, and it is not the time to try.
@@ -264,9 +263,9 @@ extension AccountStateMachine {
 
   private func rateLimited(_ wait: Int) -> AgentFailure {
     AgentFailure(
-      .rateLimited, "\(name): too many refreshes were forced in a short time",
+      .rateLimited, "\(name): too many forced refreshes in a short time",
       hint:
-        "the same again in \(max(1, (wait + 999) / 1_000)) s; where a new token is rejected as well, rights are missing",
+        "try again in \(max(1, (wait + 999) / 1_000)) s; if the new token is rejected too, the account lacks rights there",
       retryAfterMilliseconds: wait)
   }
 

@@ -57,7 +57,7 @@ extension AccountStateMachine {
             waiter.id,
             AgentFailure(
               .validityUnattainable, "\(name): a new token lives only \(most) s",
-              hint: "ask for less, or for what there is: best_effort, as --best-effort", maximumValiditySeconds: most)))
+              hint: Self.validityHint(most), maximumValiditySeconds: most)))
       }
     }
     waiters = remaining
@@ -94,7 +94,8 @@ extension AccountStateMachine {
   }
 
   func unavailable(at now: Moment) -> AgentFailure {
-    AgentFailure(
+    if backoff.needsMending, let reason = backoff.reason { return .installation("\(name): \(reason)") }
+    return AgentFailure(
       .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")", hint: doubtHint,
       retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
   }
@@ -103,4 +104,11 @@ extension AccountStateMachine {
   var doubtHint: String? { refusalsWithoutReason > 0 ? "if it stays so: oauthctl login \(name)" : nil }
 
   func host(of binding: DefinitionBinding) -> String { binding.issuerHost }
+}
+
+extension AgentFailure {
+  /// A program of ours that is not there, or is another one.
+  static func installation(_ message: String) -> AgentFailure {
+    AgentFailure(.internal, message, hint: "install oauthctl again, whole: its programs belong together")
+  }
 }

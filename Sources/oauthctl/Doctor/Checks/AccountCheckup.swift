@@ -21,7 +21,14 @@ enum AccountCheckup {
       let answers = group.map { account in Background { server(account, agent, told) } }
       for (account, answer) in zip(group, answers) {
         let server = answer?.value() ?? server(account, agent, told)
-        findings += (state(account) + server + port(account, patient)).map { $0.about(account.account) }
+        for finding in state(account) + server + port(account, patient) {
+          // One fault of the installation is no fault of each account.
+          if finding.check != ProgramCheck.name {
+            findings.append(finding.about(account.account))
+          } else if ProgramCheck.isWhole(patient), !findings.contains(finding) {
+            findings.append(finding)
+          }
+        }
       }
     }
     if patient.accounts.count > most {
@@ -59,8 +66,15 @@ enum AccountCheckup {
         }
       return [.ok("server", said)] + secrets
     } catch {
-      let step = error.nextStep ?? "the same again in a while"
-      return [.wrong("server", error.sentence ?? "\(account.host) was not asked", Finding.Fix(step: step))]
+      let step = error.nextStep ?? "try again later"
+      let sentence = error.sentence ?? "\(account.host) was not asked"
+      let isOurs = if case .agent(let failure, _) = error { failure.kind == .internal } else { false }
+      return [
+        .wrong(
+          isOurs ? ProgramCheck.name : "server",
+          sentence.hasPrefix("\(name): ") ? String(sentence.dropFirst(name.count + 2)) : sentence,
+          Finding.Fix(step: step))
+      ]
     }
   }
 

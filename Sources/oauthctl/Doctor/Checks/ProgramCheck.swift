@@ -2,6 +2,11 @@ import AgentWire
 
 /// The programs that belong together.
 enum ProgramCheck {
+  static let name = "programs"
+
+  /// Whether they are all there.
+  static func isWhole(_ patient: Patient) -> Bool { findings(patient).allSatisfy { $0.level == .ok } }
+
   static func findings(_ patient: Patient) -> [Finding] {
     guard let program = patient.machine.program else { return [] }
     let folder = FileBytes.folder(of: program)
@@ -11,13 +16,13 @@ enum ProgramCheck {
     guard missing.isEmpty else {
       return [
         .wrong(
-          "programs", "\(missing.joined(separator: " and ")) should be beside oauthctl in \(patient.shown(folder))",
+          name, "\(missing.joined(separator: " and ")) should be beside oauthctl in \(patient.shown(folder))",
           .advice("install it there: the four programs stay together"))
       ]
     }
     return [
       .ok(
-        "programs",
+        name,
         "oauthctl \(ProjectVersion.current), with oauthd, oauthd-fetch and oauthd-redirect in \(patient.shown(folder))")
     ]
   }
