@@ -29,10 +29,10 @@ struct BrowserTests {
   func stillWaiting() {
     var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)
     login.redirectURI = "http://127.0.0.1:8914/callback"
-    let lines = LoginWords.stillWaiting(login, readsInput: true)
+    let lines = LoginWords.stillWaiting(login, secondsLeft: 280, readsInput: true)
     #expect(lines.contains { $0.contains("http://127.0.0.1:8914/callback") && $0.contains("--port N") })
     #expect(lines.last?.contains("pasted") == true)
-    #expect(LoginWords.stillWaiting(login, readsInput: false).allSatisfy { !$0.contains("pasted") })
+    #expect(LoginWords.stillWaiting(login, secondsLeft: 280, readsInput: false).allSatisfy { !$0.contains("pasted") })
   }
 
   @Test(

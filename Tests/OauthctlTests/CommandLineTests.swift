@@ -47,6 +47,24 @@ struct CommandLineTests {
     ])
   func notHot(arguments: [String]) { #expect(HotCommand(arguments) == nil) }
 
+  @Test(
+    "What is not understood points to the help of the command it was said to",
+    arguments: [
+      (["agent", "log", "-n", "abc"], "oauthctl agent log --help"), (["agent", "frob"], "oauthctl agent --help"),
+      (["get-token", "--frob"], "oauthctl get-token --help"), (["frob"], "oauthctl --help"),
+      (["vault", "recovery", "renew", "--frob"], "oauthctl vault recovery renew --help"),
+    ])
+  func help(words: [String], step: String) {
+    let page = Page()
+    do {
+      _ = try Oauthctl.parseAsRoot(words)
+      Issue.record("it was understood")
+    } catch {
+      #expect(CommandLineEntry.report(error, words, to: page.terminal()) == 64)
+    }
+    #expect(page.error.hasSuffix("  run: \(step)\n"))
+  }
+
   @Test("The flags of get-token become the parameters of token.get")
   func tokenFlags() throws {
     let words = [

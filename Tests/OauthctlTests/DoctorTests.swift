@@ -249,7 +249,17 @@ struct DoctorTests {
     ),
     (
       "a server that is away", { _, agent in agent.serverFailure = AgentFailure(.unavailable, "h: no route") },
-      ["wrong server: the same again in a while"]
+      ["wrong server: try again later"]
+    ),
+    (
+      "another program in the place of oauthd-fetch",
+      { _, agent in agent.serverFailure = AgentFailure(.internal, "work: no oauthd-fetch", hint: "install it") },
+      ["wrong programs: install it"]
+    ),
+    (
+      "a host that no account has",
+      { machine, _ in machine.gitHelpers += "credential.https://gone.helper\n/opt/bin/git-credential-oauthctl\0" },
+      ["note git: oauthctl setup git --remove --host https://gone"]
     ),
     (
       "a missing secret", { _, agent in agent.check.missingSecrets = ["client_secret"] },
@@ -286,16 +296,39 @@ struct DoctorTests {
     #expect(Self.troubles(Self.findings(machine, agent)) == Self.cases[index].2, "\(Self.cases[index].0)")
   }
 
-  @Test("Without an agent the rest is looked at, and a socket that nobody serves is wrong")
+  @Test("Without an agent the rest is looked at; a socket that its agent left is nothing wrong, a strange one is")
   func absent() {
     var agent = PretendedAgent()
-    agent.absence = .notReachable("nobody listens", run: nil)
+    agent.absence = .notReachable("the agent cannot be reached at /s: its queue is full", run: nil)
     var machine = PretendedMachine()
     #expect(Self.troubles(Self.findings(machine, agent)) == ["wrong agent: oauthctl status"])
+    agent.absence = .notReachable("the agent cannot be reached at /s: nobody listens", run: nil)
+    #expect(Self.troubles(Self.findings(machine, agent)) == ["note agent: oauthctl status && oauthctl doctor"])
     machine.files["/run/user/7/oauthctl/agent.sock"] = nil
     #expect(Self.troubles(Self.findings(machine, agent)) == ["note agent: oauthctl status && oauthctl doctor"])
     #expect(
       Self.troubles(Self.findings(machine, agent, ["OAUTHCTL_SOCKET": "/run/user/7/oauthctl/agent.sock"])).count == 2)
+  }
+
+  @Test("A missing oauthd-fetch is one fault, whatever the accounts say")
+  func missingHelper() {
+    var agent = PretendedAgent()
+    agent.serverFailure = AgentFailure(.internal, "work: /opt/bin/oauthd-fetch cannot be started", hint: "install it")
+    var machine = PretendedMachine()
+    machine.files["/opt/bin/oauthd-fetch"] = nil
+    #expect(
+      Self.troubles(Self.findings(machine, agent)) == [
+        "wrong programs: install it there: the four programs stay together"
+      ]
+    )
+  }
+
+  @Test("What a server says is not told with the account's name twice")
+  func accountOnce() throws {
+    var agent = PretendedAgent()
+    agent.serverFailure = AgentFailure(.unavailable, "work: No metadata.")
+    let found = try #require(Self.findings(.init(), agent).first { $0.check == "server" })
+    #expect(found.message == "No metadata." && found.account == "work")
   }
 
   @Test("A shell's proxy is told without its password")

@@ -108,6 +108,38 @@ struct GitTests {
     #expect(line.contains("https://other@h:8443/"))
   }
 
+  @Test(
+    "What git asks us for without an account is found, and what takes exactly that out",
+    arguments: [
+      (["https://h:8443"], ["https://h:8443", "https://h", "https://h:8443/team"], [], nil),
+      (
+        ["https://h"], ["https://h", "https://gone", "https://gone:1"], ["https://gone", "https://gone:1"],
+        "oauthctl setup git --remove --host https://gone --host https://gone:1"
+      ),
+      (["https://h"], ["https://gone"], ["https://gone"], "oauthctl setup git --remove"),
+      ([], ["https://h2"], ["https://h2"], "oauthctl setup git --remove"),
+    ] as [([String], [String], [String], String?)])
+  func unserved(hosts: [String], configured: [String], found: [String], removal: String?) {
+    var account = PretendedAgent().account
+    account.hosts = hosts
+    let list = configured.map { "credential.\($0).helper\n/opt/bin/git-credential-oauthctl\0" }.joined()
+    let helpers = GitConfiguration.helpers(in: list + "credential.helper\nstore\0")
+    #expect(GitConfiguration.unserved(by: [account], in: helpers) == found)
+    if let removal { #expect(GitConfiguration.removal(of: found, in: helpers) == removal) }
+  }
+
+  @Test("Where the user name is nobody's, git is told to change the address first, where one wins")
+  func otherName() {
+    let failure = AgentFailure(.accountUnknown, "no account answers to nobody", accounts: ["other", "work"])
+    let line = GitCredentialHelper.failure(.agent(failure, account: nil), at: "https://h:8443")
+    guard case .needsPerson(let line) = line else {
+      Issue.record("git would go on")
+      return
+    }
+    #expect(line.contains("the repository's address, like https://other@h:8443/…"))
+    #expect(!line.contains("git config --global"))
+  }
+
   @Test("A token that lives shorter than git may need it is replaced where that can be had, and given where not")
   func validity() throws {
     let lookup = try #require(GitLookup(GitCredentialRequest(Array("protocol=https\nhost=h\n".utf8))))

@@ -10,6 +10,7 @@ import socket
 import pytest
 
 from support import processes
+from support.accounts import account_file, define
 from support.dev_server import consenting
 from support.home import accepts
 from support.login import wait_until
@@ -135,6 +136,16 @@ def test_what_the_agent_does_not_find_is_told_with_the_folder_that_it_reads(home
     file.write_text('issuer = "https://i.example"\nclient_id = "c"\n')
     told = home.oauthctl("get-token", "work", check=False, environment=shell)
     assert told.status == 3 and f"run: mv {file} {home.config}/oauthctl/accounts.d/" in told.stderr
+
+
+def test_restart_says_that_files_with_problems_are_given_up(home):
+    define(home, "work", 'issuer = "https://h"', 'client_id = "c"')
+    start(home)
+    account_file(home).write_text("issuer = \n")
+    said = home.oauthctl("agent", "restart").stderr
+    assert "1 configuration file has a problem" in said and said.endswith("  run: oauthctl status\n")
+    account_file(home).unlink()
+    assert "problem" not in home.oauthctl("agent", "restart").stderr
 
 
 def test_an_agent_that_a_variable_names_is_not_ended_for_a_restart(home):

@@ -57,8 +57,30 @@ def test_a_first_login_at_a_server_that_is_not_there_says_what_to_look_at(home, 
         endpoints = ["--token-endpoint", issuer + "/token"] if has_endpoints else []
         failed = home.oauthctl("login", "work", issuer, *MACHINE, *endpoints, stdin="secret\n", check=False)
     assert failed.status == 6 and "connect" in failed.stderr.lower()
-    assert failed.stderr.endswith("\n  check its address, and whether the server runs; then the same again\n"), failed
+    assert failed.stderr.endswith("\n  check its address, and whether the server runs; then try again\n"), failed
     assert not account_file(home).exists()
+
+
+def test_a_scope_that_is_refused_at_the_first_login_is_told_without_the_file_that_is_gone(home, server):
+    arguments = [*MACHINE, "--scope", "no-such"]
+    failed = home.oauthctl("login", "work", server.issuer, *arguments, stdin="dev-machine-secret\n", check=False)
+    assert failed.status == 9 and "is removed again" in failed.stderr and "invalid_scope" in failed.stderr
+    assert failed.stderr.rstrip().endswith("# with another --scope") and "check scope in" not in failed.stderr
+    assert shlex.split(next_step(failed)) == ["oauthctl", "login", "work", server.issuer, *arguments]
+
+
+def test_without_browser_and_terminal_a_login_ends_at_once_and_names_a_browser_that_is_gone(home, server):
+    home.environment["BROWSER"] = "/gone/firefox"
+    failed = home.oauthctl("login", "work", server.issuer, "--client-id", "dev", check=False)
+    assert failed.status == 64 and "BROWSER (/gone/firefox)" in failed.stderr
+    assert "no browser can be opened here" in failed.stderr and "--device" in next_step(failed)
+    assert not account_file(home).exists() and accounts(home) == []
+    # Who says so waits for a browser elsewhere, and is told how long.
+    command = home.start(
+        home.programs / "oauthctl", "login", "work", server.issuer, "--client-id", "dev", "--no-browser")
+    assert any("Waiting 5 min at most" in line for line in command.stderr)
+    command.send_signal(signal.SIGINT)
+    command.communicate(timeout=20)
 
 
 def test_a_login_given_up_leaves_nothing(home, server):

@@ -169,7 +169,7 @@ def test_without_its_secret_a_machine_is_not_logged_in(home, agent, dot):
     mark = dot.mark()
     arguments = [word for word in MACHINE if word != "--client-secret-stdin"]
     result = home.oauthctl("login", "machine", dot.issuer, *arguments, check=False)
-    assert result.status != 0 and "the same with --client-secret-stdin" in result.stderr
+    assert result.status != 0 and "again with --client-secret-stdin" in result.stderr
     assert dot.token_requests("client_credentials", mark) == []
 
 

@@ -45,6 +45,8 @@ VARIABLE = [
     (r"{issuer}", "https://gitlab.example.com"),
     (r"{host}|(?<![\d.<])127\.0\.0\.1(?!:\d)", "gitlab.example.com"),
     (r"<loopback>", "127.0.0.1"),
+    # An installation has this link beside its programs.
+    (r"'{programs}/oauthctl git-credential'", "/usr/local/bin/git-credential-oauthctl"),
     (r"{programs}/oauthctl", "/usr/local/bin/oauthctl"),
     (r"(?m)^  [0-9A-HJKMNP-TV-Z]{{5}}(-[0-9A-HJKMNP-TV-Z]{{5}}){{5}}$", "  1W6B8-5M1HJ-FD7GK-WT8PP-WJBMJ-S00SS"),
 ]

@@ -362,7 +362,7 @@ def test_a_wrong_passphrase_delays_nobody_who_wants_a_token(vault, server):
         assert error.failure == "rate_limited" and 0 < error.data["retry_after_ms"] <= 1000
         caller.call("token.get", account="work")
         result = vault_command(vault, "recovery", "renew", secrets=[PASSPHRASE], check=False)
-        assert result.status in (0, 6) and ("the same again in 1 s" in result.stderr or result.status == 0)
+        assert result.status in (0, 6) and ("try again in 1 s" in result.stderr or result.status == 0)
 
         def renewed():
             return vault_command(vault, "recovery", "renew", secrets=[PASSPHRASE], check=False).status == 0

@@ -7,6 +7,9 @@ package struct SocketDoor {
   /// Longest wait for a place in the agent's queue of connections.
   package static let connectMilliseconds = 5_000
 
+  /// Why a socket without an agent refuses, for people; also how a command tells it from other reasons.
+  package static let nobodyListens = "nobody listens"
+
   let location: SocketLocation
   /// The effective user id: the only one the agent may have.
   let uid: UInt32
@@ -56,7 +59,7 @@ package struct SocketDoor {
       if result == 0 { return descriptor }
       switch errno {
       case EINTR: continue
-      case ECONNREFUSED, ENOENT: throw .nobody("nobody listens")
+      case ECONNREFUSED, ENOENT: throw .nobody(Self.nobodyListens)
       case EAGAIN: throw .busy
       default: throw .untrusted(describe(errno: errno))
       }

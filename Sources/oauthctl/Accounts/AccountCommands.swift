@@ -81,6 +81,11 @@ struct AccountCommand: ParsableCommand {
       try AccountName.check(name)
       let file = try AccountFile(account: name, in: bench.surroundings)
       if !yes {
+        if let details = try? bench.agent.ask(AccountShow(account: name)), details.loggedInAt != nil {
+          bench.terminal.say(
+            "Its login at \(details.summary.host) stays valid there. To end that too, answer n and run: "
+              + "oauthctl logout \(name)")
+        }
         let with = file.exists ? ", with \(bench.surroundings.abbreviated(file.path))" : ""
         let question = "Forget \(name)\(with)?"
         guard try bench.terminal.confirm(question, otherwise: "oauthctl account forget \(name) --yes") else {
@@ -89,7 +94,23 @@ struct AccountCommand: ParsableCommand {
       }
       try bench.forget(name, file)
       bench.terminal.say("Forgot \(name).")
+      tellOfGit(bench)
     }
+  }
+}
+
+extension AccountCommand.Forget {
+  /// git may still ask for hosts that only this account had.
+  private func tellOfGit(_ bench: Workbench) {
+    guard let accounts = try? bench.allAccounts(),
+      let (status, text) = try? Program.output(of: ["git", "config", "--global"] + GitConfiguration.query), status == 0
+    else { return }
+    let helpers = GitConfiguration.helpers(in: text)
+    let urls = GitConfiguration.unserved(by: accounts, in: helpers)
+    guard !urls.isEmpty else { return }
+    bench.terminal.warn(
+      "git still asks oauthctl for \(urls.joined(separator: ", ")), where no account is any more",
+      run: GitConfiguration.removal(of: urls, in: helpers))
   }
 }
 

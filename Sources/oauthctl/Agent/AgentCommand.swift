@@ -96,6 +96,14 @@ struct AgentCommand: ParsableCommand {
         bench.terminal.warn(step.remark, run: step.run)
       }
       bench.tellFolders(status)
+      // The agent before could go on with what it had read while the files were right.
+      let broken = Set(status.problems.map(\.file)).count
+      if broken > 0 {
+        bench.terminal.warn(
+          broken == 1
+            ? "1 configuration file has a problem, so the new agent cannot use it"
+            : "\(broken) configuration files have problems, so the new agent cannot use them", run: "oauthctl status")
+      }
     }
   }
 }

@@ -14,7 +14,8 @@ extension AgentCommand {
         """)
     @Flag(name: .shortAndLong, help: "Goes on with what comes.") var follow = false
     @Option(
-      name: [.customShort("n"), .long], help: "Begins with the last NUMBER lines: all, or ten with --follow.")
+      name: [.customShort("n"), .long],
+      help: ArgumentHelp("Begins with so many of the last lines: all, or ten with --follow.", valueName: "number"))
     var lines: Int?
     @OptionGroup var verbosity: Verbosity
 

@@ -68,12 +68,18 @@ struct CurlInvocation: Sendable, Equatable {
     }
   }
 
+  /// Operands that can be accounts' names and are hardly hosts. Only asked where no name came first.
+  var possibleNames: [String] {
+    guard account == nil else { return [] }
+    return arguments.urls.filter { AccountName.isValid($0) && !$0.contains(".") && $0 != "localhost" }
+  }
+
   private static func failure(_ error: any Error) -> CommandError {
     switch error as? CurlArguments.Refusal {
     case .unknownOption(let option):
       .local(
         "curl option \(option) is not known here, so its next word could be anything",
-        run: "the same with the option's full name, or curl itself", status: 125)
+        run: "write the option's full name, or use curl itself", status: 125)
     case .missingValue(let option):
       .local("curl's \(option) lacks its value", run: "curl --help all", status: 125)
     case nil:

@@ -40,16 +40,19 @@ struct CurlPolicy: Sendable {
   private func checkTogether(_ urls: [CurlURL]) throws(Refusal) {
     let moving = arguments.first(of: CurlOptionEffects.moveConnection)
     if Self.staysOnThisMachine(urls, arguments), let moving {
-      throw Refusal("a token that goes to this machine without a check goes nowhere else: no --\(moving) here")
+      throw Refusal(
+        "--\(moving) could lead the token off this machine, where nothing checks who gets it",
+        run: "leave --\(moving) out")
     }
     guard Set(urls.map(\.scheme)).count <= 1 else {
-      throw Refusal("http and https in one call share their rules", run: "oauthctl curl once for each")
+      throw Refusal(
+        "the URLs of one call are all http or all https", run: "call oauthctl curl once for http and once for https")
     }
     if anyHost { return }
     if arguments.isOn("insecure"), !urls.allSatisfy(\.isLoopback) {
       throw Refusal(
         "--insecure gives the token to whoever answers for the host",
-        run: "the same with --cacert FILE, or oauthctl curl --any-host NAME …")
+        run: "name the authority with --cacert FILE instead, or oauthctl curl --any-host NAME …")
     }
     if let trust = arguments.first(of: CurlOptionEffects.chooseTrust), let moving, moving != "interface" {
       throw Refusal(
@@ -67,14 +70,15 @@ struct CurlPolicy: Sendable {
       case .plainText(let host):
         throw Refusal(
           "http://\(host) would carry the token readable; plain http is for this machine only",
-          run: "the same with https://")
+          run: "write https:// in the URL")
       case .userInfo:
         throw Refusal(
-          "a user name or password in the URL and a token contradict each other", run: "the same without it")
+          "a user name or password in the URL and a token contradict each other",
+          run: "leave them out of the URL")
       case .host(let host):
         throw Refusal(
           "cannot tell for sure which host \"\(host)\" is, so it gets no token",
-          run: "the same with a plain host name (no patterns, no %, no blanks; IDN as xn--…)")
+          run: "write a plain host name (no patterns, no %, no blanks; IDN as xn--…)")
       }
     }
   }
@@ -97,14 +101,14 @@ struct CurlPolicy: Sendable {
     case "location-trusted":
       throw Refusal(
         "--location-trusted would give the token to every host the server redirects to",
-        run: "the same with --location")
+        run: "use --location instead")
     case "next":
-      throw Refusal("--next begins a request without the token", run: "oauthctl curl once for each")
+      throw Refusal("--next begins a request without the token", run: "call oauthctl curl once for each request")
     case "proto", "proto-redir":
       guard Self.leavesOnlyHTTPS(option.value ?? "") else {
         throw Refusal(
           "--\(name) would allow more than https, and a token goes over https only",
-          run: "the same with --\(name) =https")
+          run: "use --\(name) =https")
       }
     case "proto-default" where option.value != "https":
       throw Refusal("--\(name) may only say https here: a token goes over https only")
@@ -112,9 +116,9 @@ struct CurlPolicy: Sendable {
       throw Refusal("--libcurl would write the token into a file")
     case "trace" where option.value != "-" && option.value != "%",
       "trace-ascii" where option.value != "-" && option.value != "%":
-      throw Refusal("--\(name) would write the token into a file", run: "the same with --\(name) -")
+      throw Refusal("--\(name) would write the token into a file", run: "use --\(name) -")
     case "stderr" where option.value != "-" && showsToken:
-      throw Refusal("--stderr would write the token that --verbose shows into a file", run: "the same without it")
+      throw Refusal("--stderr would write the token that --verbose shows into a file", run: "leave --stderr out")
     case "engine": throw Refusal("--engine loads a library into the program that has the token")
     case "request" where !CurlOptionEffects.isMethod(option.value ?? ""):
       throw Refusal("--request is no method: it could name another host")
@@ -128,7 +132,7 @@ struct CurlPolicy: Sendable {
         run: "oauthctl curl --any-host NAME …, if you know what is in it")
     default:
       if isExpanded, !isFreeText, !anyHost {
-        throw Refusal("--expand-\(name) hides from this check what it says", run: "the same with --\(name)")
+        throw Refusal("--expand-\(name) hides from this check what it says", run: "use --\(name)")
       }
     }
   }
@@ -142,12 +146,12 @@ struct CurlPolicy: Sendable {
     if line.hasPrefix("@") {
       throw Refusal(
         "--header @FILE may hide an Authorization or Host header from this check",
-        run: "the same with each header by itself, or oauthctl curl --any-host NAME …")
+        run: "give each header by itself, or oauthctl curl --any-host NAME …")
     }
     guard CurlOptionEffects.isReserved(header: Self.name(ofHeader: line)) else { return }
     throw Refusal(
       "a Host header of your own may lead to another host than the URL's, and the token with it",
-      run: "the same without it, or oauthctl curl --any-host NAME …")
+      run: "leave it out, or oauthctl curl --any-host NAME …")
   }
 
   /// Whether a mark such as `:` or `@` is followed by a combining one: here the two are one character, and curl reads bytes.

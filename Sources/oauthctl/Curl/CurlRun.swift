@@ -10,6 +10,7 @@ struct CurlRun {
 
   /// - Returns: curl's exit status.
   func run() throws(CommandError) -> Int32 {
+    try checkOrder()
     let policy = CurlPolicy(arguments: invocation.arguments, anyHost: invocation.anyHost)
     let urls: [CurlURL]
     do {
@@ -38,11 +39,20 @@ struct CurlRun {
         let why = obstacle ?? "more on standard input than is kept"
         bench.terminal.warn(
           "\(answer.account): the server answered 401; not tried again because of \(why)",
-          run: "oauthctl get-token \(answer.account) --force, then the same again")
+          run: "oauthctl get-token \(answer.account) --force, then repeat the call")
       }
       return status
     }
     return try runTwiceAtMost(settings, answer, input)
+  }
+
+  /// curl takes its operands in any order, so an account's name behind an option would be a URL to it.
+  private func checkOrder() throws(CommandError) {
+    for name in invocation.possibleNames where (try? bench.agent.ask(AccountShow(account: name))) != nil {
+      throw .local(
+        "\(name) is an account, and its name comes first",
+        run: "oauthctl curl \(invocation.anyHost ? "--any-host " : "")\(name) …", status: 125)
+    }
   }
 
   private func runTwiceAtMost(

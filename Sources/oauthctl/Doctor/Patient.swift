@@ -7,6 +7,8 @@ struct Patient: Sendable {
   var surroundings: Surroundings
   var agent: AgentState
   var accounts: [AccountSummary] = []
+  /// Whether `accounts` are all there are.
+  var knowsAllAccounts = false
 
   enum AgentState: Sendable {
     case running(hello: AgentHelloAnswer, status: AgentStatusAnswer)
@@ -32,7 +34,9 @@ struct Patient: Sendable {
       return
     }
     // Where the vault does not open there is no list, and the vault's own finding says why.
-    accounts = (try? bench.allAccounts()) ?? []
+    guard let all = try? bench.allAccounts() else { return }
+    accounts = all
+    knowsAllAccounts = true
   }
 
   /// Whether there is an account, or a file of one where no agent tells.
@@ -44,6 +48,7 @@ struct Patient: Sendable {
   /// Leaves out all accounts but one.
   mutating func keep(_ account: String) throws(CommandError) {
     accounts = accounts.filter { $0.account == account }
+    knowsAllAccounts = false
     guard accounts.isEmpty, case .running = agent else { return }
     let unknown = AgentFailure(.accountUnknown, "\(account): no such account", hint: "oauthctl account list")
     throw .agent(AgentFolders(surroundings, status).explained(unknown, about: account), account: account)

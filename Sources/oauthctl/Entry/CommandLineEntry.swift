@@ -29,11 +29,21 @@ enum CommandLineEntry {
         Oauthctl.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
       return 0
     }
-    let subcommand = words.first.map { $0.hasPrefix("-") ? "" : " " + $0 } ?? ""
-    let known = Oauthctl.configuration.subcommands.contains { " " + ($0.configuration.commandName ?? "") == subcommand }
     let usage = CommandError.usage(
-      message.isEmpty ? "no command" : message, run: "oauthctl\(known ? subcommand : "") --help")
+      message.isEmpty ? "no command" : message, run: (["oauthctl"] + path(words) + ["--help"]).joined(separator: " "))
     return tell(usage, words, to: terminal)
+  }
+
+  /// The words that name a command, as far as they do.
+  private static func path(_ words: [String]) -> [String] {
+    var command: any ParsableCommand.Type = Oauthctl.self
+    var path: [String] = []
+    for word in words {
+      guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
+      path.append(word)
+      command = next
+    }
+    return path
   }
 
   /// In words for people, and as JSON for whoever asked for JSON.

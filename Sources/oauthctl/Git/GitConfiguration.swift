@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 
 /// What git's configuration says of helpers, as `git config --null --get-regexp` lists it.
@@ -29,6 +30,21 @@ enum GitConfiguration {
       return url == origin || url.hasPrefix(origin + "/")
     }
     return own.contains { GitSetup.isOurs($0.command) } && own.contains { $0.command.isEmpty }
+  }
+
+  /// URLs for which git asks us though no account's host is meant, without the account's own deeper paths; sorted.
+  static func unserved(by accounts: [AccountSummary], in helpers: [Helper]) -> [String] {
+    var served = Set(accounts.flatMap(\.hosts).map { GitSetup.url(host: $0) })
+    // What `setup git` adds for a host with a port.
+    for url in served { GitSetup.portlessURL(host: url).map { _ = served.insert($0) } }
+    let ours = helpers.filter { GitSetup.isOurs($0.command) && !$0.url.isEmpty }.map(\.url)
+    return Set(ours.filter { url in !served.contains { url == $0 || url.hasPrefix($0 + "/") } }).sorted()
+  }
+
+  /// What takes ours out for `urls`, all of which are ours.
+  static func removal(of urls: [String], in helpers: [Helper]) -> String {
+    let isAll = helpers.allSatisfy { !GitSetup.isOurs($0.command) || urls.contains($0.url) }
+    return "oauthctl setup git --remove" + (isAll ? "" : urls.map { " --host \(FileBytes.quoted($0))" }.joined())
   }
 
   /// Asks git. False where it does not answer.

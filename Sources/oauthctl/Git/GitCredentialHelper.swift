@@ -96,7 +96,8 @@ struct GitCredentialHelper {
     if case .agent(var failure, let account) = error, let names = failure.accounts {
       switch failure.kind {
       case .accountAmbiguous, .accountUnknown:
-        failure.hint = choice(names, at: origin)
+        failure.hint =
+          failure.kind == .accountUnknown ? otherName(names, at: origin) : choice(names, at: origin)
         error = .agent(failure, account: account)
       default: break
       }
@@ -115,10 +116,19 @@ struct GitCredentialHelper {
   /// How git is told which account: for the whole server, or for this repository's address.
   private static func choice(_ names: [String], at origin: String) -> String {
     let commands = NamedChoice.text(names) { "git config --global credential.\(origin).username \($0)" }
-    let address = origin.range(ofText: "://").map {
-      "\(origin[..<$0.upperBound])\(names.first ?? "NAME")@\(origin[$0.upperBound...])/…"
-    }
-    return commands + "   (or in the address, like \(address ?? origin))"
+    return commands + "   (or in the address, like \(address(names, at: origin)))"
+  }
+
+  /// Where the user name that git gave is nobody's. One in the address wins over git's configuration, so that is where it
+  /// has to be changed first.
+  private static func otherName(_ names: [String], at origin: String) -> String {
+    "write the account's name in the repository's address, like \(address(names, at: origin)), or take the name out there "
+      + "(see: git remote -v; where no name is: git config --get-all credential.\(origin).username)"
+  }
+
+  private static func address(_ names: [String], at origin: String) -> String {
+    guard let scheme = origin.range(ofText: "://") else { return origin }
+    return "\(origin[..<scheme.upperBound])\(names.first ?? "NAME")@\(origin[scheme.upperBound...])/…"
   }
 
   private func readRequest() throws(CommandError) -> GitCredentialRequest {

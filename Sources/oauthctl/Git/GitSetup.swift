@@ -56,11 +56,13 @@ enum GitSetup {
   }
 
   /// For a host with a port: the key without it, which libgit2's users in Rust (cargo) look for. Nil where there is none.
-  static func portlessKey(host: String) -> String? {
+  static func portlessKey(host: String) -> String? { portlessURL(host: host).map { key(host: $0) } }
+
+  static func portlessURL(host: String) -> String? {
     guard let authority = authorityPart(of: url(host: host)), !authority.hasPrefix("["),
       let colon = authority.firstIndex(of: ":")
     else { return nil }
-    return key(host: "https://" + authority[..<colon])
+    return "https://" + authority[..<colon]
   }
 
   /// git replaces the file that it changes: a device, or a symbolic link to one, would be gone.

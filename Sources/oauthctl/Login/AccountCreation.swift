@@ -33,7 +33,7 @@ struct AccountCreation {
       for problem in check.problems.dropLast() { bench.terminal.warn("\(name): \(reason(problem))") }
       throw .configuration(
         "\(name): \(check.problems.last.map(reason) ?? "the account cannot be used")",
-        run: "the same with that put right; nothing was written")
+        run: "nothing was written: correct that, and run the command again")
     }
     let path = bench.surroundings.abbreviated(file.path)
     let saved = try save(text, to: file, shownAs: path)
@@ -54,7 +54,7 @@ struct AccountCreation {
   func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
     var error = error
     if isFirst, case .agent(let failure, _) = error, failure.kind == .unavailable, failure.hint == nil {
-      error = error.advising("check its address, and whether the server runs; then the same again")
+      error = error.advising("check its address, and whether the server runs; then try again")
     }
     guard isFirst, file.exists else { return error }
     let path = bench.surroundings.abbreviated(file.path)
@@ -78,6 +78,10 @@ struct AccountCreation {
       let other = otherMethod.map { " and secret; some servers want --client-authentication \($0)" } ?? ""
       return error.advising("\(command)   # with the right client id\(other)")
     }
+    // The agent names the file, which is gone.
+    if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
+      return error.advising("\(command)   # with another --scope")
+    }
     let step = error.nextStep?.replacingFirst("oauthctl secret set \(name) password && ", with: "")
     let short = "oauthctl login \(name)"
     // Said once.
@@ -93,7 +97,7 @@ struct AccountCreation {
       if !replace {
         bench.terminal.say("\(name) is defined already, and differs:")
         for line in AccountFile.differences(from: old, to: text) { bench.terminal.say("  " + line) }
-        let otherwise = "the same with --replace, or: oauthctl login \(name)"
+        let otherwise = "run the command again with --replace, or: oauthctl login \(name)"
         guard try bench.terminal.confirm("Replace \(path)?", otherwise: otherwise) else {
           throw .configuration("\(name): kept as it was", run: otherwise)
         }

@@ -22,7 +22,8 @@ struct LoginCommand: ParsableCommand {
     if options.clientSecretFromInput, options.passwordFromInput {
       throw .usage(
         "standard input holds one secret: use --client-secret-stdin or --password-stdin, not both",
-        run: "the same with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
+        run:
+          "run the command again with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
       )
     }
     try options.checkTimeout()
@@ -125,7 +126,7 @@ struct LoginCommand: ParsableCommand {
         try bench.terminal.askSecret(
           "Client secret of \(account)\(check.secretOwner)",
           otherwise: isNew
-            ? "the same with --client-secret-stdin < FILE"
+            ? "run the command again with --client-secret-stdin < FILE"
             : "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
     }
     if options.passwordFromInput {
@@ -136,7 +137,8 @@ struct LoginCommand: ParsableCommand {
         try bench.terminal.askSecret(
           "Password for \(account)\(check.secretOwner)",
           otherwise: isNew && !options.clientSecretFromInput
-            ? "the same with --password-stdin < FILE" : "oauthctl login \(account) --password-stdin < FILE"))
+            ? "run the command again with --password-stdin < FILE" : "oauthctl login \(account) --password-stdin < FILE"
+        ))
     }
   }
 

@@ -72,6 +72,11 @@ struct LoginFlow {
       for entry in BrowserRule(bench.surroundings).refused where !noBrowser {
         bench.terminal.warn("BROWSER: “\(entry)” is not one program without blanks, so it was not started")
       }
+      if !isRemote, !noBrowser, BrowserRule(bench.surroundings).refused.isEmpty,
+        let named = bench.surroundings["BROWSER"]
+      {
+        bench.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
+      }
       let lines = LoginWords.pasteBack(
         url: url, redirectURI: login.redirectURI, host: Self.hostName, isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { bench.terminal.say(line) }
@@ -89,6 +94,7 @@ struct LoginFlow {
     var ended: Result<LoginProgress, CommandError>?
     var pasted: [UInt8] = []
     var input: Int32 = readsInput ? STDIN_FILENO : -1
+    var hasInput = false
     var hintDue = login.kind == .browser ? Self.monotonic() + Self.hintMilliseconds : nil
     let end = timeoutSeconds.map { Self.monotonic() + $0 * 1_000 }
     while true {
@@ -101,7 +107,10 @@ struct LoginFlow {
       let ready = poll(&waiting, nfds_t(waiting.count), Int32(clamping: patience))
       if let due = hintDue, Self.monotonic() >= due {
         hintDue = nil
-        for line in LoginWords.stillWaiting(login, readsInput: readsInput) { bench.terminal.say(line) }
+        let left = seconds(of: login) - Self.hintMilliseconds / 1_000
+        for line in LoginWords.stillWaiting(login, secondsLeft: left, readsInput: input >= 0) {
+          bench.terminal.say(line)
+        }
       }
       if ready <= 0 {
         if let end, Self.monotonic() >= end { throw giveUp(login) }
@@ -117,6 +126,8 @@ struct LoginFlow {
       if waiting[2].revents != 0 {
         let some = FileBytes.readSome(from: STDIN_FILENO, limit: 16 << 10) ?? []
         if some.isEmpty || pasted.count > 64 << 10 { input = -1 }
+        if some.isEmpty, !hasInput { try endOfInput(login) }
+        hasInput = true
         pasted += some
         while let end = pasted.firstIndex(of: UInt8(ascii: "\n")) {
           let line = String(decoding: pasted[..<end], as: UTF8.self)
@@ -135,6 +146,23 @@ struct LoginFlow {
     case .failure(let error): throw error
     case nil: throw .local("waiting for the login ended without a result", run: "oauthctl status", status: 1)
     }
+  }
+
+  /// How long it waits in all.
+  private func seconds(of login: LoginStarted) -> Int { min(login.expiresInSeconds, timeoutSeconds ?? .max) }
+
+  /// Nobody can paste an address. Where a browser was neither opened nor renounced, and no time was named, nobody comes to end this login.
+  private func endOfInput(_ login: LoginStarted) throws(CommandError) {
+    guard !noBrowser, timeoutSeconds == nil, !bench.terminal.inputIsTerminal else {
+      bench.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
+      return
+    }
+    _ = try? bench.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    throw .local(
+      "no browser can be opened here, and standard input has ended, so no address can be pasted",
+      run:
+        "oauthctl login \(account) --device   # or in a terminal; --no-browser waits for a browser that comes by itself",
+      status: 64)
   }
 
   /// Milliseconds after which somebody who does not come back may be looking at a server's error page.

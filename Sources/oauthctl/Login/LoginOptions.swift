@@ -105,8 +105,9 @@ extension LoginOptions {
     guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
       if let flag = definingFlags.first {
         throw .usage(
-          "\(flag) describes a new account: name its server too",
-          run: "oauthctl login \(name ?? "NAME") ISSUER --client-id ID")
+          "\(flag) is for a new account, whose server has to be named too",
+          run: "oauthctl login \(name ?? "NAME") ISSUER --client-id ID   # an account that is there: edit its file, "
+            + "accounts.d/\(name ?? "NAME").toml, then log in")
       }
       return nil
     }
@@ -116,7 +117,9 @@ extension LoginOptions {
     guard let clientID, !clientID.isEmpty else {
       throw .usage(
         "\(issuer) needs to know which client this is: --client-id is missing",
-        run: "register a client there (redirect http://127.0.0.1/callback), then the same with --client-id ID")
+        run:
+          "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
+      )
     }
     var account = NewAccount(issuer: issuer, clientID: clientID)
     account.grant = try Self.grant(grant, device: device)
@@ -173,7 +176,7 @@ extension LoginOptions {
     if name == "implicit" || name == "token" {
       throw .usage(
         "the implicit grant is not offered: it puts the token into the browser's address bar and history (RFC 9700 §2.1.2)",
-        run: "the same with --grant authorization_code, which every server with implicit clients can do")
+        run: "use --grant authorization_code, which every server with implicit clients can do")
     }
     guard let grant = known[name] else {
       throw .usage(

@@ -29,21 +29,28 @@ enum LoginWords {
 
   /// After some time without an answer: a server that does not know the client, or the redirect address, tells the browser
   /// alone.
-  static func stillWaiting(_ login: LoginStarted, readsInput: Bool) -> [String] {
+  static func stillWaiting(_ login: LoginStarted, secondsLeft: Int, readsInput: Bool) -> [String] {
     let address = login.redirectURI ?? "the redirect address"
     var lines = [
-      "Still waiting. Does the browser show an error? Then check that the server knows the client id and exactly this address:",
+      "Still waiting, for \(Duration.text(seconds: max(1, secondsLeft))) at most. Does the browser show an error? "
+        + "Then check that the server knows the client id and exactly this address:",
       "  \(address)   (a fixed port: --port N)",
     ]
     if readsInput { lines.append("The address that the browser ends on can be pasted here at any time.") }
     return lines
   }
 
+  /// Nothing can be pasted any more.
+  static func inputHasEnded(_ login: LoginStarted, secondsLeft: Int) -> String {
+    "Standard input has ended, so nothing can be pasted. Waiting \(Duration.text(seconds: secondsLeft)) at most "
+      + "for a browser that reaches \(login.redirectURI ?? "this machine"); Control-C ends it."
+  }
+
   /// A login of the other kind is under way, and there is one at a time: this is that one.
   static func joined(_ login: LoginStarted, wantsDevice: Bool) -> String? {
     guard wantsDevice, login.kind == .browser else { return nil }
     return "\(login.account): a login by browser is under way, so this is no login by device code. "
-      + "Control-C gives that login up; then the same again"
+      + "Control-C gives that login up; then run this command again"
   }
 
   static func device(_ login: LoginStarted) -> [String] {

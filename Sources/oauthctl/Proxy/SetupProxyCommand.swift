@@ -53,7 +53,7 @@ extension SetupCommand {
         guard let found = ProxyVariables(bench.surroundings) else {
           throw .usage(
             "neither HTTPS_PROXY nor ALL_PROXY is set in this shell",
-            run: "export HTTPS_PROXY=http://HOST:PORT, then the same again")
+            run: "export HTTPS_PROXY=http://HOST:PORT, then run this command again")
         }
         for entry in found.leftOut {
           bench.terminal.warn("NO_PROXY: \(entry) is neither a host nor a range of addresses; it is left out")

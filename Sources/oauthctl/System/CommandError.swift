@@ -81,11 +81,11 @@ enum CommandError: Error, Equatable {
     case .vaultLocked, .keyMissing: return "oauthctl vault unlock"
     case .vaultDamaged, .vaultInUse, .storageFailed, .internal: return "oauthctl vault status"
     case .unavailable, .timeout, .rateLimited, .overloaded, .tokenUnchanged:
-      guard let milliseconds = failure.retryAfterMilliseconds else { return "the same again in a while" }
-      return "the same again in \(Duration.text(seconds: max(1, (milliseconds + 999) / 1000)))"
+      guard let milliseconds = failure.retryAfterMilliseconds else { return "try again later" }
+      return "try again in \(Duration.text(seconds: max(1, (milliseconds + 999) / 1000)))"
     case .validityUnattainable:
-      return failure.maximumValiditySeconds.map { "the same with --min-validity \($0), or --best-effort" }
-    case .loginPending: return "the same again once the login has ended"
+      return failure.maximumValiditySeconds.map { "ask for at most --min-validity \($0), or add --best-effort" }
+    case .loginPending: return "try again when the login has ended"
     case .notPermitted, .badRequest, .unsupportedMethod, .unsupportedParameter: return nil
     }
   }

@@ -4,7 +4,7 @@ import AgentWire
 struct VaultSecrets {
   /// A hash takes up to some seconds, and four others may be before it.
   static let patienceMilliseconds = 120_000
-  private static let advice = "the same with standard input from a file or a pipe, a line each"
+  private static let advice = "give standard input from a file or a pipe, a line each"
 
   let bench: Workbench
 

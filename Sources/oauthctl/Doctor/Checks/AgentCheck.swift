@@ -1,3 +1,4 @@
+import AgentClient
 import AgentWire
 
 /// The agent that runs, if one does.
@@ -28,7 +29,7 @@ enum AgentCheck {
       return .wrong(
         "agent", "it takes connections and does not answer: it is stopped, or it hangs",
         .run(
-          "pkill -CONT -u \(patient.machine.userID) -x oauthd; oauthctl status   # if it hangs: the same with -KILL"
+          "pkill -CONT -u \(patient.machine.userID) -x oauthd; oauthctl status   # if it hangs: pkill -KILL -u \(patient.machine.userID) -x oauthd"
         ))
     }
     guard case .notReachable(let sentence, let step) = error else {
@@ -37,7 +38,9 @@ enum AgentCheck {
         error.nextStep.map { .advice($0) } ?? .run("oauthctl agent log"))
     }
     if let location, location.source != .environment {
-      if patient.machine.status(location.path)?.kind == .socket {
+      // A socket may outlive its agent; whoever starts the next one takes its place.
+      let isLeft = sentence.hasSuffix(SocketDoor.nobodyListens)
+      if !isLeft, patient.machine.status(location.path)?.kind == .socket {
         return .wrong("agent", sentence, .run("oauthctl status"))
       }
     } else {

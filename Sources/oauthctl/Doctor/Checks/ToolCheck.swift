@@ -25,7 +25,9 @@ enum ToolCheck {
         .advice("that is right over ssh; or log in with --device"))
     }
     return .note(
-      "browser", "none of \(rule.programs.joined(separator: ", ")) is there: the address is shown, and pasted back",
+      "browser",
+      "no program to open login pages (looked for \(rule.programs.joined(separator: ", "))): the address is shown, and "
+        + "pasted back",
       .advice("set BROWSER to a program that opens addresses, or log in with --device"))
   }
 
@@ -47,6 +49,16 @@ enum ToolCheck {
       return [
         .wrong("git", "its helper \(patient.shown(program)) is not there", .run("oauthctl setup git"))
       ]
+    }
+    if patient.knowsAllAccounts {
+      let unserved = GitConfiguration.unserved(by: patient.accounts, in: helpers)
+      if !unserved.isEmpty {
+        return [
+          .note(
+            "git", "it asks oauthctl for \(unserved.joined(separator: ", ")), where no account is",
+            .run(GitConfiguration.removal(of: unserved, in: helpers)))
+        ]
+      }
     }
     let hosts = Set(patient.accounts.flatMap(\.hosts))
     let missing = hosts.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
