@@ -216,6 +216,20 @@ def test_an_authority_taken_out_of_the_file_opens_no_other(home, agent, stranger
         assert result.status == 60 and impostor.requests == []
 
 
+def test_git_is_told_of_the_login_s_authority_whatever_else_the_file_says_by_now(home, agent):
+    authority = Authority(home.root / "authority")
+    with Portal("200 OK", GRANTED, tls=server_tls(authority.issue("localhost"))) as server:
+        url = f"https://localhost:{server.port}"
+        write_account(home, "work", **endpoints(url), ca_file=str(authority.file))
+        log_in_by_password(home, "work")
+        write_account(
+            home, "work", **endpoints(url), ca_file=str(authority.file), redirect_uri="http://127.0.0.1:1/other")
+        home.oauthctl("reload")
+        home.oauthctl("setup", "git", "--yes")
+    named = home.run("git", "config", "--global", f"http.{url}.sslCAInfo").stdout.strip()
+    assert open(named).read() == authority.file.read_text()
+
+
 def test_an_impostor_s_authority_under_the_same_name_gets_no_token_by_git(home, agent, stranger):
     """git opens the authority itself, whenever it likes: its configuration does not name the account's file."""
     good, own = Authority(home.root / "authority"), home.root / "ca.pem"

@@ -27,7 +27,7 @@ struct GitAuthority {
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
   func copy(of account: String) throws(CommandError) -> Copy {
     let details = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
-    guard details.differences.isEmpty, let text = details.authority, let path = path(of: account) else {
+    guard let text = details.authority, let path = path(of: account) else {
       throw .configuration(
         "\(account): git is not told of its ca_file, which no login is bound to",
         run: "oauthctl login \(account) && oauthctl setup git")
