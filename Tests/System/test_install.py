@@ -186,6 +186,51 @@ def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_rem
     assert left(home, wants) == ("", {"mine.socket"}, []) and not any(folder.exists() for folder in folders)
 
 
+def test_uninstall_by_root_waits_for_no_process_that_only_bears_the_agent_s_name(installation):
+    """Another user's, which ignores the signal."""
+    installation.make("install")
+    agent = str(installation.prefix / "bin/oauthd")
+    others = [subprocess.Popen(
+        [agent, "-c", 'trap "" TERM; echo; read -r _'], executable="/bin/sh", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        user="nobody", group="nogroup", extra_groups=[]) for _ in range(2)]
+    try:
+        for other in others:
+            assert other.stdout.readline() == b"\n"
+        told = installation.make("uninstall")
+        assert "still busy" not in told.stdout and "Taken away" in told.stdout
+        assert all(other.poll() is None for other in others)
+    finally:
+        for other in others:
+            other.kill()
+            other.communicate()
+
+
+@pytest.mark.parametrize("target", ["install", "uninstall"])
+def test_root_removes_nothing_by_a_record_that_another_user_may_write(installation, scratch, target):
+    victim, prefix = scratch / "victim", scratch / "prefix"
+    victim.write_text("")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    folder = prefix / "lib/oauthctl"
+    folder.mkdir(parents=True)
+    (folder / "installed").write_text(f"file {victim} {empty}\n")
+    # A record of one's own names what is below its own folder, and no more.
+    installation.make(target, f"PREFIX={prefix}")
+    assert victim.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "installed").write_text(f"file {prefix}/../victim {empty}\nfile {prefix}/mine {empty}\n")
+    mine = prefix / "mine"
+    mine.write_text("")
+    for path, owner in ((folder, "nobody"), (folder / "installed", "nobody")):
+        shutil.chown(path, owner)
+        result = installation.make(target, f"PREFIX={prefix}", check=False)
+        assert result.status != 0 and "is not yours" in result.stderr
+        shutil.chown(path, os.getuid())
+    assert victim.exists() and mine.exists()
+    installation.make(target, f"PREFIX={prefix}")
+    assert victim.exists() and not mine.exists()
+    shutil.rmtree(prefix, ignore_errors=True)
+
+
 def test_what_was_changed_since_stays_and_is_named(installation):
     installation.make("install")
     completion = installation.prefix / "share" / "fish" / "vendor_completions.d" / "oauthctl.fish"
