@@ -49,8 +49,11 @@ package struct SocketLocation: Sendable, Equatable {
       case .emptyVariable: "unset OAUTHCTL_SOCKET, or set it to the path of a socket"
       case .relativeVariable: "set OAUTHCTL_SOCKET to a path that begins with /"
       case .tooLong: "set XDG_RUNTIME_DIR or OAUTHCTL_SOCKET to a shorter path"
-      case .unsafeDirectory(let path, _):
-        "make it a directory of your own: rm -rf, then mkdir -m 700 \(PrintableText.escaped(path))"
+      case .unsafeDirectory(let path, let reason) where reason.hasPrefix("is open"):
+        "chmod 700 \(PrintableText.escaped(path))"
+      // Another's folder in a sticky /tmp is not ours to remove.
+      case .unsafeDirectory:
+        "use a folder of your own (mode 700), in every shell: mkdir -m 700 ~/.oauthctl; export XDG_RUNTIME_DIR=~/.oauthctl"
       }
     }
   }

@@ -102,6 +102,7 @@ struct SocketLocationTests {
     if let failure = example.failure {
       #expect(throws: failure) { try resolve() }
       #expect(!failure.message.isEmpty && !failure.hint.isEmpty)
+      if failure.message.contains("another user") { #expect(failure.hint.contains("export XDG_RUNTIME_DIR=")) }
     } else {
       let location = try resolve()
       #expect(location.path == example.path)
