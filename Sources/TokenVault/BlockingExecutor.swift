@@ -2,7 +2,9 @@ import Dispatch
 
 /// Runs an actor's jobs on a thread of its own, one after the other: fsync, SQLite and Argon2id block.
 final class BlockingExecutor: SerialExecutor {
-  private let queue = DispatchQueue(label: "oauthctl.vault")
+  let queue: DispatchQueue
+
+  init(label: String) { queue = DispatchQueue(label: label) }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

@@ -6,9 +6,12 @@ extension Vault {
   /// back too, so that none is given twice and a second rollback is noticed like the first.
   func nextCommit(after catalogue: Catalogue) -> UInt64 { max(catalogue.commit, rollback?.expected ?? 0) + 1 }
 
-  /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback.
-  package func acceptRollback() async throws(VaultError) {
+  /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback. Throws
+  /// `rollbackChanged` where it is not the one that somebody was asked about: `found` and `expected` are its numbers.
+  package func acceptRollback(found: Int? = nil, expected: Int? = nil) async throws(VaultError) {
     guard let session = try openedSession(), let accepted = rollback else { return }
+    let (isFound, isExpected) = (Int(clamping: accepted.found), Int(clamping: accepted.expected))
+    guard found ?? isFound == isFound, expected ?? isExpected == isExpected else { throw .rollbackChanged(accepted) }
     var catalogue = session.catalogue
     catalogue.commit = nextCommit(after: catalogue)
     // First, unlike any other commit: nothing is accepted that the counter would not remember, and a kill in between

@@ -38,6 +38,7 @@ extension Vault {
     }
     forget()
     keys = nil
+    await judging?.finish()
     if let failure { throw failure }
   }
 
@@ -81,9 +82,11 @@ extension Vault {
     // The vault may have been changed, locked, unlocked or removed meanwhile.
     guard let directory = try presentDirectory() else { return }
     try takeLock(in: directory)
-    if session == nil {
+    if let session {
+      guard session.slots.contains(slot) else { throw .slotsChanged }
+    } else {
       _ = try openSession(in: directory) { (_, slots) throws(VaultError) in
-        guard slots.contains(slot) else { throw .storageFailed("the slot was changed meanwhile; try again") }
+        guard slots.contains(slot) else { throw .slotsChanged }
         return try sealing { () throws(SealingError) in try VaultKeys(data: data) }
       }
     }
@@ -138,7 +141,7 @@ extension Vault {
 
   /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
   package func close() async {
-    removeBackup(backupNumber)
+    removeStrays()
     forget()
     keys = nil
     lock = nil

@@ -10,9 +10,7 @@ extension Vault {
   package func rekey(passphrase: Secret? = nil) async throws(VaultError) -> RecoveryCode? {
     try stretcher.enter()
     defer { stretcher.leave() }
-    try await provePassphrase(passphrase)
-    // Not the session: whoever holds one keeps the old database open.
-    guard let slots = try openedSession()?.slots else { throw .absent }
+    let slots = try await provePassphrase(passphrase)
     if let slot = slots.slot(.passphrase), let session, let keys, !session.isIntact(slot, keys: keys) {
       throw .slotDamaged(.passphrase)
     }
@@ -30,9 +28,7 @@ extension Vault {
         code = fresh
       }
     } catch { throw error.vaultError }
-    guard try openedSession()?.slots == slots else {
-      throw .storageFailed("the slots were changed meanwhile; try again")
-    }
+    try requireUnchanged(slots)
     try replaceDatabase(newData, wraps)
     codeIsTold()
     return code

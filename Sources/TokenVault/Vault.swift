@@ -10,7 +10,9 @@ package actor Vault: RecordStore {
   let recoveryCost: PasswordHash.Cost
   let socketPath: String
   nonisolated let stretcher: Stretcher
-  private nonisolated let executor = BlockingExecutor()
+  private nonisolated let executor = BlockingExecutor(label: "oauthctl.vault")
+  /// Reads copies that are to be checked.
+  nonisolated let checkExecutor = BlockingExecutor(label: "oauthctl.check")
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -30,8 +32,10 @@ package actor Vault: RecordStore {
   var isHeld = false
   /// There is one place for the copy of a backup.
   var isChecking = false
-  /// Counts the backups, and the times that they were removed.
-  var backupNumber: UInt64 = 0
+  /// Has keys in use.
+  var judging: CopyChecker?
+  /// The names of the last backups, oldest first; most were taken away since.
+  var backups: [String] = []
   let backupLife: Duration
   var lastFailure: VaultError?
   /// Stays known while a failed write has closed the database.
@@ -178,12 +182,15 @@ package actor Vault: RecordStore {
   static func checkRows(
     of database: VaultDatabase, against catalogue: Catalogue, _ keys: VaultKeys
   ) throws(VaultError) {
-    var surplus = try database.rowNames()
+    var missing: [[UInt8]: RecordID] = [:]
     for id in catalogue.sortedIDs {
-      let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
-      guard surplus.remove(name) != nil else { throw .damaged(what: "record \(id): its row is missing") }
+      missing[try sealing { () throws(SealingError) in try keys.rowName(of: id) }] = id
     }
-    guard surplus.isEmpty else { throw .damaged(what: "\(surplus.count) rows that the catalogue does not know") }
+    // One by one: there may be millions that the catalogue does not know.
+    var surplus = 0
+    try database.eachRowName { if missing.removeValue(forKey: $0) == nil { surplus += 1 } }
+    if let id = missing.values.first { throw .damaged(what: "record \(id): its row is missing") }
+    guard surplus == 0 else { throw .damaged(what: "\(surplus) rows that the catalogue does not know") }
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is

@@ -29,6 +29,8 @@ package enum VaultError: Error, Equatable, Sendable {
   /// The vault is older than this machine remembers. Opening does not throw it (see `VaultStatus.rollback`): it is for
   /// those who refuse a refresh because of it.
   case rolledBack(Rollback)
+  /// This rollback was to be accepted by somebody who was shown another one.
+  case rollbackChanged(Rollback)
   /// The recovery code is mistyped, or is not this vault's.
   case invalidRecoveryCode
   /// The passphrase is not this vault's.
@@ -37,6 +39,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case passphraseNeeded
   /// This slot cannot be carried over as it is; set anew it can.
   case slotDamaged(SlotKind)
+  /// The slots are not those that a secret was proved of: somebody changed them meanwhile.
+  case slotsChanged
   /// A passphrase that is too short or too long.
   case unusablePassphrase
   /// No slot of this kind.

@@ -37,7 +37,7 @@ package struct VaultLocation: Equatable, Sendable {
   static let databaseName = "vault.db"
   /// A database that is being made.
   static let draftName = databaseName + ".new"
-  /// The last backup, until it is taken away.
+  /// A backup that is being made. Whole, it gets a name of its own, which is this one, a point and 16 hex digits.
   static let backupName = "vault.backup"
   /// A copy of a backup, while it is checked.
   static let checkName = "vault.check"

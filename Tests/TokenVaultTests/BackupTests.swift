@@ -78,6 +78,25 @@ struct BackupTests {
     #expect(try await vault.held().count == 5)
   }
 
+  @Test("Every backup has a name of its own and stays as it is; of more than sixteen the oldest goes")
+  func several() async throws {
+    let (vault, _, _) = try await vaultWithBackup()
+    let first = try await vault.backup()
+    let bytes = try scratch.read(first.path)
+    try await vault.put(.sample(6))
+    let later = try await vault.backup()
+    #expect(first.path != later.path)
+    #expect(try scratch.read(first.path) == bytes)
+    #expect(bytes.count == first.byteCount)
+    #expect(try scratch.read(later.path).count == later.byteCount)
+    #expect(try await vault.check(file: first.path).recordCount == 5)
+    #expect(try await vault.check(file: later.path).recordCount == 6)
+    for _ in 1...15 { _ = try await vault.backup() }
+    #expect(access(first.path, F_OK) != 0 && access(later.path, F_OK) == 0)
+    await vault.close()
+    #expect(try scratch.files().keys.filter { $0.contains("backup") } == [])
+  }
+
   @Test("A check finds a row that was changed under the open vault's file")
   func damage() async throws {
     let (vault, _, _) = try await vaultWithBackup()

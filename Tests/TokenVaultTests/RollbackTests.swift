@@ -41,6 +41,18 @@ struct RollbackTests {
     #expect(await vault.rollback == nil)
   }
 
+  @Test("What is accepted is the rollback that somebody was asked about, and no other")
+  func asked() async throws {
+    let vault = try await rolledBack()
+    _ = try await vault.loadAll()
+    let now = VaultError.rollbackChanged(Rollback(found: 2, expected: 4))
+    await #expect(throws: now) { try await vault.acceptRollback(found: 3, expected: 4) }
+    await #expect(throws: now) { try await vault.acceptRollback(found: 2, expected: 5) }
+    #expect(await vault.rollback != nil)
+    try await vault.acceptRollback(found: 2, expected: 4)
+    #expect(await vault.rollback == nil)
+  }
+
   @Test("What is written before a rollback is accepted is known to be after it, and a second rollback is noticed")
   func secondRollback() async throws {
     let vault = try await rolledBack()

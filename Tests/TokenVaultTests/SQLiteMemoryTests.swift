@@ -18,7 +18,7 @@ struct SQLiteMemoryTests {
     guard let directory = try PrivateDirectory.open(location.directory, isSecret: true),
       let database = try VaultDatabase.open(in: directory, path: location.databaseFile)
     else { throw VaultError.absent }
-    _ = try database.rowNames()
+    try database.eachRowName { _ in }
     return database.connection
   }
 

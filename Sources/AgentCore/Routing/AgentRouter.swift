@@ -275,8 +275,8 @@ package struct AgentRouter: LineResponder {
       state: await vault.status().state, sealed: await vault.isSealed(), drained: isDrained)
   }
 
-  private func acceptRollback(_: VaultAcceptRollback) async throws(AgentFailure) -> VaultStatusAnswer {
-    try await service.acceptRollback(vault)
+  private func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) -> VaultStatusAnswer {
+    try await service.acceptRollback(vault, request)
     return await vault.status()
   }
 }

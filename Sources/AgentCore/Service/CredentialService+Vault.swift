@@ -102,9 +102,9 @@ extension CredentialService {
   }
 
   /// Takes a vault that was put back for the truth: refreshes go on.
-  package func acceptRollback(_ vault: any VaultControl) async throws(AgentFailure) {
+  package func acceptRollback(_ vault: any VaultControl, _ request: VaultAcceptRollback) async throws(AgentFailure) {
     try await open()
-    try await vault.acceptRollback()
+    try await vault.acceptRollback(request)
     if rollback != nil { logger.notice("the older vault is accepted", metadata: ["event": "rollback_accepted"]) }
     acceptRollback()
   }

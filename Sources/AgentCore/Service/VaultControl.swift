@@ -13,7 +13,7 @@ package protocol VaultControl: Sendable {
   /// Whether only a person can open it: no key file does.
   func isSealed() async -> Bool
   func unlock(_ request: VaultUnlock) async throws(AgentFailure)
-  func acceptRollback() async throws(AgentFailure)
+  func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure)
 
   func slots() async throws(AgentFailure) -> VaultSlotsAnswer
   func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer

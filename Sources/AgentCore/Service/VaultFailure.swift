@@ -59,9 +59,16 @@ extension AgentFailure {
       self.init(
         .vaultDamaged, message,
         hint: "if you put a backup back or moved the vault here, say so: oauthctl vault accept-rollback")
+    case .rollbackChanged(let now):
+      self.init(
+        .notPermitted,
+        "the vault was replaced since you were asked: now commit \(now.found) is there, and \(now.expected) was expected; "
+          + "nothing was accepted",
+        hint: "look at it again: oauthctl vault accept-rollback")
     case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
     case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
-    case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .slotDamaged, .unusablePassphrase, .noSuchSlot,
+    case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .slotDamaged, .slotsChanged, .unusablePassphrase,
+      .noSuchSlot,
       .slotNeeded, .tooManyUnlocks, .tooManyTries:
       self.init(slot: error)
     }
@@ -82,6 +89,10 @@ extension AgentFailure {
       self.init(
         .vaultDamaged, "the slot of the vault's \(kind.words) is damaged: it has to be set anew first",
         hint: "oauthctl vault passphrase set")
+    case .slotsChanged:
+      self.init(
+        .notPermitted, "what opens the vault was changed by somebody else meanwhile: nothing was done",
+        hint: "look at it, then do it again: oauthctl vault slots")
     case .unusablePassphrase:
       self.init(
         .badRequest, "a passphrase has \(Vault.passphraseRange.lowerBound) to \(Vault.passphraseRange.upperBound) bytes"

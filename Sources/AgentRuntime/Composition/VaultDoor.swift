@@ -23,6 +23,8 @@ package struct VaultDoor: VaultControl {
     if state == .failed, case .failed(let error) = status.state { hint = AgentFailure(error).hint }
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
+      rollbackFound: status.rollback.map { Int(clamping: $0.found) },
+      rollbackExpected: status.rollback.map { Int(clamping: $0.expected) },
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: Self.isGone(status.state) ? true : nil,
       hint: hint)
   }
@@ -60,8 +62,10 @@ package struct VaultDoor: VaultControl {
     }
   }
 
-  package func acceptRollback() async throws(AgentFailure) {
-    do { try await vault.acceptRollback() } catch { throw AgentFailure(error) }
+  package func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) {
+    do { try await vault.acceptRollback(found: request.found, expected: request.expected) } catch {
+      throw AgentFailure(error)
+    }
   }
 
   // MARK: Slots

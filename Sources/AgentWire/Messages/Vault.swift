@@ -29,6 +29,9 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   package var reason: String?
   /// Whether it is older than this machine remembers: tokens are served, and nothing is refreshed. Nil: no.
   package var rolledBack: Bool?
+  /// Its last commit, and the one that was expected, where `rolledBack` says so.
+  package var rollbackFound: Int?
+  package var rollbackExpected: Int?
 
   /// Whether the recovery code was perhaps handed to nobody, since the agent was killed when it had made it. Nil: no.
   package var recoveryCodeUntold: Bool?
@@ -40,13 +43,16 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
 
   package init(
     state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil,
-    recoveryCodeUntold: Bool? = nil, gone: Bool? = nil, hint: String? = nil
+    rollbackFound: Int? = nil, rollbackExpected: Int? = nil, recoveryCodeUntold: Bool? = nil, gone: Bool? = nil,
+    hint: String? = nil
   ) {
     self.state = state
     self.slots = slots
     self.path = path
     self.reason = reason
     self.rolledBack = rolledBack
+    self.rollbackFound = rollbackFound
+    self.rollbackExpected = rollbackExpected
     self.recoveryCodeUntold = recoveryCodeUntold
     self.gone = gone
     self.hint = hint
@@ -55,6 +61,8 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   package enum CodingKeys: String, CodingKey {
     case state, slots, path, reason, gone, hint
     case rolledBack = "rolled_back"
+    case rollbackFound = "rollback_found"
+    case rollbackExpected = "rollback_expected"
     case recoveryCodeUntold = "recovery_code_untold"
   }
 }
@@ -143,10 +151,15 @@ package struct VaultAcceptRollback: RequestParameters, Equatable {
   package typealias Answer = VaultStatusAnswer
   package static let method = Method.vaultAcceptRollback
 
-  package init() {}
+  /// As `vault.status` told them: another rollback than this is not accepted. Nil: whatever is found.
+  package var found: Int?
+  package var expected: Int?
+
+  package init(found: Int? = nil, expected: Int? = nil) {
+    self.found = found
+    self.expected = expected
+  }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+  package enum CodingKeys: String, CodingKey, CaseIterable { case found, expected }
 }

@@ -12,7 +12,7 @@ package struct VaultBackup: RequestParameters, Equatable {
 }
 
 package struct VaultBackupAnswer: Codable, Sendable, Equatable {
-  /// In the vault's folder, mode 0600. The next backup replaces it.
+  /// In the vault's folder, mode 0600, a name of its own. It is removed after ten minutes, or when the slots are changed.
   package var path: String
   package var bytes: Int
   package var records: Int
@@ -28,6 +28,9 @@ package struct VaultBackupAnswer: Codable, Sendable, Equatable {
 package struct VaultCheck: RequestParameters, Equatable {
   package typealias Answer = VaultCheckAnswer
   package static let method = Method.vaultCheck
+
+  /// What a backup may have.
+  package static let maximumFileBytes = 256 << 20
 
   /// Of a backup, absolute; nil: the vault itself.
   package var path: String?

@@ -6,6 +6,7 @@ extension VaultDatabase {
       var slots: [Slot] = []
       try connection.rows("SELECT number, kind, passes, memory_kib, salt, sealed FROM slot ORDER BY number") {
         (row) throws(SQLiteFailure) in
+        guard slots.count < VaultDatabase.maximumSlotCount else { throw SQLiteFailure(unexpected: "so many slots") }
         slots.append(
           Slot(
             number: try VaultDatabase.unsigned(row.integer(0)), kind: try VaultDatabase.unsigned(row.integer(1)),
@@ -16,6 +17,9 @@ extension VaultDatabase {
     }
   }
 
+  /// Far more than any version would have.
+  private static let maximumSlotCount = 64
+
   private static func unsigned(_ value: Int64) throws(SQLiteFailure) -> UInt32 {
     guard let value = UInt32(exactly: value) else { throw SQLiteFailure(unexpected: "a slot's number out of range") }
     return value
@@ -25,13 +29,9 @@ extension VaultDatabase {
     try judged { () throws(SQLiteFailure) in try VaultDatabase.meta("catalogue", in: connection) }
   }
 
-  func rowNames() throws(VaultError) -> Set<[UInt8]> {
+  func eachRowName(_ body: ([UInt8]) -> Void) throws(VaultError) {
     try judged { () throws(SQLiteFailure) in
-      var names: Set<[UInt8]> = []
-      try connection.rows("SELECT row_key FROM record") { (row) throws(SQLiteFailure) in
-        names.insert(try row.blob(0))
-      }
-      return names
+      try connection.rows("SELECT row_key FROM record") { (row) throws(SQLiteFailure) in body(try row.blob(0)) }
     }
   }
 

@@ -24,6 +24,9 @@ final class VaultDatabase {
   /// Sealed values are bounded by what one record or the catalogue can reach.
   private static let maximumValueCount: Int32 = 16 * 1_048_576
 
+  /// Bytes of a statement, those of the tables in the file among them.
+  private static let maximumStatementCount: Int32 = 4_096
+
   /// Eight pages: what a commit touches. The system's cache holds the rest.
   private static let cacheKiB: Int64 = 32
 
@@ -72,6 +75,23 @@ final class VaultDatabase {
     guard count == magic.count, first == magic else { throw .noVault(path: path) }
   }
 
+  /// Throws unless the tables stand on the first page, and are as many as they should be. To be called before SQLite opens
+  /// the file of a stranger: it reads every table's definition into memory before anything can be asked of it.
+  static func checkFirstPage(
+    in directory: borrowing FileDescriptor, _ name: String, path: String
+  ) throws(VaultError) {
+    guard let file = try PrivateFile.open(in: directory, name, path, flags: O_RDONLY) else {
+      throw .storageFailed("\(path) vanished")
+    }
+    guard let header = file.read(count: 108) else { throw .system("read", path) }
+    // One that is cut short is named so when it is opened.
+    guard header.count == 108 else { return }
+    // The page's kind (a leaf of a table), and how many cells it has.
+    guard header[100] == 13, header[103] == 0, header[104] == VaultFormat.tables.count else {
+      throw .damaged(what: "database: its tables")
+    }
+  }
+
   private init(path: String) throws(VaultError) {
     guard let identity = FileIdentity(path) else { throw .system("stat", path) }
     self.identity = identity
@@ -94,6 +114,7 @@ final class VaultDatabase {
   /// Sets what protects the connection, and reads back what durability depends on.
   private static func harden(_ connection: SQLiteConnection) throws(SQLiteFailure) {
     connection.limit(SQLITE_LIMIT_LENGTH, to: maximumValueCount)
+    connection.limit(SQLITE_LIMIT_SQL_LENGTH, to: maximumStatementCount)
     connection.limit(SQLITE_LIMIT_ATTACHED, to: 0)
     connection.limit(SQLITE_LIMIT_TRIGGER_DEPTH, to: 1)
     try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true)
@@ -173,7 +194,7 @@ final class VaultDatabase {
       throw SQLiteFailure(unexpected: "its format number")
     }
     var names: [String] = []
-    try connection.rows("SELECT name FROM meta ORDER BY name") { (row) throws(SQLiteFailure) in
+    try connection.rows("SELECT name FROM meta ORDER BY name LIMIT 4") { (row) throws(SQLiteFailure) in
       names.append(try row.text(0))
     }
     guard names == ["catalogue", "format", "vault_id"] else { throw SQLiteFailure(unexpected: "its meta rows") }

@@ -32,6 +32,13 @@ struct FileDescriptor: ~Copyable {
     return true
   }
 
+  /// The first `count` bytes, fewer at the end of the file. Nil with errno set.
+  borrowing func read(count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let found = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, count, 0) }
+    return found < 0 ? nil : Array(bytes.prefix(found))
+  }
+
   /// Reads from the start to the end, at most `limit` bytes. Nil with errno set; EFBIG when there is more.
   borrowing func readAll(limit: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: limit + 1)

@@ -76,26 +76,32 @@ enum PrivateFile {
     try publish(in: directory, draft, as: name, path)
   }
 
-  /// Copies the file at `path`, the user's own, as `name` into `directory`; 1 GiB at most.
+  /// Copies the file at `path`, the user's own, as `name` into `directory`; `limit` bytes at most.
   static func copy(
-    from path: String, in directory: borrowing FileDescriptor, _ name: String, _ target: String
+    from path: String, in directory: borrowing FileDescriptor, _ name: String, _ target: String, limit: Int
   ) throws(VaultError) {
     guard path.hasPrefix("/") else { throw .storageFailed("not an absolute path: \(path)") }
     let number = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard number >= 0 else { throw .system("open", path) }
     let source = FileDescriptor(number)
     guard let status = source.status() else { throw .system("fstat", path) }
-    guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30 else {
+    guard status.st_mode & S_IFMT == S_IFREG else {
       throw .damaged(what: "\(path) is not a file that could be a vault")
+    }
+    guard status.st_size <= limit else {
+      throw .damaged(what: "\(path) has \(status.st_size) bytes; \(limit >> 20) MiB is the most that is checked")
     }
     guard let copy = try open(in: directory, name, target, flags: O_WRONLY | O_CREAT | O_EXCL) else {
       throw .system("create", target)
     }
-    while true {
-      let count = sendfile(copy.number, source.number, nil, 1 << 20)
+    // No more than was there: it may grow.
+    var left = Int(status.st_size)
+    while left > 0 {
+      let count = sendfile(copy.number, source.number, nil, min(left, 1 << 20))
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw .system("copy", path) }
       if count == 0 { return }
+      left -= count
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Sealing
 
 /// What a step that failed or was killed can leave: sealed copies that open by what opened the vault then, and files that
 /// were half-written. Every name is reserved (docs/vault-format.md); what is no plain file of ours is left alone.
@@ -12,7 +13,14 @@ enum Strays {
     let names = databases.flatMap { name in ["", "-wal", "-journal", "-shm"].map { name + $0 } }
     let marks = [VaultLocation.holdName, VaultLocation.untoldCodeName].map { $0 + ".new" }
     try remove(Set(names + marks), in: directory, path)
-    try remove(PrivateDirectory.names(in: directory, path).filter(isGivenByTheDead), in: directory, path)
+    let others = try PrivateDirectory.names(in: directory, path)
+    try remove(others.filter { isGivenByTheDead($0) || isBackup($0) }, in: directory, path)
+  }
+
+  /// Whether this is what `Vault.backup` calls one.
+  static func isBackup(_ name: String) -> Bool {
+    let prefix = VaultLocation.backupName + "."
+    return name.hasPrefix(prefix) && Hex.decode(String(name.dropFirst(prefix.count)))?.count == 8
   }
 
   /// Beside the key file and the counter: drafts of them that got no name.
@@ -55,14 +63,12 @@ enum Strays {
 extension Vault {
   /// The caller holds the lock.
   func removeStrays(in directory: borrowing FileDescriptor) throws(VaultError) {
-    backupNumber += 1
     try Strays.removeCopies(in: directory, location.directory, isChecking: isChecking)
     try Strays.removeDrafts(of: [location.keyFile, location.keyFile + ".next", location.counterFile])
   }
 
-  /// A copy that nobody took away in time.
-  func removeBackup(_ number: UInt64) {
-    guard number == backupNumber, lock != nil else { return }
+  func removeStrays() {
+    guard lock != nil else { return }
     do throws(VaultError) {
       guard let directory = try vaultDirectory() else { return }
       try removeStrays(in: directory)

@@ -33,6 +33,9 @@ final class Stretcher: Sendable {
     if let refusal { throw refusal }
   }
 
+  /// Those who have entered.
+  var count: Int { state.withLock { $0.count } }
+
   func leave() { state.withLock { $0.count -= 1 } }
 
   /// A secret was proved, or was not the vault's.

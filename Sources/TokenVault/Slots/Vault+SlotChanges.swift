@@ -13,17 +13,17 @@ extension Vault {
     guard Vault.passphraseRange.contains(passphrase.count) else { throw .unusablePassphrase }
     try stretcher.enter()
     defer { stretcher.leave() }
-    try await proveCurrent(current)
-    try await setSlot(.passphrase, to: passphrase, cost: cost)
+    let proved = try await proveCurrent(current)
+    try await setSlot(.passphrase, to: passphrase, cost: cost, proved)
   }
 
   /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is needed.
   package func renewRecoveryCode(current: Secret? = nil) async throws(VaultError) -> RecoveryCode {
     try stretcher.enter()
     defer { stretcher.leave() }
-    try await proveCurrent(current)
+    let proved = try await proveCurrent(current)
     let code = RecoveryCode(random: random)
-    try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost)
+    try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost, proved)
     codeIsTold()
     return code
   }
@@ -33,7 +33,7 @@ extension Vault {
   package func addKeyFile(current: Secret? = nil) async throws(VaultError) {
     try stretcher.enter()
     defer { stretcher.leave() }
-    try await proveCurrent(current)
+    try requireUnchanged(try await proveCurrent(current))
     try addKeyFileSlot()
     try purge()
   }
@@ -44,7 +44,7 @@ extension Vault {
   package func removeSlot(_ kind: SlotKind, current: Secret? = nil) async throws(VaultError) {
     try stretcher.enter()
     defer { stretcher.leave() }
-    try await proveCurrent(current)
+    try requireUnchanged(try await proveCurrent(current))
     guard let session = try openedSession(), let keys else { throw .absent }
     let others = session.slots.filter { $0.kind != kind.rawValue && session.isIntact($0, keys: keys) }.map(\.kind)
     guard others.contains(SlotKind.keyFile.rawValue) || others.contains(SlotKind.passphrase.rawValue) else {
@@ -67,40 +67,59 @@ extension Vault {
   // MARK: Steps
 
   /// Throws unless `current` is the passphrase of a vault that has one, or the recovery code: whoever has that reads
-  /// everything anyway, and replaces a passphrase that is forgotten.
-  private func proveCurrent(_ current: Secret?) async throws(VaultError) {
-    if let current, try await isRecoveryCode(current) { return }
-    try await provePassphrase(current)
+  /// everything anyway, and replaces a passphrase that is forgotten. Returns the slots that this was proved of.
+  private func proveCurrent(_ current: Secret?) async throws(VaultError) -> [Slot] {
+    if let current, let slots = try await slotsProved(byRecoveryCode: current) { return slots }
+    return try await provePassphrase(current)
   }
 
-  private func isRecoveryCode(_ typed: Secret) async throws(VaultError) -> Bool {
-    guard let code = RecoveryCode(typed: typed), let session = try openedSession(), let keys,
-      let slot = session.slot(.recoveryCode), session.isIntact(slot, keys: keys)
-    else { return false }
-    do throws(VaultError) { _ = try await prove(code.canonical, slot, vaultID: session.database.vaultID) } catch {
+  private func slotsProved(byRecoveryCode typed: Secret) async throws(VaultError) -> [Slot]? {
+    guard let code = RecoveryCode(typed: typed) else { return nil }
+    let (slots, slot, vaultID) = try provable(.recoveryCode)
+    guard let slot else { return nil }
+    do throws(VaultError) { _ = try await prove(code.canonical, slot, vaultID: vaultID) } catch {
       // A passphrase may look like one.
-      if case .invalidRecoveryCode = error { return false }
+      if case .invalidRecoveryCode = error { return nil }
       throw error
     }
-    return true
+    return slots
   }
 
   /// Throws unless `current` is the passphrase of a vault that has one. A damaged slot takes no passphrase, and nobody
-  /// could mend it if it were asked for.
-  func provePassphrase(_ current: Secret?) async throws(VaultError) {
-    guard let session = try openedSession(), let keys else { throw .absent }
-    guard let slot = session.slot(.passphrase), session.isIntact(slot, keys: keys) else { return }
+  /// could mend it if it were asked for. Returns the slots that this was proved of.
+  func provePassphrase(_ current: Secret?) async throws(VaultError) -> [Slot] {
+    let (slots, slot, vaultID) = try provable(.passphrase)
+    guard let slot else { return slots }
     guard let current else { throw .passphraseNeeded }
-    _ = try await prove(current, slot, vaultID: session.database.vaultID)
+    _ = try await prove(current, slot, vaultID: vaultID)
+    return slots
   }
 
-  private func setSlot(_ kind: SlotKind, to secret: Secret, cost: PasswordHash.Cost) async throws(VaultError) {
+  /// All slots, and that of `kind` where it is whole. Not the session: whoever holds one keeps the database open.
+  private func provable(_ kind: SlotKind) throws(VaultError) -> (all: [Slot], slot: Slot?, vaultID: [UInt8]) {
+    guard let session = try openedSession(), let keys else { throw .absent }
+    var slot = session.slot(kind)
+    if let found = slot, !session.isIntact(found, keys: keys) { slot = nil }
+    return (session.slots, slot, session.database.vaultID)
+  }
+
+  /// Throws unless the slots are those that a secret was proved of. The proof and all further hashes let others in between,
+  /// and a passphrase or code that was replaced meanwhile must change nothing any more. A rekey seals every slot anew, so
+  /// this tells it, too.
+  func requireUnchanged(_ proved: [Slot]) throws(VaultError) {
+    guard let session = try openedSession() else { throw .absent }
+    guard session.slots == proved else { throw .slotsChanged }
+  }
+
+  private func setSlot(
+    _ kind: SlotKind, to secret: Secret, cost: PasswordHash.Cost, _ proved: [Slot]
+  ) async throws(VaultError) {
     let salt = random.bytes(PasswordHash.saltCount)
     let key: SealingKey
     do throws(SealingError) { key = try await stretcher.key(for: secret, salt: salt, cost: cost) } catch {
       throw error.vaultError
     }
-    // Locked, or given another key, meanwhile: what is open now counts.
+    try requireUnchanged(proved)
     guard let session = try openedSession(), let keys else { throw .locked }
     let slot = try sealing { () throws(SealingError) in
       try Slot.stretched(

@@ -182,7 +182,7 @@ struct VaultCommand: ParsableCommand {
           try bench.terminal.confirm("Refresh with what it holds?", otherwise: "oauthctl vault accept-rollback --yes")
         else { throw .silent(status: 1) }
       }
-      _ = try bench.agent.ask(VaultAcceptRollback())
+      _ = try bench.agent.ask(VaultAcceptRollback(found: status.rollbackFound, expected: status.rollbackExpected))
       bench.terminal.say("Accepted.")
     }
   }

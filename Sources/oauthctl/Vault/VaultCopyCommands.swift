@@ -28,7 +28,7 @@ extension VaultCommand {
           run: "oauthctl vault backup ~/logins.vault")
       }
       let answer = try bench.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
-      try FileBytes.move(answer.path, to: file)
+      try FileBytes.move(answer.path, to: file, byteCount: answer.bytes)
       let shown = bench.surroundings.abbreviated(file)
       bench.terminal.say(
         "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check \(shown)")
@@ -86,7 +86,7 @@ extension VaultCommand {
         path: copy, passphrase: passphrase ? try secrets.passphrase() : nil,
         recoveryCode: recoveryCode ? try secrets.recoveryCode() : nil)
       GivenCopy.removeLeftovers(in: folder)
-      try FileBytes.copy(file, to: copy)
+      try FileBytes.copy(file, to: copy, limit: AgentWire.VaultCheck.maximumFileBytes)
       defer { unlink(copy) }
       do throws(CommandError) {
         return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
@@ -106,17 +106,27 @@ extension VaultCommand {
 private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
 extension FileBytes {
-  /// Copies a file under a new name, whole or not at all, mode 0600, durably.
-  static func copy(_ source: String, to target: String) throws(CommandError) {
-    try copy(source, to: target, takingAway: false)
+  /// Copies a file of at most `limit` bytes under a new name, whole or not at all, mode 0600, durably.
+  static func copy(_ source: String, to target: String, limit: Int) throws(CommandError) {
+    try copy(source, to: target, takingAway: false) { count throws(CommandError) in
+      guard count <= limit else {
+        throw .local("\(source) has \(count >> 20) MiB: more than the \(limit >> 20) of any vault", run: nil, status: 3)
+      }
+    }
   }
 
-  /// The same, and the source is gone whatever comes of it.
-  static func move(_ source: String, to target: String) throws(CommandError) {
-    try copy(source, to: target, takingAway: true)
+  /// The same with a file of `byteCount` bytes, and the source is gone whatever comes of it.
+  static func move(_ source: String, to target: String, byteCount: Int) throws(CommandError) {
+    try copy(source, to: target, takingAway: true) { count throws(CommandError) in
+      guard count == byteCount else {
+        throw .local("\(source) has \(count) bytes, not the \(byteCount) that the agent wrote", run: nil, status: 3)
+      }
+    }
   }
 
-  private static func copy(_ source: String, to target: String, takingAway: Bool) throws(CommandError) {
+  private static func copy(
+    _ source: String, to target: String, takingAway: Bool, judge: (Int) throws(CommandError) -> Void
+  ) throws(CommandError) {
     func failure(_ step: String) -> CommandError { .local("cannot \(step): \(errorText())", run: nil, status: 3) }
     let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw failure("open \(source)") }
@@ -127,8 +137,14 @@ extension FileBytes {
     guard fstat(input, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
       throw .local("\(source) is not a file", run: nil, status: 3)
     }
+    try judge(Int(found.st_size))
     let draft = try Draft(for: target)
+    var left = Int(found.st_size)
     while let some = readSome(from: input, limit: 256 << 10) {
+      left -= some.count
+      guard left >= 0, !some.isEmpty || left == 0 else {
+        throw .local("\(source) was changed while it was read", run: nil, status: 3)
+      }
       if some.isEmpty {
         guard draft.publish() else { throw failure("write \(target)") }
         return

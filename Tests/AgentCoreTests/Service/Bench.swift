@@ -181,7 +181,7 @@ final class HandVault: VaultControl {
     }
     if let failure { throw failure }
   }
-  func acceptRollback() async throws(AgentFailure) {}
+  func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) {}
   func slots() async throws(AgentFailure) -> VaultSlotsAnswer { VaultSlotsAnswer(slots: []) }
   func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer { VaultSlotsAnswer(slots: []) }
   func removeSlot(_ request: VaultRemoveSlot) async throws(AgentFailure) -> VaultSlotsAnswer {

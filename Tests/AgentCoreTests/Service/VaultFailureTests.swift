@@ -1,7 +1,8 @@
 import AgentCore
 import AgentWire
 import Testing
-import TokenVault
+
+@testable import TokenVault
 
 @Suite("Words for errors of the vault")
 struct VaultFailureTests {
@@ -12,4 +13,7 @@ struct VaultFailureTests {
     let unknown = AgentFailure(VaultError.inUse(pid: 0, socket: nil))
     #expect(unknown.kind == .vaultInUse && unknown.hint?.contains("kill") == false)
   }
+
+  @Test("A copy that is to be checked may be as large for the client as for the agent")
+  func size() { #expect(VaultCheck.maximumFileBytes == CopyChecker.maximumByteCount) }
 }

@@ -1,0 +1,105 @@
+package import Sealing
+
+/// Whether the vault and copies of it are good.
+extension Vault {
+  /// What a check found.
+  package struct Report: Equatable, Sendable {
+    package let recordCount: Int
+    package let commit: UInt64
+    /// The kind of slot that opened it; nil: the key of the open vault fits.
+    package let openedBy: SlotKind?
+    package let slots: [VaultStatus.Slot]
+  }
+
+  /// Reads every page, seal and slot of the vault. Throws what is wrong with it.
+  package func check() async throws(VaultError) -> Report {
+    guard let session = try openedSession(), let keys else { throw .absent }
+    try session.database.checkStillThere()
+    try session.database.checkStructure()
+    try Vault.checkRows(of: session.database, against: session.catalogue, keys)
+    for id in session.catalogue.sortedIDs { _ = try Vault.record(id, in: session, keys) }
+    return Report(
+      recordCount: session.catalogue.entries.count, commit: session.catalogue.commit, openedBy: nil,
+      slots: session.slotStatus(keys: keys))
+  }
+
+  /// Checks a backup at `path` (absolute). It is opened by the key of the open vault, else by the key file, else by
+  /// `passphrase` or `recoveryCode`. The file itself is read, never opened by SQLite. The vault is of use meanwhile.
+  package func check(
+    file path: String, passphrase: Secret? = nil, recoveryCode typed: Secret? = nil
+  ) async throws(VaultError) -> Report {
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    guard let directory = try vaultDirectory() else {
+      try checkNeverMade()
+      throw .absent
+    }
+    try takeLock(in: directory)
+    guard !isChecking else { throw .tooManyUnlocks }
+    isChecking = true
+    defer { isChecking = false }
+    let copy = CopyChecker(folder: location.directory, executor: checkExecutor)
+    let report: Report
+    do throws(VaultError) {
+      report = try await check(copy, of: path, passphrase: passphrase, recoveryCode: typed)
+    } catch {
+      await copy.remove()
+      throw error
+    }
+    await copy.remove()
+    return report
+  }
+
+  private func check(
+    _ copy: CopyChecker, of path: String, passphrase: Secret?, recoveryCode typed: Secret?
+  ) async throws(VaultError) -> Report {
+    let (slots, vaultID) = try await copy.take(path)
+    var openedBy: SlotKind?
+    let data: SealingKey
+    if let slot = slots.slot(.passphrase), let passphrase {
+      try CopyChecker.refuseExcess(slot)
+      data = try await prove(passphrase, slot, vaultID: vaultID)
+      openedBy = .passphrase
+    } else if let typed {
+      guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
+      guard let slot = slots.slot(.recoveryCode) else {
+        throw .noSuchSlot(.recoveryCode)
+      }
+      try CopyChecker.refuseExcess(slot)
+      data = try await prove(code.canonical, slot, vaultID: vaultID)
+      openedBy = .recoveryCode
+    } else if let keys, session?.database.vaultID == vaultID {
+      data = keys.data
+    } else {
+      guard let slot = slots.slot(.keyFile) else { throw .passphraseNeeded }
+      guard let fileKey = try KeyFile.read(location.keyFile) else { throw .keyMissing(path: location.keyFile) }
+      do throws(SealingError) { data = try slot.open(keyFile: fileKey, vaultID: vaultID) } catch {
+        throw error == .notAuthentic ? .otherKey : error.vaultError
+      }
+      openedBy = .keyFile
+    }
+    let keys = try sealing { () throws(SealingError) in try VaultKeys(data: data) }
+    judging = copy
+    defer { judging = nil }
+    if openedBy == nil { try await checkKey(of: slots, vaultID: vaultID, copy, keys) }
+    let catalogue = try await copy.judge(keys)
+    return Report(
+      recordCount: catalogue.entries.count, commit: catalogue.commit, openedBy: openedBy,
+      slots: catalogue.status(of: slots, keys: keys))
+  }
+  /// Throws `otherKey` where the copy's catalogue does not open with the open vault's key: it may be sealed under the key
+  /// of before a rekey. It is damaged where the key file, which a rekey replaces, opens its slot.
+  private func checkKey(
+    of slots: [Slot], vaultID: [UInt8], _ copy: CopyChecker, _ keys: VaultKeys
+  ) async throws(VaultError) {
+    do throws(VaultError) { _ = try await copy.catalogue(keys) } catch {
+      guard case .damaged = error else { throw error }
+      if let slot = slots.slot(.keyFile), let fileKey = try KeyFile.read(location.keyFile),
+        (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
+      {
+        throw error
+      }
+      throw .otherKey
+    }
+  }
+}

@@ -1,0 +1,200 @@
+"""What is done to the vault by a program of the same user that knows a secret of before, and by whoever gives a file to be
+checked."""
+
+import json
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from prove.faults import log_in, refresh, server_of
+from support.login import get_token
+from support.terminal import run_at_terminal
+from support.vault import made_vault, set_passphrase, status, vault_file
+from support.wire import Wire
+
+LEAKED, NEW, THEIRS = "leaked passphrase", "new and secret", "the thief's own"
+
+
+@pytest.fixture
+def server(home):
+    started = server_of(home, "strict")
+    yield started
+    started.process.send_signal(signal.SIGCONT)
+    home.agent.stop()
+    started.stop()
+
+
+@pytest.fixture
+def vault(home, server):
+    """A running agent, a login `work`, and a vault with key file and recovery code: `code`."""
+    home.agent.start()
+    home.code = made_vault(home)
+    log_in(home, server)
+    return home
+
+
+def vault_command(home, *arguments, secrets=(), check=True):
+    return home.oauthctl(
+        "vault", *arguments, stdin="".join(f"{secret}\n" for secret in secrets) if secrets else None, check=check)
+
+
+# Secrets of before
+
+def both(home, *requests):
+    """The answers of requests that are all made before the first is answered."""
+    wires = [Wire(home.socket, timeout=120) for _ in requests]
+    try:
+        for wire, (method, parameters) in zip(wires, requests):
+            wire.request(method, **parameters)
+        return [json.loads(wire.read_line()) for wire in wires]
+    finally:
+        for wire in wires:
+            wire.close()
+
+
+def opens(home, passphrase):
+    """Whether a copy of the vault, as it is now, opens by this passphrase."""
+    copy = home.root / "copy"
+    vault_command(home, "backup", copy)
+    result = vault_command(home, "check", copy, "--passphrase", "--json", secrets=[passphrase], check=False)
+    copy.unlink()
+    # A copy without a passphrase is opened by the key of the vault.
+    return result.status == 0 and json.loads(result.stdout)["opened_by"] == "passphrase"
+
+
+@pytest.mark.parametrize("change", ["set", "change", "renew", "rekey"])
+def test_who_proved_an_old_secret_puts_none_of_his_own_into_the_vault_after_it_was_replaced(vault, change):
+    if change == "change":
+        set_passphrase(vault, LEAKED)
+    if change == "renew":
+        set_passphrase(vault, NEW)
+    slot = {"kind": "passphrase", "strength": "interactive"}
+    mine = {
+        "set": ("vault.set_slot", {**slot, "passphrase": NEW}),
+        "change": ("vault.set_slot", {**slot, "passphrase": NEW, "current": LEAKED}),
+        "renew": ("vault.set_slot", {"kind": "recovery_code", "current": NEW}),
+        "rekey": ("vault.rekey", {}),
+    }[change]
+    current = {"set": {}, "change": {"current": LEAKED}}.get(change, {"current": vault.code})
+    theirs = ("vault.set_slot", {**slot, "passphrase": THEIRS, **current})
+    if change == "rekey":
+        # It has one hash to make, and he has two.
+        thief, owner = both(vault, theirs, mine)
+    else:
+        owner, thief = both(vault, mine, theirs)
+    assert ("result" in owner) != ("result" in thief), "one of them was told that nothing was done"
+    assert opens(vault, THEIRS) == ("result" in thief)
+    if change != "rekey":
+        assert opens(vault, NEW) == ("result" in owner)
+
+
+# Backups
+
+def test_backups_at_once_are_each_a_whole_copy_of_its_own(vault):
+    copies = [vault.root / f"copy{number}" for number in range(4)]
+    commands = [vault.start(vault.programs / "oauthctl", "vault", "backup", copy) for copy in copies]
+    for command in commands:
+        _, said = command.communicate(timeout=60)
+        assert command.returncode == 0, said
+    for copy in copies:
+        vault_command(vault, "check", copy)
+
+
+def test_a_backup_that_waits_to_be_taken_away_is_not_replaced_by_the_next(vault):
+    with Wire(vault.socket) as wire:
+        first, second = wire.call("vault.backup"), wire.call("vault.backup")
+    for answer in (first, second):
+        assert Path(answer["path"]).stat().st_size == answer["bytes"]
+        vault_command(vault, "check", answer["path"])
+    assert first["path"] != second["path"]
+
+
+# Files to be checked
+
+def copy_with(home, *statements):
+    """A backup with a passphrase, to which somebody has done this."""
+    copy = home.root / "copy"
+    vault_command(home, "backup", copy)
+    database = sqlite3.connect(copy, isolation_level=None)
+    for statement in ("PRAGMA journal_mode=DELETE", "PRAGMA synchronous=OFF", *statements, "PRAGMA journal_mode=WAL"):
+        database.execute(statement)
+    database.close()
+    return copy
+
+
+def peak_kib(home):
+    status = Path(f"/proc/{home.agent.process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+
+
+ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
+
+
+@pytest.mark.parametrize("statements, options, word", [
+    ([f"INSERT INTO record {ROWS} SELECT CAST(printf('%032d', i) AS BLOB), x'00' FROM n"], [],
+     "300000 rows that the catalogue does not know"),
+    (["PRAGMA writable_schema=ON",
+      f"INSERT INTO sqlite_schema {ROWS} SELECT 'view', 'v' || i, 'v' || i, 0, 'CREATE VIEW v' || i || ' AS SELECT 1' FROM n"],
+     [], "its tables"),
+    ([f"INSERT INTO slot {ROWS} SELECT i + 9, i + 9, 0, 0, x'00', x'00' FROM n"], [], "so many slots"),
+    (["UPDATE slot SET passes = 16, memory_kib = 2097152 WHERE kind = 3"], ["--passphrase"], "is the most"),
+], ids=["rows", "views", "slots", "hash"])
+def test_no_file_that_is_checked_takes_the_agent_s_memory(vault, statements, options, word):
+    set_passphrase(vault, LEAKED)
+    copy = copy_with(vault, *statements)
+    vault.agent.restart()
+    assert get_token(vault)
+    before = peak_kib(vault)
+    result = vault_command(vault, "check", copy, *options, secrets=[LEAKED] if options else (), check=False)
+    assert result.status == 5 and word in result.stderr
+    assert peak_kib(vault) < before + (8 << 10)
+    refresh(vault, check=True)
+
+
+def test_a_file_too_large_for_a_vault_is_refused_before_a_byte_of_it_is_copied(vault):
+    sparse = vault.root / "sparse"
+    with sparse.open("wb") as file:
+        file.truncate((256 << 20) + 1)
+    result = vault_command(vault, "check", sparse, check=False)
+    assert result.status == 3 and "more than the 256 of any vault" in result.stderr
+    with Wire(vault.socket) as wire:
+        wire.request("vault.check", path=str(sparse))
+        assert "256 MiB is the most" in json.loads(wire.read_line())["error"]["message"]
+    folder = vault_file(vault).parent
+    assert not list(folder.glob("vault.check*")) and not list(folder.glob("vault.given*"))
+
+
+# An old vault put back
+
+def test_what_is_accepted_is_the_old_vault_that_was_asked_about(vault):
+    def kept():
+        vault.agent.stop()
+        data = vault_file(vault).read_bytes()
+        vault.agent.start()
+        return data
+
+    def put(data):
+        vault.agent.kill()
+        for path in vault_file(vault).parent.glob("vault.db*"):
+            path.unlink()
+        vault_file(vault).touch(mode=0o600)
+        vault_file(vault).write_bytes(data)
+        vault.agent.start()
+
+    older = kept()
+    refresh(vault, check=True)
+    old = kept()
+    refresh(vault, check=True)
+    put(old)
+    asked = status(vault)
+    assert asked["rolled_back"] and asked["rollback_found"] < asked["rollback_expected"]
+    ended, shown = run_at_terminal(
+        vault, vault.programs / "oauthctl", "vault", "accept-rollback",
+        answers={"[y/N]": lambda: put(older) or "y\n"})
+    assert ended != 0 and "was replaced since you were asked" in shown
+    now = status(vault)
+    assert now["rolled_back"] and now["rollback_found"] < asked["rollback_found"]
+    vault_command(vault, "accept-rollback", "--yes")
+    assert "rolled_back" not in status(vault)
