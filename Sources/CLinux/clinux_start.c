@@ -39,11 +39,10 @@ static void write_own_pid(char *entry) {
 }
 
 static void reset_signals(void) {
-  struct sigaction usual;
-  memset(&usual, 0, sizeof usual);
-  usual.sa_handler = SIG_DFL;
-  // SIGKILL, SIGSTOP and the numbers libc keeps for itself refuse; that is right.
-  for (int number = 1; number < 65; number++) sigaction(number, &usual, NULL);
+  // The kernel's own call: libc's refuses the two signals of its threads, which a caller may have ignored, too. All zero
+  // is SIG_DFL, whatever order the fields of this machine's struct have. SIGKILL and SIGSTOP refuse; that is right.
+  const unsigned long usual[8] = {0};
+  for (int number = 1; number < 65; number++) syscall(SYS_rt_sigaction, number, usual, NULL, 8);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
