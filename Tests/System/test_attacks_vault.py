@@ -1,5 +1,4 @@
-"""What is done to the vault by a program of the same user that knows a secret of before, and by whoever gives a file to be
-checked."""
+"""Attacks on the vault by a program of the same user that knows an old secret, and by a file that is to be checked."""
 
 import json
 import signal
@@ -136,7 +135,8 @@ ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <
     ([f"INSERT INTO record {ROWS} SELECT CAST(printf('%032d', i) AS BLOB), x'00' FROM n"], [],
      "300000 rows that the catalogue does not know"),
     (["PRAGMA writable_schema=ON",
-      f"INSERT INTO sqlite_schema {ROWS} SELECT 'view', 'v' || i, 'v' || i, 0, 'CREATE VIEW v' || i || ' AS SELECT 1' FROM n"],
+      f"INSERT INTO sqlite_schema {ROWS} "
+      "SELECT 'view', 'v' || i, 'v' || i, 0, 'CREATE VIEW v' || i || ' AS SELECT 1' FROM n"],
      [], "its tables"),
     ([f"INSERT INTO slot {ROWS} SELECT i + 9, i + 9, 0, 0, x'00', x'00' FROM n"], [], "so many slots"),
     (["UPDATE slot SET passes = 16, memory_kib = 2097152 WHERE kind = 3"], ["--passphrase"], "is the most"),

@@ -140,7 +140,9 @@ def test_an_agent_killed_while_it_copies_leaves_nothing_to_the_next(vault, name)
     # A check has a thread of its own, where no other call of this name is made.
     sure = [("sendfile", 1)] if name == "check" else []
     for call, number in sure + steps[::max(1, len(steps) // 5)]:
-        start_traced(vault, "-e", "trace=" + ",".join((*CALLS, "sendfile")), "-e", f"inject={call}:signal=KILL:when={number}")
+        start_traced(
+            vault, "-e", "trace=" + ",".join((*CALLS, "sendfile")),
+            "-e", f"inject={call}:signal=KILL:when={number}")
         action(check=False)
         vault.agent.kill()
         has_left |= leftovers(vault) != set()
