@@ -192,7 +192,8 @@ def test_uninstall_by_root_waits_for_no_process_that_only_bears_the_agent_s_name
     agent = str(installation.prefix / "bin/oauthd")
     others = [subprocess.Popen(
         [agent, "-c", 'trap "" TERM; echo; read -r _'], executable="/bin/sh",
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, user="nobody", group="nogroup", extra_groups=[]) for _ in range(2)]
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, user="nobody", group="nogroup", extra_groups=[],
+    ) for _ in range(2)]
     try:
         for other in others:
             assert other.stdout.readline() == b"\n"
