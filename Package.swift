@@ -110,26 +110,29 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
+    // What several of the others read
+    module("HTTPTerms"),
+
     // The client's side of the socket
     module("AgentWire"),
     module("AgentClient", ["AgentWire", "CLinux"]),
-    module("HelperFormats"),
+    module("HelperFormats", ["HTTPTerms"]),
 
     // The agent
     module("Sealing", ["CSodium"]),
     module("FetchWire"),
-    module("OAuthProtocol", ["Sealing"]),
+    module("OAuthProtocol", ["HTTPTerms", "Sealing"]),
     module("TokenVault", ["Sealing", "CSQLite", "CLinux"]),
-    module("AgentCore", ["AgentWire", "OAuthProtocol", "TokenVault", "Sealing", heapModule, logging]),
+    module("AgentCore", ["AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", heapModule, logging]),
     module(
       "AgentRuntime",
       [
-        "AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
+        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
         logging, unixSignals, tomlKit,
       ]),
 
     // Development and tests
-    module("DevAuthorizationServer", ["OAuthProtocol", "Sealing"]),
+    module("DevAuthorizationServer", ["HTTPTerms", "OAuthProtocol", "Sealing"]),
     module(
       "AgentTestSupport",
       ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
@@ -141,7 +144,7 @@ let package = Package(
       "oauthd-redirect", ["FetchWire", "CHeap", "CLinux", nioCore, nioPosix, nioHTTP1], withoutRegex,
       linkerSettings: boundWhole),
     program(
-      "oauthctl", ["AgentClient", "AgentWire", "HelperFormats", "CHeap", "CLinux", argumentParser],
+      "oauthctl", ["AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "CHeap", "CLinux", argumentParser],
       linkerSettings: staticClient),
     program(
       "oauth-dev-server",
@@ -154,10 +157,13 @@ let package = Package(
     tests("FetchWire", ["FetchWire"]),
     tests("AgentWire", ["AgentWire"], exclude: ["Vectors"]),
     tests("AgentClient", ["AgentClient", "AgentWire"]),
-    tests("HelperFormats", ["HelperFormats"], exclude: ["Vectors"]),
-    tests("OAuthProtocol", ["OAuthProtocol", "Sealing"]),
+    tests("HTTPTerms", ["HTTPTerms"]),
+    tests("HelperFormats", ["HTTPTerms", "HelperFormats"], exclude: ["Vectors"]),
+    tests("OAuthProtocol", ["HTTPTerms", "OAuthProtocol", "Sealing"]),
     tests("TokenVault", ["TokenVault", "Sealing"], exclude: ["Vectors"]),
-    tests("AgentCore", ["AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing"]),
+    tests(
+      "AgentCore",
+      ["AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing"]),
     tests(
       "AgentRuntime",
       [
@@ -165,8 +171,9 @@ let package = Package(
         nioCore, nioPosix, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
+    tests("OauthdFetch", ["oauthd-fetch", "CCurl", "HTTPTerms"]),
     tests("OauthdRedirect", ["oauthd-redirect", "FetchWire", nioCore, nioPosix, nioEmbedded]),
-    tests("Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HelperFormats", argumentParser]),
+    tests("Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", argumentParser]),
     tests("House"),
   ],
   swiftLanguageModes: [.v6]

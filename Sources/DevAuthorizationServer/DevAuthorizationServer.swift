@@ -1,3 +1,4 @@
+import HTTPTerms
 package import OAuthProtocol
 
 /// A scriptable authorization and resource server (RFC 6749, 6750, 7009, 7636, 7662, 8252, 8414, 8628, 9207) as a
@@ -28,7 +29,7 @@ package struct DevAuthorizationServer: Sendable {
 
   /// The answer to one request at `now` (Unix seconds).
   package mutating func respond(to request: DevRequest, at now: Double) -> DevResponse {
-    guard let route = Route(path: request.path, issuerPath: Origin.path(of: options.issuer)) else {
+    guard let route = Route(path: request.path, issuerPath: String(options.issuerPath)) else {
       return finish(.text(404, "no such page"), request, .other, at: now)
     }
     if case .control(let control) = route { return respond(control, to: request, at: now) }
@@ -39,7 +40,7 @@ package struct DevAuthorizationServer: Sendable {
 
   /// The same for a client of the HTTP seam. A request for another origin than the issuer's finds nobody.
   package mutating func respond(to request: HTTPRequest, at now: Double) -> DevResponse {
-    guard let (origin, request) = DevRequest.split(request), origin == Origin.of(options.issuer)?.lowercased() else {
+    guard let (origin, request) = DevRequest.split(request), origin == (try? Origin(of: options.issuer)) else {
       return DevResponse(status: 0, delivery: .refused)
     }
     return respond(to: request, at: now)

@@ -1,3 +1,4 @@
+import HTTPTerms
 import Sealing
 
 /// An error answer of an authorization server (RFC 6749 §4.1.2.1, §5.2), safe to show: escaped, without a piece of a secret

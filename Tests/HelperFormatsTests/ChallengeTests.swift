@@ -1,3 +1,4 @@
+import HTTPTerms
 import Testing
 
 @testable import HelperFormats
@@ -109,7 +110,7 @@ struct ChallengeTests {
     #expect((dump?.asksForNewToken ?? false) == example.asks)
   }
 
-  static let origins = ["https://api.example:8443/", "http://localhost/"]
+  static let origins = ["https://api.example:8443/", "http://localhost/"].compactMap { try? Origin(of: $0) }
 
   @Test(
     "say nothing about the token once a redirect has led elsewhere",

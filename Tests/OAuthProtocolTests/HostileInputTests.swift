@@ -1,4 +1,5 @@
 @testable import OAuthProtocol
+import HTTPTerms
 import Sealing
 import Testing
 

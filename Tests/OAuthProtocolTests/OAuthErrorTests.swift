@@ -1,3 +1,4 @@
+import HTTPTerms
 import OAuthProtocol
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
   func sentences() {
     for entry in ["\u{1B}[2J", "https://u:p@h", "a\nb"] {
       do {
-        _ = try WebURL(entry)
+        _ = try WebURL.read(entry)
         Issue.record("accepted")
       } catch {
         #expect("\(error)".hasSuffix(".") && "\(error)".unicodeScalars.allSatisfy { $0.value >= 0x20 })

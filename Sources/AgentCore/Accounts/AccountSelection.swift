@@ -1,4 +1,5 @@
 package import AgentWire
+import HTTPTerms
 import OAuthProtocol
 
 /// Which account a request means: the one that is named; else, among those whose hosts hold the URL, the one that holds the
@@ -74,7 +75,7 @@ package enum AccountSelection {
   ) throws(AgentFailure) -> (name: String, matchedHost: String?) {
     var url: WebURL?
     if let text = wish.url {
-      do { url = try WebURL(text) } catch {
+      do { url = try .read(text) } catch {
         let isReadable = if case .url(_, .plainHTTP) = error { true } else { false }
         throw AgentFailure(
           isReadable ? .notPermitted : .badRequest, "url: \(error)", hint: "give an https URL (http on loopback only)")

@@ -1,4 +1,5 @@
 package import AgentWire
+import HTTPTerms
 import OAuthProtocol
 import Sealing
 

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 
 /// Every request to a server has a place here before anything of it is written or sent, and keeps it until it has ended:

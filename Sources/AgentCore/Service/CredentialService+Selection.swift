@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 
 extension CredentialService {

@@ -1,3 +1,4 @@
+import HTTPTerms
 import Logging
 import OAuthProtocol
 import Sealing

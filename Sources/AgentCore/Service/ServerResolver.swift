@@ -1,4 +1,5 @@
 package import AgentWire
+package import HTTPTerms
 package import OAuthProtocol
 
 /// The endpoints of an account's server, from its definition and, where that leaves them out, from its metadata.
@@ -136,7 +137,7 @@ package struct ServerResolver: Sendable {
   private static func written(_ definition: AccountDefinition) throws(AgentFailure) -> Written {
     func url(_ key: String, _ text: String?) throws(AgentFailure) -> WebURL? {
       guard let text else { return nil }
-      do { return try WebURL(text) } catch {
+      do { return try .read(text) } catch {
         throw AgentFailure(.configInvalid, "\(definition.name): \(key): \(error)")
       }
     }

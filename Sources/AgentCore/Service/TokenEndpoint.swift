@@ -1,3 +1,4 @@
+import HTTPTerms
 import Sealing
 package import OAuthProtocol
 
@@ -40,7 +41,7 @@ package struct TokenEndpoint: Sendable {
       case .password(let username, let password): .password(username: username, password: password)
       }
     return TokenRequest(
-      endpoint: try WebURL(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret),
+      endpoint: try .read(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret),
       grant: grant, scope: call.scope, resources: call.resource, audiences: call.audience,
       extra: call.binding.extraTokenParameters)
   }

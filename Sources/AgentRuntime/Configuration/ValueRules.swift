@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 
 /// Rules for single values. Each gives nil for a good value, else a reason that shows nothing of a value that may hold a
@@ -19,10 +20,8 @@ enum ValueRules {
     do {
       _ = try WebURL(text)
       return nil
-    } catch .url(_, let problem) {
-      return problem.rawValue
     } catch {
-      return "\(error)"
+      return error.rawValue
     }
   }
 
@@ -41,10 +40,8 @@ enum ValueRules {
     do {
       _ = try Origin(hostEntry: text)
       return nil
-    } catch .host(_, let problem) {
-      return "\"\(PrintableText.escaped(text, limit: 80))\": \(problem.rawValue)"
     } catch {
-      return "\(error)"
+      return "\"\(PrintableText.escaped(text, limit: 80))\": \(error.rawValue)"
     }
   }
 
@@ -94,10 +91,8 @@ enum ValueRules {
     do {
       let url = try WebURL("https://a/" + plain)
       return url.query == nil ? nil : "it holds a ?"
-    } catch .url(_, let problem) {
-      return "\"\(PrintableText.escaped(text, limit: 80))\" is no path: \(problem.rawValue)"
     } catch {
-      return "\(error)"
+      return "\"\(PrintableText.escaped(text, limit: 80))\" is no path: \(error.rawValue)"
     }
   }
 
@@ -128,10 +123,8 @@ enum ValueRules {
     let place = authority.hasSuffix("/") ? String(authority.dropLast()) : authority
     do {
       _ = try Origin(hostEntry: "https://" + place)
-    } catch .host(_, let problem) {
-      return "\(problem.rawValue); \(form)"
     } catch {
-      return "\(error)"
+      return "\(error.rawValue); \(form)"
     }
     let afterHost = place.hasPrefix("[") ? place.drop { $0 != "]" } : place[...]
     return afterHost.contains(":") ? nil : "it has no port; \(form)"

@@ -1,3 +1,4 @@
+import HTTPTerms
 import OAuthProtocol
 
 /// The proxy of `config.toml`, and what is reached without it.
@@ -24,11 +25,6 @@ struct ProxyRules: Sendable, Equatable {
     guard excepted.port == excepted.scheme.defaultPort || excepted.port == origin.port else { return false }
     return origin.host == excepted.host || (!excepted.isAddress && origin.host.hasSuffix("." + excepted.host))
   }
-}
-
-extension Origin {
-  /// Whether the host is an address rather than a name: no name's last label is a number.
-  fileprivate var isAddress: Bool { host.hasPrefix("[") || (host.last?.isNumber ?? false) }
 }
 
 /// Sends requests of accounts that name no proxy of their own by the rules of `config.toml`.

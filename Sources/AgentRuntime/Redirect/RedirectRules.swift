@@ -1,5 +1,6 @@
 import AgentCore
 import FetchWire
+import HTTPTerms
 import OAuthProtocol
 
 /// Which requests of a browser reach the login, and what the others are answered.
@@ -27,8 +28,7 @@ struct RedirectRules: Sendable {
   /// `localhost`, 127.0.0.0/8 or [::1] with the port that was bound. Another name that resolves to this computer is a
   /// page of somebody else's (DNS rebinding).
   private func isOurs(_ host: String) -> Bool {
-    guard let origin = try? Origin(hostEntry: "http://" + host) else { return false }
-    return origin.isLoopback && origin.port == port
+    (try? Origin(scheme: .http, authority: host[...]))?.port == port
   }
 }
 

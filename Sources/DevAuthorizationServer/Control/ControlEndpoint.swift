@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPTerms
 import OAuthProtocol
 
 /// `/_dev/log` and `/_dev/script`: for tests and people on this machine, never for a web page.
@@ -43,8 +44,8 @@ extension DevAuthorizationServer {
   /// The name of a loopback address in Host (against DNS rebinding), and no Origin (browsers send it).
   private func isLocal(_ request: DevRequest) -> Bool {
     guard request.headers.value("Origin") == nil else { return false }
-    guard let host = request.headers.value("Host")?.lowercased() else { return true }
-    return ["127.0.0.1", "localhost", "[::1]"].contains { host == $0 || host.hasPrefix($0 + ":") }
+    guard let host = request.headers.value("Host") else { return true }
+    return (try? Origin(scheme: .http, authority: host[...])) != nil
   }
 }
 

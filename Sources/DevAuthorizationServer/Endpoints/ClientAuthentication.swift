@@ -1,3 +1,4 @@
+import HTTPTerms
 import OAuthProtocol
 import Sealing
 
@@ -71,7 +72,7 @@ extension DevAuthorizationServer {
   /// `resource` (RFC 8707 §2): absolute, without a fragment. Throws `invalid_target`.
   func resource(_ parameters: Parameters) throws(Refusal) -> [String] {
     let resources = parameters.all("resource")
-    for resource in resources where Origin.of(resource) == nil || resource.contains("#") {
+    for resource in resources where (try? WebURL(resource)) == nil {
       throw Refusal("invalid_target", "resource must be an absolute URI without fragment")
     }
     return resources

@@ -1,3 +1,4 @@
+import HTTPTerms
 package import OAuthProtocol
 import Sealing
 
@@ -37,38 +38,14 @@ package struct DevRequest: Sendable {
 }
 
 extension DevRequest {
-  /// Splits an absolute URL into the origin it is meant for (lower case, `scheme://authority`) and the request.
-  /// Nil when `request` carries no absolute `http` or `https` URL.
-  static func split(_ request: HTTPRequest) -> (origin: String, request: DevRequest)? {
-    guard let origin = Origin.of(request.url) else { return nil }
-    var target = String(request.url.dropFirst(origin.count))
-    if let fragment = target.firstIndex(of: "#") { target.removeSubrange(fragment...) }
-    if !target.hasPrefix("/") { target = "/" + target }
+  /// Splits an absolute URL into the origin it is meant for and the request. Nil when `request` carries no absolute URL.
+  static func split(_ request: HTTPRequest) -> (origin: Origin, request: DevRequest)? {
+    guard let url = try? WebURL(String(request.url.prefix { $0 != "#" })) else { return nil }
+    let target = (url.path.isEmpty ? "/" : url.path) + (url.query.map { "?" + $0 } ?? "")
     let body = request.body.withBytes { Array($0) }
     let credentials = request.credentials.map { [HTTPField("Authorization", $0.reveal())] } ?? []
     return (
-      origin.lowercased(),
-      DevRequest(request.method.rawValue, target, headers: request.headers + credentials, body: body)
+      url.origin, DevRequest(request.method.rawValue, target, headers: request.headers + credentials, body: body)
     )
-  }
-}
-
-/// `scheme://authority` of a URL, as written.
-enum Origin {
-  static func of(_ url: String) -> String? {
-    for scheme in ["https://", "http://"] where url.lowercased().hasPrefix(scheme) {
-      let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-      guard !authority.isEmpty else { return nil }
-      return String(url.prefix(scheme.count)) + authority
-    }
-    return nil
-  }
-
-  /// Path of a URL without a trailing slash: empty for `https://host` and `https://host/`.
-  static func path(of url: String) -> String {
-    guard let origin = of(url) else { return "" }
-    var path = url.dropFirst(origin.count).prefix { $0 != "?" && $0 != "#" }
-    while path.hasSuffix("/") { path.removeLast() }
-    return String(path)
   }
 }

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// What a client may ask the token endpoint for, spelled as `grant_type` (RFC 6749 §4, RFC 8628 §3.4).
 package enum DevGrantType: String, Sendable, CaseIterable {
   case authorizationCode = "authorization_code"
@@ -46,24 +48,12 @@ package struct DevClient: Sendable {
   package func allows(redirectURI uri: String) -> Bool {
     redirectURIs.contains { registered in
       if registered == uri { return true }
-      guard let ours = DevClient.withoutLoopbackPort(registered), let theirs = DevClient.withoutLoopbackPort(uri) else {
+      // http is accepted on loopback only.
+      guard let ours = try? WebURL(registered), let theirs = try? WebURL(uri), theirs.origin.scheme == .http else {
         return false
       }
-      return ours == theirs
+      return ours.origin.scheme == .http && ours.origin.host == theirs.origin.host && ours.path == theirs.path
+        && ours.query == theirs.query
     }
-  }
-
-  /// `http://127.0.0.1:8914/callback` → `http://127.0.0.1/callback`; nil when the host is not a loopback one.
-  private static func withoutLoopbackPort(_ uri: String) -> String? {
-    for host in ["http://127.0.0.1", "http://[::1]", "http://localhost"] where uri.hasPrefix(host) {
-      var rest = uri.dropFirst(host.count)
-      if rest.hasPrefix(":") {
-        let port = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
-        guard let number = Int(port), (1...65_535).contains(number) else { return nil }
-        rest = rest.dropFirst(1 + port.count)
-      }
-      return host + rest
-    }
-    return nil
   }
 }

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// What becomes of a refresh token that was used (RFC 9700 §4.14.2).
 package enum DevRotation: Sendable, Equatable {
   /// A new one with every refresh; use of an old one revokes the whole family.
@@ -42,6 +44,11 @@ package enum DevEndpoint: String, Sendable, CaseIterable {
 package struct DevServerOptions: Sendable {
   /// Issuer identifier: `http://127.0.0.1:PORT`, with a path or without, no trailing slash (RFC 8414 §2).
   package var issuer: String
+  /// The issuer's path without a final slash: empty where it has none.
+  var issuerPath: Substring {
+    let path = (try? WebURL(issuer))?.path ?? ""
+    return path.hasSuffix("/") ? path.dropLast() : path[...]
+  }
   package var clients = DevClient.standard
   /// Names that may log in, with any password but an empty one and `wrong`.
   package var users = ["alice"]

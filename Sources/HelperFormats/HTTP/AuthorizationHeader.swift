@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// `Authorization` with an access token (RFC 6750 §2.1), as other programs read it.
 package enum AuthorizationHeader {
   /// The field without a line feed: `Authorization: Bearer …`.
@@ -26,9 +28,5 @@ package enum AuthorizationHeader {
     guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw .unwritable("the access token")
     }
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 }

@@ -1,3 +1,5 @@
+package import HTTPTerms
+
 /// The header fields that `curl -D FILE` wrote: a block for each response, informational ones, redirects and a proxy's
 /// answer to CONNECT before the one that counts.
 package struct HeaderDump: Sendable, Equatable {
@@ -22,9 +24,9 @@ package struct HeaderDump: Sendable, Equatable {
       && left.fields.elementsEqual(right.fields) { $0.name == $1.name && $0.value == $1.value }
   }
 
-  /// Nil where no final status line is to be found. `origins` are where the requests went first, as `https://host:port/`;
-  /// without any, all redirects but relative ones lead away.
-  package init?(_ bytes: [UInt8], from origins: [String] = []) {
+  /// Nil where no final status line is to be found. `origins` are where the requests went first; without any, all
+  /// redirects but relative ones lead away.
+  package init?(_ bytes: [UInt8], from origins: [Origin] = []) {
     guard bytes.count <= Self.limit else { return nil }
     var status: Int?
     var isWhole = false

@@ -1,3 +1,4 @@
+package import HTTPTerms
 package import Sealing
 
 /// An authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): the URL a browser opens.

@@ -1,3 +1,4 @@
+import HTTPTerms
 package import Sealing
 
 /// What became of one hit on the redirect URI.
@@ -53,7 +54,7 @@ package struct AuthorizationExpectation: Sendable {
   package init(
     redirectURI: String, state: Secret, issuer: String?, issuerRequired: Bool, secrets: [Secret] = []
   ) throws(ProtocolError) {
-    self.redirectURI = try WebURL(redirectURI)
+    self.redirectURI = try .read(redirectURI)
     self.state = state
     self.issuer = issuer
     self.issuerRequired = issuerRequired

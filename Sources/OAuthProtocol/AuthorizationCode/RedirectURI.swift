@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// The redirect URI an account has registered (RFC 8252 §7.3, §8.3): on loopback, where the agent listens; or any https
 /// URL, whose response a person pastes.
 ///
@@ -39,10 +41,10 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     let url: WebURL
     do {
       url = try WebURL(text, limitBytes: 1_024)
-    } catch .url(_, .scheme) {
+    } catch .scheme {
       throw refuse("it must begin with http:// on loopback, or with https:// to paste the response")
-    } catch .url(_, let problem) {
-      throw refuse(problem.rawValue)
+    } catch {
+      throw refuse(error.rawValue)
     }
     guard url.query == nil else { throw refuse(URLProblem.query.rawValue) }
     let path = url.path.isEmpty ? "/" : url.path

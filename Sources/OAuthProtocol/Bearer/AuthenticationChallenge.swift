@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.3, §11.6.1).
 package struct AuthenticationChallenge: Sendable, Equatable {
   /// Lower case.

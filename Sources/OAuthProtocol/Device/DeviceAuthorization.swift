@@ -1,3 +1,4 @@
+package import HTTPTerms
 package import Sealing
 
 /// A device authorization request (RFC 8628 §3.1).
@@ -107,7 +108,7 @@ extension DeviceAuthorization {
     else { throw .member(name: "verification_uri", reason: "it is missing") }
     guard !secrets.appear(in: address) else { throw .member(name: "verification_uri", reason: "it repeats a secret") }
     do {
-      verificationURI = try WebURL(address)
+      verificationURI = try .read(address)
     } catch {
       throw .member(name: "verification_uri", reason: secrets.cut(from: error.description))
     }

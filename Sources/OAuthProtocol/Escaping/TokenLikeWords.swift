@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// Words of a server's text that look like a token. They are left out even where nothing known is found in them, so that
 /// a secret does not get out in an encoding that nobody thought of.
 ///
@@ -67,6 +69,5 @@ enum TokenLikeWords {
     return word.startIndex
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
   private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
 }

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// Parameters that an account adds to what the protocol sends, in order.
 package struct ExtraParameter: Sendable, Hashable {
   package var name: String

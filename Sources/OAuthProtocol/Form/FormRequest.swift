@@ -1,3 +1,5 @@
+import HTTPTerms
+
 extension HTTPRequest {
   /// A POST of form data by an authenticated client that asks for JSON (RFC 6749 §2.3, §3.2): token, device
   /// authorization and revocation endpoints.

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// HTTP-date (RFC 9110 §5.6.7) in its three forms, as Unix seconds.
 package enum HTTPDate {
   /// Nil for anything that is not one of the three forms or not a date from 1970 to 9999.

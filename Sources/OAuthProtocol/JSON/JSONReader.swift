@@ -1,3 +1,4 @@
+import HTTPTerms
 import Sealing
 
 /// A strict reader of RFC 8259 over borrowed bytes. Strings go straight into wiped memory; nothing else keeps a copy.

@@ -1,3 +1,5 @@
+package import HTTPTerms
+
 /// An issuer identifier (RFC 8414 §2): https, or http on loopback; no query, no fragment.
 package struct Issuer: Sendable, Hashable, CustomStringConvertible {
   /// As written: metadata and `iss` must equal it to the byte.
@@ -8,8 +10,8 @@ package struct Issuer: Sendable, Hashable, CustomStringConvertible {
   package init(_ text: String) throws(ProtocolError) {
     do {
       url = try WebURL(text, limitBytes: 2_048)
-    } catch .url(let shown, let problem) {
-      throw .issuer(shown: shown, reason: problem.rawValue)
+    } catch {
+      throw .issuer(shown: Escaped.forTerminal(text), reason: error.rawValue)
     }
     guard url.query == nil else {
       throw .issuer(shown: Escaped.forTerminal(text), reason: URLProblem.query.rawValue)

@@ -1,3 +1,5 @@
+package import HTTPTerms
+
 /// What an authorization server says of itself (RFC 8414 §2), or what an account says of it.
 package struct ServerMetadata: Sendable, Equatable {
   /// Nil only for an account that names its endpoints itself.
@@ -114,7 +116,7 @@ extension ServerMetadata {
     }
     let url: WebURL
     do {
-      url = try WebURL(text)
+      url = try .read(text)
     } catch {
       throw .member(name: name, reason: error.description)
     }

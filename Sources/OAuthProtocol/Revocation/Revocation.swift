@@ -1,3 +1,4 @@
+package import HTTPTerms
 package import Sealing
 
 /// Token revocation (RFC 7009).

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// How long an access token lasts, as far as the server said.
 package enum TokenLifetime: Sendable, Equatable {
   /// 1…``limitSeconds`` seconds, to be counted from before the request was sent.

@@ -1,3 +1,4 @@
+package import HTTPTerms
 package import Sealing
 
 /// What is given to the token endpoint for a token.

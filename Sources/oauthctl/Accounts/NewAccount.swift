@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// An account as the command line describes it, and the `accounts.d/NAME.toml` it becomes. Only what was asked for is
 /// written: defaults stay the agent's. No secrets are in it.
 struct NewAccount: Sendable, Equatable {
@@ -68,10 +70,7 @@ struct NewAccount: Sendable, Equatable {
 
   /// Scheme, host and port of a URL: the issuer where only endpoints are given.
   static func origin(of url: String) -> String? {
-    guard let scheme = url.range(ofText: "://") else { return nil }
-    let rest = url[scheme.upperBound...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    return authority.isEmpty ? nil : String(url[..<scheme.upperBound]) + authority
+    (try? Origin(of: url))?.description
   }
 
   /// The loopback redirect (RFC 8252 §7.3) for a fixed port and path; nil leaves the agent's default, any port and

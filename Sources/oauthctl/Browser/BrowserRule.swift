@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 
 /// Which program opens a URL, tried in this order.
 ///
@@ -32,36 +33,6 @@ struct BrowserRule: Sendable, Equatable {
   /// take for an option or a second argument.
   static func isSafe(_ url: String) -> Bool {
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else { return false }
-    if url.hasPrefix("https://") { return url.utf8.count > "https://".utf8.count }
-    guard url.hasPrefix("http://") else { return false }
-    let authority = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard !authority.contains("@") else { return false }
-    return LoopbackHost.matches(authority: String(authority))
-  }
-}
-
-/// Whether a URL's authority names this machine by address, or as `localhost`.
-enum LoopbackHost {
-  static func matches(authority: String) -> Bool {
-    if authority.hasPrefix("[") {
-      guard let end = authority.firstIndex(of: "]") else { return false }
-      let rest = authority[authority.index(after: end)...]
-      return authority[..<end] == "[::1" && isPort(rest)
-    }
-    let host = authority.prefix { $0 != ":" }
-    guard isPort(authority[host.endIndex...]) else { return false }
-    if host == "localhost" { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { part in
-        (1...3).contains(part.utf8.count) && part.utf8.allSatisfy { (48...57).contains($0) } && (Int(part) ?? 256) < 256
-      }
-  }
-
-  private static func isPort(_ text: Substring) -> Bool {
-    if text.isEmpty { return true }
-    guard text.hasPrefix(":") else { return false }
-    let digits = text.dropFirst()
-    return digits.isEmpty || digits.utf8.count <= 5 && digits.utf8.allSatisfy { (48...57).contains($0) }
+    return (url.hasPrefix("https://") || url.hasPrefix("http://")) && (try? Origin(of: url)) != nil
   }
 }

@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// What `oauthctl curl` lets through. Refusals say why; they all end with status 125 before anything was asked or sent.
 struct CurlPolicy: Sendable {
   let arguments: CurlArguments
@@ -33,7 +35,7 @@ struct CurlPolicy: Sendable {
   /// Whether nothing but this machine's own loopback may be spoken to, since what goes there is readable, or goes to
   /// whoever answers.
   static func staysOnThisMachine(_ urls: [CurlURL], _ arguments: CurlArguments) -> Bool {
-    urls.contains { $0.scheme == "http" } || arguments.isOn("insecure") && urls.allSatisfy(\.isLoopback)
+    urls.contains { $0.origin.scheme == .http } || arguments.isOn("insecure") && urls.allSatisfy(\.origin.isLoopback)
   }
 
   /// What is harmless alone.
@@ -44,12 +46,12 @@ struct CurlPolicy: Sendable {
         "--\(moving) could lead the token off this machine, where nothing checks who gets it",
         run: "leave --\(moving) out")
     }
-    guard Set(urls.map(\.scheme)).count <= 1 else {
+    guard Set(urls.map(\.origin.scheme)).count <= 1 else {
       throw Refusal(
         "the URLs of one call are all http or all https", run: "call oauthctl curl once for http and once for https")
     }
     if anyHost { return }
-    if arguments.isOn("insecure"), !urls.allSatisfy(\.isLoopback) {
+    if arguments.isOn("insecure"), !urls.allSatisfy(\.origin.isLoopback) {
       throw Refusal(
         "--insecure gives the token to whoever answers for the host",
         run: "name the authority with --cacert FILE instead, or oauthctl curl --any-host NAME …")

@@ -1,6 +1,7 @@
 import AgentWire
 import CLinux
 import Glibc
+import HTTPTerms
 import HelperFormats
 
 /// Runs curl with a token: once, and after a 401 once more with a new one.
@@ -114,7 +115,7 @@ struct CurlRun {
       }
       return try bench.agent.token(TokenGet(account: account))
     }
-    var origins: [String] = []
+    var origins: [Origin] = []
     for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
     var answer: TokenAnswer
     do throws(CommandError) {
@@ -125,7 +126,7 @@ struct CurlRun {
     if let warning = answer.warning { bench.terminal.warn(warning) }
     for origin in origins.dropFirst() {
       let account = answer.account
-      answer = try bench.agent.token(TokenGet(account: account, url: origin))
+      answer = try bench.agent.token(TokenGet(account: account, url: "\(origin)/"))
     }
     guard answer.matchedHost != nil else {
       throw .local("the agent did not say which host the token is for", run: "oauthctl status", status: 125)
@@ -140,10 +141,10 @@ struct CurlRun {
   ///
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
   private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
-    guard !invocation.anyHost, urls.allSatisfy({ $0.scheme == "https" }),
+    guard !invocation.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
       let summary = try? bench.agent.ask(AccountShow(account: account)).summary,
-      urls.allSatisfy({ PrivateAuthority.counts(for: $0.authority, of: summary) }),
+      urls.allSatisfy({ PrivateAuthority.counts(for: $0.origin.host, of: summary) }),
       let text = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
     else { return nil }
     let descriptor = clinux_memfd_create("authority", 1)
@@ -161,7 +162,7 @@ struct CurlRun {
   }
 
   /// Whether one of several answers from the URLs' own hosts was a 401.
-  private static func sawUnauthorized(_ descriptor: Int32, from origins: [String]) -> Bool {
+  private static func sawUnauthorized(_ descriptor: Int32, from origins: [Origin]) -> Bool {
     lseek(descriptor, 0, SEEK_SET)
     let bytes = FileBytes.readAll(from: descriptor, limit: HeaderDump.limit) ?? []
     return HeaderDump(bytes, from: origins)?.hasUnauthorized ?? false

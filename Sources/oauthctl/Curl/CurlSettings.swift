@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import HelperFormats
 
 /// What curl is told by `--config` on an inherited descriptor.
@@ -15,7 +16,7 @@ struct CurlSettings: Sendable {
 
   /// The configuration text. `headersPath` is where curl writes the response headers, nil for nowhere of ours.
   func text(_ answer: TokenAnswer, headersPath: String?) throws(CommandError) -> String {
-    let isLoopback = urls.contains { $0.scheme == "http" }
+    let isLoopback = urls.contains { $0.origin.scheme == .http }
     let header: String
     do {
       header = try AuthorizationHeader.curlConfig(tokenType: answer.tokenType, token: answer.accessToken)

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTerms
 import HelperFormats
 
 /// Curl's output, held back until the status is known: a 401 that will be tried again must leave nothing on standard
@@ -26,7 +27,7 @@ final class HeldTransfer {
     }
   }
 
-  private let origins: [String]
+  private let origins: [Origin]
   private let dumpHeader: String?
   private let holdsErrors: Bool
   private var errorPipe: Int32 = -1
@@ -44,7 +45,7 @@ final class HeldTransfer {
   ///   - origins: of the URLs. A 401 from behind a redirect to elsewhere is none that a new token cures.
   ///   - dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
   ///   - holdsErrors: whether standard error is held, too: with `--fail` curl says there that it got a 401.
-  init(origins: [String], dumpHeader: String?, holdsErrors: Bool = false) {
+  init(origins: [Origin], dumpHeader: String?, holdsErrors: Bool = false) {
     self.origins = origins
     self.dumpHeader = dumpHeader
     self.holdsErrors = holdsErrors

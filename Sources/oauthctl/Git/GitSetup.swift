@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTerms
 
 /// What `oauthctl setup git` changes in git's global configuration: per host, an empty `helper`, which switches off the
 /// ones before, and ours. Rules only; `SetupCommand` runs git.
@@ -13,11 +14,7 @@ enum GitSetup {
   /// As accounts name their hosts: `https://host`, with the port where it is not the scheme's own.
   static func origin(host: String) -> String {
     let url = url(host: host)
-    guard let scheme = url.range(ofText: "://") else { return url }
-    let authority = url[scheme.upperBound...].prefix { $0 != "/" }.lowercased()
-    let port = url.hasPrefix("https:") ? ":443" : ":80"
-    return url[..<scheme.upperBound].lowercased()
-      + (authority.hasSuffix(port) ? authority.dropLast(port.count) : authority[...])
+    return (try? Origin(of: url))?.description ?? url
   }
 
   /// As it stands in keys.

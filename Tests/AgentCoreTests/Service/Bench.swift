@@ -2,6 +2,7 @@ import AgentCore
 import AgentTestSupport
 import AgentWire
 import DevAuthorizationServer
+import HTTPTerms
 import Logging
 import OAuthProtocol
 import Sealing

@@ -1,3 +1,4 @@
+import HTTPTerms
 import OAuthProtocol
 import Sealing
 import Testing

@@ -1,3 +1,4 @@
+import HTTPTerms
 import Sealing
 import Testing
 
