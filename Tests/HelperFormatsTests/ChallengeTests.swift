@@ -6,31 +6,6 @@ import Testing
 @Suite("Challenges")
 struct ChallengeTests {
   @Test(
-    "are read as RFC 9110 writes them",
-    arguments: [
-      ("", []), ("Basic", ["basic"]), ("Basic realm=\"x\"", ["basic realm=x"]),
-      ("Basic realm=x, Bearer", ["basic realm=x", "bearer"]), ("Bearer, Basic", ["bearer", "basic"]),
-      ("Bearer realm=\"a, Basic b\", error=invalid_token", ["bearer realm=a, Basic b error=invalid_token"]),
-      (
-        "Basic realm=\"a, Bearer error=\\\"x\\\"\", Bearer error=\"invalid_token\"",
-        ["basic realm=a, Bearer error=\"x\"", "bearer error=invalid_token"]
-      ),
-      ("Negotiate YII=, Bearer error=\"invalid_token\"", ["negotiate", "bearer error=invalid_token"]),
-      ("NTLM TlRMTVNTUAAB, Basic realm=\"x\"", ["ntlm", "basic realm=x"]),
-      ("Negotiate abc==, Bearer", ["negotiate", "bearer"]), ("Negotiate a/b+c", ["negotiate"]),
-      ("BEARER ERROR = \"invalid_token\" , SCOPE=\"a b\"", ["bearer error=invalid_token scope=a b"]),
-      (",, Bearer ,, error=x ,,", ["bearer"]), ("Bearer  error=x,,scope=y,", ["bearer error=x scope=y"]),
-      ("Bearer\terror=x", ["bearer error=x"]), ("Bearer realm=\"unclosed", ["bearer"]),
-      ("Bearer realm=\"x\" error=y", ["bearer realm=x"]), ("@@", []), ("\u{E9}", []),
-    ] as [(String, [String])])
-  func parse(field: String, expected: [String]) {
-    let read = Challenge.parse(field).map { challenge in
-      ([challenge.scheme] + challenge.parameters.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
-    }
-    #expect(read == expected)
-  }
-
-  @Test(
     "say whether a newer token would do",
     arguments: [
       (["Bearer"], true), (["Bearer realm=\"x\""], true), (["Bearer error=\"invalid_token\""], true),
@@ -39,7 +14,7 @@ struct ChallengeTests {
       (["Bearer error=\"insufficient_scope\"", "Bearer"], false), (["Digest realm=\"Bearer\""], false),
     ] as [([String], Bool)])
   func verdict(fields: [String], helps: Bool) {
-    #expect((BearerVerdict(fields.flatMap(Challenge.parse)) == .refreshMayHelp) == helps)
+    #expect((BearerVerdict(Challenge.parse(fields)) == .refreshMayHelp) == helps)
   }
 
   struct Dump: CustomTestStringConvertible {

@@ -76,7 +76,7 @@ import Testing
         {
           #expect(metadata.tokenEndpoint.origin.scheme == .https)
         }
-        #expect(AuthenticationChallenge.parse([word]).count <= 32)
+        #expect(Challenge.parse([word]).count <= Challenge.limit)
         if let url = try? WebURL(word) { #expect(url.origin.scheme == .https || url.origin.isLoopback) }
         if case .code(let code) = expectation.judge(method: "GET", target: String(word.dropFirst(21))) {
           #expect(code.consists(of: 0x20...0x7E))

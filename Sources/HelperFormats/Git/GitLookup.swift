@@ -1,3 +1,5 @@
+import HTTPTerms
+
 /// One `get`: which token git needs, and what it is told. Pure; the caller asks the agent in between.
 ///
 /// ```
@@ -91,7 +93,7 @@ package struct GitLookup: Sendable, Equatable {
     self.account = account
     origin = String(root.dropLast())
     self.request = request
-    offered = request.challenges.flatMap(Challenge.parse)
+    offered = Challenge.parse(request.challenges)
     state = request.states.reduce(nil) { GitState($1) ?? $0 }
   }
 

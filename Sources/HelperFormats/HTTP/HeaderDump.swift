@@ -59,7 +59,7 @@ package struct HeaderDump: Sendable, Equatable {
 
   /// All values of `WWW-Authenticate`, read.
   package var challenges: [Challenge] {
-    fields.filter { $0.name == "www-authenticate" }.flatMap { Challenge.parse($0.value) }
+    Challenge.parse(fields.filter { $0.name == "www-authenticate" }.map(\.value))
   }
 
   /// Whether a newer token may turn this answer into another.

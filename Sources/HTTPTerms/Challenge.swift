@@ -13,31 +13,20 @@ package struct Challenge: Sendable, Equatable {
   /// The value of a parameter, nil when it is not there.
   package func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-  /// Reads a field value: several challenges, quoted strings that hold commas, token68. From the first thing that cannot
-  /// be read on, nothing is read.
-  package static func parse(_ field: String) -> [Challenge] {
-    var reader = ChallengeReader(field.utf8)
-    return reader.challenges()
-  }
-}
+  /// Most fields, challenges in all, and parameters of each that are read: no server needs a tenth of them.
+  package static let limit = 32
+  /// Longest field that is read.
+  package static let limitBytes = 16_384
 
-/// Whether a 401 says that a newer token would do.
-package enum BearerVerdict: Sendable, Equatable {
-  /// A Bearer challenge with `invalid_token` (RFC 6750 §3.1), or without an error.
-  case refreshMayHelp
-  /// Another scheme, or an error that no token of this grant cures (`insufficient_scope`, `invalid_request`).
-  case refreshCannotHelp
-
-  /// Judges the challenges of a 401.
-  package init(_ challenges: [Challenge]) {
-    let errors = challenges.filter { $0.scheme == "bearer" }.map { $0.parameter("error") }
-    if errors.contains("invalid_token") {
-      self = .refreshMayHelp
-    } else if errors.isEmpty || errors.contains(where: { $0 != nil }) {
-      self = .refreshCannotHelp
-    } else {
-      self = .refreshMayHelp
+  /// Reads the values of all such fields: several challenges in each, quoted strings that hold commas, token68 (which is
+  /// passed over). From the first thing that cannot be read on, nothing of a field is read.
+  package static func parse(_ fields: [String]) -> [Challenge] {
+    var challenges: [Challenge] = []
+    for field in fields.prefix(limit) where field.utf8.count <= limitBytes {
+      var reader = ChallengeReader(field.utf8)
+      challenges += reader.challenges(atMost: limit - challenges.count)
     }
+    return challenges
   }
 }
 
@@ -45,11 +34,11 @@ private struct ChallengeReader {
   private let bytes: [UInt8]
   private var at = 0
 
-  init(_ text: some Sequence<UInt8>) { bytes = Array(text) }
+  init(_ text: String.UTF8View) { bytes = Array(text) }
 
-  mutating func challenges() -> [Challenge] {
+  mutating func challenges(atMost limit: Int) -> [Challenge] {
     var result: [Challenge] = []
-    while true {
+    while result.count < limit {
       skip { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
       let scheme = token()
       if scheme.isEmpty { return result }
@@ -62,8 +51,9 @@ private struct ChallengeReader {
       guard hadBlank else { return result }
       let isWhole = credentials(&challenge)
       result.append(challenge)
-      if !isWhole { return result }
+      if !isWhole { break }
     }
+    return result
   }
 
   /// What follows a scheme. False when something cannot be read.
@@ -92,7 +82,7 @@ private struct ChallengeReader {
         skip { $0 == UInt8(ascii: "=") || Self.isBlank($0) }
         return at == bytes.count || isAtComma
       }
-      guard !name.isEmpty, let value = bytes[at] == UInt8(ascii: "\"") ? quotedString() : token() else { return false }
+      guard !name.isEmpty, challenge.parameters.count < Challenge.limit, let value = value() else { return false }
       challenge.parameters.append(.init(name: name.lowercased(), value: value))
       skip(Self.isBlank)
       guard at < bytes.count else { return true }
@@ -117,6 +107,15 @@ private struct ChallengeReader {
     return String(decoding: bytes[start..<at], as: UTF8.self)
   }
 
+  private mutating func value() -> String? {
+    if bytes[at] == UInt8(ascii: "\"") { return quotedString() }
+    // Some servers leave the quotes away round what is no token, a URL for instance.
+    let start = at
+    skip { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
+    guard at > start, at == bytes.count || isAtComma || Self.isBlank(bytes[at]) else { return nil }
+    return String(decoding: bytes[start..<at], as: UTF8.self)
+  }
+
   private mutating func quotedString() -> String? {
     at += 1
     var value: [UInt8] = []
@@ -138,11 +137,6 @@ private struct ChallengeReader {
 
   /// tchar of RFC 9110 §5.6.2.
   private static func isToken(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    isDigit(byte) || isLetter(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }
