@@ -45,15 +45,6 @@ struct WatchTests {
     #expect(lines(.success(Self.status([], pid: 2))).count == 1)
   }
 
-  @Test(
-    "Times are RFC 3339",
-    arguments: [
-      (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (951_868_799, "2000-02-29T23:59:59Z"),
-      (1_709_164_800, "2024-02-29T00:00:00Z"), (1_709_251_200, "2024-03-01T00:00:00Z"),
-      (1_735_689_599, "2024-12-31T23:59:59Z"), (4_107_542_400, "2100-03-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
-    ])
-  func times(unix: Int, text: String) { #expect(StatusChanges.time(unix) == text) }
-
   @Test("A frame erases what it does not write, and never scrolls")
   func frame() {
     let accounts = (1...9).map { Self.account("a\($0)", .ok, expiresAt: 400) }

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 
 /// What changed between two looks at the agent, a line each: for logs and pipes, where nothing can be redrawn.
 struct StatusChanges: Sendable {
@@ -31,7 +32,7 @@ struct StatusChanges: Sendable {
       for name in accounts.keys.sorted() where seen[name] == nil { lines.append("\(name) forgotten") }
       accounts = seen
     }
-    return lines.map { Self.time(now) + " " + PrintableText.escaped($0) }
+    return lines.map { CivilTime(unixSeconds: now).rfc3339 + " " + PrintableText.escaped($0) }
   }
 
   private mutating func note(_ lines: inout [String], _ words: String) {
@@ -50,24 +51,5 @@ struct StatusChanges: Sendable {
       line += ": \(reason)"
     }
     return line
-  }
-
-  /// RFC 3339 in UTC, to the second.
-  static func time(_ unix: Int) -> String {
-    let days = unix / 86_400 - (unix % 86_400 < 0 ? 1 : 0)
-    let seconds = unix - days * 86_400
-    // Days are counted from 1 March of year 0, so that a leap day is the last of its year.
-    let shifted = days + 719_468
-    let era = shifted / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * month + 2) / 5 + 1
-    let calendarMonth = month < 10 ? month + 3 : month - 9
-    let year = yearOfEra + era * 400 + (calendarMonth <= 2 ? 1 : 0)
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return "\(year)-\(two(calendarMonth))-\(two(day))T"
-      + "\(two(seconds / 3_600)):\(two(seconds % 3_600 / 60)):\(two(seconds % 60))Z"
   }
 }

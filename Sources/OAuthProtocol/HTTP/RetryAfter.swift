@@ -1,0 +1,38 @@
+import HTTPTerms
+
+extension HTTPAnswer {
+  /// The server's clock by the answer's `Date`, Unix seconds; nil when there is none that can be read, or when the answer
+  /// has lain in a cache (RFC 9111 §5.1).
+  package var dateSeconds: Int64? {
+    headers.value("Age") == nil ? headers.value("Date").flatMap { HTTPDate.parse($0.trimmingBlanks()) } : nil
+  }
+}
+
+/// `Retry-After` (RFC 9110 §10.2.3).
+package enum RetryAfter {
+  /// Longest wait believed: one hour.
+  package static let limitSeconds = 3_600
+
+  /// Seconds to wait, 0…3600, or nil when the field is missing or is neither a number nor a date.
+  ///
+  /// `now` is Unix seconds, for the date form.
+  package static func seconds(in headers: [HTTPField], now: Int64) -> Int? {
+    guard let value = headers.value("Retry-After")?.trimmingBlanks(), !value.isEmpty else { return nil }
+    if value.utf8.allSatisfy(isDigit) {
+      // More digits than an integer holds is a long time too.
+      return min(Int(value) ?? limitSeconds, limitSeconds)
+    }
+    guard let date = HTTPDate.parse(value) else { return nil }
+    return Int(min(max(date - now, 0), Int64(limitSeconds)))
+  }
+}
+
+extension StringProtocol {
+  /// Without spaces and tabs at both ends.
+  func trimmingBlanks() -> String {
+    var rest = self[...]
+    while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
+    while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
+    return String(rest)
+  }
+}
