@@ -10,7 +10,7 @@ SWIFT_FILES = Package.swift Sources Tests
 # The programs that are installed: the built ones, unless a folder is named.
 PROGRAMS = $(or $(OAUTHCTL_BIN),$(abspath $(BUILD))/release)
 
-.PHONY: help build release test test-world demo prove fuzz bench sanitize install uninstall lint format clean
+.PHONY: help build release test test-world demo prove fuzz bench sanitize install uninstall lint format outdated clean
 
 help:
 	@echo 'make build    the programs, in $(BUILD)/release'
@@ -23,6 +23,7 @@ help:
 	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit and socket tests'
 	@echo 'make bench    ratios to the least programs that do the same, as docs/performance.md tells them'
 	@echo 'make lint     the style of all files;  make format  mends what can be mended'
+	@echo 'make outdated    the packages that have a newer release than the one pinned in Package.swift'
 	@echo 'make clean    remove $(BUILD)'
 
 build:
@@ -78,18 +79,18 @@ sanitize:
 
 # As root for somebody else nothing is built: what root builds, its owner could not build again.
 install:
-	@Tests/Setup/install check
+	@Packaging/install check
 	@Tests/Setup/prepare install
 	@[ -n '$(OAUTHCTL_BIN)' ] || [ -n "$$SUDO_UID" ] || $(MAKE) --no-print-directory build
-	@PROGRAMS='$(PROGRAMS)' Tests/Setup/install install
+	@PROGRAMS='$(PROGRAMS)' Packaging/install install
 
 uninstall:
-	@Tests/Setup/install uninstall
+	@Packaging/install uninstall
 
 deb:
 	@Tests/Setup/prepare deb
 	@[ -n '$(OAUTHCTL_BIN)' ] || $(MAKE) --no-print-directory release
-	@PROGRAMS='$(PROGRAMS)' Tests/Setup/deb $(BUILD)
+	@PROGRAMS='$(PROGRAMS)' Packaging/deb $(BUILD)
 
 lint:
 	swift format lint --strict --parallel --recursive --configuration .swift-format $(SWIFT_FILES)
@@ -97,6 +98,9 @@ lint:
 
 format:
 	swift format --in-place --parallel --recursive --configuration .swift-format $(SWIFT_FILES)
+
+outdated:
+	@Packaging/outdated
 
 clean:
 	rm -rf $(BUILD)

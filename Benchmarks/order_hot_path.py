@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes hot-path.order: what `oauthctl get-token` and the git helper touch, in the order they do, for the linker.
+"""Writes Packaging/hot-path.order, for the linker: what `oauthctl get-token` and the git helper touch, in that order.
 
     Benchmarks/order_hot_path.py DIR_OF_PROGRAMS
 
-What a token needs then lies on few pages, and a start faults in few (docs/performance.md). Names that a later build
-does not have are passed over, so the list need not follow every change. Needs valgrind, and the objects of the last
-build.
+What a token needs then lies on few pages, and a start faults in few (docs/performance.md). The linker passes over names
+that a later build does not have, and warns of them, so the list need not follow every change. Needs valgrind, and the
+objects of the last build.
 """
 import bisect
 import json
@@ -16,10 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from world import HERE, World
+from world import World
 
 # The program is not position-independent: its own memory lies below this address.
 PROGRAM_END = 0x2000000
+ORDER = Path(__file__).resolve().parent.parent / "Packaging/hot-path.order"
 
 
 def link_with_symbols(build, out):
@@ -71,7 +72,7 @@ def main():
                 start, size, name = known[bisect.bisect(starts, address) - 1]
                 if start <= address < start + size:
                     names[name] = None
-        (HERE / "hot-path.order").write_text("".join(f"{name}\n" for name in names))
+        ORDER.write_text("".join(f"{name}\n" for name in names))
         print(f"{len(names)} names")
     finally:
         world.stop()

@@ -303,7 +303,7 @@ def test_what_an_agent_leaves_below_the_runtime_folder_goes_with_uninstall(insta
 def test_a_prefix_that_units_cannot_name_is_refused(installation, home, prefix):
     before = tree(home.root)
     result = home.run(
-        ROOT / "Tests/Setup/install", "install", environment={"PREFIX": prefix, "PROGRAMS": str(home.programs)},
+        ROOT / "Packaging/install", "install", environment={"PREFIX": prefix, "PROGRAMS": str(home.programs)},
         check=False)
     assert result.status == 64 and result.stderr.startswith("PREFIX=")
     assert tree(home.root) == before
@@ -316,7 +316,7 @@ def test_a_prefix_that_may_not_be_written_is_refused_in_one_sentence_before_anyt
     unprivileged = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
     for command in ("install", "uninstall", "check"):
         result = home.run(
-            *unprivileged, ROOT / "Tests/Setup/install", command, check=False,
+            *unprivileged, ROOT / "Packaging/install", command, check=False,
             environment={"PREFIX": str(closed / "local"), "PROGRAMS": str(home.programs)})
         assert result.status == 64 and result.stdout == "" and list(closed.iterdir()) == []
         first, run, otherwise = result.stderr.splitlines()

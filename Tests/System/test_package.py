@@ -13,7 +13,7 @@ from support.dev_server import DevServer
 from support.login import wait_until
 from systemd.machine import BIN, UNIT_FOLDER, Machine, missing
 
-SETUP = Path(__file__).resolve().parent.parent / "Setup"
+PACKAGING = Path(__file__).resolve().parents[2] / "Packaging"
 FILES = (
     "usr/bin/oauthctl", "usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/oauthd-redirect",
     "usr/bin/git-credential-oauthctl",
@@ -32,7 +32,7 @@ CALLER = """until [ -e enough ]; do oauthctl get-token work >>answers 2>>errors 
 
 def build(programs, folder, version, **environment):
     result = subprocess.run(
-        [SETUP / "deb", folder], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        [PACKAGING / "deb", folder], capture_output=True, text=True, stdin=subprocess.DEVNULL,
         env={
             **os.environ, "PROGRAMS": str(programs), "VERSION": version, "COMPRESSION": "gzip",
             "SOURCE_DATE_EPOCH": "1767225600", **environment})

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 
-INSTALL = ROOT / "Tests/Setup/install"
+INSTALL = ROOT / "Packaging/install"
 
 
 class Linked:
