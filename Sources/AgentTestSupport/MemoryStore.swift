@@ -20,6 +20,7 @@ package final class MemoryStore: RecordStore {
     var handedOut: Set<RecordID> = []
     var letterFailures: [VaultError] = []
     var isShut = false
+    var takesNoSpill = false
   }
 
   private let state = Mutex(State())
@@ -39,6 +40,17 @@ package final class MemoryStore: RecordStore {
 
   /// The next loads fail, one with each of `errors`.
   package func failLoads(_ errors: [VaultError]) { state.withLock { $0.loadFailures += errors } }
+
+  /// Nothing is kept aside any more.
+  package func failSpills() { state.withLock { $0.takesNoSpill = true } }
+
+  /// Another store takes its place, with nothing in it.
+  package func replace() {
+    state.withLock { state in
+      state.records = [:]
+      state.spilled = [:]
+    }
+  }
 
   /// Runs before each put is durable.
   package func beforePut(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforePut = body } }
@@ -89,7 +101,11 @@ package final class MemoryStore: RecordStore {
   }
 
   package func spill(_ record: VaultRecord) async throws(VaultError) {
-    state.withLock { $0.spilled[record.id] = record }
+    let isTaken = state.withLock { state in
+      if !state.takesNoSpill { state.spilled[record.id] = record }
+      return !state.takesNoSpill
+    }
+    guard isTaken else { throw .storageFailed("there is no other place to keep it") }
   }
 
   // MARK: Letters

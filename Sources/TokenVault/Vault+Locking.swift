@@ -5,9 +5,13 @@ extension Vault {
   /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
   /// before the vault. `anew`: in place of one that is gone, too. Throws `alreadyExists`, `gone`.
   package func create(anew: Bool = false) async throws(VaultError) -> RecoveryCode {
-    if anew { try forgetGone() }
-    if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
-    let code = try await makeVault()
+    if anew { lookAgain() }
+    do throws(VaultError) {
+      if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
+    } catch {
+      guard anew, case .gone = error else { throw error }
+    }
+    let code = try await makeVault(anew: anew)
     codeIsTold()
     return code
   }

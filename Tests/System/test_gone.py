@@ -87,6 +87,26 @@ def test_a_vault_that_is_missing_at_the_start_is_not_taken_for_none(work, server
     assert refresh(work, check=True).stdout.strip()
 
 
+def test_one_that_cannot_be_made_costs_nothing_of_the_one_that_is_gone(work, server):
+    seal(work, PASSPHRASE)
+    commits = counter_file(work).read_bytes()
+    (work.data / "oauthctl").rename(work.data / "away")
+    # What a vault is written into before it has its name.
+    in_the_way = work.data / "oauthctl" / "vault.db.new"
+    in_the_way.mkdir(parents=True)
+    in_the_way.parent.chmod(0o700)
+    for _ in range(2):
+        failed = work.oauthctl("vault", "create", "--anew", "--yes", check=False)
+        assert failed.status in (5, 6) and "vault.db.new" in failed.stderr, failed
+    assert status(work)["gone"] is True and counter_file(work).read_bytes() == commits
+    (work.data / "oauthctl").rename(work.data / "failed")
+    (work.data / "away").rename(work.data / "oauthctl")
+    # Open as before, though only its passphrase opens it, and not taken for an old one.
+    sent = len(server.refreshes())
+    assert refresh(work, check=True).stdout.strip() and len(server.refreshes()) == sent + 1
+    assert "rolled_back" not in status(work)
+
+
 @pytest.mark.parametrize("is_running", [True, False])
 def test_to_begin_anew_takes_a_word_and_asks(work, server, is_running):
     refused = work.oauthctl("vault", "create", "--anew", "--yes", check=False)

@@ -1,5 +1,6 @@
 import Glibc
 import Sealing
+import Synchronization
 import Testing
 
 @testable import TokenVault
@@ -83,6 +84,65 @@ struct GoneTests {
     let second = scratch.vault()
     #expect(try await second.held() == [Held(.sample(1, version: 3))])
     #expect(await second.status().rollback != nil)
+  }
+
+  /// A vault that only its passphrase opens, with its folder moved away.
+  private func sealedAndMovedAway(random: some RandomSource = SystemRandom()) async throws -> Vault {
+    let vault = Vault(
+      location: scratch.location, socketPathForLock: "", random: random, recoveryCost: .cheap, now: { 0 })
+    try await vault.put(.sample(1))
+    try await vault.setPassphrase(Secret("correct horse"), current: nil, cost: .cheap)
+    try await vault.removeSlot(.keyFile, current: Secret("correct horse"))
+    #expect(rename(folder, folder + ".away") == 0)
+    return vault
+  }
+
+  /// Nothing of it was forgotten: its keys, and what tells that it is not old.
+  private func isWhole(_ vault: Vault) async throws {
+    try await vault.put(.sample(1, version: 2))
+    #expect(try await vault.held() == [Held(.sample(1, version: 2))])
+    #expect(await vault.status().rollback == nil)
+    await vault.close()
+    let second = scratch.vault()
+    try await second.unlock(passphrase: Secret("correct horse"))
+    #expect(await second.status().rollback == nil)
+  }
+
+  @Test("Where the disk takes no new one, the one that is gone is still awaited")
+  func anewFails() async throws {
+    let vault = try await sealedAndMovedAway()
+    // What a new one is written into first.
+    #expect(mkdir(folder, 0o700) == 0 && mkdir(folder + "/vault.db.new", 0o700) == 0)
+    await #expect(throws: VaultError.self) { try await vault.create(anew: true) }
+    #expect(await vault.status().state == .failed(gone))
+    #expect(rename(folder, folder + ".failed") == 0 && rename(folder + ".away", folder) == 0)
+    try await isWhole(vault)
+  }
+
+  /// Runs `body` once when it is asked for randomness after `arm`.
+  private final class Trigger: RandomSource {
+    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func arm(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
+
+    func bytes(_ count: Int) -> [UInt8] {
+      body.withLock { body in
+        defer { body = nil }
+        return body
+      }?()
+      return SystemRandom().bytes(count)
+    }
+  }
+
+  @Test("Where it is back before a new one is made, none is made and nothing of it is forgotten")
+  func backMeanwhile() async throws {
+    let trigger = Trigger()
+    let vault = try await sealedAndMovedAway(random: trigger)
+    trigger.arm { [folder] in rename(folder + ".away", folder) }
+    await #expect(throws: VaultError.alreadyExists(path: scratch.location.databaseFile)) {
+      try await vault.create(anew: true)
+    }
+    try await isWhole(vault)
   }
 
   @Test("A folder put in the place of the one with the lock is locked, too")

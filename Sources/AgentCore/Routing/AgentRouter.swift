@@ -253,8 +253,8 @@ package struct AgentRouter: LineResponder {
   private func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
     let code: String?
     if request.anew == true, await vault.status().gone == true {
-      await logins.forgetAll()
       code = try await service.beginAnew(vault)
+      if code != nil { await logins.forgetAll() }
     } else {
       try await service.open()
       code = try await vault.create(anew: false)

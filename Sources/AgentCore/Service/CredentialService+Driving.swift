@@ -53,7 +53,16 @@ extension CredentialService {
     }
     let stored = VaultRecord(id: account.id, version: account.version, payload: payload)
     let isOnlyCopy = account.machine.isSavingRotation
-    Task { self.saveEnded(account, await self.put(stored, isOnlyCopy: isOnlyCopy)) }
+    write(account) { await self.put(stored, isOnlyCopy: isOnlyCopy) }
+  }
+
+  func write(_ account: Account, _ write: @escaping VaultWrites.Write) {
+    guard writes.begin(account, write) else { return }
+    Task {
+      let failure = await write()
+      self.writes.end()
+      self.saveEnded(account, failure)
+    }
   }
 
   private nonisolated func put(_ record: VaultRecord, isOnlyCopy: Bool) async -> AgentFailure? {
@@ -71,7 +80,8 @@ extension CredentialService {
   }
 
   private func erase(_ account: Account) {
-    Task { self.saveEnded(account, await self.delete(account.id)) }
+    let id = account.id
+    write(account) { await self.delete(id) }
   }
 
   private nonisolated func delete(_ id: RecordID) async -> AgentFailure? {

@@ -16,6 +16,7 @@ extension CredentialService {
   /// Callers that come together share one lock. Throws what kept the vault from remembering it; everything is
   /// forgotten all the same, except where another agent holds the vault.
   package func lock(_ vault: any VaultControl) async throws(AgentFailure) -> Bool {
+    while let beginning { _ = await beginning.value }
     let task = locking ?? Task { await self.lockAlone(vault) }
     locking = task
     return try await task.value.get()
@@ -75,30 +76,50 @@ extension CredentialService {
 
   /// Opens `vault` with what a person gave, and then everything that is in it.
   package func unlock(_ vault: any VaultControl, _ request: VaultUnlock) async throws(AgentFailure) {
-    if let locking { _ = await locking.value }
+    await settled()
     try await vault.unlock(request)
     isLocked = false
     logger.notice("unlocked", metadata: ["event": "unlocked"])
     try await open()
   }
 
-  /// Lets go of everything that was in a vault that is gone, and makes another. Returns its recovery code.
+  /// Makes a vault in the place of one that is gone, and then lets go of everything that was in that. Returns the
+  /// recovery code of the new one; nil: there is one already, or again, and nothing is forgotten.
+  ///
+  /// One at a time. When it throws, everything is as before.
   package func beginAnew(_ vault: any VaultControl) async throws(AgentFailure) -> String? {
-    if let locking { _ = await locking.value }
-    let wasLocked = isLocked
-    // What is kept of the old vault in memory goes into no other.
-    isLocked = true
-    closeAll(.vaultLocked)
-    forgetAll()
-    let code: String?
-    do throws(AgentFailure) { code = try await vault.create(anew: true) } catch {
-      isLocked = wasLocked
-      throw error
+    await settled()
+    let task = Task { await self.makeAnew(vault) }
+    beginning = task
+    return try await task.value.get()
+  }
+
+  private func makeAnew(_ vault: any VaultControl) async -> Result<String?, AgentFailure> {
+    await withCheckedContinuation { writes.hold($0) }
+    var result: Result<String?, AgentFailure>
+    do throws(AgentFailure) { result = .success(try await vault.create(anew: true)) } catch { result = .failure(error) }
+    guard case .success(.some) = result else {
+      beginning = nil
+      for waiting in writes.release() { write(waiting.account, waiting.write) }
+      return result
     }
     logger.notice("a new vault in place of one that is gone", metadata: ["event": "vault_anew"])
+    closeAll(.vaultLocked)
+    forgetAll()
+    _ = writes.release()
     isLocked = false
-    try await open()
-    return code
+    beginning = nil
+    // One that cannot be read yet is opened by the next request; its recovery code is told now or never.
+    try? await open()
+    return result
+  }
+
+  /// Returns when the vault is neither locked nor replaced at the moment.
+  private func settled() async {
+    while locking != nil || beginning != nil {
+      if let locking { _ = await locking.value }
+      if let beginning { _ = await beginning.value }
+    }
   }
 
   /// Takes a vault that was put back for the truth: refreshes go on.

@@ -1,5 +1,4 @@
 package import AgentWire
-import FoundationEssentials
 package import Logging
 package import OAuthProtocol
 package import Sealing
@@ -109,6 +108,9 @@ package actor CredentialService {
   /// From the first step of a lock to an unlock.
   var isLocked = false
   var locking: Task<Result<Bool, AgentFailure>, Never>?
+  /// Under way while a vault is made in the place of one that is gone.
+  var beginning: Task<Result<String?, AgentFailure>, Never>?
+  var writes = VaultWrites()
   /// What lists are made from.
   var index = AccountIndex()
   var lockedList: LockedList?
@@ -177,7 +179,7 @@ package actor CredentialService {
       let records = try await store.loadAll()
       let rollback = await store.rolledBackFrom
       let letters = records.isEmpty ? [:] : await letters()
-      let read = await decode(records)
+      let read = await StoredRecords.read(records)
       let configuration = await readFiles()
       if isLocked { return .vaultLocked }
       self.rollback = rollback
@@ -186,7 +188,10 @@ package actor CredentialService {
           "the vault is older than this machine remembers: nothing is refreshed until somebody accepts it",
           metadata: ["event": "rollback_held", "expected_commit": "\(rollback)"])
       }
-      for case (let stored, let record?) in read { adopt(stored, record, letters) }
+      for id in read.later {
+        logger.error("a record of the vault is of a later version", metadata: ["record": "\(id)"])
+      }
+      for (stored, record) in read.accounts { adopt(stored, record, letters) }
       strays = []
       apply(configuration)
       // Accounts without a definition, too: a revocation may be left to do.
@@ -227,25 +232,6 @@ package actor CredentialService {
     wakeSoon(accounts.keys)
   }
 
-  /// Away from the actor: ten thousand records take a while.
-  private nonisolated func decode(_ records: [VaultRecord]) async -> [(VaultRecord, AccountRecord?)] {
-    records.map { ($0, decode($0)) }
-  }
-
-  private nonisolated func decode(_ stored: VaultRecord) -> AccountRecord? {
-    do {
-      let record = try stored.payload.withBytes { bytes in
-        try JSONDecoder().decode(AccountRecord.self, from: Data(bytes))
-      }
-      guard record.format <= AccountRecord.format else { throw RecordFormat.newer }
-      return record
-    } catch {
-      // Sealed by us and still not readable: a later version wrote it. It is left alone.
-      logger.error("a record of the vault is of a later version", metadata: ["record": "\(stored.id)"])
-      return nil
-    }
-  }
-
   private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ letters: [RecordID: [LateToken]]) {
     var machine = newMachine(record)
     let late = (letters[stored.id] ?? []) + strays.filter { $0.id == stored.id }.map(\.late)
@@ -256,8 +242,6 @@ package actor CredentialService {
     account.hasLetters = isNews
     if !isNews, letters[stored.id] != nil { removeLetters(of: account) }
   }
-
-  private enum RecordFormat: Error { case newer }
 
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder
   /// that could not be read.

@@ -34,23 +34,15 @@ extension Vault {
       hasLockFile: isThere(location.directory + "/" + VaultLocation.lockName))
   }
 
-  /// Lets go of a vault that is gone, on the user's word: another may be made. A key file stays, and opens the new one
-  /// too; if the old one comes back, it is reported as older than this machine remembers. Throws `alreadyExists`.
-  func forgetGone() throws(VaultError) {
-    lookAgain()
-    do throws(VaultError) {
-      if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
-    } catch {
-      guard case .gone = error else { throw error }
-    }
-    let directory = try PrivateDirectory.make(location.directory, isSecret: true)
-    try takeLock(in: directory)
-    try Mark.hold.clear(in: directory, location)
-    guard directory.flush() else { throw .system("fsync", location.directory) }
-    // Last: without it nothing tells of a vault any more, and a kill before leaves one that is gone.
-    try CommitCounter.remove(location.counterFile)
+  /// Lets go of a vault that is gone, on the user's word: another was made in its place, in `directory`. A key file
+  /// stays, and opens the new one too; if the old one comes back, it is reported as older than this machine remembers.
+  ///
+  /// What cannot be removed is no reason to keep the old one's keys: a wish to be locked holds for the new one then, and
+  /// a counter that is not its own is written over when it is opened.
+  func forgetGone(for directory: borrowing FileDescriptor) {
+    try? Mark.hold.clear(in: directory, location)
+    try? CommitCounter.remove(location.counterFile)
     forget()
-    keys = nil
     vaultID = nil
     rollback = nil
     spilled = []

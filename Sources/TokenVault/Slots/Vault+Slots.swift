@@ -3,8 +3,9 @@ import Sealing
 /// Making a vault and finding its data key: what the slots are for.
 extension Vault {
   /// Makes the vault, with a recovery code that is marked untold. Order matters: the key file is durable before the vault
-  /// that needs it, and the vault appears under its name only when whole. Throws `alreadyExists`.
-  func makeVault() async throws(VaultError) -> RecoveryCode {
+  /// that needs it, and the vault appears under its name only when whole. `anew`: in place of one that is gone, of which
+  /// nothing is forgotten before. Throws `alreadyExists`, `gone`.
+  func makeVault(anew: Bool = false) async throws(VaultError) -> RecoveryCode {
     let code = RecoveryCode(random: random)
     let salt = random.bytes(PasswordHash.saltCount)
     // Others of this actor's calls may run meanwhile: the vault is looked for after it.
@@ -13,7 +14,11 @@ extension Vault {
       codeKey = try await stretcher.key(for: code.canonical, salt: salt, cost: recoveryCost)
     } catch { throw error.vaultError }
     let path = location.databaseFile
-    guard try presentDirectory() == nil else { throw .alreadyExists(path: path) }
+    do throws(VaultError) {
+      guard try presentDirectory() == nil else { throw .alreadyExists(path: path) }
+    } catch {
+      guard anew, case .gone = error else { throw error }
+    }
     let directory = try PrivateDirectory.make(location.directory, isSecret: true)
     if !location.allowsNetworkFileSystem { try NetworkFileSystem.refuse(location.directory) }
     try takeLock(in: directory)
@@ -37,9 +42,16 @@ extension Vault {
     try Mark.untoldCode.set(in: directory, location)
     try VaultDatabase.create(
       in: directory, path: path, DatabaseContents(vaultID: vaultID, slots: slots, catalogue: catalogue))
+    if anew { forgetGone(for: directory) }
     self.keys = keys
-    guard try openSession(in: directory, keysFrom: keysFromKeyFile) != nil else {
-      throw .storageFailed("\(path) vanished")
+    do throws(VaultError) {
+      guard try openSession(in: directory, keysFrom: keysFromKeyFile) != nil else {
+        throw .storageFailed("\(path) vanished")
+      }
+    } catch {
+      // It took the other's place: whoever asked lets go of that one, too. The next call opens it.
+      guard anew else { throw error }
+      lastFailure = error
     }
     session?.counterProblem = nil
     return code

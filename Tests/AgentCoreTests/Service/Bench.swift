@@ -143,6 +143,10 @@ final class HandVault: VaultControl {
     var isFailed = false
     var holdFailure: AgentFailure?
     var unlockFailure: AgentFailure?
+    var isGone = false
+    var creations = 0
+    var isCreationHeld = false
+    var creation: @Sendable () -> Result<String?, AgentFailure> = { .success(nil) }
   }
 
   private let state = Mutex(State())
@@ -155,11 +159,34 @@ final class HandVault: VaultControl {
   func fail(hold failure: AgentFailure) { state.withLock { $0.holdFailure = failure } }
   func fail(unlock failure: AgentFailure?) { state.withLock { $0.unlockFailure = failure } }
 
-  func status() async -> VaultStatusAnswer {
-    let state = state.withLock { $0.isLocked ? VaultStatusAnswer.State.locked : $0.isFailed ? .failed : .open }
-    return VaultStatusAnswer(state: state, slots: ["key_file"], path: "/vault")
+  /// Its file is gone until another is made.
+  func setGone() { state.withLock { $0.isGone = true } }
+  /// How the next makings of a vault end.
+  func onCreate(_ body: @escaping @Sendable () -> Result<String?, AgentFailure>) {
+    state.withLock { $0.creation = body }
   }
-  func create(anew: Bool) async throws(AgentFailure) -> String? { nil }
+  /// Makings of a vault that were begun.
+  var creations: Int { state.withLock { $0.creations } }
+  /// From now on they go on only when that is over.
+  func holdCreation(_ isHeld: Bool) { state.withLock { $0.isCreationHeld = isHeld } }
+
+  func status() async -> VaultStatusAnswer {
+    state.withLock { state in
+      VaultStatusAnswer(
+        state: state.isLocked ? .locked : state.isGone ? .damaged : state.isFailed ? .failed : .open,
+        slots: ["key_file"], path: "/vault", gone: state.isGone ? true : nil)
+    }
+  }
+  func create(anew: Bool) async throws(AgentFailure) -> String? {
+    let creation = state.withLock { state in
+      state.creations += 1
+      return state.creation
+    }
+    while state.withLock({ $0.isCreationHeld }) { await Task.yield() }
+    let code = try creation().get()
+    state.withLock { $0.isGone = $0.isGone && code == nil }
+    return code
+  }
   func hold() async throws(AgentFailure) {
     let failure = state.withLock { state in
       state.steps.append("hold")

@@ -1,0 +1,24 @@
+import FoundationEssentials
+import Sealing
+import TokenVault
+
+/// The records that a vault gave, read.
+struct StoredRecords: Sendable {
+  private(set) var accounts: [(stored: VaultRecord, record: AccountRecord)] = []
+  /// Sealed by us and still not readable: a later version wrote them. They are left alone.
+  private(set) var later: [RecordID] = []
+
+  /// Away from the caller's actor: ten thousand records take a while.
+  static func read(_ records: [VaultRecord]) async -> StoredRecords {
+    var read = StoredRecords()
+    for stored in records {
+      if let record = record(stored) { read.accounts.append((stored, record)) } else { read.later.append(stored.id) }
+    }
+    return read
+  }
+
+  private static func record(_ stored: VaultRecord) -> AccountRecord? {
+    let record = stored.payload.withBytes { try? JSONDecoder().decode(AccountRecord.self, from: Data($0)) }
+    return record.flatMap { $0.format <= AccountRecord.format ? $0 : nil }
+  }
+}
