@@ -1,4 +1,7 @@
+import AgentWire
 import ArgumentParser
+import Glibc
+import Synchronization
 import Testing
 
 @testable import oauthctl
@@ -18,6 +21,33 @@ struct AccountFileTests {
       ("https://as.example/.well-known/openid-configurations", "https://as.example/.well-known/openid-configurations"),
     ])
   func typedIssuer(typed: String, issuer: String) { #expect(NewAccount.issuer(typed: typed) == issuer) }
+
+  @Test(
+    "What was written is removed as long as it is that, by its bytes and as a file",
+    arguments: [nil, "edited before", "replaced before", "edited while the agent forgets"])
+  func removedWhileUnchanged(change: String?) throws {
+    var template = Array("/tmp/oauthctl-forget-XXXXXX".utf8CString)
+    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let file = AccountFile(path: root + "/work.toml")
+    defer {
+      unlink(file.path)
+      rmdir(root)
+    }
+    let written = try #require(try file.write("# ours\n"))
+    @Sendable func edit() { AccountFile(path: root + "/work.toml").append("# mine\n") }
+    if change == "edited before" { edit() }
+    if change == "replaced before" { try file.write("# ours\n") }
+    let asked = Mutex<[Method]>([])
+    let bench = Workbench.scripted(Page()) { parameters in
+      asked.withLock { $0.append(type(of: parameters).method) }
+      if parameters is AccountForget, change == "edited while the agent forgets" { edit() }
+      return parameters is AccountForget ? EmptyResult() : ConfigReloadAnswer(accounts: 0, problems: [])
+    }
+    let isRemoved = try bench.forget("work", file, ifStill: written)
+    #expect(isRemoved == (change == nil) && file.exists == (change != nil))
+    #expect(
+      asked.withLock { $0 }.contains(.accountForget) == (change == nil || change?.hasPrefix("edited while") == true))
+  }
 
   @Test("Only what was asked for is written")
   func minimal() {
@@ -132,5 +162,14 @@ struct AccountFileTests {
     ] as [([String: String], String?)])
   func place(variables: [String: String], path: String?) {
     #expect((try? AccountFile(account: "a", in: Surroundings(variables)).path) == path)
+  }
+}
+
+extension AccountFile {
+  /// As an editor does that writes in place.
+  fileprivate func append(_ text: String) {
+    let descriptor = open(path, O_WRONLY | O_APPEND)
+    FileBytes.writeAll(Array(text.utf8), to: descriptor)
+    close(descriptor)
   }
 }

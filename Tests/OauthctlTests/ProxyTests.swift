@@ -57,7 +57,8 @@ struct ProxyTests {
 
   /// Runs the command in a folder of its own; gives what was printed and what the file holds then.
   private func run(
-    _ arguments: [String], _ variables: [String: String], file: String?, refusal: String? = nil
+    _ arguments: [String], _ variables: [String: String], file: String?, refusal: String? = nil,
+    meanwhile: String? = nil
   ) throws -> (error: CommandError?, printed: String, file: String?) {
     var template = Array("/tmp/oauthctl-proxy-XXXXXX".utf8CString)
     let root = try #require(mkdtemp(&template).map { String(cString: $0) })
@@ -71,6 +72,7 @@ struct ProxyTests {
     if let file { try FileBytes.replace(path, with: Array(file.utf8)) }
     let page = Page()
     let bench = Workbench.scripted(page, variables.merging(["XDG_CONFIG_HOME": root]) { $1 }) { _ in
+      if let meanwhile { try? FileBytes.replace(path, with: Array(meanwhile.utf8)) }
       let problems = refusal.map { [ConfigurationProblem(file: path, line: 1, key: "proxy", reason: $0)] }
       return ConfigReloadAnswer(accounts: 0, problems: problems ?? [])
     }
@@ -106,6 +108,13 @@ struct ProxyTests {
     let end = try run(["--yes"], ["HTTPS_PROXY": "http://u:p@p:1"], file: file, refusal: "it holds a password")
     #expect(end.error?.status == 3 && end.error?.sentence?.contains("it holds a password") == true)
     #expect(end.file == file)
+  }
+
+  @Test("What somebody has written meanwhile stays")
+  func changedMeanwhile() throws {
+    let end = try run(["--yes"], ["HTTPS_PROXY": "p:1"], file: "# old\n", refusal: "no", meanwhile: "# mine\n")
+    #expect(end.error?.status == 3 && end.error?.sentence?.contains("was changed meanwhile, and stays") == true)
+    #expect(end.file == "# mine\n")
   }
 
   @Test("Without a variable there is nothing to take over")

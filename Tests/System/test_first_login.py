@@ -94,6 +94,28 @@ def test_a_login_given_up_leaves_nothing(home, server):
     assert not account_file(home, "tv").exists() and accounts(home) == []
 
 
+@pytest.mark.parametrize("how", ["changed", "replaced by the same"])
+def test_a_file_that_somebody_edits_meanwhile_is_left(home, server, how):
+    command = home.start(
+        home.programs / "oauthctl", "login", "tv", server.issuer, "--client-id", "dev-tv", "--device")
+    assert any("Waiting" in line for line in command.stderr)
+    file = account_file(home, "tv")
+    text = file.read_text()
+    if how == "changed":
+        text += "# mine\n"
+        with file.open("a") as end:
+            end.write("# mine\n")
+    else:
+        other = file.with_suffix(".new")
+        other.write_text(text)
+        other.rename(file)
+    command.send_signal(signal.SIGINT)
+    _, rest = command.communicate(timeout=20)
+    assert command.returncode == 130 and file.read_text() == text
+    assert "was changed meanwhile, and stays" in rest and "oauthctl account forget tv" in rest
+    assert "removed" not in rest and accounts(home) == ["tv"]
+
+
 def test_a_question_given_up_leaves_nothing(home, server):
     status, text = run_at_terminal(
         home, home.programs / "oauthctl", "login", "work", server.issuer, *LEGACY,

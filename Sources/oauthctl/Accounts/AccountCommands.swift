@@ -47,7 +47,7 @@ struct AccountCommand: ParsableCommand {
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows one account whole; never its secrets.", discussion: "Example: oauthctl account show work")
-    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Argument(help: "Account name.", completion: .keptAccountName) var name: String
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
 
@@ -71,7 +71,7 @@ struct AccountCommand: ParsableCommand {
         The server is not told: `oauthctl logout NAME` before revokes the tokens.
         Example: oauthctl account forget work
         """)
-    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Argument(help: "Account name.", completion: .keptAccountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
 
@@ -115,15 +115,25 @@ extension AccountCommand.Forget {
 }
 
 extension Workbench {
-  /// Deletes what is kept of an account, and its file.
-  func forget(_ account: String, _ file: AccountFile) throws(CommandError) {
+  /// Deletes what is kept of an account, and its file. With `written` only as long as that is what is in the file.
+  ///
+  /// - Returns: whether the file is gone.
+  @discardableResult
+  func forget(
+    _ account: String, _ file: AccountFile, ifStill written: AccountFile.Written? = nil
+  ) throws(CommandError) -> Bool {
+    func isStill() -> Bool { written.map(file.isStill) ?? true }
+    guard isStill() else { return false }
     do {
       _ = try agent.ask(AccountForget(account: account), about: account)
     } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
       // A file that the agent could not use, and never kept anything for.
     }
+    // The agent took its time.
+    guard isStill() else { return false }
     try file.remove()
     _ = try agent.ask(ConfigReload())
+    return true
   }
 
   /// All pages of `account.list`.

@@ -21,9 +21,33 @@ struct AccountFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
-  func write(_ text: String) throws(CommandError) {
+  /// What this program has written, and which file that is: a person who edits it makes another, or changes its bytes.
+  struct Written: Sendable, Equatable {
+    fileprivate let text: [UInt8]
+    fileprivate let device: UInt
+    fileprivate let inode: UInt
+  }
+
+  /// - Returns: nil where somebody has replaced or removed it meanwhile.
+  @discardableResult
+  func write(_ text: String) throws(CommandError) -> Written? {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
     try FileBytes.replace(path, with: Array(text.utf8))
+    return current.flatMap { $0.text == Array(text.utf8) ? $0 : nil }
+  }
+
+  /// Whether it is as it was written: the same file with the same bytes.
+  func isStill(_ written: Written) -> Bool { current == written }
+
+  private var current: Written? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let text = FileBytes.readAll(from: descriptor, limit: 1 << 20)
+    else { return nil }
+    return Written(text: text, device: UInt(status.st_dev), inode: UInt(status.st_ino))
   }
 
   /// - Throws: `CommandError.configuration` when it is there and cannot be removed.

@@ -9,6 +9,8 @@ struct AccountCreation {
   /// There was no such file before.
   let isFirst: Bool
   private var isFirstVault = false
+  /// Nil where the file was not written by this command.
+  private var written: AccountFile.Written?
 
   init(bench: Workbench, name: String, replace: Bool) throws(CommandError) {
     self.bench = bench
@@ -47,7 +49,7 @@ struct AccountCreation {
   }
 
   /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were
-  /// given. One that was there before stays, and so does one that somebody has logged in to meanwhile.
+  /// given. One that was there before stays, and so does one that somebody has logged in to or edited meanwhile.
   ///
   /// - Returns: `error`, with a next step that needs no account: `command` is this very command line, and
   ///   `otherMethod` another way to send the client secret, where there is one.
@@ -56,7 +58,7 @@ struct AccountCreation {
     if isFirst, case .agent(let failure, _) = error, failure.kind == .unavailable, failure.hint == nil {
       error = error.advising("check its address, and whether the server runs; then try again")
     }
-    guard isFirst, file.exists else { return error }
+    guard isFirst, let written, file.exists else { return error }
     let path = bench.surroundings.abbreviated(file.path)
     do throws(CommandError) {
       if isHalf {
@@ -65,7 +67,11 @@ struct AccountCreation {
       }
       let details = try bench.agent.ask(AccountShow(account: name))
       guard details.loggedInAt == nil, details.summary.state != .loginPending else { return error }
-      try bench.forget(name, file)
+      guard try bench.forget(name, file, ifStill: written) else {
+        bench.terminal.say(
+          "\(path) was changed meanwhile, and stays. To take it back: oauthctl account forget \(name)")
+        return error
+      }
     } catch {
       bench.terminal.warn("\(name) is left behind: \(path)", run: "oauthctl account forget \(name)")
       return error
@@ -90,7 +96,9 @@ struct AccountCreation {
   }
 
   /// - Returns: false when the file says so already.
-  private func save(_ text: String, to file: AccountFile, shownAs path: String) throws(CommandError) -> Bool {
+  private mutating func save(
+    _ text: String, to file: AccountFile, shownAs path: String
+  ) throws(CommandError) -> Bool {
     if file.exists {
       let old = file.text ?? ""
       if old == text { return false }
@@ -103,7 +111,7 @@ struct AccountCreation {
         }
       }
     }
-    try file.write(text)
+    written = try file.write(text)
     return true
   }
 

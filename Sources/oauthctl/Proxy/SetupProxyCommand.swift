@@ -73,9 +73,12 @@ extension SetupCommand {
     /// The agent judges what was written; what it refuses is taken back.
     private func write(_ new: String, over old: String?, _ path: String, _ bench: Workbench) throws(CommandError) {
       let file = AccountFile(path: path)
-      try file.write(new)
+      let written = try file.write(new)
       let answer = try bench.agent.ask(ConfigReload())
       guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
+      guard let written, file.isStill(written) else {
+        throw .configuration("\(path) was changed meanwhile, and stays: \(problem.sentence)", run: "mend \(path)")
+      }
       if let old { try file.write(old) } else { try file.remove() }
       _ = try bench.agent.ask(ConfigReload())
       throw .configuration("nothing was changed: \(problem.sentence)", run: nil)
