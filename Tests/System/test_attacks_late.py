@@ -97,6 +97,18 @@ def test_a_late_refresh_token_of_a_login_that_is_over_is_revoked(overtaken, firs
     assert late not in sent and first.seen[-1]["token_type_hint"] == "refresh_token"
 
 
+def test_no_change_of_the_file_alone_has_a_refresh_token_sent_twice(home, agent, first):
+    """A strict server would end the login."""
+    write(home, first)
+    log_in(home)
+    write(home, first, reuse_grace_s=4)
+    refused = home.oauthctl("get-token", "work", "--force", check=False)
+    assert refused.status == 3 and "(reuse_grace_s)" in refused.stderr and first.refreshes == 0
+    assert "reuse_grace_s: (none) → 4" in home.oauthctl("account", "accept", "work", "--yes").stderr
+    home.oauthctl("get-token", "work", "--force")
+    assert first.refreshes == 2
+
+
 def test_a_typed_refresh_token_waits_for_no_other_server(home, agent, first):
     """The question names the first server; the file names another when the refresh before it has ended."""
     write(home, first)

@@ -29,6 +29,8 @@ extension DefinitionBinding {
       for texts in [request.scope, request.resource, request.audience] { add(texts) }
       add(request.username)
     }
+    add(resending?.ambiguousRetry.rawValue)
+    add(resending?.reuseGrace)
     return Hex.encode(Digest.sha256(bytes))
   }
 
@@ -59,6 +61,7 @@ extension DefinitionBinding {
     ]
     var found = compared.compactMap { DefinitionDifference($0.0, from: $0.1, to: $0.2) }
     if let request, let next = next.request { found += request.differences(from: next) }
+    if let resending, let next = next.resending { found += resending.differences(from: next) }
     return found
   }
 

@@ -23,12 +23,15 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var tokenParameters: [String: String]
   /// Grants that ask anew without a person only; nil in records that do not know it.
   package var request: UnattendedRequest?
+  /// Nil in records that do not know it: what the file says counts.
+  package var resending: Resending?
 
   package init(
     issuer: String, clientID: String, clientAuthentication: String, tokenEndpoint: String,
     authorizationEndpoint: String?, deviceAuthorizationEndpoint: String?, revocationEndpoint: String?,
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
-    proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil
+    proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil,
+    resending: Resending? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
@@ -44,6 +47,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     self.proxy = proxy
     self.tokenParameters = tokenParameters
     self.request = request
+    self.resending = resending
   }
 
   /// How `definition` differs. Endpoints that the definition leaves to discovery stay as they were bound at login.
@@ -70,6 +74,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compare("proxy", proxy, definition.proxy)
     compare("token_parameters", Self.line(tokenParameters), Self.line(definition.tokenParameters))
     if let request, let now = UnattendedRequest(definition) { found += request.differences(from: now) }
+    if let resending { found += resending.differences(from: Resending(definition)) }
     return found
   }
 
@@ -94,7 +99,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case issuer, hosts, proxy, request
+    case issuer, hosts, proxy, request, resending
     case clientID = "client_id"
     case clientAuthentication = "client_authentication"
     case tokenEndpoint = "token_endpoint"

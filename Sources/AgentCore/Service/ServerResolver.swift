@@ -32,7 +32,8 @@ package struct ResolvedServer: Sendable {
       redirectURI: definition.redirectURI, hosts: definition.origins.sorted(),
       certificateAuthorityFile: definition.certificateAuthorityFile,
       certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy,
-      tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition))
+      tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition),
+      resending: Resending(definition))
   }
 }
 

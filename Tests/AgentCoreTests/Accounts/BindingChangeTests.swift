@@ -1,4 +1,5 @@
 import AgentWire
+import FoundationEssentials
 import Sealing
 import Testing
 
@@ -82,6 +83,34 @@ struct BindingChangeTests {
       #expect(bound.digest != binding.digest)
     }
     #expect(UnattendedRequest(.plain) == nil)
+  }
+
+  @Test("a login is bound to when its refresh token is sent twice; a record from before is not")
+  func resending() throws {
+    let definition = AccountDefinition.plain.with { $0.reuseGraceSeconds = 30 }
+    #expect(DefinitionBinding.plain.resending == nil)
+    #expect(DefinitionBinding.plain.differences(from: definition).isEmpty, "a record from before")
+    var binding = DefinitionBinding.plain
+    binding.resending = Resending(definition)
+    #expect(binding.differences(from: definition).isEmpty)
+    let stored = try JSONDecoder().decode(DefinitionBinding.self, from: JSONEncoder().encode(binding))
+    #expect(stored == binding)
+    let changes: [(String, (inout AccountDefinition) -> Void)] = [
+      ("reuse_grace_s", { $0.reuseGraceSeconds = 1 }), ("reuse_grace_s", { $0.reuseGraceSeconds = nil }),
+      ("ambiguous_retry", { $0.ambiguousRetry = .never }),
+    ]
+    var digests: Set<String> = [DefinitionBinding.plain.digest, binding.digest]
+    for (key, change) in changes {
+      let next = definition.with(change)
+      #expect(binding.differences(from: next).map(\.key) == [key])
+      var bound = binding
+      bound.resending = Resending(next)
+      #expect(binding.differences(to: bound).map(\.key) == [key])
+      #expect(DefinitionBinding.plain.differences(to: bound).isEmpty, "a record from before")
+      #expect(binding.loginDifferences(to: bound, of: next).map(\.key) == [key])
+      digests.insert(bound.digest)
+    }
+    #expect(digests.count == 5)
   }
 
   @Test("a login asks for what the file sends elsewhere, and not for what the same issuer adds or leaves out")
