@@ -7,9 +7,11 @@ enum CertificateDates {
 
   /// What to append to the failure's text; empty where the dates were not the cause. `now`: Unix seconds.
   static func hint(verifyResults: [Int], now: time_t) -> String {
-    guard verifyResults.contains(where: refusals.contains), let clock = clock(now) else { return "" }
+    guard areRefused(verifyResults: verifyResults), let clock = clock(now) else { return "" }
     return "; this machine's clock says \(clock): check `date`"
   }
+
+  static func areRefused(verifyResults: [Int]) -> Bool { verifyResults.contains(where: refusals.contains) }
 
   private static func clock(_ now: time_t) -> String? {
     var now = now

@@ -97,8 +97,10 @@ final class Transfer {
     if let overflow { return FetchFailure(.tooLarge, overflow) }
     let text = overdue ?? String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
     let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
-    let stage = FailureReason.Stage(sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200)
     let verified = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { ccurl_get_long(handle, $0) }
+    let stage = FailureReason.Stage(
+      sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200,
+      isOutOfDate: CertificateDates.areRefused(verifyResults: verified))
     let hint = CertificateDates.hint(verifyResults: verified, now: time(nil))
     return FetchFailure(FailureReason.of(result, at: stage), text + hint)
   }

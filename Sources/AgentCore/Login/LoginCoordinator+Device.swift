@@ -23,7 +23,7 @@ extension LoginCoordinator {
     let host = session.binding.issuerHost
     switch await transport(session).perform(request, route: session.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
-      throw AgentFailure(.unavailable, "\(definition.name): \(host): \(failure.message)")
+      throw .login(failure, "\(definition.name): \(host): \(failure.message)")
     case .answered(let answer):
       let verdict = DeviceAuthorizationVerdict(judging: answer, to: request, now: Int64(asked.wallSeconds))
       switch verdict {

@@ -29,7 +29,7 @@ extension LoginCoordinator {
     switch await transport(session).perform(request, route: session.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(
-        AgentFailure(.unavailable, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
+        .login(failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
     case .answered(let answer):
       return await keep(
         TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), to: request, session,

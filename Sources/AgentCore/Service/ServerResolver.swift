@@ -87,9 +87,12 @@ package struct ServerResolver: Sendable {
         if case .unreachable(let reason) = failure.problem, reason.reason == .installation {
           throw AgentFailure.installation("\(definition.name): \(reason.message)")
         }
+        if case .unreachable(let reason) = failure.problem {
+          throw AgentFailure.login(reason, "\(definition.name): \(failure)")
+        }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
-          hint: Self.hint(failure))
+          hint: failure.isTransient ? nil : "check the issuer, or name --authorization-endpoint and --token-endpoint")
       }
     }
   }
@@ -118,16 +121,6 @@ package struct ServerResolver: Sendable {
     }
   }
 
-  private static func hint(_ failure: DiscoveryFailure) -> String? {
-    if case .unreachable(let reason) = failure.problem, reason.reason == .authority {
-      return "look at the file, then try again: it is read anew"
-    }
-    if case .unreachable(let reason) = failure.problem, reason.reason == .tls {
-      return "check the server's address; if its authority is a private one, name it: --ca FILE"
-    }
-    return failure.isTransient ? nil : "check the issuer, or name --authorization-endpoint and --token-endpoint"
-  }
-
   private struct Written {
     var authorization: WebURL?
     var token: WebURL?
@@ -152,5 +145,19 @@ package struct ServerResolver: Sendable {
   private static func needsDiscovery(_ definition: AccountDefinition, _ written: Written, device: Bool) -> Bool {
     if device || definition.grant == .deviceCode { return written.device == nil }
     return definition.grant == .authorizationCode && written.authorization == nil
+  }
+}
+
+extension AgentFailure {
+  /// A request for a person's login that brought no answer.
+  static func login(_ failure: HTTPFailure, _ message: String) -> AgentFailure {
+    let authority = "check the server's address; if its authority is a private one, name it: --ca FILE"
+    return switch failure.reason {
+    case .authority: AgentFailure(.unavailable, message, hint: "look at the file, then try again: it is read anew")
+    // The same command would fail tomorrow as well.
+    case .untrusted: AgentFailure(.configInvalid, message, hint: authority)
+    case .tls: AgentFailure(.unavailable, message, hint: authority)
+    default: AgentFailure(.unavailable, message)
+    }
   }
 }

@@ -175,6 +175,7 @@ extension HTTPFailure {
       case .malformed: .malformed
       case .cancelled: .cancelled
       case .helper: .helper
+      case .untrusted: .untrusted
       }
     self.init(reason, failure.text)
   }

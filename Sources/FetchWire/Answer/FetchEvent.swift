@@ -26,6 +26,8 @@ package struct FetchFailure: Equatable, Sendable, Error {
     case malformed = 7
     case cancelled = 8
     case helper = 9
+    /// The certificate is signed by nobody who is trusted, or for another name: waiting does not help.
+    case untrusted = 10
   }
 
   package var reason: Reason

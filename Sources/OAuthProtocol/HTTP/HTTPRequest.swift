@@ -76,6 +76,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     case cancelled
     /// The private authority is not the one that was to be used.
     case authority
+    /// The server's certificate is signed by nobody who is trusted, or for another name.
+    case untrusted
     case helper
     /// The program that sends requests is not there, or is another one: trying again does not help.
     case installation

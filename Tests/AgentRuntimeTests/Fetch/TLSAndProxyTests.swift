@@ -16,7 +16,7 @@ struct TLSAndProxyTests {
     defer { server.stop() }
     let url = "https://127.0.0.1:\(server.port)/token"
     let distrusted = await fetch.perform(post(url), route: HTTPRoute())
-    #expect(Verdict(distrusted) == .notSent(.tls), "\(distrusted)")
+    #expect(Verdict(distrusted) == .notSent(.untrusted), "\(distrusted)")
     let gone = NamedAuthority(file: "/nonexistent/ca.pem", digest: "")
     let wrongFile = await fetch.perform(post(url), route: HTTPRoute(authority: gone))
     #expect(Verdict(wrongFile) == .notSent(.authority), "\(wrongFile)")
@@ -58,10 +58,13 @@ struct TLSAndProxyTests {
   @Test(
     "Certificates and protocols that are not good enough are refused before the request",
     arguments: [
-      ("another name", "DNS:other.test", 2, [String]()), ("expired", "IP:127.0.0.1", -1, []),
-      ("TLS 1.1", "IP:127.0.0.1", 2, ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]),
+      ("another name", "DNS:other.test", 2, [String](), HTTPFailure.Reason.untrusted),
+      ("expired", "IP:127.0.0.1", -1, [], .tls),
+      ("TLS 1.1", "IP:127.0.0.1", 2, ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], .tls),
     ])
-  func notGoodEnough(name: String, subject: String, days: Int, options: [String]) async throws {
+  func notGoodEnough(
+    name: String, subject: String, days: Int, options: [String], reason: HTTPFailure.Reason
+  ) async throws {
     let authority = try await TestAuthority()
     defer { authority.remove() }
     try await authority.issue("server", for: subject, days: days)
@@ -69,7 +72,7 @@ struct TLSAndProxyTests {
     defer { server.stop() }
     let route = HTTPRoute(authority: try authority.named())
     let outcome = await fetch.perform(post("https://127.0.0.1:\(server.port)/"), route: route)
-    #expect(Verdict(outcome) == .notSent(.tls), "\(outcome)")
+    #expect(Verdict(outcome) == .notSent(reason), "\(outcome)")
     #expect(!server.log.contains("POST"))
   }
 
