@@ -63,7 +63,7 @@ extension VaultError {
     switch self {
     case .storageFailed(let why): why
     case .unsafePermissions(let path, let fix): "\(path): \(fix)"
-    case .closedToOwner(let path): "\(path): chmod 700 \(path)"
+    case .closedToOwner(let path): "\(path): chmod 700 \(ShellWord.quoted(path))"
     default: "\(path): \(self)"
     }
   }

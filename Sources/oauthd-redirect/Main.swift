@@ -11,10 +11,12 @@ import NIOPosix
 enum Main {
   static func main() {
     signal(SIGPIPE, SIG_IGN)
-    guard isSocket(0), isSocket(1) else {
-      let text = "oauthd-redirect is started by oauthd; it is of no use by itself.\n"
-      _ = write(2, text, text.utf8.count)
-      exit(64)
+    // oauthd gives no argument.
+    guard CommandLine.argc <= 1, isSocket(0), isSocket(1) else {
+      let isAsked = CommandLine.arguments.contains { ["--help", "-h", "--version"].contains($0) }
+      let text = "oauthd-redirect is started by oauthd, whose version it has; it is of no use by itself.\n"
+      _ = write(isAsked ? 1 : 2, text, text.utf8.count)
+      exit(isAsked ? 0 : 64)
     }
     guard clinux_make_undumpable() == 0 else { end("oauthd-redirect could not make itself undumpable") }
     // Whoever started this process is the only one to whom a request means anything.

@@ -2,7 +2,9 @@
 
 import pytest
 
-from support.accounts import define
+from support.accounts import account_file, define
+from support.home import accepts
+from support.login import log_in
 
 ACCOUNT = ('issuer = "https://as.example"', 'client_id = "c"')
 
@@ -41,6 +43,17 @@ def offered(home, script, *words):
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
 def test_names_grants_and_files_are_offered(home, script, words, expected):
     assert expected <= set(offered(home, script, *words))
+
+
+def test_a_login_whose_file_is_gone_is_offered_where_it_can_be_seen_and_ended(home, agent, dot, script):
+    log_in(home, dot, "gone")
+    account_file(home, "gone").unlink()
+    for words in (("logout", ""), ("account", "show", "g"), ("account", "forget", ""), ("doctor", "")):
+        assert "gone" in offered(home, script, "oauthctl", *words)
+    assert "gone" not in offered(home, script, "oauthctl", "get-token", "")
+    agent.stop()
+    assert set(offered(home, script, "oauthctl", "logout", "")) == {"other", "work"}
+    assert not accepts(home.socket), "a press of Tab starts no agent"
 
 
 def test_what_follows_the_account_is_curl_s(home, script):

@@ -134,6 +134,15 @@ def test_without_its_helper_a_login_is_ended_by_a_paste(home, agent, login):
     finish(home, login)
 
 
+@pytest.mark.parametrize("name", [NAME, "oauthd-fetch"])
+@pytest.mark.parametrize("word", ["--help", "-h", "--version", "--nonsense"])
+def test_who_starts_a_helper_by_hand_is_told_whose_it_is(home, name, word):
+    result = home.run(home.programs / name, word, check=False)
+    said = f"{name} is started by oauthd, whose version it has; it is of no use by itself.\n"
+    told = (result.status, result.stdout, result.stderr)
+    assert told == ((64, "", said) if word == "--nonsense" else (0, said, ""))
+
+
 def test_a_helper_that_is_not_installed_is_named_with_what_to_do(home, server):
     home.agent.stop()
     programs = home.root / "programs"

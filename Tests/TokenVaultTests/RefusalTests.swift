@@ -133,6 +133,15 @@ struct RefusalTests {
     }
   }
 
+  @Test("The path in a fix is quoted")
+  func quotedFix() throws {
+    let folder = scratch.path + "/my data"
+    #expect(mkdir(folder, 0o755) == 0)
+    #expect(throws: VaultError.unsafePermissions(path: folder, fix: "chmod 700 '\(folder)'")) {
+      _ = try PrivateDirectory.open(folder, isSecret: true) != nil
+    }
+  }
+
   @Test("Relative paths are refused")
   func relativePaths() async {
     let vault = Vault(

@@ -37,7 +37,7 @@ extension AgentFailure {
     case .unsafePermissions(let path, let fix):
       self.init(.storageFailed, "\(path) could be read or changed by others", hint: fix)
     case .closedToOwner(let path):
-      self.init(.storageFailed, "you may not read and write in \(path)", hint: "chmod 700 \(path)")
+      self.init(.storageFailed, "you may not read and write in \(path)", hint: "chmod 700 \(ShellWord.quoted(path))")
     case .networkFileSystem(let path):
       self.init(
         .storageFailed, "\(path) is on a network file system, where a lock cannot be trusted",

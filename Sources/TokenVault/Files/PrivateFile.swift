@@ -13,7 +13,9 @@ enum PrivateFile {
     guard status.st_uid == geteuid() else {
       throw .unsafePermissions(path: path, fix: "it belongs to user \(status.st_uid); use a file of your own")
     }
-    guard status.st_mode & 0o077 == 0 else { throw .unsafePermissions(path: path, fix: "chmod 600 \(path)") }
+    guard status.st_mode & 0o077 == 0 else {
+      throw .unsafePermissions(path: path, fix: "chmod 600 \(ShellWord.quoted(path))")
+    }
     guard status.st_nlink == 1 else {
       throw .unsafePermissions(
         path: path,

@@ -11,7 +11,7 @@ struct DoctorCommand: ParsableCommand {
       Example: oauthctl doctor --json | jq '.findings[] | select(.level == "wrong")'
       """)
 
-  @Argument(help: "Looks at this account alone, beside what all of them need.", completion: .accountName)
+  @Argument(help: "Looks at this account alone, beside what all of them need.", completion: .keptAccountName)
   var account: String?
   @Flag(help: "Prints JSON.") var json = false
   @OptionGroup var verbosity: Verbosity

@@ -1,8 +1,15 @@
+import AgentWire
 import ArgumentParser
 
 extension CompletionKind {
-  /// The names of the accounts whose files are there. No agent is asked, nor started, for a press of Tab.
+  /// The names of the accounts whose files are there. No agent is asked for them.
   static var accountName: CompletionKind { .custom { _, _, _ in accountNames(.live) } }
+
+  /// Those, and the logins whose file is gone, which can be shown and ended still. An agent that runs is asked; none is
+  /// started for a press of Tab.
+  static var keptAccountName: CompletionKind {
+    .custom { _, _, _ in keptAccountNames(.live, LiveAgent()) }
+  }
 
   /// As the account file spells them.
   static var grant: CompletionKind { .list(["authorization_code", "device_code", "client_credentials", "password"]) }
@@ -15,6 +22,17 @@ extension CompletionKind {
         ? accountNames(.live) + (before.isEmpty ? ["--any-host"] : []) : []
     }
   }
+
+  static func keptAccountNames(_ surroundings: Surroundings, _ agent: some AgentCalling) -> [String] {
+    let named = accountNames(surroundings)
+    // They come before those that work.
+    let page = try? agent.tell(AccountList(limit: 200), timeoutMilliseconds: patienceMilliseconds)
+    let kept = (page?.accounts ?? []).filter { $0.fileGone == true }.map(\.account)
+    return named + kept.filter { AccountName.isValid($0) && !named.contains($0) }
+  }
+
+  /// Whoever types goes on without the names of an agent that takes longer.
+  private static let patienceMilliseconds = 400
 
   static func accountNames(_ surroundings: Surroundings) -> [String] {
     guard let folder = surroundings.folder(.configuration) else { return [] }

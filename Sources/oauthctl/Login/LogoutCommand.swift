@@ -5,7 +5,7 @@ struct LogoutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logout", abstract: "Revokes the tokens at the server (RFC 7009) and forgets them.",
     discussion: "The account stays; `oauthctl login NAME` logs in again.\nExample: oauthctl logout work")
-  @Argument(help: "Account name.", completion: .accountName) var name: String
+  @Argument(help: "Account name.", completion: .keptAccountName) var name: String
   @OptionGroup var verbosity: Verbosity
 
   func run() throws { try run(.live()) }

@@ -14,6 +14,12 @@ struct VaultFailureTests {
     #expect(unknown.kind == .vaultInUse && unknown.hint?.contains("kill") == false)
   }
 
+  @Test("A path in a command is quoted")
+  func quoted() {
+    #expect(AgentFailure(VaultError.closedToOwner(path: "/my files")).hint == "chmod 700 '/my files'")
+    #expect(AgentFailure(VaultError.closedToOwner(path: "/plain")).hint == "chmod 700 /plain")
+  }
+
   @Test("A copy that is to be checked may be as large for the client as for the agent")
   func size() { #expect(VaultCheck.maximumFileBytes == CopyChecker.maximumByteCount) }
 }

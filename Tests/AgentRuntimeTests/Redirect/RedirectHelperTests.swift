@@ -111,6 +111,27 @@ struct RedirectHelperTests {
     try await eventually { !runs(process) }
   }
 
+  @Test("It ends when its time is over, though the agent is there and tells it nothing")
+  func endsByItself() async throws {
+    var limits = RedirectLimits()
+    limits.lifeMilliseconds = 1
+    let helper = try recorded()
+    let ended = Mutex<String?>(nil)
+    let socket = try LoopbackSocket.open(try #require(LoopbackSocket.end(host: "127.0.0.1", port: 0)), backlog: 8)
+    let loop = try redirectLoop.get()
+    let link = await loop.run { [limits] queue in
+      let link = RedirectLink(
+        helper: helper, listener: socket.descriptor, limits: limits, loop: loop, queue: queue
+      ) { event in
+        if case .ended(let reason) = event { ended.withLock { $0 = reason } }
+      }
+      return LoopBound(link, queue)
+    }
+    try await eventually { ended.withLock { $0 } != nil }
+    #expect(ended.withLock { $0 } == "oauthd-redirect ended (status 0)")
+    await loop.run { _ = link.value(on: $0) }
+  }
+
   @Test("Killed once it is started again, and the login goes on; killed twice nobody is served, and closing returns")
   func killed() async throws {
     let listener = try await redirectReceiver(helper: recorded()).listen(host: "127.0.0.1", port: 0) { hit in
@@ -197,10 +218,36 @@ struct RedirectHelperTests {
     try await eventually { !runs(process) }
   }
 
-  private func connect(_ port: Int) throws -> Bool {
+  @Test("A browser that has its answer and keeps its connection is let go of after the linger time")
+  func lingers() async throws {
+    var limits = RedirectLimits()
+    limits.answerMilliseconds = 300_000
+    limits.lingerMilliseconds = 50
+    let listener = try await redirectReceiver(helper: recorded(), limits: limits)
+      .listen(host: "127.0.0.1", port: 0) { _ in .notFound }
+    let browser = try #require(try connected(listener.port))
+    defer { close(browser) }
+    let request = Array("GET /x HTTP/1.1\r\nHost: 127.0.0.1:\(listener.port)\r\n\r\n".utf8)
+    #expect(send(browser, request, request.count, Int32(MSG_NOSIGNAL)) == request.count)
+    var byte: UInt8 = 0
+    try await eventually { recv(browser, &byte, 1, Int32(MSG_DONTWAIT) | Int32(MSG_PEEK)) == 1 }
+    let process = try #require(processes().first)
+    await listener.close()
+    try await eventually { !runs(process) }
+  }
+
+  /// A connection; nil where nobody listens.
+  private func connected(_ port: Int) throws -> Int32? {
     let end = try #require(SocketEnd(host: "127.0.0.1", port: port))
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    defer { close(descriptor) }
-    return end.withAddress { Glibc.connect(descriptor, $0, $1) } == 0
+    if end.withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
+    close(descriptor)
+    return nil
+  }
+
+  private func connect(_ port: Int) throws -> Bool {
+    guard let descriptor = try connected(port) else { return false }
+    close(descriptor)
+    return true
   }
 }
