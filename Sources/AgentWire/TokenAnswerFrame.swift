@@ -2,26 +2,24 @@
 ///
 /// The token is no part of it: it stays where it is wiped, and goes from there into the buffer that is sent.
 package struct TokenAnswerFrame: Sendable, Equatable {
-  /// Everything of a `TokenAnswer` but the token and its times.
+  /// Everything of a `TokenAnswer` but the token, its times and the host.
   package struct Fields: Sendable, Equatable {
     package var tokenType: String
     package var scope: [String]
     package var account: String
     package var accountID: String
     package var fingerprint: String
-    package var matchedHost: String?
     package var gitUsername: String?
 
     package init(
       tokenType: String, scope: [String], account: String, accountID: String, fingerprint: String,
-      matchedHost: String? = nil, gitUsername: String? = nil
+      gitUsername: String? = nil
     ) {
       self.tokenType = tokenType
       self.scope = scope
       self.account = account
       self.accountID = accountID
       self.fingerprint = fingerprint
-      self.matchedHost = matchedHost
       self.gitUsername = gitUsername
     }
   }
@@ -38,44 +36,47 @@ package struct TokenAnswerFrame: Sendable, Equatable {
     }
   }
 
-  /// What stands behind the token: before the times, and after them.
+  /// What stands behind the token: before the times, between them and the host, and after that.
   private let beforeTimes: [UInt8]
-  private let afterTimes: [UInt8]
+  private let beforeHost: [UInt8]
+  private let afterHost: [UInt8]
 
-  /// Bytes of everything else but the token, at most.
-  private static let greatestRest = 160
+  /// Bytes of everything else but the token and the host, at most.
+  private static let greatestRest = 180
 
   package init(_ fields: Fields) {
     var before = TokenLineWriter(insideObject: true)
     before.raw("\"")
     before.member("account", fields.account)
     before.member("account_id", fields.accountID)
+    var between = TokenLineWriter(insideObject: true)
+    between.member("fingerprint", fields.fingerprint)
+    between.member("git_username", fields.gitUsername)
     var after = TokenLineWriter(insideObject: true)
-    after.member("fingerprint", fields.fingerprint)
-    after.member("git_username", fields.gitUsername)
-    after.member("matched_host", fields.matchedHost)
     after.member("scope", fields.scope)
     after.member("token_type", fields.tokenType)
     after.raw("}}\n")
     beforeTimes = before.bytes
-    afterTimes = after.bytes
+    beforeHost = between.bytes
+    afterHost = after.bytes
   }
 
   /// Whether a token stands in a line as it is. One that does not is the coders' business.
   package static func canCarry(_ token: UnsafeRawBufferPointer) -> Bool { TokenLineWriter.isPlain(token) }
 
   /// Bytes that `write` wants for a token of `tokenCount` bytes.
-  package func capacity(tokenCount: Int) -> Int {
-    tokenCount + beforeTimes.count + afterTimes.count + Self.greatestRest
+  package func capacity(tokenCount: Int, _ matchedHost: String?) -> Int {
+    tokenCount + beforeTimes.count + beforeHost.count + afterHost.count + Self.greatestRest
+      + (matchedHost?.utf8.count ?? 0)
   }
 
   /// Writes the whole line, line feed included, into `buffer`, which has the capacity. `token` writes the token's bytes.
-  /// Returns the length of the line.
+  /// `matchedHost` is an origin: nothing in it needs an escape. Returns the length of the line.
   package func write(
-    _ id: Int64, _ times: Times, tokenCount: Int, into buffer: UnsafeMutableRawBufferPointer,
+    _ id: Int64, _ times: Times, _ matchedHost: String?, tokenCount: Int, into buffer: UnsafeMutableRawBufferPointer,
     token: (UnsafeMutableRawBufferPointer) -> Void
   ) -> Int {
-    precondition(buffer.count >= capacity(tokenCount: tokenCount), "a line needs its capacity")
+    precondition(buffer.count >= capacity(tokenCount: tokenCount, matchedHost), "a line needs its capacity")
     var line = FilledLine(buffer)
     line.copy(#"{"jsonrpc":"2.0","id":"#)
     line.decimal(id)
@@ -90,7 +91,13 @@ package struct TokenAnswerFrame: Sendable, Equatable {
       line.copy(#","expires_in_s":"#)
       line.decimal(Int64(expiresIn))
     }
-    afterTimes.withUnsafeBytes { line.copy($0) }
+    beforeHost.withUnsafeBytes { line.copy($0) }
+    if var matchedHost {
+      line.copy(#","matched_host":""#)
+      matchedHost.withUTF8 { line.copy(UnsafeRawBufferPointer($0)) }
+      line.copy("\"")
+    }
+    afterHost.withUnsafeBytes { line.copy($0) }
     return line.count
   }
 }

@@ -25,23 +25,23 @@ struct TokenLineTests {
     .init(id: .number(3), account: "a.b-c_d", url: "http://127.0.0.1/", minValiditySeconds: 86_400),
   ]
 
-  typealias Answer = (fields: TokenAnswerFrame.Fields, times: TokenAnswerFrame.Times)
+  typealias Answer = (fields: TokenAnswerFrame.Fields, times: TokenAnswerFrame.Times, matchedHost: String?)
 
   static let answers: [Answer] = [
     (
       .init(
         tokenType: "Bearer", scope: ["read", "write"], account: "work", accountID: "00112233445566778899aabbccddeeff",
-        fingerprint: "sha256:00", matchedHost: "https://git.example", gitUsername: "oauth2"),
-      .init(expiresAt: 1_900_000_000, expiresInSeconds: 3_600)
+        fingerprint: "sha256:00", gitUsername: "oauth2"),
+      .init(expiresAt: 1_900_000_000, expiresInSeconds: 3_600), "https://git.example"
     ),
-    (.init(tokenType: "Bearer", scope: [], account: "a", accountID: "b", fingerprint: "c"), .init()),
+    (.init(tokenType: "Bearer", scope: [], account: "a", accountID: "b", fingerprint: "c"), .init(), nil),
     (
       .init(tokenType: "DPoP", scope: ["x"], account: "", accountID: "", fingerprint: ""),
-      .init(expiresAt: -1, expiresInSeconds: 0)
+      .init(expiresAt: -1, expiresInSeconds: 0), nil
     ),
     (
       .init(tokenType: "quo\"te", scope: ["back\\slash"], account: "é", accountID: "", fingerprint: ""),
-      .init(expiresAt: .max, expiresInSeconds: .min)
+      .init(expiresAt: .max, expiresInSeconds: .min), "http://[::1]:\(String(repeating: "1", count: 200))"
     ),
   ]
 
@@ -159,9 +159,10 @@ struct TokenLineTests {
   private func printed(_ answer: Answer, _ token: String, _ id: Int64) -> [UInt8] {
     let frame = TokenAnswerFrame(answer.fields)
     let token = Array(token.utf8)
-    return [UInt8](unsafeUninitializedCapacity: frame.capacity(tokenCount: token.count)) { memory, count in
+    return [UInt8](unsafeUninitializedCapacity: frame.capacity(tokenCount: token.count, answer.matchedHost)) {
+      memory, count in
       count = frame.write(
-        id, answer.times, tokenCount: token.count, into: UnsafeMutableRawBufferPointer(memory)
+        id, answer.times, answer.matchedHost, tokenCount: token.count, into: UnsafeMutableRawBufferPointer(memory)
       ) { $0.copyBytes(from: token) }
     }
   }
@@ -171,7 +172,7 @@ struct TokenLineTests {
       accessToken: token, tokenType: answer.fields.tokenType, expiresAt: answer.times.expiresAt,
       expiresInSeconds: answer.times.expiresInSeconds, scope: answer.fields.scope, account: answer.fields.account,
       accountID: answer.fields.accountID, fingerprint: answer.fields.fingerprint,
-      matchedHost: answer.fields.matchedHost, gitUsername: answer.fields.gitUsername)
+      matchedHost: answer.matchedHost, gitUsername: answer.fields.gitUsername)
   }
 
   private func texts(_ answer: TokenAnswer) -> [String?] {

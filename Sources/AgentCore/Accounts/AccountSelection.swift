@@ -7,7 +7,7 @@ import OAuthProtocol
 /// default. Each of these only chooses where more than one fits.
 package enum AccountSelection {
   /// An account, as far as the choice goes.
-  package struct Candidate: Sendable {
+  package struct Candidate: Sendable, Equatable {
     package var name: String
     package var hosts: HostPolicy
     package var isLoggedIn: Bool
@@ -109,9 +109,7 @@ package enum AccountSelection {
     if let username, !username.isEmpty { left = try answering(to: username, fitting, origin) }
     let loggedIn = left.filter(\.isLoggedIn)
     // One whose login was never finished is in nobody's way.
-    if !loggedIn.isEmpty { left = loggedIn }
-    if left.count > 1 { left = narrowed(left, path: path) }
-    if left.count > 1, case let defaults = left.filter(\.isDefault), !defaults.isEmpty { left = defaults }
+    left = preferred(loggedIn.isEmpty ? left : loggedIn, path: path)
     guard left.count != 1 else { return left[0].name }
     let place = origin.map { " \($0)" } ?? ""
     let names = left.map(\.name).sorted()
@@ -151,6 +149,14 @@ package enum AccountSelection {
       "no account\(origin.map { " for \($0)" } ?? "") answers to the user name \(shownName): \(list(names))",
       hint: "use an account's name, or write  username = \"\(shownName)\"  into the file of one",
       accounts: Array(names.prefix(shown)))
+  }
+
+  /// Those among `candidates`, all of them logged in or none, that `path` and then the default choose.
+  package static func preferred(_ candidates: [Candidate], path: String) -> [Candidate] {
+    var left = candidates
+    if left.count > 1 { left = narrowed(left, path: path) }
+    if left.count > 1, case let defaults = left.filter(\.isDefault), !defaults.isEmpty { left = defaults }
+    return left
   }
 
   /// Those with the longest of their `paths` that holds `path`; where none does, those that name no paths, if any.

@@ -68,11 +68,10 @@ package struct AgentRouter: LineResponder {
     to request: TokenLine.Request, from caller: Caller, at now: Moment,
     _ send: (_ capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Void
   ) -> Bool {
-    guard let account = request.account, request.url == nil, case .number(let id) = request.id,
-      admission.admit(caller) == .allow,
-      let ready = ready.token(for: account, minimumValiditySeconds: request.minValiditySeconds, at: now)
+    guard case .number(let id) = request.id, admission.admit(caller) == .allow,
+      let answer = ready.answer(to: request, at: now)
     else { return false }
-    send(ready.capacity) { ready.write(id, at: now, into: $0) }
+    send(answer.capacity) { answer.write(id, at: now, into: $0) }
     return true
   }
 

@@ -3,7 +3,7 @@ import AgentWire
 /// The answer to a request for a token that had to be waited for.
 package enum TokenReply: Sendable {
   /// A token that many may be waiting for, and the request's id: its line is written where and when it is sent.
-  case token(ReadyToken, Int64)
+  case token(ReadyAnswer, Int64)
   /// The whole line, line feed included.
   case line([UInt8])
 }

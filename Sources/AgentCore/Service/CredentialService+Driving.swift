@@ -163,10 +163,14 @@ extension CredentialService {
 
   func publish(_ name: String) {
     index.note(name)
-    guard !isLocked, let account = accounts[name], let definition = account.machine.definition,
-      let token = account.machine.ready.first(where: { $0.key == .standard }),
+    guard !isLocked, let account = accounts[name], let definition = account.machine.definition else {
+      forgetUnreadLogins()
+      return ready.set(nil, nil, for: name)
+    }
+    let candidate = account.machine.record?.grant == nil ? nil : candidate(account)
+    guard let token = account.machine.ready.first(where: { $0.key == .standard }),
       token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)
-    else { return ready.set(nil, for: name) }
+    else { return ready.set(nil, candidate, for: name) }
     let frame = TokenAnswerFrame(
       TokenAnswerFrame.Fields(
         tokenType: token.tokenType, scope: token.scope, account: name, accountID: account.id.description,
@@ -175,7 +179,7 @@ extension CredentialService {
       ReadyToken(
         accessToken: token.accessToken.secret, frame: frame, endBootSeconds: token.endBootSeconds(at: now(name)),
         defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)),
-      for: name)
+      candidate, for: name)
   }
 }
 

@@ -23,20 +23,11 @@ extension CredentialService {
   }
 
   func select(_ wish: AccountSelection.Wish, rejected: Fingerprint?) throws(AgentFailure) -> Choice {
-    // One that is named is looked up: with thousands of accounts, listing them all takes longer than a refresh.
-    let named = wish.account.flatMap { name in
-      accounts[name].flatMap { $0.machine.definition == nil ? nil : [name: $0] }
-    }
-    let known = (named ?? accounts).values.compactMap { account -> AccountSelection.Candidate? in
-      guard let definition = account.machine.definition else { return nil }
-      let record = account.machine.record
-      return AccountSelection.Candidate(
-        definition, hosts: HostPolicy(definition, boundTo: record?.grant?.binding), isLoggedIn: record?.grant != nil,
-        holdsRejected: rejected.map { rejected in
-          record?.tokens.contains { $0.fingerprint == rejected } ?? false
-        } ?? false)
-    }
-    let unread = wish.account == nil ? unreadAccount(wish.url) : nil
+    let origin = wish.url.flatMap { try? WebURL($0) }?.origin.description
+    let known = considered(wish.account, origin).compactMap { candidate($0, rejected) }
+    // A URL that cannot be read means nobody.
+    let isAnybodys = wish.account == nil && (wish.url == nil || origin != nil)
+    let unread = isAnybodys ? unreadLogins().login(serving: origin) : nil
     let choice: Choice
     do {
       let (name, host) = try AccountSelection.select(wish, among: known)
@@ -63,6 +54,25 @@ extension CredentialService {
     }
   }
 
+  /// Those that a request may mean which names this account or this origin. With thousands of accounts, listing them all
+  /// takes longer than a refresh.
+  private func considered(_ name: String?, _ origin: String?) -> [Account] {
+    if let name, let account = accounts[name], account.machine.definition != nil { return [account] }
+    guard name == nil, let origin else { return Array(accounts.values) }
+    return ready.accounts(naming: origin).compactMap { accounts[$0] }
+  }
+
+  /// `account` as one that a request may mean; nil without a definition.
+  func candidate(_ account: Account, _ rejected: Fingerprint? = nil) -> AccountSelection.Candidate? {
+    guard let definition = account.machine.definition else { return nil }
+    let record = account.machine.record
+    return AccountSelection.Candidate(
+      definition, hosts: HostPolicy(definition, boundTo: record?.grant?.binding), isLoggedIn: record?.grant != nil,
+      holdsRejected: rejected.map { rejected in
+        record?.tokens.contains { $0.fingerprint == rejected } ?? false
+      } ?? false)
+  }
+
   private func unreadable(_ name: String) -> AgentFailure {
     guard let problem = problems.first(about: name) else {
       return AgentFailure(.configInvalid, "\(name): its file cannot be used")
@@ -71,20 +81,26 @@ extension CredentialService {
       .configInvalid, "\(name): its file cannot be used: \(problem.sentence)", hint: "mend \(problem.file)")
   }
 
-  /// An account whose login serves `url` (nil: any URL), and whose file could not be read since the agent started.
-  private func unreadAccount(_ url: String?) -> String? {
+  /// The logins whose files could not be read since the agent started: looked for once after each change of files, and
+  /// of a login without one. From then on the event loop knows for which hosts to leave questions to us.
+  private func unreadLogins() -> UnreadLogins {
+    if let unread { return unread }
+    var found = UnreadLogins()
     // Mostly no file has a problem: then nothing is looked through.
-    guard !problems.all.isEmpty else { return nil }
-    let origin = url.flatMap { try? WebURL($0) }?.origin.description
-    guard url == nil || origin != nil else { return nil }
-    return accounts.values.filter { account in
-      isUnread(account) && origin.map { account.machine.record?.grant?.binding.hosts.contains($0) == true } ?? true
-    }.map(\.name).min()
+    if !problems.all.isEmpty {
+      for account in accounts.values where isLoginAlone(account) && problems.first(about: account.name) != nil {
+        found.add(account.name, serving: account.machine.record?.grant?.binding.hosts ?? [])
+      }
+    }
+    unread = found
+    ready.answerURLs(unread: Set(found.byOrigin.keys))
+    return found
   }
 
-  /// Whether there is a login and nothing else: its file has had a problem since the agent started.
-  private func isUnread(_ account: Account) -> Bool {
-    isLoginAlone(account) && problems.first(about: account.name) != nil
+  /// They may be others now: until somebody asks, the event loop leaves all questions by URL alone to us.
+  func forgetUnreadLogins() {
+    unread = nil
+    ready.answerURLs(unread: nil)
   }
 
   /// Whether there is a login and nothing else: its file is gone, or has had a problem since the agent started. While a

@@ -20,7 +20,6 @@ extension CredentialService {
     struct Key: Equatable {
       let account: String
       let fingerprint: Fingerprint
-      let matchedHost: String?
     }
 
     var key: Key?

@@ -114,22 +114,24 @@ extension CredentialService {
 
   /// The answer for a caller that waits for it; what many wait for is made once.
   func reply(_ token: TokenRecord, _ choice: Choice, to id: RequestID) -> TokenReply {
-    let (name, matchedHost) = (choice.name, choice.matchedHost)
+    let name = choice.name
     guard choice.doubt == nil, case .number(let number) = id,
       token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)
     else { return .line(AnswerLine.success(id, answer(token, choice))) }
-    let made = MadeReply.Key(account: name, fingerprint: token.fingerprint, matchedHost: matchedHost)
-    if let last = lastReply.token, lastReply.key == made { return .token(last, number) }
+    let made = MadeReply.Key(account: name, fingerprint: token.fingerprint)
+    if let last = lastReply.token, lastReply.key == made {
+      return .token(ReadyAnswer(token: last, matchedHost: choice.matchedHost), number)
+    }
     let frame = TokenAnswerFrame(
       TokenAnswerFrame.Fields(
         tokenType: token.tokenType, scope: token.scope, account: name,
         accountID: accounts[name]?.id.description ?? "", fingerprint: token.fingerprint.description,
-        matchedHost: matchedHost, gitUsername: accounts[name]?.machine.definition?.gitUsername))
+        gitUsername: accounts[name]?.machine.definition?.gitUsername))
     let ready = ReadyToken(
       accessToken: token.accessToken.secret, frame: frame, endBootSeconds: token.endBootSeconds(at: now(name)),
       defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds))
     lastReply = MadeReply(key: made, token: ready)
-    return .token(ready, number)
+    return .token(ReadyAnswer(token: ready, matchedHost: choice.matchedHost), number)
   }
 
   func refuse(_ id: RequestID, _ failure: AgentFailure, _ reply: (TokenReply) -> Void) {

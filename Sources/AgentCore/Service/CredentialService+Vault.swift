@@ -61,6 +61,8 @@ extension CredentialService {
     emptyQueue()
     for ticket in accounts.values.flatMap(\.places.values) { requests.release(ticket) }
     accounts = [:]
+    ready.forgetHosts()
+    unread = nil
     definedHosts = nil
     servers = [:]
     let changes = changeWaiters.values

@@ -1,6 +1,18 @@
 import AgentWire
 
 extension CredentialService {
+  /// Somebody who waits for an answer, and the end of its patience.
+  struct Waiting<Answer: Sendable> {
+    let continuation: CheckedContinuation<Answer, Never>
+    var timer: Task<Void, Never>?
+
+    /// Once: whoever removed it from its table.
+    func resume(_ answer: Answer) {
+      timer?.cancel()
+      continuation.resume(returning: answer)
+    }
+  }
+
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
     guard accounts[name] != nil else { throw Self.gone(name) }

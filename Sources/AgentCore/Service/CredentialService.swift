@@ -49,18 +49,6 @@ package actor CredentialService {
     ) -> [AccountStateMachine.Action] { body(&machine) }
   }
 
-  /// Somebody who waits for an answer, and the end of its patience.
-  struct Waiting<Answer: Sendable> {
-    let continuation: CheckedContinuation<Answer, Never>
-    var timer: Task<Void, Never>?
-
-    /// Once: whoever removed it from its table.
-    func resume(_ answer: Answer) {
-      timer?.cancel()
-      continuation.resume(returning: answer)
-    }
-  }
-
   let store: any RecordStore
   let transport: any HTTPTransport
   let configuration: any ConfigurationSource
@@ -73,8 +61,13 @@ package actor CredentialService {
 
   var accounts: [String: Account] = [:]
   package internal(set) var problems = FileProblems() {
-    didSet { if problems != oldValue { events.tell(.problems(problems.all.count)) } }
+    didSet {
+      forgetUnreadLogins()
+      if problems != oldValue { events.tell(.problems(problems.all.count)) }
+    }
   }
+  /// Nil: not looked for since the last change.
+  var unread: UnreadLogins?
   /// Where the definitions' servers are; nil: not known since the last change.
   var definedHosts: Set<String>?
   /// The reading of the files that is under way, and the one that follows it.
@@ -272,6 +265,8 @@ package actor CredentialService {
 
   private func define(_ name: String, _ definition: AccountDefinition?) {
     guard let account = accounts[name] else { return }
+    ready.nameHosts(
+      of: name, before: account.machine.definition?.origins ?? [], after: definition?.origins ?? [])
     account.machine.define(definition)
     definedHosts = nil
     publish(name)

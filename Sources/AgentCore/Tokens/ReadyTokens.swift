@@ -1,48 +1,14 @@
 package import AgentWire
-package import Sealing
+import HTTPTerms
 import Synchronization
 
-/// A token that may be handed out at once. A class: to lend it out counts one reference, not those of all its parts.
-package final class ReadyToken: Sendable {
-  package let accessToken: Secret
-  /// Its answers, but for the token itself.
-  package let frame: TokenAnswerFrame
-  /// Boot time at which its life ends; nil: not known.
-  package let endBootSeconds: Double?
-  /// Seconds it must still be valid when a request names none.
-  package let defaultMinimumValidity: Double
-
-  package init(accessToken: Secret, frame: TokenAnswerFrame, endBootSeconds: Double?, defaultMinimumValidity: Double) {
-    self.accessToken = accessToken
-    self.frame = frame
-    self.endBootSeconds = endBootSeconds
-    self.defaultMinimumValidity = defaultMinimumValidity
-  }
-
-  /// Bytes that `write` wants.
-  package var capacity: Int { frame.capacity(tokenCount: accessToken.count) }
-
-  /// Writes the line that answers the request `id` at `now`, and returns its length.
-  package func write(_ id: Int64, at now: Moment, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let remaining = endBootSeconds.map { $0 - now.bootSeconds }
-    let times = TokenAnswerFrame.Times(
-      expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })
-    return frame.write(id, times, tokenCount: accessToken.count, into: buffer) { accessToken.write(to: $0) }
-  }
-
-  /// Whether it is valid for `seconds` more, or for its default.
-  package func suffices(_ seconds: Int?, at bootSeconds: Double) -> Bool {
-    guard let endBootSeconds else { return true }
-    let remaining = endBootSeconds - bootSeconds
-    return remaining > 0 && remaining >= (seconds.map(Double.init) ?? defaultMinimumValidity)
-  }
-}
-
-/// The tokens that the event loop answers with, one per account: written by the credential service alone, before it
-/// answers anybody, and read by the listener.
+/// The tokens that the event loop answers with, one per account, and the accounts that a URL may mean: written by the
+/// credential service alone, before it answers anybody, and read by the listener.
 package final class ReadyTokens: Sendable {
   private struct Entry {
     var token: ReadyToken?
+    /// As one that a URL may mean; nil unless the account is logged in.
+    var candidate: AccountSelection.Candidate?
     /// Boot time of the last answer.
     var asked: Double?
   }
@@ -50,27 +16,58 @@ package final class ReadyTokens: Sendable {
   private struct State {
     var entries: [String: Entry] = [:]
     var wall: WallWatch?
+    /// The accounts whose files name an origin.
+    var names: [String: Set<String>] = [:]
+    /// Origins of logins whose files nobody can read. Nil: it is not known which these are, or the files are being taken
+    /// over just now; then no URL alone is answered.
+    var unread: Set<String>?
+
+    mutating func take(_ name: String, _ minimumValiditySeconds: Int?, at now: Moment) -> ReadyToken? {
+      guard let index = entries.index(forKey: name), let token = entries.values[index].token,
+        token.suffices(minimumValiditySeconds, at: now.bootSeconds), wall?.hasMoved(at: now) != true
+      else { return nil }
+      entries.values[index].asked = now.bootSeconds
+      return token
+    }
+
+    /// The account that a request with this URL and, where it has one, this name means; nil where that is not plain.
+    func account(_ name: String?, _ url: WebURL, _ origin: String) -> String? {
+      if let name { return entries[name]?.candidate?.hosts.served.contains(origin) == true ? name : nil }
+      guard let unread, !unread.contains(origin), let names = names[origin], names.count <= ReadyTokens.mostAtHost
+      else { return nil }
+      let fitting = names.compactMap { entries[$0]?.candidate }.filter { $0.hosts.served.contains(origin) }
+      let left = AccountSelection.preferred(fitting, path: url.path)
+      return left.count == 1 ? left[0].name : nil
+    }
   }
+
+  /// Where more accounts share a host the service chooses: everybody else waits for the event loop meanwhile.
+  package static let mostAtHost = 16
 
   private let state = Mutex(State())
 
   package init() {}
 
-  /// Sets or removes the token of `account`.
-  package func set(_ token: ReadyToken?, for account: String) {
+  /// Sets or removes the token of `account`, and what it is as one that a URL may mean.
+  package func set(_ token: ReadyToken?, _ candidate: AccountSelection.Candidate?, for account: String) {
     state.withLock { state in
-      if let token {
-        state.entries[account, default: Entry()].token = token
-      } else {
+      guard token != nil || candidate != nil else {
         state.entries[account]?.token = nil
+        state.entries[account]?.candidate = nil
+        return
       }
+      state.entries[account, default: Entry()].token = token
+      state.entries[account]?.candidate = candidate
     }
   }
 
-  /// Forgets every token.
+  /// Forgets every token, and who is logged in.
   package func removeAll() {
     state.withLock { state in
-      for index in state.entries.values.indices { state.entries.values[index].token = nil }
+      for index in state.entries.values.indices {
+        state.entries.values[index].token = nil
+        state.entries.values[index].candidate = nil
+      }
     }
   }
 
@@ -79,16 +76,27 @@ package final class ReadyTokens: Sendable {
     state.withLock { $0.entries[account] = nil }
   }
 
+  /// What answers `request` at once; notes that its token was asked for. Nil: it has to be decided by the service.
+  package func answer(to request: TokenLine.Request, at now: Moment) -> ReadyAnswer? {
+    guard let text = request.url else {
+      guard let name = request.account else { return nil }
+      return token(for: name, minimumValiditySeconds: request.minValiditySeconds, at: now).map {
+        ReadyAnswer(token: $0)
+      }
+    }
+    guard let url = try? WebURL(text) else { return nil }
+    let origin = url.origin.description
+    return state.withLock { state in
+      state.account(request.account, url, origin)
+        .flatMap { state.take($0, request.minValiditySeconds, at: now) }
+        .map { ReadyAnswer(token: $0, matchedHost: origin) }
+    }
+  }
+
   /// The token for `account` when it is valid long enough; notes that it was asked for. None while it is open what a
   /// wall clock that moved means for their lives.
   package func token(for account: String, minimumValiditySeconds: Int?, at now: Moment) -> ReadyToken? {
-    state.withLock { state in
-      guard let index = state.entries.index(forKey: account), let token = state.entries.values[index].token,
-        token.suffices(minimumValiditySeconds, at: now.bootSeconds), state.wall?.hasMoved(at: now) != true
-      else { return nil }
-      state.entries.values[index].asked = now.bootSeconds
-      return token
-    }
+    state.withLock { $0.take(account, minimumValiditySeconds, at: now) }
   }
 
   /// Whether the wall clock moved since the last `trustWall`.
@@ -99,4 +107,33 @@ package final class ReadyTokens: Sendable {
 
   /// Boot time of the last answer for `account`.
   package func asked(_ account: String) -> Double? { state.withLock { $0.entries[account]?.asked } }
+}
+
+/// Which accounts a URL may mean.
+extension ReadyTokens {
+  /// The file of `account` names the origins `after`, where it named `before`.
+  package func nameHosts(of account: String, before: [String], after: [String]) {
+    guard before != after else { return }
+    state.withLock { state in
+      for origin in before {
+        state.names[origin]?.remove(account)
+        if state.names[origin]?.isEmpty == true { state.names[origin] = nil }
+      }
+      for origin in after { state.names[origin, default: []].insert(account) }
+    }
+  }
+
+  /// The accounts whose files name `origin`.
+  package func accounts(naming origin: String) -> Set<String> { state.withLock { $0.names[origin] ?? [] } }
+
+  /// No file is known any more.
+  package func forgetHosts() {
+    state.withLock { state in
+      state.names = [:]
+      state.unread = nil
+    }
+  }
+
+  /// From now on URLs alone are answered too, but for those whose origins are `unread`; nil: none is.
+  package func answerURLs(unread: Set<String>?) { state.withLock { $0.unread = unread } }
 }

@@ -58,7 +58,7 @@ final class ScriptedResponder: LineResponder {
     Task {
       let line = await answer(to: request, from: caller)
       if let token = state.withLock({ $0.token }), case .number(let id) = request.id {
-        reply(.token(token, id))
+        reply(.token(ReadyAnswer(token: token), id))
       } else {
         reply(.line(line))
       }

@@ -1,0 +1,16 @@
+/// Logins whose account files could not be read since the agent started: which host each of them serves is known, and
+/// nothing else of it.
+struct UnreadLogins {
+  /// The first of all, by name.
+  private(set) var first: String?
+  /// The first for each origin.
+  private(set) var byOrigin: [String: String] = [:]
+
+  mutating func add(_ name: String, serving origins: [String]) {
+    first = min(first ?? name, name)
+    for origin in origins { byOrigin[origin] = min(byOrigin[origin] ?? name, name) }
+  }
+
+  /// The first that serves `origin` (nil: any).
+  func login(serving origin: String?) -> String? { origin.map { byOrigin[$0] } ?? first }
+}
