@@ -37,7 +37,7 @@ struct JSONScanner {
       let members = try object(depth: depth + 1)
       return .init(kind: .object, range: start..<at, members: members)
     case UInt8(ascii: "["):
-      try array(depth: depth + 1)
+      _ = try array(depth: depth + 1, collecting: false)
       return .init(kind: .array, range: start..<at)
     case UInt8(ascii: "\""):
       _ = try string(collecting: false)
@@ -82,17 +82,20 @@ struct JSONScanner {
     }
   }
 
-  private mutating func array(depth: Int) throws(Malformed) {
+  /// The values when `collecting`, else none.
+  mutating func array(depth: Int, collecting: Bool) throws(Malformed) -> [JSONShape.Value] {
     try checkNesting(depth)
     at += 1
+    var values: [JSONShape.Value] = []
     try skipBlanks()
-    if take("]") { return }
+    if take("]") { return values }
     while true {
       try skipBlanks()
-      _ = try value(depth: depth)
+      let value = try value(depth: depth)
+      if collecting { values.append(value) }
       try skipBlanks()
       if take(",") { continue }
-      if take("]") { return }
+      if take("]") { return values }
       throw unexpected()
     }
   }

@@ -45,11 +45,20 @@ struct JSONShape {
     duplicateKey = scanner.duplicateKey
   }
 
-  /// The unescaped bytes of a string value of the same text.
-  static func unescaped(_ value: Value, in bytes: [UInt8]) -> [UInt8]? {
+  /// The unescaped bytes of a string value of the same text, or of a part of it that began at `start`.
+  static func unescaped(_ value: Value, in bytes: [UInt8], from start: Int = 0) -> [UInt8]? {
     guard value.kind == .string else { return nil }
     var scanner = JSONScanner(bytes: bytes, nesting: 1)
-    scanner.at = value.range.lowerBound
+    scanner.at = value.range.lowerBound - start
     return try? scanner.string(collecting: true)
+  }
+
+  /// The values of an array of the same text, or of a part of it that began at `start`: a shape does not keep them, since
+  /// a line may hold thousands. Their ranges count in `bytes`.
+  static func elements(of value: Value, in bytes: [UInt8], from start: Int = 0) -> [Value] {
+    guard value.kind == .array else { return [] }
+    var scanner = JSONScanner(bytes: bytes, nesting: WireLimits.nesting)
+    scanner.at = value.range.lowerBound - start
+    return (try? scanner.array(depth: 1, collecting: true)) ?? []
   }
 }

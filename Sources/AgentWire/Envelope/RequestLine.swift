@@ -14,9 +14,8 @@ package struct RequestLine: Sendable {
   package let id: RequestID
   package let method: Method
   private let parameterBytes: ParameterBytes
-  /// Where the parameters stood in the line: the ranges of `parameterShape` count from the line's start.
-  private let parametersStart: Int
-  private let parameterShape: [JSONShape.Member]
+  /// Its ranges count from the line's start.
+  private let parameterShape: JSONShape.Value
 
   /// Objects inside the parameters, and the keys they may have.
   private static let nestedKeys: [String: [String]] = ["rejected": ["fingerprint", "token"]]
@@ -58,15 +57,13 @@ package struct RequestLine: Sendable {
           .unsupportedMethod, "there is no method \(Self.quoted(name))",
           hint: "the agent may be older than the caller: agent.hello tells its version"))
     }
-    let parameters = shape.top.member("params")
-    guard parameters == nil || parameters?.kind == .object else {
-      throw Self.refused(id, "\"params\" must be an object")
-    }
+    // None are as good as an empty object.
+    let parameters = shape.top.member("params") ?? JSONShape.Value(kind: .object, range: 0..<0)
+    guard parameters.kind == .object else { throw Self.refused(id, "\"params\" must be an object") }
     self.id = id
     self.method = method
-    parameterBytes = parameters.map { ParameterBytes(line[$0.range]) } ?? ParameterBytes("{}".utf8)
-    parametersStart = parameters?.range.lowerBound ?? 0
-    parameterShape = parameters?.members ?? []
+    parameterBytes = ParameterBytes(line[parameters.range])
+    parameterShape = parameters
   }
 
   /// Decodes the parameters, once: they are wiped then. Throws `unsupported_parameter` for a key that the method does not
@@ -77,13 +74,14 @@ package struct RequestLine: Sendable {
     }
     let known = P.Keys.allCases.map(\.stringValue)
     return try parameterBytes.read { bytes throws(AgentFailure) in
-      try check(parameterShape, against: known, within: nil)
-      for member in parameterShape {
+      try check(parameterShape.members, against: known, within: nil)
+      for member in parameterShape.members {
         try checkNumber(member, in: bytes)
         guard let keys = Self.nestedKeys[member.name] else { continue }
         try check(member.value.members, against: keys, within: member.name)
       }
-      return try WireJSON.decodeParameters(P.self, from: bytes)
+      let decoder = ShapeDecoder(parameterShape, in: bytes, from: parameterShape.range.lowerBound)
+      return try WireJSON.decodeParameters(P.self, decoder)
     }
   }
 
@@ -102,7 +100,8 @@ package struct RequestLine: Sendable {
   /// Every number of this protocol is an integer. The decoder refuses others too, but without naming the key.
   private func checkNumber(_ member: JSONShape.Member, in bytes: [UInt8]) throws(AgentFailure) {
     guard member.value.kind == .number else { return }
-    let range = (member.value.range.lowerBound - parametersStart)..<(member.value.range.upperBound - parametersStart)
+    let start = parameterShape.range.lowerBound
+    let range = (member.value.range.lowerBound - start)..<(member.value.range.upperBound - start)
     guard Int(String(decoding: bytes[range], as: UTF8.self)) != nil else {
       throw AgentFailure(.badRequest, "the parameter \"\(member.name)\" of \(method.rawValue) must be an integer")
     }

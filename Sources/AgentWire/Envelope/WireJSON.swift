@@ -15,9 +15,10 @@ enum WireJSON {
   }
 
   /// Names the key that is missing or wrong, and never repeats a value: it may be a secret.
-  static func decodeParameters<P: RequestParameters>(_ type: P.Type, from bytes: [UInt8]) throws(AgentFailure) -> P {
+  static func decodeParameters<P: RequestParameters>(_ type: P.Type, _ decoder: ShapeDecoder) throws(AgentFailure) -> P
+  {
     do {
-      return try JSONDecoder().decode(type, from: Data(bytes))
+      return try P(from: decoder)
     } catch let error as DecodingError {
       throw AgentFailure(.badRequest, describe(error, method: P.method))
     } catch {
