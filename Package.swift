@@ -26,6 +26,8 @@ let staticClient: [LinkerSetting] = [
       "-static-executable", "-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "-s",
       // CHeap's, where glibc is part of the program.
       "-Xlinker", "--wrap=free", "-Xlinker", "--wrap=realloc",
+      // CStart's, where Swift's runtime is.
+      "-Xlinker", "--wrap=swift_copyAuxiliaryExecutablePath", "-Xlinker", "--wrap=sysconf",
       "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Packaging/hot-path.order",
     ],
     .when(configuration: .release))
@@ -105,6 +107,7 @@ let package = Package(
     // System libraries and C shims
     .target(name: "CHeap"),
     .target(name: "CLinux"),
+    .target(name: "CStart", cSettings: [.define("CSTART_STATIC", .when(configuration: .release))]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -143,7 +146,8 @@ let package = Package(
       "oauthd-redirect", ["FetchWire", "CHeap", "CLinux", nioCore, nioPosix, nioHTTP1], withoutRegex,
       linkerSettings: boundWhole),
     program(
-      "oauthctl", ["AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "CHeap", "CLinux", argumentParser],
+      "oauthctl",
+      ["AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "CHeap", "CLinux", "CStart", argumentParser],
       linkerSettings: staticClient),
     program(
       "oauth-dev-server",

@@ -78,16 +78,18 @@ struct TokenLineReader {
   /// The contents up to the closing quote, which is taken.
   private mutating func string() -> Range<Int>? {
     let start = at
-    while at < bytes.count {
-      let byte = bytes[at]
-      if byte == UInt8(ascii: "\"") {
-        at += 1
-        return start..<at - 1
-      }
-      guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else { return nil }
-      at += 1
+    guard let base = bytes.baseAddress,
+      let quote = memchr(base + start, Int32(UInt8(ascii: "\"")), bytes.count - start)
+    else { return nil }
+    let end = UnsafeRawPointer(quote) - base
+    // Without a branch for each byte: a token may be long.
+    var odd: UInt8 = 0
+    for byte in UnsafeRawBufferPointer(rebasing: bytes[start..<end]) {
+      odd |= (byte < 0x20 ? 1 : 0) | (byte > 0x7E ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
     }
-    return nil
+    guard odd == 0 else { return nil }
+    at = end + 1
+    return start..<end
   }
 
   private mutating func digits() -> Int? {

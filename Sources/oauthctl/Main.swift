@@ -1,6 +1,7 @@
 import AgentWire
 import CHeap
 import CLinux
+import CStart
 import Glibc
 
 @main
@@ -16,12 +17,9 @@ enum Main {
     let arguments = CommandLine.arguments
     do throws(CommandError) {
       switch HotCommand(arguments) {
-      case .getToken(let account):
-        let bench = Workbench.live()
-        let answer = try bench.agent.token(.init(account: account))
-        bench.terminal.data(try AccessToken.checked(answer.accessToken))
+      case .getToken(let account): Terminal.writeData(try LiveAgent().tokenLine(of: account))
       case .gitCredential(let operation, let account):
-        try GitCredentialHelper(bench: .live(), account: account).run(operation)
+        try GitCredentialHelper(bench: .helper(), account: account).run(operation)
       case nil:
         let status = CommandLineEntry.run(arguments)
         if status != 0 { exit(status) }

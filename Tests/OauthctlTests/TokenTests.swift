@@ -18,6 +18,18 @@ struct TokenTests {
     #expect(page.error.isEmpty)
   }
 
+  @Test("A token is told as a line of bytes too, and neither way when a header cannot carry it")
+  func lines() throws {
+    func line(_ token: String) throws -> [UInt8] { try AccessToken.line(Array("x\(token)".utf8)[1...]) }
+    for token in ["t", "!~", String(repeating: "t0ken.", count: 900)] {
+      #expect(try line(token) == Array("\(token)\n".utf8) && AccessToken.checked(token) == token)
+    }
+    for token in ["", " ", "a b", "a\n", "\u{7F}", "é", String(repeating: "t", count: 900) + "\u{1}"] {
+      #expect(throws: CommandError.self) { try line(token) }
+      #expect(throws: CommandError.self) { try AccessToken.checked(token) }
+    }
+  }
+
   @Test("A request with any parameter that the short spelling lacks is sent in the long one")
   func onlyPlainRequestsAreCanonical() {
     #expect(TokenGet(account: "work", url: "https://a", minValiditySeconds: 5).isCanonical)

@@ -5,6 +5,7 @@ Each test is the attack: it was seen to succeed before the program was mended.
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -396,6 +397,23 @@ def test_a_quit_key_while_a_secret_is_handed_over_leaves_no_core(work, command):
     assert process.returncode == -signal.SIGQUIT and cores(work) == []
     # What is sent just then, and the value it was made from; the buffers of reading and printing are wiped.
     assert len(found) <= COPIES, found
+
+
+@needs_root
+def test_a_crash_starts_no_program_that_lies_beside(home):
+    """Swift's runtime would start one of this name, which is there to print the memory of who crashed."""
+    folder = home.temporary / "programs"
+    folder.mkdir()
+    client = shutil.copy(home.programs / "oauthctl", folder)
+    ran = folder / "ran"
+    printer = folder / "swift-backtrace"
+    printer.write_text(f"#!/bin/sh\necho ran > {ran}\n")
+    printer.chmod(0o755)
+    process = home.start(client, "get-token", "work", "--rejected-stdin", stdin=subprocess.PIPE)
+    wait_in(process.pid, "pipe_read")
+    os.kill(process.pid, signal.SIGSEGV)
+    process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGSEGV and not ran.exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to see whose the files of a process are")

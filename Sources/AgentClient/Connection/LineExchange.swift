@@ -39,12 +39,20 @@ struct LineExchange {
     return true
   }
 
+  private static func lineEnd(in chunk: [UInt8]) -> Int? {
+    chunk.withUnsafeBytes { bytes in
+      bytes.baseAddress.flatMap { start in
+        memchr(start, Int32(UInt8(ascii: "\n")), bytes.count).map { UnsafeRawPointer($0) - start }
+      }
+    }
+  }
+
   private func receive() throws(ClientError) -> [UInt8]? {
     var line: [UInt8] = []
     while true {
       var count = 0
       // Not filled with zeros before, for the same reason.
-      let chunk = [UInt8](unsafeUninitializedCapacity: Self.chunkBytes) { buffer, filled in
+      var chunk = [UInt8](unsafeUninitializedCapacity: Self.chunkBytes) { buffer, filled in
         count = recv(socket.number, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
         filled = max(0, count)
       }
@@ -58,7 +66,7 @@ struct LineExchange {
         }
         continue
       }
-      guard let end = chunk.firstIndex(of: UInt8(ascii: "\n")) else {
+      guard let end = Self.lineEnd(in: chunk) else {
         line += chunk
         guard line.count < WireLimits.answerBytes else {
           throw .protocolViolation("the answer is longer than \(WireLimits.answerBytes) bytes")
@@ -66,7 +74,8 @@ struct LineExchange {
         continue
       }
       guard mayGoOn || end == count - 1 else { throw .protocolViolation("more came than one answer") }
-      line += chunk[..<end]
+      chunk.removeLast(count - end)
+      if line.isEmpty { line = chunk } else { line += chunk }
       guard line.count < WireLimits.answerBytes else {
         throw .protocolViolation("the answer is longer than \(WireLimits.answerBytes) bytes")
       }

@@ -17,6 +17,8 @@ package struct GitCredentialRequest: Sendable, Equatable {
   /// As git wrote it.
   private var expiry: String?
 
+  /// Whether git wrote one, be it a number or not.
+  package var hasExpiry: Bool { expiry != nil }
   /// Unix time; nil when it is missing, 0 or no number (git: never).
   package var passwordExpiry: Int? { expiry.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
 

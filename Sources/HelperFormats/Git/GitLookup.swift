@@ -116,7 +116,9 @@ package struct GitLookup: Sendable, Equatable {
   /// After a token was stored, git forgets `state[]`; when the server refuses it later in the same process, only the
   /// leftovers tell which token it was. Nil: the token at hand is the one to give.
   package func secondQuestion(after token: Token) -> Question? {
-    guard state == nil, question.rejected == nil, let leftover = request.passwordExpiry, leftover == token.expiresAt,
+    // Mostly there is none.
+    guard request.hasExpiry, state == nil, question.rejected == nil, let leftover = request.passwordExpiry,
+      leftover == token.expiresAt,
       offered.contains(where: { $0.scheme == "bearer" && $0.parameter("error") == "invalid_token" })
     else { return nil }
     return Question(url: url, account: account ?? token.account, rejected: token.fingerprint)
@@ -185,7 +187,7 @@ package struct GitLookup: Sendable, Equatable {
     lines += credential
     if let expiry = token.expiresAt {
       lines += "password_expiry_utc=\(expiry)\n"
-    } else if request.passwordExpiry != nil {
+    } else if request.hasExpiry, request.passwordExpiry != nil {
       // git keeps the time of an earlier answer and would throw this one away by it; 0 is never.
       lines += "password_expiry_utc=0\n"
     }

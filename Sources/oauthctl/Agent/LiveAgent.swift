@@ -26,14 +26,32 @@ struct LiveAgent: AgentCalling {
 
   /// As `call`; the common request and its answer never meet a JSON coder.
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
-    try RepeatedAsking().run(request, once)
+    switch try RepeatedAsking().run(request, once) {
+    case .line(let line, let found): Self.answer(line, found)
+    case .whole(let answer): answer
+    }
   }
 
-  private func once(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
+  /// The current token of `account` and a line feed. No text is made of it: the first long one of a process that is freed
+  /// makes the runtime look for a type, which takes as long as a tenth of all else.
+  func tokenLine(of account: String) throws(CommandError) -> [UInt8] {
+    switch try RepeatedAsking().run(TokenGet(account: account), once) {
+    case .line(let line, let found): try AccessToken.line(line[found.accessToken])
+    case .whole(let answer): try AccessToken.line(Array(answer.accessToken.utf8)[...])
+    }
+  }
+
+  /// An answer of the spelling that ``AgentWire/TokenLine`` understands, or any other.
+  private enum Reply {
+    case line([UInt8], TokenLine.Answer)
+    case whole(TokenAnswer)
+  }
+
+  private func once(_ request: TokenGet) throws(CommandError) -> Reply {
     let wait = (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000
     do {
       return try askingAgain(timeoutMilliseconds: wait) { milliseconds throws(ClientError) in
-        try Self.token(request, timeoutMilliseconds: milliseconds)
+        try Self.reply(to: request, timeoutMilliseconds: milliseconds)
       }
     } catch {
       throw explained(CommandError(error).about(request.account))
@@ -52,29 +70,30 @@ struct LiveAgent: AgentCalling {
   /// Longest wait for it: there is an answer already.
   private static let explanationMilliseconds = 2_000
 
-  private static func token(_ request: TokenGet, timeoutMilliseconds: Int) throws(ClientError) -> TokenAnswer {
+  private static func reply(to request: TokenGet, timeoutMilliseconds: Int) throws(ClientError) -> Reply {
     let connection = try AgentStarter().connect()
-    guard request.isCanonical else { return try connection.call(request, timeoutMilliseconds: timeoutMilliseconds) }
+    guard request.isCanonical else {
+      return .whole(try connection.call(request, timeoutMilliseconds: timeoutMilliseconds))
+    }
     let id = RequestID.number(1)
     let line = try connection.tokenAnswer(
       requestLine: TokenLine.printRequest(
         .init(id: id, account: request.account, url: request.url, minValiditySeconds: request.minValiditySeconds)),
       timeoutMilliseconds: timeoutMilliseconds)
-    if let answer = canonicalAnswer(line, id: id) { return answer }
-    return try anyAnswer(line, id: id)
+    if let found = line.withUnsafeBytes({ TokenLine.scanAnswer($0) }), id == .number(found.id) {
+      return .line(line, found)
+    }
+    return .whole(try anyAnswer(line, id: id))
   }
 
-  /// What `TokenLine` understands; the scopes, which it skips, are left empty.
-  private static func canonicalAnswer(_ line: [UInt8], id: RequestID) -> TokenAnswer? {
-    line.withUnsafeBytes { bytes in
-      guard let found = TokenLine.scanAnswer(bytes), id == .number(found.id) else { return nil }
-      func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
-      return TokenAnswer(
-        accessToken: text(found.accessToken), tokenType: text(found.tokenType), expiresAt: found.expiresAt,
-        expiresInSeconds: found.expiresInSeconds, scope: [], account: text(found.account),
-        accountID: text(found.accountID), fingerprint: text(found.fingerprint),
-        matchedHost: found.matchedHost.map(text), gitUsername: found.gitUsername.map(text))
-    }
+  /// The scopes, which `TokenLine` skips, are left empty.
+  private static func answer(_ line: [UInt8], _ found: TokenLine.Answer) -> TokenAnswer {
+    func text(_ range: Range<Int>) -> String { String(decoding: line[range], as: UTF8.self) }
+    return TokenAnswer(
+      accessToken: text(found.accessToken), tokenType: text(found.tokenType), expiresAt: found.expiresAt,
+      expiresInSeconds: found.expiresInSeconds, scope: [], account: text(found.account),
+      accountID: text(found.accountID), fingerprint: text(found.fingerprint),
+      matchedHost: found.matchedHost.map(text), gitUsername: found.gitUsername.map(text))
   }
 
   private static func anyAnswer(_ line: [UInt8], id: RequestID) throws(ClientError) -> TokenAnswer {
@@ -123,5 +142,10 @@ extension Workbench {
   /// The process's own agent, terminal and environment.
   static func live() -> Workbench {
     Workbench(agent: LiveAgent(), terminal: .live(), surroundings: .live)
+  }
+
+  /// The same for a program that is called by another for each token.
+  static func helper() -> Workbench {
+    Workbench(agent: LiveAgent(), terminal: .helper(), surroundings: .live)
   }
 }

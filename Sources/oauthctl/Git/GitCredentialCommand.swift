@@ -15,6 +15,6 @@ struct GitCredentialCommand: ParsableCommand {
 
   func run() throws {
     if let account { try AccountName.check(account) }
-    try GitCredentialHelper(bench: .live(), account: account).run(GitOperation(operation))
+    try GitCredentialHelper(bench: .helper(), account: account).run(GitOperation(operation))
   }
 }

@@ -55,7 +55,8 @@ enum FileBytes {
     let lineFeed = UInt8(ascii: "\n")
     var all: [UInt8] = []
     while true {
-      guard let some = readSome(from: descriptor, limit: 16 << 10) else { return nil }
+      // Mostly a few hundred bytes come: more room would be wiped for nothing, page by page.
+      guard let some = readSome(from: descriptor, limit: 2 << 10) else { return nil }
       if some.isEmpty { return all }
       let start = max(0, all.count - 1)
       all += some

@@ -17,13 +17,14 @@ struct Terminal: Sendable {
   /// Columns of standard output, nil when it is none or does not tell.
   var columns: Int?
   var usesColor: Bool
-  /// The user's locale knows no other characters.
-  var isASCII: Bool
+  /// Whether the user's locale knows no other characters.
+  private let isASCII: @Sendable () -> Bool
   private let sink: @Sendable (Stream, String) -> Void
 
   init(
     outputIsTerminal: Bool = false, errorIsTerminal: Bool = false, inputIsTerminal: Bool = false, columns: Int? = nil,
-    usesColor: Bool = false, isASCII: Bool = false, write: @escaping @Sendable (Stream, String) -> Void
+    usesColor: Bool = false, isASCII: @escaping @Sendable () -> Bool = { false },
+    write: @escaping @Sendable (Stream, String) -> Void
   ) {
     self.outputIsTerminal = outputIsTerminal
     self.errorIsTerminal = errorIsTerminal
@@ -54,14 +55,32 @@ struct Terminal: Sendable {
       columns: columns(surroundings, of: output ? STDOUT_FILENO : nil),
       usesColor: output && surroundings["NO_COLOR"] == nil && surroundings["TERM"] != "dumb"
         && surroundings["TERM"] != nil,
-      isASCII: surroundings.wantsASCII,
-      write: { stream, text in
-        let isData = stream == .output
-        if !FileBytes.writeAll(Array(text.utf8), to: isData ? STDOUT_FILENO : STDERR_FILENO), isData {
-          outputError = errno
-        }
-      })
+      isASCII: { surroundings.wantsASCII }, write: write)
   }
+
+  /// The same for a program that is called for each token, and prints data and remarks alone: nothing is asked about the
+  /// terminal beforehand.
+  static func helper(_ surroundings: Surroundings = .live) -> Terminal {
+    Terminal(isASCII: { surroundings.wantsASCII }, write: write)
+  }
+
+  private static func write(_ stream: Stream, _ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      switch stream {
+      case .output: writeData(bytes)
+      case .error: FileBytes.writeAll(bytes, to: STDERR_FILENO)
+      }
+    }
+  }
+
+  private static func writeData(_ bytes: UnsafeRawBufferPointer) {
+    if !FileBytes.writeAll(bytes, to: STDOUT_FILENO) { outputError = errno }
+  }
+
+  /// Data on the process's own standard output, as it is.
+  static func writeData(_ bytes: [UInt8]) { bytes.withUnsafeBytes { writeData($0) } }
 
   /// `COLUMNS` where it is set to a sensible number, else what the terminal says.
   static func columns(_ surroundings: Surroundings, of descriptor: Int32?) -> Int? {
@@ -92,7 +111,7 @@ struct Terminal: Sendable {
 
   /// `text` in the characters of the user's locale.
   private func spelled(_ text: String) -> String {
-    guard isASCII, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }), isASCII() else { return text }
     return text.unicodeScalars.reduce(into: "") { line, scalar in
       switch scalar {
       case "·": line += "-"

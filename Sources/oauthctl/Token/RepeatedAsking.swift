@@ -14,18 +14,18 @@ struct RepeatedAsking {
   var sleep: (Int) -> Void = { usleep(UInt32($0) * 1_000) }
 
   /// `body` gets the request with the time that is left for it.
-  func run(
-    _ request: TokenGet, _ body: (TokenGet) throws(CommandError) -> TokenAnswer
-  ) throws(CommandError) -> TokenAnswer {
+  func run<Answer>(
+    _ request: TokenGet, _ body: (TokenGet) throws(CommandError) -> Answer
+  ) throws(CommandError) -> Answer {
     let end = now() + (request.timeoutMilliseconds ?? Self.defaultMilliseconds)
     do { return try body(request) } catch { return try again(request, until: end, after: error, body) }
   }
 
   /// Apart from the first asking, which nearly always is the only one: what it does not touch costs no start.
-  private func again(
+  private func again<Answer>(
     _ request: TokenGet, until end: Int, after first: CommandError,
-    _ body: (TokenGet) throws(CommandError) -> TokenAnswer
-  ) throws(CommandError) -> TokenAnswer {
+    _ body: (TokenGet) throws(CommandError) -> Answer
+  ) throws(CommandError) -> Answer {
     var (request, last) = (request, first)
     while true {
       guard let wait = Self.wait(after: last), now() + wait < end else { throw last }

@@ -21,15 +21,25 @@ enum TokenFormat: String, CaseIterable, Sendable {
 
 /// The last check before a token leaves: nothing in it may end a line or a quoted string (RFC 6749 appendix A.12).
 enum AccessToken {
-  static func isUsable(_ token: some Collection<UInt8>) -> Bool {
-    !token.isEmpty && token.allSatisfy { (0x21...0x7E).contains($0) }
+  private static func check(_ token: some Collection<UInt8>) throws(CommandError) {
+    guard AuthorizationHeader.canCarry(token) else {
+      throw .local("the token holds characters that no header may carry", run: "oauthctl status", status: 9)
+    }
   }
 
   static func checked(_ token: String) throws(CommandError) -> String {
-    guard isUsable(token.utf8) else {
-      throw .local("the token holds characters that no header may carry", run: "oauthctl status", status: 9)
-    }
+    try check(token.utf8)
     return token
+  }
+
+  /// The token and a line feed.
+  static func line(_ token: ArraySlice<UInt8>) throws(CommandError) -> [UInt8] {
+    try check(token)
+    return [UInt8](unsafeUninitializedCapacity: token.count + 1) { line, count in
+      _ = line.initialize(from: token)
+      line[token.count] = UInt8(ascii: "\n")
+      count = token.count + 1
+    }
   }
 
   /// `Authorization: Bearer TOKEN`, the type as the agent says it is to be written.
