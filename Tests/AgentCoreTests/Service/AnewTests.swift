@@ -1,8 +1,9 @@
-import AgentCore
 import AgentTestSupport
 import AgentWire
 import Testing
 import TokenVault
+
+@testable import AgentCore
 
 @Suite("A vault in the place of one that is gone")
 struct AnewTests {
@@ -79,7 +80,7 @@ struct AnewTests {
     try await eventually("it is at work") { bench.vault.creations == 1 }
     let puts = bench.store.puts
     let saving = Task { await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: "s")) }
-    for _ in 0..<1_000 { await Task.yield() }
+    try await eventually("it is to be saved") { await !bench.service.changeWaiters.isEmpty }
     #expect(bench.store.puts == puts)
     bench.vault.holdCreation(false)
     #expect(await making.value?.recoveryCode == (isMade ? "code" : nil))
