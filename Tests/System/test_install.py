@@ -166,6 +166,26 @@ def test_uninstall_leaves_no_agent_and_nothing_that_points_to_it(installation, h
     assert not any(folder.exists() for folder in folders)
 
 
+def test_uninstall_takes_its_lines_out_of_git_where_the_program_is_gone_already(installation, home):
+    installation.make("install")
+    own, url = installation.prefix / "bin/git-credential-oauthctl", "https://localhost:8443"
+    copy = home.state / "oauthctl/authorities/work.pem"
+    for key, values in {
+            f"credential.{url}.helper": ["", own], "credential.https://localhost.helper": [own],
+            f"credential.{url}.useHttpPath": ["true"], f"http.{url}.sslCAInfo": [copy],
+            "credential.https://two.helper": ["", own, "store"], "http.https://two.sslCAInfo": ["/mine.pem"],
+            "user.name": ["Mine"]}.items():
+        for value in values:
+            home.run("git", "config", "--global", "--add", key, value)
+    for program in (installation.prefix / "bin").iterdir():
+        program.unlink()
+    told = installation.make("uninstall")
+    assert home.run("git", "config", "--global", "--list").stdout.splitlines() == [
+        "credential.https://two.helper=", "credential.https://two.helper=store",
+        "http.https://two.sslcainfo=/mine.pem", "user.name=Mine"]
+    assert "failed to run" not in told.stderr and "git still asks" not in told.stdout
+
+
 def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_removes_it(installation, home, scratch):
     prefix = scratch / "shared"
     del home.environment["XDG_CONFIG_HOME"], home.environment["XDG_STATE_HOME"]
