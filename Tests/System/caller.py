@@ -2,7 +2,9 @@
 import json
 import os
 import socket
+import stat
 import struct
+import sys
 
 
 class Refused(Exception):
@@ -18,9 +20,19 @@ def socket_path():
     if (path := os.environ.get("OAUTHCTL_SOCKET")) is not None:
         return path
     for base in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}"):
-        if base.startswith("/") and os.path.isdir(base) and os.stat(base).st_uid == os.getuid():
+        if base.startswith("/") and is_mine(base, 0o022):
             return f"{base}/oauthctl/agent.sock"
-    return f"/tmp/oauthctl-{os.getuid()}/agent.sock"
+    if not is_mine(folder := f"/tmp/oauthctl-{os.getuid()}", 0o077):
+        raise PermissionError(f"{folder} is not there, or not mine alone")
+    return f"{folder}/agent.sock"
+
+
+def is_mine(folder, open_to_others):
+    """A real folder of this user without these bits of its mode."""
+    if not os.path.lexists(folder):
+        return False
+    found = os.lstat(folder)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & open_to_others
 
 
 def ask(method, **parameters):
@@ -35,3 +47,7 @@ def ask(method, **parameters):
     if "error" in answer:
         raise Refused(answer["error"])
     return answer["result"]
+
+
+if __name__ == "__main__":
+    print(ask("token.get", account=sys.argv[1])["access_token"])
