@@ -28,6 +28,8 @@ package enum WireLimits {
   package static let eventsKept = 256
   /// Seconds without a request after which a connection is dropped.
   package static let idleSeconds = 300
+  /// Logins that wait for a browser; the next one is turned away. Each has up to two processes with two threads.
+  package static let browserLogins = 64
   /// Longest request id given as a string.
   package static let identifierBytes = 64
   /// Longest access token that is handed out.

@@ -17,8 +17,8 @@
 // for its standard output, must not land in a vault, a socket or an event counter because that was closed.
 __attribute__((constructor)) static void open_standard_streams(void) {
   for (int stream = 0; stream < 3; stream++) {
-    // The lowest free number is the missing one.
-    if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == 0 ? O_RDONLY : O_WRONLY);
+    // The lowest free number is the missing one. For reading only: what is written must fail, not vanish.
+    if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", O_RDONLY);
   }
 }
 

@@ -58,7 +58,7 @@ extension Vault {
     let data: SealingKey
     if let slot = slots.slot(.passphrase), let passphrase {
       try CopyChecker.refuseExcess(slot)
-      data = try await prove(passphrase, slot, vaultID: vaultID)
+      data = try await prove(passphrase, slot, vaultID: vaultID, isCopy: true)
       openedBy = .passphrase
     } else if let typed {
       guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
@@ -66,7 +66,7 @@ extension Vault {
         throw .noSuchSlot(.recoveryCode)
       }
       try CopyChecker.refuseExcess(slot)
-      data = try await prove(code.canonical, slot, vaultID: vaultID)
+      data = try await prove(code.canonical, slot, vaultID: vaultID, isCopy: true)
       openedBy = .recoveryCode
     } else if let keys, session?.database.vaultID == vaultID {
       data = keys.data

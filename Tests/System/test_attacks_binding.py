@@ -1,13 +1,16 @@
 """What somebody who may write account files tries, while a person looks at something else. Each test is the attack."""
 
+import subprocess
+
 import pytest
 
 from support.accounts import account_file, edit
 from support.login import get_token, log_in
 from support.terminal import run_at_terminal
 from support.wire import WireError
+from test_attacks_late import Server, write
 from test_grants import MACHINE
-from world.accounts import CLIENTS
+from world.accounts import CLIENTS, PASSWORD
 
 
 def test_what_is_accepted_is_what_was_shown(home, agent, dot, elsewhere):
@@ -25,6 +28,82 @@ def test_what_is_accepted_is_what_was_shown(home, agent, dot, elsewhere):
     home.oauthctl("get-token", "work", "--force", check=False)
     assert elsewhere.seen == []
     assert status == 3 and "hosts" in shown and "Accepted" not in shown
+
+
+def test_what_is_accepted_comes_from_where_was_shown(home, agent):
+    """Under the question a login is made at a third server, whose refresh token would go to the second."""
+    with Server("first") as first, Server("second") as second, Server("third") as third:
+        def password_login(*arguments):
+            return home.oauthctl("login", "work", "--password-stdin", *arguments, stdin=PASSWORD + "\n", check=False)
+
+        write(home, first)
+        assert password_login().status == 0
+        write(home, second)
+
+        def login_at_third():
+            write(home, third)
+            assert password_login("--accept-changes").status == 0
+            write(home, second)
+            return "y\n"
+
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "account", "accept", "work", answers={"[y/N]": login_at_third})
+        home.oauthctl("get-token", "work", "--force", check=False)
+        assert second.sent("third") == [] and third.seen
+        assert status == 3 and "Accepted" not in shown
+
+
+def test_what_is_agreed_to_is_shown_where_it_is_asked(home, agent, dot):
+    """Standard error goes elsewhere, or JSON was asked for."""
+    log_in(home, dot)
+    edit(home, "work", hosts=f'["{dot.issuer}", "http://127.0.0.1:9"]')
+    program = home.programs / "oauthctl"
+    log = home.root / "log"
+    for arguments in (f"account accept work 2>{log}", "account accept work --json", f"login work 2>{log}"):
+        _, shown = run_at_terminal(
+            home, "sh", "-c", f'"$0" {arguments}', program, answers={"[y/N]": "n\n"})
+        assert "hosts: " in shown.split("[y/N]")[0], (arguments, shown)
+
+
+def test_what_is_shown_is_shown_whole(home, agent, dot):
+    """`%` is shown as `%25`: the end of what was bound was cut."""
+    log_in(home, dot)
+    edit(home, "work", token_parameters="{ " + ", ".join(
+        f'a{number} = "{"%" * 1900}"' for number in range(14)) + ', zz = "at-the-end" }')
+    _, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "accept", "work", answers={"[y/N]": "n\n"})
+    assert "at-the-end" in shown.split("[y/N]")[0] and len(shown) > 65_536
+
+
+def test_no_answer_is_taken_that_was_typed_before_the_question(home, agent, dot):
+    log_in(home, dot)
+    edit(home, "work", hosts=f'["{dot.issuer}", "http://127.0.0.1:9"]')
+    typed = home.root / "typed"
+
+    def go_on():
+        typed.touch()
+        return ""
+
+    status, _ = run_at_terminal(
+        home, "sh", "-c", 'echo begin; while [ ! -e "$1" ]; do sleep 0.01; done; exec "$0" account accept work',
+        home.programs / "oauthctl", typed, answers={"begin": "y\n", "y\r\n": go_on, "[y/N]": "n\n"})
+    assert status == 1
+
+
+def test_a_change_of_git_made_under_the_question_is_kept(home, agent, dot):
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes")
+    key = f"credential.{dot.issuer}.helper"
+
+    def add_helper():
+        subprocess.run(["git", "config", "--global", "--add", key, "cache"], env=home.environment, check=True)
+        return "y\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "setup", "git", "--remove", answers={"[y/N]": add_helper})
+    helpers = subprocess.run(["git", "config", "--global", "--get-all", key], env=home.environment,
+                             capture_output=True, text=True).stdout
+    assert status == 3 and "changed meanwhile" in shown and "cache" in helpers
 
 
 def test_nothing_is_accepted_without_the_digest_of_what_was_shown(home, agent, dot, elsewhere):

@@ -3,12 +3,15 @@
 Each test is the attack: it was seen to succeed before the program was mended.
 """
 
+import fcntl
 import os
+import pty
 import resource
 import shutil
 import signal
 import socket
 import subprocess
+import termios
 import threading
 
 import pytest
@@ -457,3 +460,54 @@ def as_user(home):
     with os.fdopen(read, "rb") as pipe:
         said = pipe.read()
     return said[:1] == b"1", said[1:] == b"1"
+
+
+@pytest.mark.parametrize("place", ["> /dev/full", ">&-"])
+@pytest.mark.parametrize("command", ["recovery renew", "rekey"])
+def test_a_recovery_code_that_was_not_written_is_told_so(work, command, place):
+    result = work.run("sh", "-c", f'"$0" vault {command} {place}', work.programs / "oauthctl", check=False)
+    assert result.status == 1 and "run: oauthctl vault recovery renew" in result.stderr, result
+
+
+def test_data_for_a_closed_standard_output_is_no_success(work):
+    result = work.run("sh", "-c", '"$0" get-token work >&-', work.programs / "oauthctl", check=False)
+    assert result.status == 1 and "cannot write to standard output" in result.stderr, result
+
+
+def test_an_end_while_a_secret_is_typed_leaves_the_terminal_as_it_was(work):
+    ours, theirs = pty.openpty()
+    process = work.start(
+        work.programs / "oauthctl", "secret", "set", "work", "refresh_token",
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    try:
+        wait_until(lambda: not termios.tcgetattr(ours)[3] & termios.ECHO, 30, "the echo is off")
+        shown = b""
+        while b": " not in shown:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == -signal.SIGTERM
+        assert termios.tcgetattr(ours)[3] & termios.ECHO
+    finally:
+        process.kill()
+        process.wait()
+        os.close(theirs)
+        os.close(ours)
+
+
+@pytest.mark.parametrize("command", [
+    ("setup", "proxy", "--remove", "--yes"), ("doctor",), ("login", "pipe", "http://127.0.0.1:9", "--client-id", "c")],
+    ids=" ".join)
+def test_no_pipe_in_place_of_a_file_is_waited_for(work, command):
+    folder = work.config / "oauthctl"
+    for file in (folder / "config.toml", folder / "accounts.d/pipe.toml"):
+        os.mkfifo(file)
+    work.oauthctl(*command, check=False)
+
+
+def test_a_link_to_the_settings_stays_a_link(work):
+    file, behind = work.config / "oauthctl/config.toml", work.root / "dotfiles.toml"
+    behind.write_text("")
+    file.symlink_to(behind)
+    work.oauthctl("setup", "proxy", "--yes", environment={"HTTPS_PROXY": "http://127.0.0.1:9"})
+    assert file.is_symlink() and "127.0.0.1:9" in behind.read_text()

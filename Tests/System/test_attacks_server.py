@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
-from network.listeners import Listener
+from network.listeners import Listener, Portal
 from support.login import wait_until
 from world.accounts import PASSWORD
 
@@ -253,3 +253,16 @@ def fetch(url):
             return answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.read().decode()
+
+
+def test_a_login_page_at_another_server_is_told(home, agent):
+    """Else a server could have a person consent at another one, and redeem the code there (RFC 9700 §4.4)."""
+    with Portal() as portal:
+        base = f"http://localhost:{portal.port}"
+        for page, is_told in (("https://login.example/authorize", True), (base + "/authorize", False)):
+            portal.say("200 OK", json.dumps({
+                "issuer": base, "authorization_endpoint": page, "token_endpoint": base + "/token",
+                "code_challenge_methods_supported": ["S256"]}))
+            said = home.oauthctl(
+                "login", "mixed", base, "--client-id", "c", "--no-browser", "--timeout", "1", check=False).stderr
+            assert page in said and ("That page is at login.example, not at localhost" in said) == is_told, said

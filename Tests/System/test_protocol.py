@@ -192,5 +192,5 @@ def test_limits_are_the_source():
     assert told == [values[name] for name in (
         "requestBytes", "answerBytes", "nesting", "lineSeconds", "idleSeconds", "requestsInFlight", "connections",
         "ownBytes", "sharedBytes", "tokenRequests", "listings", "otherRequests", "subscribers", "eventsKept",
-        "identifierBytes", "tokenBytes")] + [
+        "browserLogins", "identifierBytes", "tokenBytes")] + [
             1, values["timeoutMilliseconds"], values["defaultTimeoutMilliseconds"], values["pageSize"]]

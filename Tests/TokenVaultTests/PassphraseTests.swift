@@ -180,6 +180,22 @@ struct PassphraseTests {
     arguments: [(0, 0.0), (3, 0), (4, 1), (5, 2), (6, 4), (7, 8), (8, 16), (9, 30), (10, 30), (1_000_000, 30)])
   func delays(count: Int, seconds: Double) { #expect(WrongTries.delaySeconds(after: count) == seconds) }
 
+  @Test("A copy that one may open ends no wait")
+  func waitsBesideCopies() async throws {
+    let vault = scratch.vault(now: { 1_000 })
+    _ = try await vault.create()
+    try await vault.setPassphrase(passphrase, cost: .cheap)
+    let copy = try await vault.backup().path
+    for _ in 1...3 {
+      await #expect(throws: VaultError.wrongPassphrase) { try await vault.unlock(passphrase: other) }
+    }
+    _ = try await vault.check(file: copy, passphrase: passphrase)
+    await #expect(throws: VaultError.wrongPassphrase) { try await vault.unlock(passphrase: other) }
+    await #expect(throws: VaultError.tooManyTries(retryAfterMilliseconds: 1_000)) {
+      try await vault.unlock(passphrase: other)
+    }
+  }
+
   @Test("While the wait lasts nothing is hashed and records are served; the right one ends it")
   func waits() async throws {
     let clock = Mutex(1_000.0)

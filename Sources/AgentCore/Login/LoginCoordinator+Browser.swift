@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 import Sealing
 
@@ -25,6 +26,9 @@ extension LoginCoordinator {
     do { redirect = try RedirectURI(definition.redirectURI) } catch {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
+    try makeRoom(definition.name)
+    listenersOpening += 1
+    defer { listenersOpening -= 1 }
     let opened = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
     let listeners = opened.map(\.listener)
     do throws(AgentFailure) {
@@ -55,7 +59,9 @@ extension LoginCoordinator {
           links: opened.first.map { LoginLinks(address: $0.address, port: $0.listener.port) })
         session.started = LoginStarted(
           loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
-          authorizationURL: url, redirectURI: sent)
+          authorizationURL: url, redirectURI: sent,
+          notice: definition.authorizationEndpoint == nil
+            ? Self.notice(of: endpoint.origin, issuer: session.binding.issuer, before: "log in there") : nil)
       } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
     } catch {
       for listener in listeners { await listener.close() }
@@ -63,6 +69,16 @@ extension LoginCoordinator {
     }
     add(session)
     return session.started
+  }
+
+  /// Throws where as many logins wait for a browser as may: each has processes that listen for it.
+  private func makeRoom(_ name: String) throws(AgentFailure) {
+    let waiting = sessions.values.count { $0.isPending && $0.browser != nil }
+    guard waiting + listenersOpening < WireLimits.browserLogins else {
+      throw AgentFailure(
+        .overloaded, "\(name): \(WireLimits.browserLogins) logins wait for their browsers already",
+        hint: "finish some of them, or wait: a login ends after five minutes")
+    }
   }
 
   private typealias Opened = (address: String, listener: any RedirectListening)

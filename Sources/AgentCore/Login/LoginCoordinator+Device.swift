@@ -33,7 +33,8 @@ extension LoginCoordinator {
           expiresInSeconds: authorization.expiresInSeconds, userCode: authorization.userCode,
           verificationURI: authorization.verificationURI.text,
           verificationURIComplete: authorization.verificationURIComplete?.text,
-          notice: Self.notice(of: authorization.verificationURI.origin, issuer: session.binding.issuer))
+          notice: Self.notice(
+            of: authorization.verificationURI.origin, issuer: session.binding.issuer, before: "enter the code"))
         add(session)
         let id = session.id
         run(id) { await $0.poll(id, authorization, asked: asked) }
@@ -47,11 +48,11 @@ extension LoginCoordinator {
     }
   }
 
-  /// A server could have a person enter the code of somebody else's login at another server.
-  private static func notice(of page: Origin, issuer: String) -> String? {
+  /// A server could have a person log in at another server, and get what that gives (RFC 9700 §4.4): by a code, or by its
+  /// authorization page. `act` is what a person would do there.
+  static func notice(of page: Origin, issuer: String, before act: String) -> String? {
     guard let issuer = try? WebURL(issuer).origin, !page.sharesSite(with: issuer) else { return nil }
-    return
-      "That page is at \(page.host), not at \(issuer.host): enter the code only if you know it as that server's page"
+    return "That page is at \(page.host), not at \(issuer.host): \(act) only if you know it as that server's page"
   }
 
   /// Polls the token endpoint at the times that the server's answers allow (RFC 8628 §3.5).

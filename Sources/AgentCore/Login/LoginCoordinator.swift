@@ -16,6 +16,8 @@ package actor LoginCoordinator {
   private var order: [String] = []
   private var starting: [String: Task<Result<LoginStarted, AgentFailure>, Never>] = [:]
   private var lastWaiter: UInt64 = 0
+  /// Logins that are opening their listeners.
+  var listenersOpening = 0
 
   package init(
     service: CredentialService, redirects: any RedirectReceiver, time: any TimeKeeper, random: any RandomSource,
@@ -39,11 +41,25 @@ package actor LoginCoordinator {
       $0.definition.name == account && $0.requestIDs.contains(request.requestID)
     }
     if let known { return withLink(known.id, known.started) }
-    if let pending = pending(account) { return join(pending.id, request, pending.started) }
-    let task = starting[account] ?? Task { await self.beginAlone(request) }
+    if let pending = pending(account) { return try joinOther(pending.id, request, pending.started) }
+    if let begun = starting[account] {
+      let started = try await begun.value.get()
+      return try joinOther(started.loginID, request, started)
+    }
+    let task = Task { await self.beginAlone(request) }
     starting[account] = task
     let started = try await task.value.get()
     return join(started.loginID, request, started)
+  }
+
+  /// Joins a login that somebody else began. Throws where that goes elsewhere than was agreed to here.
+  private func joinOther(
+    _ id: String, _ request: LoginStart, _ started: LoginStarted
+  ) throws(AgentFailure) -> LoginStarted {
+    if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
+      throw AgentFailure.changedMeanwhile(request.account)
+    }
+    return join(id, request, started)
   }
 
   /// Remembers that `request` was answered with this login, so that it can be repeated.
@@ -234,10 +250,10 @@ package actor LoginCoordinator {
       let server = try await service.resolver(for: context.definition.name)
         .resolve(context.definition, device: device, now: now)
       let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
-      try await service.checkLogin(context, binding, agreed: request.bindingDigest)
+      let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
-        server: server, binding: binding, clientSecret: context.clientSecret, began: now,
+        server: server, binding: binding, agreement: agreement, clientSecret: context.clientSecret, began: now,
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))

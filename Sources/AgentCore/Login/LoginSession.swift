@@ -30,6 +30,8 @@ struct LoginSession {
   let definition: AccountDefinition
   let server: ResolvedServer
   let binding: DefinitionBinding
+  /// Digest of the ``Agreement`` that it was begun with.
+  let agreement: String
   let clientSecret: Secret?
   /// What a login by password was made with.
   var password: Secret?

@@ -1,6 +1,6 @@
 package import AgentWire
 
-/// What a person is shown is what is bound: both are the same resolved binding, by its digest.
+/// What a person is shown is what is bound: both are the same ``Agreement``, by its digest.
 extension CredentialService {
   package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
     try await open()
@@ -22,16 +22,15 @@ extension CredentialService {
       throw AgentFailure.changedMeanwhile(name)
     }
     let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
-    var answer = AccountAcceptAnswer(
-      differences: grant.binding.differences(to: binding), accepted: false, bindingDigest: binding.digest,
-      endpoints: binding.endpoints)
+    let agreement = Agreement(binding: binding, differences: grant.binding.differences(to: binding))
+    var answer = AccountAcceptAnswer(agreement)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
       throw AgentFailure(
         .definitionChanged, "\(name): nobody has said which change is accepted",
         hint: "ask with dry_run first, and send its binding_digest")
     }
-    guard agreed == binding.digest else { throw AgentFailure.changedMeanwhile(name) }
+    guard agreed == agreement.digest else { throw AgentFailure.changedMeanwhile(name) }
     try await change(name, .accept(binding, from: grant.binding))
     answer.accepted = true
     return answer
@@ -50,8 +49,8 @@ extension CredentialService {
     let record = accounts[name]?.machine.record
     let binding = try server.binding(definition, hasSecret: record?.clientSecret != nil)
     return AccountAcceptAnswer(
-      differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition), accepted: false,
-      bindingDigest: binding.digest, endpoints: binding.endpoints)
+      Agreement(
+        binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)))
   }
 
   /// Of a password that is used once, too.
@@ -64,13 +63,14 @@ extension CredentialService {
   }
 
   /// Throws `definition_changed` when a login with `binding` would send what is kept, or what it gets, elsewhere than
-  /// before and nobody has agreed to just that.
+  /// before and nobody has agreed to just that. Returns the digest of what a person would be shown.
   func checkLogin(
     _ context: LoginContext, _ binding: DefinitionBinding, agreed: String?
-  ) throws(AgentFailure) {
+  ) throws(AgentFailure) -> String {
     let (name, definition) = (context.definition.name, context.definition)
     let differences = loginDifferences(context.record, context.passwordOnce, binding, definition)
-    guard !differences.isEmpty, agreed != binding.digest else { return }
+    let shown = Agreement(binding: binding, differences: differences).digest
+    guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.
     if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }
     let keys = differences.map(\.key).joined(separator: ", ")
@@ -78,6 +78,13 @@ extension CredentialService {
     throw AgentFailure(
       .definitionChanged, "\(name): a login would send secrets elsewhere than before (\(keys)); nothing is sent",
       hint: "oauthctl login \(name) at a terminal shows the change and asks")
+  }
+}
+
+extension AccountAcceptAnswer {
+  fileprivate init(_ shown: Agreement) {
+    self.init(
+      differences: shown.differences, accepted: false, bindingDigest: shown.digest, endpoints: shown.binding.endpoints)
   }
 }
 

@@ -81,11 +81,9 @@ package final class FetchProcess: HTTPTransport {
     pipes.closeHelperEnds()
     guard error == 0 else {
       pipes.closeAgentEnds()
-      // What may pass by itself is no fault of the installation.
-      let passes = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR].contains(error)
-      let reason = String(cString: strerror(error))
+      let kind: HTTPFailure.Reason = HelperProcess.mayStartLater(error) ? .helper : .installation
       return tell(
-        .notSent(HTTPFailure(passes ? .helper : .installation, plainText("\(helper) cannot be started: \(reason)"))))
+        .notSent(HTTPFailure(kind, plainText("\(helper) cannot be started: \(String(cString: strerror(error)))"))))
     }
     let kill: @Sendable () -> Void = { [process] in _ = Glibc.kill(process, SIGKILL) }
     switch FetchConversation(

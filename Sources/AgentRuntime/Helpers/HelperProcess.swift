@@ -8,6 +8,11 @@ package enum HelperProcess {
     return executable[...slash] + name
   }
 
+  /// Whether a start that failed with `error` (errno) may succeed later: it is no fault of the installation.
+  static func mayStartLater(_ error: Int32) -> Bool {
+    [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR].contains(error)
+  }
+
   /// How a process ended (wait(2)), once it has: the low seven bits are a signal, or 0 and the exit status stands above
   /// them. Blocks.
   static func reap(_ process: pid_t) -> String {

@@ -61,8 +61,9 @@ final class RedirectLink: DescriptorHandler {
       close(listener)
       let started = process
       guard error == 0 else {
-        let text = plainText(
-          "\(helper) could not be started (\(String(cString: strerror(error)))); check the installation")
+        let advice =
+          HelperProcess.mayStartLater(error) ? "too many processes run just now, try again" : "check the installation"
+        let text = plainText("\(helper) could not be started (\(String(cString: strerror(error)))); \(advice)")
         return loop.execute { bound.value(on: $0).end(text) }
       }
       loop.execute { bound.value(on: $0).begin(started) }

@@ -19,16 +19,18 @@ extension AccountCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
       let preview = try bench.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
-      if !json { bench.terminal.show(preview) }
       if preview.differences.isEmpty {
         if json { bench.terminal.data(JSONText.pretty(preview)) }
         bench.terminal.say("\(name): nothing to accept, the file says what the login was made with.")
         return
       }
-      if !yes {
+      if yes {
+        if !json { bench.terminal.say(preview.lines) }
+      } else {
         guard
           try bench.terminal.confirm(
-            "Send tokens and secrets of \(name) as shown?", otherwise: "oauthctl account accept \(name) --yes")
+            "Send tokens and secrets of \(name) as shown?", about: preview.lines,
+            otherwise: "oauthctl account accept \(name) --yes")
         else { throw .local("\(name): not accepted", run: nil, status: 1) }
       }
       let answer = try bench.agent.ask(
@@ -40,12 +42,11 @@ extension AccountCommand {
   }
 }
 
-extension Terminal {
+extension AccountAcceptAnswer {
   /// What changes, and where everything goes then.
-  func show(_ preview: AccountAcceptAnswer) {
-    for difference in preview.differences { say("\(difference.key): \(difference.was) → \(difference.now)") }
-    guard !preview.differences.isEmpty, let endpoints = preview.endpoints else { return }
-    say("Then it uses:")
-    for (key, url) in endpoints.sorted(by: { $0.key < $1.key }) { say("  \(key): \(url)") }
+  var lines: [String] {
+    let changes = differences.map { "\($0.key): \($0.was) → \($0.now)" }
+    guard !differences.isEmpty, let endpoints else { return changes }
+    return changes + ["Then it uses:"] + endpoints.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
   }
 }

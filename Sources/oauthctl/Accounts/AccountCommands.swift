@@ -81,14 +81,16 @@ struct AccountCommand: ParsableCommand {
       try AccountName.check(name)
       let file = try AccountFile(account: name, in: bench.surroundings)
       if !yes {
+        var lines: [String] = []
         if let details = try? bench.agent.ask(AccountShow(account: name)), details.loggedInAt != nil {
-          bench.terminal.say(
+          lines.append(
             "Its login at \(details.summary.host) stays valid there. To end that too, answer n and run: "
               + "oauthctl logout \(name)")
         }
         let with = file.exists ? ", with \(bench.surroundings.abbreviated(file.path))" : ""
         let question = "Forget \(name)\(with)?"
-        guard try bench.terminal.confirm(question, otherwise: "oauthctl account forget \(name) --yes") else {
+        let withYes = "oauthctl account forget \(name) --yes"
+        guard try bench.terminal.confirm(question, about: lines, otherwise: withYes) else {
           throw .silent(status: 1)
         }
       }

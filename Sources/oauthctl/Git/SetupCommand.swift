@@ -49,12 +49,19 @@ struct SetupCommand: ParsableCommand {
         )
         return
       }
-      for command in commands { bench.terminal.say("  " + GitSetup.shown(command)) }
+      let lines = commands.map { "  " + GitSetup.shown($0) }
+      if dryRun || yes { bench.terminal.say(lines) }
       if dryRun { return }
       if !yes {
-        guard try bench.terminal.confirm("Make these changes to git's global configuration?", otherwise: sameWithYes)
-        else {
-          throw .silent(status: 1)
+        guard
+          try bench.terminal.confirm(
+            "Make these changes to git's global configuration?", about: lines, otherwise: sameWithYes)
+        else { throw .silent(status: 1) }
+        // Somebody else's change, made while the question stood, would be undone.
+        guard try plan(hosts, accounts ?? [], bench).commands == commands else {
+          throw .configuration(
+            "git's configuration was changed meanwhile; nothing is written",
+            run: sameWithYes.replacingFirst(" --yes", with: ""))
         }
       }
       try write(copies)

@@ -38,12 +38,13 @@ struct LoginFlow {
     } catch .agent(let failure, _) where failure.kind == .definitionChanged {
       let preview = try bench.agent.ask(
         AccountAccept(account: account, dryRun: true, login: true, device: request.device), about: account)
-      bench.terminal.say("\(account): the file has changed since the login:")
-      bench.terminal.show(preview)
-      if !acceptsChanges {
+      let lines = ["\(account): the file has changed since the login:"] + preview.lines
+      if acceptsChanges {
+        bench.terminal.say(lines)
+      } else {
         guard
           try bench.terminal.confirm(
-            "Log in there, and send tokens and secrets of \(account) as shown?",
+            "Log in there, and send tokens and secrets of \(account) as shown?", about: lines,
             otherwise: "oauthctl login \(account) --accept-changes   # when you know who changed the file")
         else { throw .silent(status: 1) }
       }
@@ -62,6 +63,7 @@ struct LoginFlow {
       return false
     case .browser:
       let url = login.authorizationURL ?? ""
+      if let notice = login.notice { bench.terminal.warn(notice) }
       // Arguments are everybody's to read: the link is worth nothing to another user, unlike the URL it leads to.
       let link = login.browserURL ?? url
       if !isRemote, !noBrowser, BrowserOpener(surroundings: bench.surroundings).open(link) {

@@ -32,11 +32,13 @@ extension SetupCommand {
         bench.terminal.say("\(bench.surroundings.abbreviated(path)) says so already.")
         return
       }
-      bench.terminal.say("\(bench.surroundings.abbreviated(path)):")
-      for line in differences { bench.terminal.say("  " + line) }
+      let lines = ["\(bench.surroundings.abbreviated(path)):"] + differences.map { "  " + $0 }
+      if dryRun || yes { bench.terminal.say(lines) }
       if dryRun { return }
       if !yes {
-        guard try bench.terminal.confirm("Change the agent's settings so?", otherwise: "oauthctl setup proxy --yes")
+        guard
+          try bench.terminal.confirm(
+            "Change the agent's settings so?", about: lines, otherwise: "oauthctl setup proxy --yes")
         else { throw .silent(status: 1) }
         // Somebody else's change, made while the question stood, would be undone.
         guard FileBytes.contents(of: path).map({ String(decoding: $0, as: UTF8.self) }) == old else {

@@ -100,16 +100,28 @@ enum FileBytes {
 
   /// A regular file's bytes; nil when it is not there, not regular or too long.
   static func contents(of path: String, limit: Int = 1 << 20) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe would be waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    var about = stat()
+    guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else { return nil }
     return readAll(from: descriptor, limit: limit)
   }
 
-  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Mode 0600.
+  /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
+  private static func target(of path: String) -> String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Mode 0600. Of a
+  /// symbolic link, the file behind it: the link stays.
   ///
   /// - Throws: `CommandError.local` that names the step that failed.
-  static func replace(_ path: String, with bytes: [UInt8]) throws(CommandError) {
+  static func replace(_ link: String, with bytes: [UInt8]) throws(CommandError) {
+    let path = target(of: link)
     let temporary = "\(path).\(getpid()).tmp"
     func failure(_ step: String) -> CommandError {
       .local("cannot \(step): \(errorText())", run: nil, status: 3)

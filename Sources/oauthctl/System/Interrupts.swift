@@ -45,7 +45,7 @@ enum Interrupts {
 
   private nonisolated(unsafe) static var childProcess: pid_t = 0
 
-  private static func isIgnored(_ number: Int32) -> Bool {
+  static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1

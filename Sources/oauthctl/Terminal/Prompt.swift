@@ -13,24 +13,30 @@ extension Terminal {
     try askTerminal(question, ": ", isSecret: true, otherwise: run)
   }
 
-  /// Asks a yes-or-no question; no is the default.
-  func confirm(_ question: String, otherwise run: String) throws(CommandError) -> Bool {
-    let answer = try askTerminal(question, " [y/N] ", isSecret: false, otherwise: run)
+  /// Asks a yes-or-no question; no is the default. `lines` are what it is about: they are shown where the question
+  /// stands, wherever standard error goes.
+  func confirm(_ question: String, about lines: [String] = [], otherwise run: String) throws(CommandError) -> Bool {
+    let answer = try askTerminal(question, " [y/N] ", about: lines, isSecret: false, otherwise: run)
     return ["y", "yes"].contains(answer.lowercased())
   }
 
   private func askTerminal(
-    _ question: String, _ ending: String, isSecret: Bool, otherwise run: String
+    _ question: String, _ ending: String, about lines: [String] = [], isSecret: Bool, otherwise run: String
   ) throws(CommandError) -> String {
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    if descriptor < 0 || !errorIsTerminal { for line in lines { say(line) } }
     guard descriptor >= 0 else {
       throw .local("there is no terminal to ask on: \(question)", run: run, status: 64)
     }
     defer { close(descriptor) }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     let echo = isSecret ? SilentEcho(descriptor) : nil
+    // What was typed before the question does not answer it.
+    tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.
-    FileBytes.writeAll(Array((PrintableText.escaped(question, limit: .max) + ending).utf8), to: descriptor)
+    let shown = lines.map { PrintableText.escaped($0, limit: .max) + "\n" }.joined()
+    FileBytes.writeAll(
+      Array((spelled(shown + PrintableText.escaped(question, limit: .max)) + ending).utf8), to: descriptor)
     defer {
       if let echo {
         echo.restore()
@@ -59,6 +65,11 @@ private final class SilentEcho {
   /// Control-C.
   static let interruptKey: UInt8 = 3
 
+  /// What ends the program while the echo is off must not leave it off.
+  private static let ends = [SIGTERM, SIGHUP]
+  /// For their handler, which may touch nothing that locks or allocates.
+  private nonisolated(unsafe) static var current = (descriptor: Int32(-1), before: termios())
+
   private let descriptor: Int32
   private var before = termios()
   private let isActive: Bool
@@ -75,10 +86,19 @@ private final class SilentEcho {
     silent.c_lflag &= ~tcflag_t(ISIG)
     silent.c_cc.11 = Self.interruptKey  // VEOL
     isActive = tcsetattr(descriptor, TCSAFLUSH, &silent) == 0
+    Self.current = (descriptor, before)
+    for number in Self.ends where isActive && !Interrupts.isIgnored(number) {
+      signal(number) { number in
+        tcsetattr(SilentEcho.current.descriptor, TCSANOW, &SilentEcho.current.before)
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+    }
   }
 
   func restore() {
     guard isActive else { return }
+    for number in Self.ends where !Interrupts.isIgnored(number) { signal(number, SIG_DFL) }
     var before = before
     _ = tcsetattr(descriptor, TCSAFLUSH, &before)
   }

@@ -102,6 +102,8 @@ struct Terminal: Sendable {
   /// One line for people on standard error, escaped.
   func say(_ line: String) { sink(.error, spelled(PrintableText.escaped(line, limit: 64 << 10)) + "\n") }
 
+  func say(_ lines: [String]) { for line in lines { say(line) } }
+
   /// Text before an answer, without a line end.
   func ask(_ text: String) { sink(.error, spelled(PrintableText.escaped(text))) }
 
@@ -110,7 +112,7 @@ struct Terminal: Sendable {
   func page(_ lines: [String]) { for line in lines { data(spelled(line)) } }
 
   /// `text` in the characters of the user's locale.
-  private func spelled(_ text: String) -> String {
+  func spelled(_ text: String) -> String {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }), isASCII() else { return text }
     return text.unicodeScalars.reduce(into: "") { line, scalar in
       switch scalar {

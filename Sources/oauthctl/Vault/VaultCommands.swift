@@ -144,17 +144,17 @@ struct VaultCommand: ParsableCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       let status = anew ? try bench.agent.ask(VaultStatusRequest()) : nil
       if let status, status.gone == true, !yes {
-        if let reason = status.reason { bench.terminal.say(reason) }
         guard
           try bench.terminal.confirm(
-            "Begin anew, without the logins that were in it?", otherwise: "oauthctl vault create --anew --yes")
+            "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
+            otherwise: "oauthctl vault create --anew --yes")
         else { throw .silent(status: 1) }
       }
       let answer = try bench.agent.ask(VaultCreate(anew: status?.gone))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", run: "oauthctl vault status", status: 5)
       }
-      bench.terminal.showRecoveryCode(code)
+      try bench.terminal.showRecoveryCode(code)
     }
   }
 
@@ -176,10 +176,13 @@ struct VaultCommand: ParsableCommand {
       guard status.rolledBack == true else {
         return bench.terminal.say("Nothing to accept: \(StatusPage.vaultText(status)).")
       }
-      if let reason = status.reason { bench.terminal.say(reason) }
-      if !yes {
+      let lines = status.reason.map { [$0] } ?? []
+      if yes {
+        bench.terminal.say(lines)
+      } else {
         guard
-          try bench.terminal.confirm("Refresh with what it holds?", otherwise: "oauthctl vault accept-rollback --yes")
+          try bench.terminal.confirm(
+            "Refresh with what it holds?", about: lines, otherwise: "oauthctl vault accept-rollback --yes")
         else { throw .silent(status: 1) }
       }
       _ = try bench.agent.ask(VaultAcceptRollback(found: status.rollbackFound, expected: status.rollbackExpected))
@@ -243,8 +246,13 @@ extension VaultStatusAnswer {
 
 extension Terminal {
   /// The code alone is data; the words about it are not.
-  func showRecoveryCode(_ code: String) {
+  func showRecoveryCode(_ code: String) throws(CommandError) {
     say("The vault's recovery code, shown only now. Keep it in a safe place, not on this machine:")
     data(PrintableText.escaped(code))
+    do { try Self.checkOutput() } catch {
+      throw .local(
+        "the recovery code could not be written, and nobody has it now", run: "oauthctl vault recovery renew", status: 1
+      )
+    }
   }
 }

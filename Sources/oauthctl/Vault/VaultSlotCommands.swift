@@ -151,7 +151,7 @@ extension VaultCommand {
       func run(_ bench: Workbench) throws(CommandError) {
         let current = try VaultSecrets(bench: bench).current()
         let answer = try bench.change(VaultSetSlot(kind: .recoveryCode, current: current))
-        if let code = answer.recoveryCode { bench.terminal.showRecoveryCode(code) }
+        if let code = answer.recoveryCode { try bench.terminal.showRecoveryCode(code) }
         bench.terminal.say("The old one opens backups made before; after a leak: oauthctl vault rekey")
       }
     }
@@ -198,7 +198,7 @@ extension VaultCommand {
       let current = try VaultSecrets(bench: bench).current()
       let answer = try bench.change(VaultRekey(passphrase: current))
       bench.terminal.say("Every record is sealed anew. Backups made before open with what opened them then.")
-      if let code = answer.recoveryCode { bench.terminal.showRecoveryCode(code) }
+      if let code = answer.recoveryCode { try bench.terminal.showRecoveryCode(code) }
     }
   }
 }

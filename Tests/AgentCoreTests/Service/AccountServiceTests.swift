@@ -167,6 +167,26 @@ struct AccountServiceTests {
     #expect(bench.refreshes == 1)
   }
 
+  @Test("a change that was agreed to is none from somewhere else, though the result is the same")
+  func acceptsFromWhatWasShown() async throws {
+    let bench = try await loggedIn()
+    let (first, second) = ("http://127.0.0.1:9090", "http://127.0.0.1:7070")
+    func change(_ host: String) async throws {
+      bench.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", host] }])
+      _ = try await bench.call(ConfigReload())
+    }
+    try await change(first)
+    let shown = try await bench.call(AccountAccept(account: "work", dryRun: true))
+    try await change(second)
+    let other = try await bench.call(AccountAccept(account: "work", dryRun: true))
+    #expect(try await bench.call(AccountAccept(account: "work", bindingDigest: other.bindingDigest)).accepted)
+    try await change(first)
+    #expect(
+      await bench.failure(AccountAccept(account: "work", bindingDigest: shown.bindingDigest))?.kind
+        == .definitionChanged)
+    #expect(await bench.failure(TokenGet(account: "work", url: first + "/"))?.kind == .notPermitted)
+  }
+
   @Test("a host that is taken out of the file gets no token from the next reading on, nor what it waits for")
   func hostTakenOut() async throws {
     let hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"]

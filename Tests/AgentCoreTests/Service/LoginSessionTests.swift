@@ -21,6 +21,39 @@ struct LoginSessionTests {
     #expect(try await bench.start(request: "c").loginID != first.loginID)
   }
 
+  @Test("whoever agreed to a login at one server joins none at another")
+  func sharedAsAgreed() async throws {
+    let bench = Bench()
+    _ = try await bench.logIn()
+    func preview(_ host: String) async throws -> String? {
+      bench.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", host] }])
+      _ = try await bench.call(ConfigReload())
+      return try await bench.call(AccountAccept(account: "work", dryRun: true, login: true)).bindingDigest
+    }
+    let agreed = try await preview("http://127.0.0.1:9090")
+    let other = try await preview("http://127.0.0.1:7070")
+    func start(_ request: String, _ digest: String?) -> LoginStart {
+      LoginStart(requestID: request, account: "work", bindingDigest: digest)
+    }
+    let pending = try await bench.call(start("two", other))
+    #expect(await bench.failure(start("three", agreed))?.kind == .definitionChanged)
+    #expect(try await bench.call(start("four", other)).loginID == pending.loginID)
+    #expect(try await bench.call(start("five", nil)).loginID == pending.loginID)
+  }
+
+  @Test("no more logins wait for a browser than there is room for; the next is told, and an end makes room")
+  func manyBrowsers() async throws {
+    let names = (0...WireLimits.browserLogins).map { "n\($0)" }
+    let bench = Bench(names.map { name in .browser.changed { $0.name = name } })
+    var last = ""
+    for name in names.dropLast() { last = try await bench.start(name).loginID }
+    let beyond = try #require(names.last)
+    #expect(await bench.failure(LoginStart(requestID: "one", account: beyond))?.kind == .overloaded)
+    #expect(bench.redirects.open.count == WireLimits.browserLogins)
+    _ = try await bench.call(LoginCancel(loginID: last))
+    _ = try await bench.start(beyond)
+  }
+
   @Test("cancel ends it for everybody who waits, and closes the listener")
   func cancel() async throws {
     let bench = Bench()
