@@ -103,11 +103,16 @@ struct AccountCreation {
       let old = file.text ?? ""
       if old == text { return false }
       if !replace {
-        bench.terminal.say("\(name) is defined already, and differs:")
-        for line in AccountFile.differences(from: old, to: text) { bench.terminal.say("  " + line) }
+        let lines =
+          ["\(name) is defined already, and differs:"]
+          + AccountFile.differences(from: old, to: text).map { "  " + $0 }
         let otherwise = "run the command again with --replace, or: oauthctl login \(name)"
-        guard try bench.terminal.confirm("Replace \(path)?", otherwise: otherwise) else {
+        guard try bench.terminal.confirm("Replace \(path)?", about: lines, otherwise: otherwise) else {
           throw .configuration("\(name): kept as it was", run: otherwise)
+        }
+        // Somebody else's change, made while the question stood, would be undone.
+        guard file.text ?? "" == old else {
+          throw .configuration("\(path) was changed meanwhile; nothing is written", run: otherwise)
         }
       }
     }
