@@ -14,6 +14,7 @@ from support.others import as_nobody, before_its_first_line
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "oauth-dev-server"}
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a process, or a file, of another user")
 
 
 class Installation:
@@ -206,6 +207,7 @@ def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_rem
     assert left(home, wants) == ("", {"mine.socket"}, []) and not any(folder.exists() for folder in folders)
 
 
+@AS_ROOT
 def test_uninstall_by_root_waits_for_no_process_that_only_bears_the_agent_s_name(installation):
     """Another user's, which ignores the signal."""
     installation.make("install")
@@ -226,6 +228,7 @@ def test_uninstall_by_root_waits_for_no_process_that_only_bears_the_agent_s_name
             other.communicate()
 
 
+@AS_ROOT
 @pytest.mark.parametrize("target", ["install", "uninstall"])
 def test_root_removes_nothing_by_a_record_that_another_user_may_write(installation, scratch, target):
     victim, prefix = scratch / "victim", scratch / "prefix"
