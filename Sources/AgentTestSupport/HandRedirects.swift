@@ -54,6 +54,6 @@ package final class HandRedirects: RedirectReceiver {
   /// A browser asks the listener on `port` for `target`.
   package func hit(port: Int, method: String = "GET", target: String) async -> RedirectPage? {
     let handler = state.withLock { $0.handlers[port] }
-    return await handler?(RedirectHit(method: method, target: target, host: "127.0.0.1:\(port)"))
+    return await handler?(RedirectHit(method: method, target: target))
   }
 }

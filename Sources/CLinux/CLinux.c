@@ -50,8 +50,6 @@ void clinux_forbid_cores(void) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-int clinux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
-
 int clinux_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 int clinux_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }

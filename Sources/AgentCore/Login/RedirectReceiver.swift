@@ -3,13 +3,10 @@ package struct RedirectHit: Sendable {
   package var method: String
   /// Origin-form request target, at most 16 KiB.
   package var target: String
-  /// The `Host` field, as sent.
-  package var host: String?
 
-  package init(method: String, target: String, host: String?) {
+  package init(method: String, target: String) {
     self.method = method
     self.target = target
-    self.host = host
   }
 }
 

@@ -10,7 +10,7 @@ struct RedirectRules: Sendable {
     /// The page at the clean address, after the end.
     case landing(RedirectReply)
     /// The login judges it.
-    case ask(target: String, host: String)
+    case ask(target: String)
   }
 
   /// The port that was bound.
@@ -21,7 +21,7 @@ struct RedirectRules: Sendable {
     guard request.method == "GET" else { return .answer(.methodNotAllowed) }
     guard request.hosts.count == 1, isOurs(request.hosts[0]) else { return .answer(.wrongHost) }
     guard request.target.hasPrefix("/"), !request.hasBody else { return .answer(.malformed) }
-    guard let end else { return .ask(target: request.target, host: request.hosts[0]) }
+    guard let end else { return .ask(target: request.target) }
     return request.target == RedirectReply.landingPath ? .landing(RedirectReply(landing: end)) : .answer(.gone)
   }
 

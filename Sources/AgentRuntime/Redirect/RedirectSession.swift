@@ -158,8 +158,8 @@ final class RedirectSession {
       answer(connection, reply)
     // Those whose browser has gone are judged, too.
     case .ask where waiting.count >= tools.limits.lookups: answer(connection, .busy)
-    case .ask(let target, let host):
-      waiting.append((connection, RedirectHit(method: request.method, target: target, host: host)))
+    case .ask(let target):
+      waiting.append((connection, RedirectHit(method: request.method, target: target)))
       judgeNext()
     }
   }

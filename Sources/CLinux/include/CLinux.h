@@ -27,9 +27,6 @@ int clinux_make_undumpable(void);
 /// file nor with a program that collects them. They are dumpable themselves, as every program is after execve(2).
 void clinux_forbid_cores(void);
 
-/// PR_GET_DUMPABLE.
-int clinux_is_dumpable(void);
-
 /// PR_SET_PDEATHSIG: this process gets `signal` when the thread that started it ends.
 int clinux_die_with_parent(int signal);
 

@@ -1,7 +1,5 @@
 /// A request of git's smart HTTP protocol (gitprotocol-http): nothing but its three paths below one repository.
 package struct GitRequest: Sendable, Equatable {
-  /// Name of the repository's folder: `app.git`.
-  package var repository: String
   /// `/app.git/info/refs`: what `git http-backend` is told as PATH_INFO.
   package var pathInfo: String
   package var query: String
@@ -18,7 +16,6 @@ package struct GitRequest: Sendable, Equatable {
       break
     default: return nil
     }
-    repository = parts[2]
     pathInfo = "/\(parts[2])/\(rest)"
     query = request.query
   }

@@ -7,8 +7,6 @@ import HTTPTerms
 package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
   /// As registered.
   package let text: String
-  /// The path a browser will ask for, at least `/`.
-  package let path: String
   /// The addresses to listen on, `127.0.0.1`-like or `::1` without brackets; both for `localhost`; none when the
   /// response can only be pasted.
   package let listenAddresses: [String]
@@ -16,22 +14,6 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
   package let port: Int?
   private let beforePort: String
   private let afterPort: String
-
-  /// `http://127.0.0.1/callback`, any port.
-  package static let standard = RedirectURI(
-    text: "http://127.0.0.1/callback", path: "/callback", listenAddresses: ["127.0.0.1"], port: nil,
-    beforePort: "http://127.0.0.1", afterPort: "/callback")
-
-  private init(
-    text: String, path: String, listenAddresses: [String], port: Int?, beforePort: String, afterPort: String
-  ) {
-    self.text = text
-    self.path = path
-    self.listenAddresses = listenAddresses
-    self.port = port
-    self.beforePort = beforePort
-    self.afterPort = afterPort
-  }
 
   /// Throws ``ProtocolError/redirectURI(shown:reason:)``.
   package init(_ text: String) throws(ProtocolError) {
@@ -47,12 +29,13 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
       throw refuse(error.rawValue)
     }
     guard url.query == nil else { throw refuse(URLProblem.query.rawValue) }
-    let path = url.path.isEmpty ? "/" : url.path
+    self.text = text
+    port = url.writtenPort
     guard url.origin.scheme == .http else {
-      self.init(text: text, path: path, listenAddresses: [], port: url.writtenPort, beforePort: text, afterPort: "")
+      (listenAddresses, beforePort, afterPort) = ([], text, "")
       return
     }
-    let addresses =
+    listenAddresses =
       switch url.origin.host {
       case "localhost": ["127.0.0.1", "::1"]
       case "[::1]": ["::1"]
@@ -61,9 +44,8 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     // Taken from the text, so that the spelling of the host stays as registered.
     let withoutPath = text.dropLast(url.path.count)
     let portSuffix = url.writtenPort.map { ":\($0)" } ?? ""
-    self.init(
-      text: text, path: path, listenAddresses: addresses, port: url.writtenPort,
-      beforePort: String(withoutPath.dropLast(portSuffix.count)), afterPort: url.path)
+    beforePort = String(withoutPath.dropLast(portSuffix.count))
+    afterPort = url.path
   }
 
   package var description: String { text }

@@ -19,12 +19,6 @@ package enum Escaped {
     return limit > 0 ? pieces.joined() + "…" : ""
   }
 
-  /// Bytes that should be UTF-8; what is not shows as U+FFFD.
-  package static func forTerminal(bytes: some Collection<UInt8>, limit: Int = 200) -> String {
-    // One scalar takes at most four bytes: what lies beyond can never be shown.
-    forTerminal(String(decoding: bytes.prefix(limit * 4 + 4), as: UTF8.self), limit: limit)
-  }
-
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\\": "\\\\"

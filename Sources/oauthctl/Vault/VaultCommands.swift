@@ -231,8 +231,6 @@ extension VaultStatusAnswer {
   /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
   func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
 
-  var needsUnlock: Bool { [.locked, .keyMissing].contains(state) }
-
   /// What opens it, for people.
   var slotWords: String { Self.words(slots) }
 

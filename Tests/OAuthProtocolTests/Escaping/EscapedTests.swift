@@ -41,12 +41,5 @@ import Testing
     ])
   func cuts(text: String, limit: Int, expected: String) {
     #expect(Escaped.forTerminal(text, limit: limit) == expected)
-    #expect(Escaped.forTerminal(bytes: text.utf8, limit: limit) == expected)
-  }
-
-  @Test("bytes that are not UTF-8 show as replacement characters")
-  func invalidUTF8() {
-    #expect(Escaped.forTerminal(bytes: [0x61, 0xFF, 0x62]) == "a\u{FFFD}b")
-    #expect(Escaped.forTerminal(bytes: [UInt8](repeating: 0x1B, count: 1 << 20), limit: 20).unicodeScalars.count <= 20)
   }
 }
