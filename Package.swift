@@ -114,23 +114,24 @@ let package = Package(
 
     // What several of the others read
     module("HTTPTerms"),
+    module("SystemFacts"),
 
     // The client's side of the socket
     module("AgentWire"),
-    module("AgentClient", ["AgentWire", "CLinux"]),
+    module("AgentClient", ["AgentWire", "CLinux", "SystemFacts"]),
     module("HelperFormats", ["HTTPTerms"]),
 
     // The agent
     module("Sealing", ["CSodium"]),
     module("FetchWire"),
     module("OAuthProtocol", ["HTTPTerms", "Sealing"]),
-    module("TokenVault", ["Sealing", "CSQLite", "CLinux"]),
+    module("TokenVault", ["Sealing", "SystemFacts", "CSQLite", "CLinux"]),
     module("AgentCore", ["AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", heapModule, logging]),
     module(
       "AgentRuntime",
       [
-        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", "FetchWire", "CLinux",
-        logging, unixSignals, tomlKit,
+        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", "SystemFacts", "FetchWire",
+        "CLinux", logging, unixSignals, tomlKit,
       ]),
 
     // Development and tests
@@ -141,13 +142,18 @@ let package = Package(
 
     // Programs
     program("oauthd", ["AgentRuntime", "CHeap"], linkerSettings: boundWhole),
-    program("oauthd-fetch", ["FetchWire", "CCurl", "CHeap", "CLinux"], withoutRegex, linkerSettings: boundWhole),
+    program(
+      "oauthd-fetch", ["FetchWire", "SystemFacts", "CCurl", "CHeap", "CLinux"], withoutRegex, linkerSettings: boundWhole
+    ),
     program(
       "oauthd-redirect", ["FetchWire", "CHeap", "CLinux", nioCore, nioPosix, nioHTTP1], withoutRegex,
       linkerSettings: boundWhole),
     program(
       "oauthctl",
-      ["AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "CHeap", "CLinux", "CStart", argumentParser],
+      [
+        "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "SystemFacts", "CHeap", "CLinux", "CStart",
+        argumentParser,
+      ],
       linkerSettings: staticClient),
     program(
       "oauth-dev-server",
@@ -161,6 +167,7 @@ let package = Package(
     tests("AgentWire", ["AgentWire"], exclude: ["Vectors"]),
     tests("AgentClient", ["AgentClient", "AgentWire"]),
     tests("HTTPTerms", ["HTTPTerms"]),
+    tests("SystemFacts", ["SystemFacts"]),
     tests("HelperFormats", ["HTTPTerms", "HelperFormats"], exclude: ["Vectors"]),
     tests("OAuthProtocol", ["HTTPTerms", "OAuthProtocol", "Sealing"]),
     tests("TokenVault", ["TokenVault", "Sealing"], exclude: ["Vectors"]),
@@ -170,7 +177,8 @@ let package = Package(
     tests(
       "AgentRuntime",
       [
-        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "FetchWire",
+        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "SystemFacts",
+        "FetchWire",
         nioCore, nioPosix, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),

@@ -1,4 +1,5 @@
 package import Sealing
+import SystemFacts
 
 /// The user's vault: sealed records in SQLite, opened by key slots, held by one process at a time.
 ///

@@ -1,6 +1,7 @@
 import CCurl
 import FetchWire
 import Glibc
+import SystemFacts
 
 /// One libcurl transfer and everything its callbacks touch.
 ///
@@ -51,7 +52,7 @@ final class Transfer {
     guard let multi = curl_multi_init(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
       return result = CURLE_OUT_OF_MEMORY
     }
-    var patience = Patience(milliseconds: request.timeoutMilliseconds, .helper, at: Self.now())
+    var patience = Patience(milliseconds: request.timeoutMilliseconds, .helper, at: BootClock.milliseconds())
     while true {
       var running: Int32 = 0
       guard curl_multi_perform(multi, &running) == CURLM_OK else { return result = CURLE_OUT_OF_MEMORY }
@@ -61,20 +62,13 @@ final class Transfer {
         return result = CURLE_OPERATION_TIMEDOUT
       }
       curl_multi_poll(multi, nil, 0, Int32(patience.nextWaitMilliseconds), nil)
-      patience.look(at: Self.now())
+      patience.look(at: BootClock.milliseconds())
     }
     var left: Int32 = 0
     guard let message = curl_multi_info_read(multi, &left), message.pointee.msg == CURLMSG_DONE else {
       return result = CURLE_OUT_OF_MEMORY
     }
     result = message.pointee.data.result
-  }
-
-  /// Milliseconds since boot, suspended time included.
-  private static func now() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &time)
-    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 
   /// Tells the agent.

@@ -39,6 +39,15 @@ import Testing
   }
 
   @Test(
+    "an authority is read as bytes, whoever hands it over",
+    arguments: [
+      "[::1\0]", "[::1\0x]", "h\0", "h\t", "h\n:1", " h", "h/", "h?", "h#", "", ":1", "h\u{301}", "[::1]\u{301}",
+    ])
+  func authority(text: String) {
+    #expect(throws: URLProblem.host) { try Origin(scheme: .https, authority: text[...]) }
+  }
+
+  @Test(
     "a token goes to the same scheme, host and port only",
     arguments: [
       ("https://example.com/x?y", true), ("https://EXAMPLE.com:443/", true), ("https://example.com:8443/", false),

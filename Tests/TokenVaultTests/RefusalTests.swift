@@ -149,17 +149,6 @@ struct RefusalTests {
     await #expect(throws: VaultError.self) { try await vault.put(.sample(1)) }
   }
 
-  @Test(
-    "Network file systems are told by their magic numbers, local ones and FUSE are not",
-    arguments: [
-      (0x6969, "NFS"), (0xFF53_4D42, "SMB"), (0xFE53_4D42, "SMB"), (-11_317_950, "SMB"), (0x517B, "SMB"),
-      (0x5346_414F, "AFS"), (0x0102_1997, "9P"), (0x00C3_6400, "Ceph"), (0x0BD0_0BD0, "Lustre"), (0x4750_4653, "GPFS"),
-      (0xEF53, nil), (0x0102_1994, nil), (0x5846_5342, nil), (0x9123_683E, nil), (0x6573_5546, nil), (0x794C_7630, nil),
-    ] as [(Int, String?)])
-  func networkFileSystems(type: Int, name: String?) {
-    #expect(NetworkFileSystem.name(ofType: type) == name)
-  }
-
   @Test("A database of a later format says so; one marked so in one place only is damaged")
   func laterFormat() async throws {
     _ = try await filled()

@@ -1,6 +1,7 @@
 package import AgentWire
 import CLinux
 import Glibc
+import SystemFacts
 
 /// Finds the agent of this user, and starts it where none runs.
 ///
@@ -147,10 +148,7 @@ package struct AgentStarter {
   /// `oauthd` in the folder of this program, never from PATH.
   private func agentProgram() throws(ClientError) -> String {
     if let agentPath { return agentPath }
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let own = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard count > 0, count < buffer.count, let slash = own.lastIndex(of: "/") else {
+    guard let own = OwnExecutable.path, let slash = own.lastIndex(of: "/") else {
       throw notReachable("/proc/self/exe cannot be read, so oauthd is not found", "start it by hand: oauthd")
     }
     return "\(own[..<slash])/oauthd"

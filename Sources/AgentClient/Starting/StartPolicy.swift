@@ -1,4 +1,5 @@
 package import AgentWire
+import SystemFacts
 
 /// Whether this process may start an agent, and what it hands down. Pure.
 package enum StartPolicy {
@@ -46,13 +47,12 @@ package enum StartPolicy {
 
   /// Where a unit file of the user manager may stand (systemd.unit(5)).
   package static func unitFolders(_ environment: [String: String]) -> [String] {
-    func folder(_ variable: String, _ fallback: String) -> String? {
-      if let path = environment[variable], path.utf8.first == UInt8(ascii: "/") { return "\(path)/systemd/user" }
-      return environment["HOME"].map { "\($0)/\(fallback)/systemd/user" }
+    func folder(_ kind: BaseFolder) -> String? {
+      kind.path(value: environment[kind.variable], home: environment["HOME"]).map { "\($0)/systemd/user" }
     }
     return [
-      folder("XDG_CONFIG_HOME", ".config"), "/etc/systemd/user",
-      environment["XDG_RUNTIME_DIR"].map { "\($0)/systemd/user" }, folder("XDG_DATA_HOME", ".local/share"),
+      folder(.configuration), "/etc/systemd/user",
+      environment["XDG_RUNTIME_DIR"].map { "\($0)/systemd/user" }, folder(.data),
       "/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user",
     ].compactMap { $0 }
   }

@@ -4,6 +4,7 @@ import Glibc
 import Logging
 import OAuthProtocol
 import Sealing
+import SystemFacts
 import TokenVault
 import UnixSignals
 
@@ -44,8 +45,8 @@ struct Agent {
     let (socket, location) = try listeningSocket(uid: uid)
     let place = SocketPlace(of: socket.descriptor)
 
-    let folder =
-      ConfigurationFolder(environment: environment) ?? ConfigurationFolder(path: paths.configuration, home: nil)
+    let folder = ConfigurationFolder(
+      path: paths.configuration, home: environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil })
     let configuration = FileConfiguration(folder: folder, uid: uid, settled: log.threshold.follow)
     let vault = Vault(
       location: VaultLocation(
@@ -53,7 +54,7 @@ struct Agent {
         spillDirectory: paths.spillDirectory,
         allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome),
       socketPathForLock: location, random: random)
-    let executable = Self.executable
+    let executable = OwnExecutable.path ?? CommandLine.arguments.first ?? "oauthd"
     let fetch = FetchProcess(
       helper: HelperProcess.path("oauthd-fetch", beside: executable),
       userAgent: "oauthd/\(ProjectVersion.current)", uid: uid)
@@ -159,13 +160,6 @@ struct Agent {
   private var started: String {
     if environment["OAUTHCTL_STARTED"] == "on_demand" { return "on_demand" }
     return environment["INVOCATION_ID"] != nil && !inherited.isEmpty ? "systemd" : "by_hand"
-  }
-
-  private static var executable: String {
-    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &path, path.count - 1)
-    guard count > 0 else { return CommandLine.arguments.first ?? "oauthd" }
-    return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// Where the agent's files are (XDG Base Directory specification). All absolute.
 package struct AgentPaths: Sendable, Equatable {
@@ -15,11 +16,15 @@ package struct AgentPaths: Sendable, Equatable {
     func absolute(_ name: String) -> String? {
       environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
-    guard let home = absolute("HOME") ?? Self.passwordDatabaseHome() else { throw AgentPathsError() }
-    let configuration = absolute("XDG_CONFIG_HOME") ?? home + "/.config"
-    let data = absolute("XDG_DATA_HOME") ?? home + "/.local/share"
-    let state = absolute("XDG_STATE_HOME") ?? home + "/.local/state"
-    self.configuration = configuration + "/oauthctl"
+    let home = absolute("HOME") ?? Self.passwordDatabaseHome()
+    func folder(_ kind: BaseFolder) throws(AgentPathsError) -> String {
+      guard home != nil, let path = kind.path(value: environment[kind.variable], home: home) else {
+        throw AgentPathsError()
+      }
+      return path
+    }
+    let (data, state) = (try folder(.data), try folder(.state))
+    configuration = try folder(.configuration) + "/oauthctl"
     vaultDirectory = data + "/oauthctl"
     stateDirectory = state + "/oauthctl"
     keyFile = state + "/oauthctl/vault.key"

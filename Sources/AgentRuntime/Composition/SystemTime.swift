@@ -1,6 +1,7 @@
 package import AgentCore
 import CLinux
 import Glibc
+import SystemFacts
 
 /// The machine's clocks. Sleeping counts suspend (CLOCK_BOOTTIME).
 ///
@@ -20,13 +21,13 @@ package struct SystemTime: TimeKeeper {
   }
 
   package func now() -> Moment {
-    Moment(bootID: bootID, bootSeconds: Self.bootSeconds(), wallSeconds: Self.seconds(CLOCK_REALTIME))
+    Moment(bootID: bootID, bootSeconds: BootClock.seconds(), wallSeconds: Self.wallSeconds())
   }
 
   package func sleep(seconds: Double) async throws {
     guard seconds > 0 else { return try Task.checkCancellation() }
     // A day at most, so that no arithmetic overflows; whoever wakes early looks at the clock and sleeps again.
-    let due = Self.bootSeconds() + min(seconds, 86_400)
+    let due = BootClock.seconds() + min(seconds, 86_400)
     let sleeper = Sleeper()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -44,11 +45,9 @@ package struct SystemTime: TimeKeeper {
   /// How many sleep.
   func sleeperCount() async -> Int { await loop.run { alarm.value(on: $0).count } }
 
-  static func bootSeconds() -> Double { seconds(CLOCK_BOOTTIME) }
-
-  private static func seconds(_ clock: clockid_t) -> Double {
+  private static func wallSeconds() -> Double {
     var time = timespec()
-    clock_gettime(clock, &time)
+    clock_gettime(CLOCK_REALTIME, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
   }
 

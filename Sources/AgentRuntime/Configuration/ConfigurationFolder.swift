@@ -10,18 +10,6 @@ package struct ConfigurationFolder: Sendable, Equatable {
     self.home = home
   }
 
-  /// By the XDG Base Directory Specification: a relative `XDG_CONFIG_HOME` is ignored. Nil when there is no home either.
-  package init?(environment: [String: String]) {
-    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    if let base = environment["XDG_CONFIG_HOME"], base.hasPrefix("/") {
-      self.init(path: Self.joined(base, "oauthctl"), home: home)
-    } else if let home {
-      self.init(path: Self.joined(home, ".config/oauthctl"), home: home)
-    } else {
-      return nil
-    }
-  }
-
   /// Settings of the agent itself.
   package var settingsFile: String { Self.joined(path, "config.toml") }
   /// One file an account.

@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import OAuthProtocol
 import Sealing
+import SystemFacts
 
 /// The agent's half of one exchange with one helper: writes the request, reads until the answer, the end or until its
 /// patience is over. Blocks; belongs on a thread of its own.
@@ -37,14 +38,14 @@ struct FetchConversation: Sendable {
       if !state.written { close(pipes.requestWrite) }
       close(pipes.answerRead)
     }
-    var patience = Patience(milliseconds: limitMilliseconds, .agent, at: Self.now())
+    var patience = Patience(milliseconds: limitMilliseconds, .agent, at: BootClock.milliseconds())
     while true {
       var polled = [
         pollfd(fd: pipes.answerRead, events: Int16(POLLIN), revents: 0),
         pollfd(fd: state.written ? -1 : pipes.requestWrite, events: Int16(POLLOUT), revents: 0),
       ]
       _ = poll(&polled, 2, Int32(patience.nextWaitMilliseconds))
-      patience.look(at: Self.now())
+      patience.look(at: BootClock.milliseconds())
       if polled[1].revents != 0 { write(&state) }
       if polled[0].revents != 0, let end = read(&state) { return end }
       if patience.isOver { return late(&state) }
@@ -66,8 +67,8 @@ struct FetchConversation: Sendable {
   private func late(_ state: inout Progress) -> End {
     kill()
     let failure = HTTPFailure(.timeout, "no answer within \(limitMilliseconds) ms")
-    let graceEnd = Self.now() + Self.killGraceMilliseconds
-    while Self.now() < graceEnd {
+    let graceEnd = BootClock.milliseconds() + Self.killGraceMilliseconds
+    while BootClock.milliseconds() < graceEnd {
       var polled = pollfd(fd: pipes.answerRead, events: Int16(POLLIN), revents: 0)
       _ = poll(&polled, 1, 100)
       guard polled.revents != 0, let end = read(&state) else { continue }
@@ -151,13 +152,6 @@ struct FetchConversation: Sendable {
         return .answered(HTTPAnswer(status: answer.status, headers: headers, body: body))
       }
     }
-  }
-
-  /// Milliseconds since boot, suspended time included.
-  private static func now() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &time)
-    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 }
 

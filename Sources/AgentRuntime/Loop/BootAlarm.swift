@@ -1,6 +1,7 @@
 import AgentCore
 import CLinux
 import Glibc
+import SystemFacts
 
 /// Calls at moments of boot time, which goes on while the machine is suspended, as an ``EventQueue``'s own time does not:
 /// timerfd_create(2). Used on its loop only.
@@ -45,7 +46,7 @@ final class BootAlarm: DescriptorHandler {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     armed = nil
-    let now = SystemTime.bootSeconds()
+    let now = BootClock.seconds()
     while let (id, due) = dues.takeDue(at: now) {
       if isLiving(id, due) { calls.removeValue(forKey: id)?.work() }
     }

@@ -1,4 +1,5 @@
 import Sealing
+import SystemFacts
 
 /// Making a vault and finding its data key: what the slots are for.
 extension Vault {

@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// `accounts.d/NAME.toml` on disk. The agent only reads these files; people and this program write them.
 struct AccountFile: Sendable {

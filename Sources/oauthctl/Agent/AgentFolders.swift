@@ -1,10 +1,11 @@
 import AgentWire
+import SystemFacts
 
 /// Where the agent has its files, which need not be where this shell would have them: an agent that is running was
 /// started with other `XDG_…` variables, or by systemd with none.
 struct AgentFolders: Sendable {
-  /// As `agent.status` names them.
-  enum Kind: String, CaseIterable { case configuration, data, state }
+  /// `agent.status` names them by their raw values.
+  typealias Kind = BaseFolder
 
   let surroundings: Surroundings
   /// None: an older agent, which does not tell.
@@ -93,25 +94,6 @@ struct AgentFolders: Sendable {
     failure.message = found?.sentence ?? "\(failure.message); \(remark)"
     failure.hint = found?.nextStep ?? remedy
     return failure
-  }
-}
-
-extension AgentFolders.Kind {
-  var variable: String {
-    switch self {
-    case .configuration: "XDG_CONFIG_HOME"
-    case .data: "XDG_DATA_HOME"
-    case .state: "XDG_STATE_HOME"
-    }
-  }
-
-  /// Below the home folder, where the variable is not set (XDG Base Directory specification).
-  var fallback: String {
-    switch self {
-    case .configuration: "/.config"
-    case .data: "/.local/share"
-    case .state: "/.local/state"
-    }
   }
 }
 

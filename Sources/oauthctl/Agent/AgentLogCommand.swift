@@ -2,6 +2,7 @@ import AgentClient
 import AgentWire
 import ArgumentParser
 import Glibc
+import SystemFacts
 
 extension AgentCommand {
   struct Log: ParsableCommand {

@@ -2,6 +2,7 @@ import AgentClient
 import AgentWire
 import CLinux
 import Glibc
+import SystemFacts
 
 /// What the examination may look at of this machine. Every look is a function, so that the checks are rules.
 struct Machine: Sendable {
@@ -40,7 +41,7 @@ struct Machine: Sendable {
     let synchronized = clinux_clock_is_synchronized()
     return Machine(
       userID: geteuid(), now: time(nil), clockIsSynchronized: synchronized < 0 ? nil : synchronized == 1,
-      landlockVersion: Int(clinux_landlock_version()), program: Program.own, status: LiveSystem.status,
+      landlockVersion: Int(clinux_landlock_version()), program: OwnExecutable.path, status: LiveSystem.status,
       followedStatus: LiveSystem.followedStatus,
       changedAt: { path in
         var found = stat()
@@ -58,11 +59,7 @@ struct Machine: Sendable {
         var found = statvfs()
         return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil
       },
-      // NFS, SMB, SMB2, CIFS, AFS, Ceph, 9P, FUSE's sshfs cannot be told from other FUSE.
-      isNetworkFileSystem: {
-        [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997]
-          .contains(clinux_filesystem_type($0) & 0xFFFF_FFFF)
-      },
+      isNetworkFileSystem: { NetworkFileSystem.name(ofType: clinux_filesystem_type($0)) != nil },
       output: { try? Program.output(of: $0) })
   }
 

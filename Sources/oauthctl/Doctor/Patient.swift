@@ -1,5 +1,6 @@
 import AgentClient
 import AgentWire
+import SystemFacts
 
 /// What all checks look at: the machine, the environment, and what the agent said, if one runs.
 struct Patient: Sendable {

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import SystemFacts
 
 extension CompletionKind {
   /// The names of the accounts whose files are there. No agent is asked for them.

@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// Whom git trusts for an account's server: a copy of the account's `ca_file` as the agent has compared it. git opens the
 /// file that its configuration names whenever it likes, and asks nobody whether it is still the one that was agreed to.

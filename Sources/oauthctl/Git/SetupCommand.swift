@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import Glibc
+import SystemFacts
 
 struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -124,7 +125,7 @@ struct SetupCommand: ParsableCommand {
     ) throws(CommandError) -> (commands: [GitSetup.Command], copies: [GitAuthority.Copy]) {
       var helper = ""
       if !remove {
-        guard let executable = Program.own else {
+        guard let executable = OwnExecutable.path else {
           throw .local("/proc/self/exe does not tell where oauthctl is", run: nil, status: 1)
         }
         let link = FileBytes.folder(of: executable) + "/git-credential-oauthctl"

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import SystemFacts
 
 extension SetupCommand {
   struct Proxy: ParsableCommand {

@@ -94,14 +94,6 @@ enum Program {
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
   }
 
-  /// The path of this executable.
-  static var own: String? {
-    var buffer = [CChar](repeating: 0, count: 4_097)
-    let count = readlink("/proc/self/exe", &buffer, 4_096)
-    guard count > 0, count < 4_096 else { return nil }
-    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
   /// Runs a program to its end and gives what it wrote to standard output, at most 1 MiB.
   static func output(of arguments: [String]) throws(StartFailure) -> (status: Int32, text: String) {
     var ends: [Int32] = [-1, -1]

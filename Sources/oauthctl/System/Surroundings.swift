@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// What the process was given by whoever started it: its environment. Rules take it as a value; only `live` reads.
 struct Surroundings: Sendable {
@@ -23,9 +24,8 @@ struct Surroundings: Sendable {
   var home: String? { self["HOME"] }
 
   /// `oauthctl` below `XDG_…_HOME` or its default. A relative value is ignored, as the specification says.
-  func folder(_ kind: AgentFolders.Kind) -> String? {
-    if let folder = self[kind.variable], folder.hasPrefix("/") { return folder + "/oauthctl" }
-    return home.map { $0 + kind.fallback + "/oauthctl" }
+  func folder(_ kind: BaseFolder) -> String? {
+    kind.path(value: self[kind.variable], home: home).map { $0 + "/oauthctl" }
   }
 
   /// A path as people write it: `~` for the home folder.

@@ -219,15 +219,4 @@ struct FileConfigurationTests {
     #expect(problems.first?.reason.contains(reason) == true)
     #expect(problems.first?.file == scratch.path + "/config.toml")
   }
-
-  @Test(
-    "The folder follows the XDG rules",
-    arguments: [
-      (["XDG_CONFIG_HOME": "/c", "HOME": "/h"], "/c/oauthctl"),
-      (["XDG_CONFIG_HOME": "c", "HOME": "/h"], "/h/.config/oauthctl"),
-      (["XDG_CONFIG_HOME": "", "HOME": "/h/"], "/h/.config/oauthctl"), (["HOME": "h"], nil), ([:], nil),
-    ] as [([String: String], String?)])
-  func folder(_ environment: [String: String], _ path: String?) {
-    #expect(ConfigurationFolder(environment: environment)?.path == path)
-  }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import SystemFacts
 import Testing
 
 @testable import AgentRuntime
@@ -7,7 +8,7 @@ import Testing
 struct BootAlarmTests {
   private let queue: EventQueue
   private let alarm: BootAlarm
-  private let now = SystemTime.bootSeconds()
+  private let now = BootClock.seconds()
 
   init() throws {
     queue = try #require(EventQueue())
@@ -34,7 +35,7 @@ struct BootAlarmTests {
   func notBefore() {
     let called = set([now + 3_600, now + 0.02])
     while called().isEmpty { queue.turn(waits: true) }
-    #expect(SystemTime.bootSeconds() >= now + 0.02)
+    #expect(BootClock.seconds() >= now + 0.02)
     #expect(called() == [1] && alarm.count == 1)
   }
 

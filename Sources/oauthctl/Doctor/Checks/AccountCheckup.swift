@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// Each account: its state, its server's metadata as the agent reaches it (with its proxy and authority), the secrets
 /// it lacks, and its redirect port.

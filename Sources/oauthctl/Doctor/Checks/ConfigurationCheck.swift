@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// The configuration files: that nobody else may write them, what the agent says about them, and a proxy that the shell
 /// has and the agent does not.

@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// The vault, what opens it, and the disk below it.
 enum VaultCheck {

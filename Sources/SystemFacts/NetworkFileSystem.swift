@@ -1,10 +1,9 @@
-import CLinux
-
-/// Tells file systems shared over a network, where another machine's agent would not see our lock.
-enum NetworkFileSystem {
+/// Tells file systems shared over a network, where another machine's agent would not see our lock: what the vault
+/// refuses, and the doctor tells.
+package enum NetworkFileSystem {
   /// Its name, from statfs's `f_type` (the magic numbers of linux/magic.h), or nil. FUSE is let pass: encrypted homes
   /// use it as well as sshfs.
-  static func name(ofType type: Int) -> String? {
+  package static func name(ofType type: Int) -> String? {
     // f_type is signed on some architectures: compare its low 32 bits.
     switch UInt32(truncatingIfNeeded: type) {
     case 0x6969: "NFS"
@@ -21,12 +20,5 @@ enum NetworkFileSystem {
     case 0x564C: "NCP"
     default: nil
     }
-  }
-
-  /// Throws `networkFileSystem` when `path` (which exists) is on one.
-  static func refuse(_ path: String) throws(VaultError) {
-    let type = clinux_filesystem_type(path)
-    guard type != -1 else { throw .system("statfs", path) }
-    if let name = name(ofType: type) { throw .networkFileSystem(path: "\(path) (\(name))") }
   }
 }

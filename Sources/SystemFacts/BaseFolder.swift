@@ -1,0 +1,33 @@
+/// The user's folders by the XDG Base Directory specification.
+package enum BaseFolder: String, Sendable, CaseIterable {
+  case configuration, data, state
+
+  package var variable: String {
+    switch self {
+    case .configuration: "XDG_CONFIG_HOME"
+    case .data: "XDG_DATA_HOME"
+    case .state: "XDG_STATE_HOME"
+    }
+  }
+
+  /// Below the home folder, where the variable is not set.
+  package var fallback: String {
+    switch self {
+    case .configuration: "/.config"
+    case .data: "/.local/share"
+    case .state: "/.local/state"
+    }
+  }
+
+  /// Absolute and without a final slash. `value` is the variable's: a relative one is ignored, as the specification wants.
+  /// Nil where neither it nor `home` says where.
+  package func path(value: String?, home: String?) -> String? {
+    Self.absolute(value) ?? Self.absolute(home).map { $0 + fallback }
+  }
+
+  private static func absolute(_ path: String?) -> String? {
+    guard var path = path?[...], path.utf8.first == UInt8(ascii: "/") else { return nil }
+    while path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    return String(path)
+  }
+}
