@@ -27,7 +27,7 @@ package enum ClientError: Error, Sendable, Equatable {
     case .notReachable(_, _, let hint): hint
     case .failure(let failure): failure.hint
     case .protocolViolation: "oauthctl agent restart   # after an upgrade: oauthctl and oauthd are of one version then"
-    case .timeout: "try again, or ask: oauthctl status"
+    case .timeout: "oauthctl doctor"
     }
   }
 

@@ -27,6 +27,9 @@ package final class StaticConfiguration: ConfigurationSource {
   }
 
   package func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
-    .failure(HTTPFailure(.authority, "there are no files here"))
+    let isThere = await load().definitions.contains {
+      $0.certificateAuthorityFile == authority.file && $0.certificateAuthorityDigest == authority.digest
+    }
+    return isThere ? .success([1]) : .failure(HTTPFailure(.authority, "there are no files here"))
   }
 }

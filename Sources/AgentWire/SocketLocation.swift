@@ -69,6 +69,17 @@ package struct SocketLocation: Sendable, Equatable {
     self.source = source
   }
 
+  /// The line that has a shell use the agent behind the socket at `path`.
+  package static func export(_ path: String) -> String {
+    let tail = "/oauthctl/agent.sock"
+    let isPlain = path.hasSuffix(tail) && path.utf8.count > tail.utf8.count
+    let (name, value) = isPlain ? ("XDG_RUNTIME_DIR", String(path.dropLast(tail.count))) : ("OAUTHCTL_SOCKET", path)
+    let isBare = value.utf8.allSatisfy { (0x2D...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x5F }
+    let parts = value.split(separator: "'", omittingEmptySubsequences: false)
+    let quoted = isBare ? value : "'\(parts.joined(separator: "'\\''"))'"
+    return "export \(name)=\(PrintableText.escaped(quoted))"
+  }
+
   /// The directory of the socket.
   package var directory: String {
     // As bytes: comparing characters would load the tables of Unicode for every token.

@@ -72,7 +72,7 @@ extension Vault {
       data = keys.data
     } else {
       guard let slot = slots.slot(.keyFile) else { throw .passphraseNeeded }
-      guard let fileKey = try KeyFile.read(location.keyFile) else { throw .keyMissing(path: location.keyFile) }
+      guard let fileKey = try KeyFile.read(location.keyFile) else { throw location.keyMissing }
       do throws(SealingError) { data = try slot.open(keyFile: fileKey, vaultID: vaultID) } catch {
         throw error == .notAuthentic ? .otherKey : error.vaultError
       }

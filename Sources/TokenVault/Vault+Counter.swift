@@ -1,6 +1,9 @@
 /// Whether the vault is the one that this machine wrote last.
 extension Vault {
-  package var rolledBackFrom: UInt64? { rollback?.expected }
+  package var rolledBackFrom: UInt64? {
+    lookAtCounterAgain()
+    return rollback?.expected
+  }
 
   /// The number of the commit that follows: greater than every one that this machine remembers, in a vault that was put
   /// back too, so that none is given twice and a second rollback is noticed like the first.
@@ -36,7 +39,7 @@ extension Vault {
       Rollback(found: catalogue.commit, expected: max(expected, catalogue.rollbackExpected), cause: cause)
     }
     let path = location.counterFile
-    let lost: String
+    let lost: Rollback.Cause
     do throws(VaultError) {
       switch try session.counter.read() {
       case .commit(let outside, _) where outside > catalogue.commit: return rollback(outside)
@@ -50,23 +53,37 @@ extension Vault {
           } else if outside < catalogue.commit {
             try session.counter.write(catalogue.commit)
           }
-        } catch { session.counterProblem = counterText(error) }
+        } catch { session.counterFailed(counterText(error)) }
         return known
-      case .missing: lost = "\(path) is missing"
-      case .foreign: lost = "\(path) is not this vault's"
+      case .missing: lost = .counterLost("\(path) is missing")
+      case .foreign: lost = .counterLost("\(path) is not this vault's")
       }
     } catch {
-      lost = error.reason(path)
-      if isFresh(catalogue) { session.counterProblem = counterText(error) }
+      lost = .counterUnreadable(error.reason(path))
+      if isFresh(catalogue) { session.counterFailed(counterText(error)) }
     }
-    guard isFresh(catalogue) else { return rollback(catalogue.commit + 1, .counterLost(lost)) }
+    guard isFresh(catalogue) else { return rollback(catalogue.commit + 1, lost) }
     if session.counterProblem == nil {
       do throws(VaultError) {
         try session.counter.write(catalogue.commit)
-        session.counterProblem = "\(lost); it has been made anew"
-      } catch { session.counterProblem = counterText(error) }
+        if case .counterLost(let what) = lost { session.counterProblem = "\(what); it has been made anew" }
+      } catch { session.counterFailed(counterText(error)) }
     }
     return known
+  }
+
+  /// Reads or writes the counter again where that failed: whoever asks is told of no fault that was mended.
+  func lookAtCounterAgain() {
+    guard var session else { return }
+    if case .counterUnreadable = rollback?.cause { rollback = judgeCounter(&session) }
+    if session.isCounterUnwritten {
+      do throws(VaultError) {
+        try session.counter.replaceOther(by: session.catalogue.commit)
+        try session.counter.write(session.catalogue.commit)
+        session.counterWritten()
+      } catch { session.counterFailed(counterText(error)) }
+    }
+    self.session = session
   }
 
   /// Whether no commit follows the first, which is made with the vault and before the counter: nothing is in it that

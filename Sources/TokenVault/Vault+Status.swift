@@ -2,6 +2,7 @@ extension Vault {
   /// Looks at the disk, and opens nothing but what took the place of the open database.
   package func status() async -> VaultStatus {
     lookAgain()
+    lookAtCounterAgain()
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
     if let session, let keys {
       status.state = .open

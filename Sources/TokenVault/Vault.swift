@@ -51,6 +51,18 @@ package actor Vault: RecordStore {
     var catalogue: Catalogue
     var slots: [Slot]
     var counterProblem: String?
+    /// The problem is that the counter could not be written; it goes with the next write that works.
+    var isCounterUnwritten = false
+
+    mutating func counterFailed(_ problem: String) {
+      counterProblem = problem
+      isCounterUnwritten = true
+    }
+
+    mutating func counterWritten() {
+      if isCounterUnwritten { counterProblem = nil }
+      isCounterUnwritten = false
+    }
 
     func slot(_ kind: SlotKind) -> Slot? { slots.slot(kind) }
   }
@@ -211,7 +223,8 @@ package actor Vault: RecordStore {
     session.catalogue = catalogue
     do throws(VaultError) {
       try session.counter.write(catalogue.commit)
-    } catch { session.counterProblem = counterText(error) }
+      session.counterWritten()
+    } catch { session.counterFailed(counterText(error)) }
     self.session = session
   }
 

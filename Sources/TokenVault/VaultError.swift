@@ -1,9 +1,12 @@
+import Glibc
+
 /// Why the vault did not do what it was asked. No text holds a secret.
 package enum VaultError: Error, Equatable, Sendable {
   /// Another process holds the vault. `pid` is 0 and `socket` nil where the holder did not say.
   case inUse(pid: Int32, socket: String?)
   /// There is a vault, but no key file at `path`. The recovery code opens it; a new vault is never made instead.
-  case keyMissing(path: String)
+  /// `usual`: where there is one, in the folder that is taken when no variable names another.
+  case keyMissing(path: String, usual: String? = nil)
   /// Bytes are not as they were written; `what` names the part.
   case damaged(what: String)
   /// A copy that neither the open vault's key nor the key file opens: from before a rekey, or another vault's.
@@ -13,7 +16,8 @@ package enum VaultError: Error, Equatable, Sendable {
   /// No vault has been made: there is nothing to change or to check.
   case absent
   /// There was a vault at `path`, and its file is not there any more. None is made in its place without being told to.
-  case gone(path: String)
+  /// `usual`: as for `keyMissing`.
+  case gone(path: String, usual: String? = nil)
   /// The user locked the vault; it stays so until `unlock`.
   case locked
   /// A file or folder that others could read, change or swap. `fix` says what to do, as a command where there is one.
@@ -58,12 +62,30 @@ package enum VaultError: Error, Equatable, Sendable {
 }
 
 extension VaultError {
+  /// The database at `path` cannot be looked at: it is gone only where the system says just that. One in a folder that is
+  /// closed for a while is still there.
+  static func unseen(_ path: String, _ code: Int32 = errno) -> VaultError {
+    switch code {
+    case ENOENT, ENOTDIR: .gone(path: path)
+    case EACCES: .closedToOwner(path: PrivateDirectory.parent(of: path))
+    default: .storageFailed("stat \(path): \(String(cString: strerror(code)))")
+    }
+  }
+
+  /// Whether what is missing is in the usual folder.
+  package var isElsewhere: Bool {
+    switch self {
+    case .gone(_, .some), .keyMissing(_, .some): true
+    default: false
+    }
+  }
+
   /// What is wrong with the file or folder at `path`, for a text that goes on.
   func reason(_ path: String) -> String {
     switch self {
     case .storageFailed(let why): why
-    case .unsafePermissions(let path, let fix): "\(path): \(fix)"
-    case .closedToOwner(let path): "\(path): chmod 700 \(ShellWord.quoted(path))"
+    case .unsafePermissions(let path, let fix): "\(path) could be read or changed by others: \(fix)"
+    case .closedToOwner(let path): "you may not read and write in \(path): chmod 700 \(ShellWord.quoted(path))"
     default: "\(path): \(self)"
     }
   }
@@ -82,5 +104,7 @@ package struct Rollback: Equatable, Sendable {
     case older
     /// The counter is not there to say that it is not. The text tells what became of it.
     case counterLost(String)
+    /// The counter is there and cannot be read, for which the text has the cause. It is read again when somebody asks.
+    case counterUnreadable(String)
   }
 }

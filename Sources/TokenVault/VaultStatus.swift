@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where a vault's files are. All paths are absolute.
 package struct VaultLocation: Equatable, Sendable {
   /// Folder of `vault.db` and `vault.lock`; made with mode 0700.
@@ -10,16 +12,38 @@ package struct VaultLocation: Equatable, Sendable {
   package let spillDirectory: String?
   /// Whether a network file system is taken on the user's word.
   package let allowsNetworkFileSystem: Bool
+  /// Where the database and the key file are when no variable names other folders.
+  package let usual: Usual
+
+  package struct Usual: Equatable, Sendable {
+    var database: String?
+    var keyFile: String?
+
+    package init(database: String? = nil, keyFile: String? = nil) {
+      self.database = database
+      self.keyFile = keyFile
+    }
+  }
 
   package init(
     directory: String, keyFile: String, counterFile: String, spillDirectory: String? = nil,
-    allowsNetworkFileSystem: Bool = false
+    allowsNetworkFileSystem: Bool = false, usual: Usual = Usual()
   ) {
     self.directory = directory
     self.keyFile = keyFile
     self.counterFile = counterFile
     self.spillDirectory = spillDirectory
     self.allowsNetworkFileSystem = allowsNetworkFileSystem
+    self.usual = usual
+  }
+
+  /// What is told of a database that is gone, and of a missing key file.
+  var gone: VaultError { .gone(path: databaseFile, usual: Self.present(usual.database, beside: databaseFile)) }
+  var keyMissing: VaultError { .keyMissing(path: keyFile, usual: Self.present(usual.keyFile, beside: keyFile)) }
+
+  private static func present(_ usual: String?, beside path: String) -> String? {
+    guard let usual, usual != path, access(usual, F_OK) == 0 else { return nil }
+    return usual
   }
 
   /// Where answers wait that came for a locked vault: the first folder lasts over a reboot, the second is there for a disk

@@ -7,7 +7,7 @@ import Testing
 @Suite("The way to the socket")
 struct SocketDoorTests {
   /// What stands in the way, and whether an agent may be started there.
-  enum Verdict: Equatable { case open, nobody, untrusted, busy }
+  enum Verdict: Equatable { case open, nobody, untrusted, busy, closed }
 
   private func verdict(_ location: SocketLocation, uid: uid_t = geteuid()) async -> Verdict {
     await onThread {
@@ -19,6 +19,7 @@ struct SocketDoorTests {
         case .nobody: return .nobody
         case .untrusted: return .untrusted
         case .busy: return .busy
+        case .closed: return .closed
         }
       }
     }

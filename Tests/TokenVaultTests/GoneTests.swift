@@ -48,6 +48,57 @@ struct GoneTests {
     #expect(await vault.status().rollback == nil)
   }
 
+  @Test("A vault that cannot be looked at is told as that, and not as gone")
+  func notToBeSeen() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    #expect(rename(folder, folder + ".away") == 0 && symlink(folder, folder) == 0)
+    await #expect {
+      try await vault.put(.sample(1, version: 2))
+    } throws: { error in
+      if case .storageFailed(let why)? = error as? VaultError { why.contains("symbolic links") } else { false }
+    }
+    #expect(await vault.status().state != .failed(gone))
+    #expect(unlink(folder) == 0 && rename(folder + ".away", folder) == 0)
+    try await vault.put(.sample(1, version: 3))
+  }
+
+  @Test(
+    "Only what the system says is not there is gone",
+    arguments: [
+      (ENOENT, VaultError.gone(path: "/d/vault.db")), (ENOTDIR, .gone(path: "/d/vault.db")),
+      (EACCES, .closedToOwner(path: "/d")),
+    ])
+  func unseen(code: Int32, error: VaultError) { #expect(VaultError.unseen("/d/vault.db", code) == error) }
+
+  @Test("Where the usual folder has a vault or a key file, that is told with what is missing")
+  func elsewhere() async throws {
+    let first = scratch.vault()
+    try await first.put(.sample(1))
+    await first.close()
+    let place = scratch.location
+    let (database, keyFile) = (scratch.path + "/usual.db", scratch.path + "/usual.key")
+    let location = VaultLocation(
+      directory: place.directory, keyFile: place.keyFile, counterFile: place.counterFile,
+      usual: VaultLocation.Usual(database: database, keyFile: keyFile))
+    func state() async -> VaultStatus.State {
+      let vault = Vault(location: location, socketPathForLock: "/s", recoveryCost: .cheap)
+      _ = try? await vault.loadAll()
+      let state = await vault.status().state
+      await vault.close()
+      return state
+    }
+    #expect(await state() == .open)
+    #expect(rename(place.keyFile, keyFile) == 0)
+    #expect(await state() == .failed(.keyMissing(path: place.keyFile, usual: keyFile)))
+    #expect(rename(keyFile, place.keyFile) == 0)
+    #expect(await state() == .open)
+    #expect(rename(place.databaseFile, database) == 0)
+    #expect(await state() == .failed(.gone(path: place.databaseFile, usual: database)))
+    #expect(unlink(database) == 0)
+    #expect(await state() == .failed(gone))
+  }
+
   @Test("Nor is one made by a process that never had it open", arguments: [true, false])
   func afterAStart(isFolderThere: Bool) async throws {
     let first = scratch.vault()

@@ -139,7 +139,10 @@ struct RollbackTests {
     for _ in 0..<2 {
       #expect(try await vault.held().count == 1)
       let rollback = try #require(await vault.status().rollback)
-      guard case .counterLost(let why) = rollback.cause else {
+      let why: String
+      switch rollback.cause {
+      case .counterLost(let text), .counterUnreadable(let text): why = text
+      case .older:
         Issue.record("\(rollback)")
         return
       }
@@ -225,6 +228,41 @@ struct RollbackTests {
     #expect(try await vault.held().count == 1)
     #expect(await vault.status().rollback == nil)
     #expect(await vault.status().counterProblem == nil)
+  }
+
+  @Test("A counter that can be written again is no trouble any more, without another commit")
+  func writableAgain() async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let path = scratch.location.counterFile
+    #expect(chmod(path, 0o666) == 0)
+    try await vault.put(.sample(2))
+    #expect(await vault.status().counterProblem?.contains("could be read or changed by others") == true)
+    #expect(chmod(path, 0o600) == 0)
+    let status = await vault.status()
+    #expect(status.counterProblem == nil && status.rollback == nil)
+    let commit = try #require(status.commit)
+    #expect(try await vault.counterOutside() == .commit(commit))
+  }
+
+  @Test(
+    "A counter that can be read again is read again: a good vault goes on, an old one is told as old",
+    arguments: [false, true])
+  func readableAgain(isOld: Bool) async throws {
+    let path = scratch.location.counterFile
+    let vault = isOld ? try await rolledBack() : scratch.vault()
+    if !isOld { try await vault.put(.sample(1)) }
+    await vault.close()
+    #expect(chmod(path, 0o666) == 0)
+    _ = try await vault.loadAll()
+    guard case .counterUnreadable = await vault.rollback?.cause else {
+      Issue.record("it is not told as a counter that cannot be read")
+      return
+    }
+    #expect(await vault.rolledBackFrom != nil)
+    #expect(chmod(path, 0o600) == 0)
+    let (expected, cause) = (await vault.rolledBackFrom, await vault.status().rollback?.cause)
+    #expect((expected != nil) == isOld && cause == (isOld ? .older : nil))
   }
 
   @Test("A counter that cannot be written costs no record, only a line in the status")

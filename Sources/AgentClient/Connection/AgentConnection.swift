@@ -149,7 +149,11 @@ package final class AgentConnection {
     case .untrusted(let reason):
       return .notReachable(
         path: path, reason: reason,
-        hint: "nothing was sent; make \(PrintableText.escaped(location.directory)) yours alone")
+        hint: location.source == .environment
+          ? "nothing was sent; set OAUTHCTL_SOCKET to a socket in a folder of yours alone, or: unset OAUTHCTL_SOCKET"
+          : "nothing was sent; make \(PrintableText.escaped(location.directory)) yours alone")
+    case .closed(let remedy):
+      return .notReachable(path: path, reason: "you may not use it yourself", hint: PrintableText.escaped(remedy))
     case .busy:
       return .notReachable(path: path, reason: "its queue is full", hint: "try again")
     }

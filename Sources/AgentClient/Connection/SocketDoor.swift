@@ -21,6 +21,8 @@ package struct SocketDoor {
     /// Somebody else may be there: nothing may be sent or started.
     case untrusted(String)
     case busy
+    /// The file's mode keeps its own owner out; what to do about it.
+    case closed(String)
   }
 
   /// A connected descriptor whose other end runs as this user.
@@ -28,6 +30,9 @@ package struct SocketDoor {
     guard let directory = LiveSystem.status(location.directory) else { throw .nobody("there is no such directory") }
     if let problem = location.problem(ofDirectory: directory, uid: uid) {
       throw .untrusted("its directory \(problem)")
+    }
+    guard directory.mode & 0o100 != 0 || uid == 0 || directory.owner != uid else {
+      throw .closed("chmod 700 \(location.directory)")
     }
     guard let file = LiveSystem.status(location.path) else { throw .nobody("there is no socket") }
     guard file.kind == .socket else { throw .untrusted("it is not a socket") }
@@ -61,6 +66,7 @@ package struct SocketDoor {
       case EINTR: continue
       case ECONNREFUSED, ENOENT: throw .nobody(Self.nobodyListens)
       case EAGAIN: throw .busy
+      case EACCES: throw .closed("chmod 600 \(path)")
       default: throw .untrusted(describe(errno: errno))
       }
     }

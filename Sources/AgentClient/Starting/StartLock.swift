@@ -12,14 +12,14 @@ struct StartLock {
     guard number >= 0 else {
       throw .notReachable(
         path: PrintableText.escaped(path), reason: "the lock cannot be opened: \(describe(errno: errno))",
-        hint: "remove it")
+        hint: "it can be removed where no agent starts: rm \(PrintableText.escaped(path))")
     }
     descriptor = Descriptor(number)
     while flock(number, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         throw .notReachable(
           path: PrintableText.escaped(path), reason: "the lock cannot be taken: \(describe(errno: errno))",
-          hint: "remove it")
+          hint: "it can be removed where no agent starts: rm \(PrintableText.escaped(path))")
       }
       if deadline.remainingMilliseconds == 0 { throw .timeout(milliseconds: deadline.milliseconds) }
       usleep(5_000)

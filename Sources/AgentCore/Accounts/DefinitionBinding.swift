@@ -70,13 +70,16 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compare("redirect_uri", redirectURI, definition.redirectURI)
     compare("hosts", hosts.sorted().joined(separator: " "), definition.origins.sorted().joined(separator: " "))
     compare("ca_file", certificateAuthorityFile, definition.certificateAuthorityFile)
-    compare("ca_file (content)", certificateAuthorityDigest, definition.certificateAuthorityDigest)
+    compare(Self.authorityContent, certificateAuthorityDigest, definition.certificateAuthorityDigest)
     compare("proxy", proxy, definition.proxy)
     compare("token_parameters", Self.line(tokenParameters), Self.line(definition.tokenParameters))
     if let request, let now = UnattendedRequest(definition) { found += request.differences(from: now) }
     if let resending { found += resending.differences(from: Resending(definition)) }
     return found
   }
+
+  /// The key of a difference in what the private authority's file holds.
+  static let authorityContent = "ca_file (content)"
 
   /// Whether requests to its server carry the client secret.
   package var sendsClientSecret: Bool { clientAuthentication != "none" }

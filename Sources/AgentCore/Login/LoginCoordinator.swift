@@ -211,7 +211,11 @@ package actor LoginCoordinator {
     switch result {
     case .success: logger.info("logged in", metadata: about)
     case .failure(let failure):
-      about.merge(["event": "login_failed", "reason": "\(failure.logLine ?? failure.message)"]) { $1 }
+      // The line names the account already.
+      var reason = failure.logLine ?? failure.message
+      let name = session.definition.name + ": "
+      if reason.hasPrefix(name) { reason.removeFirst(name.count) }
+      about.merge(["event": "login_failed", "reason": "\(reason)"]) { $1 }
       logger.info("login failed", metadata: about)
     }
     // Not awaited: the page that tells the browser is still on its way through this listener.

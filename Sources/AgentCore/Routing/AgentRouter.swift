@@ -227,7 +227,14 @@ package struct AgentRouter: LineResponder {
   private func status(_ request: AgentStatus) async throws(AgentFailure) -> AgentStatusAnswer {
     var page = AccountPage(accounts: [], next: nil)
     var failed: AgentFailure?
-    do { page = try await service.list(limit: request.limit, after: request.after) } catch {
+    await service.lookAtRollback()
+    do throws(AgentFailure) {
+      page = try await service.list(limit: request.limit, after: request.after)
+      let changed = page.accounts.first { $0.state == .definitionChanged && $0.certificateAuthorityFile != nil }
+      if let changed, await service.lookAgain(changed.account) {
+        page = try await service.list(limit: request.limit, after: request.after)
+      }
+    } catch {
       guard error.kind != .badRequest else { throw error }
       failed = error
       page = await service.shutList(error, limit: request.limit, after: request.after)

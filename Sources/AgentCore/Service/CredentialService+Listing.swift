@@ -154,7 +154,9 @@ extension CredentialService {
   }
 
   static let fileGone = "its file is gone, and the login is still kept"
-  static func fileGoneHint(_ name: String) -> String { "oauthctl logout \(name)   # or put its file back" }
+  static func fileGoneHint(_ name: String) -> String {
+    "put \(name).toml back into accounts.d; or, to end the login: oauthctl logout \(name)"
+  }
 
   /// What a person can do about the state.
   private func hint(

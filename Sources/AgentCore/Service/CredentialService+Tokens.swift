@@ -15,8 +15,12 @@ extension CredentialService {
       _ = try select(request)
       await clocksSettled(seconds: bounds.timeoutSeconds)
     }
+    var choice = try select(request)
+    if mayBeMended(choice.name) {
+      await lookAgain(choice.name)
+      choice = try select(request)
+    }
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
-    let choice = try select(request)
     let waiter = try waiter(request, choice.name, timeoutSeconds: left)
     switch await wait(choice.name, waiter) {
     case .failure(let failure): throw failure
@@ -38,21 +42,24 @@ extension CredentialService {
 
   private func ask(_ question: TokenQuestion) {
     let (id, request, reply) = (question.id, question.parameters, question.reply)
-    if ready.hasWallMoved(at: time.now()) {
-      // Seldom, and over in a few seconds.
-      Task {
-        do throws(AgentFailure) {
-          reply(.line(AnswerLine.success(id, try await self.token(request))))
-        } catch { self.refuse(id, error, reply) }
-      }
-      return
-    }
+    // Seldom, and over in a few seconds.
+    if ready.hasWallMoved(at: time.now()) { return askApart(question) }
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
       let choice = try select(request)
+      if mayBeMended(choice.name) { return askApart(question) }
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)
       begin(choice.name, waiter, .caller(id, choice, reply))
     } catch { refuse(id, error, reply) }
+  }
+
+  /// One that has to wait before it is asked.
+  private func askApart(_ question: TokenQuestion) {
+    Task {
+      do throws(AgentFailure) {
+        question.reply(.line(AnswerLine.success(question.id, try await self.token(question.parameters))))
+      } catch { self.refuse(question.id, error, question.reply) }
+    }
   }
 
   private func waiter(

@@ -140,7 +140,8 @@ extension CredentialService {
         account: definition.name, accountID: nil, state: .locked, reason: reason, issuer: definition.issuer,
         host: definition.host, hosts: definition.origins, clientID: definition.clientID,
         grant: definition.grant.rawValue, scope: definition.scope, expiresAt: nil, expiresInSeconds: nil,
-        loginExpiresAt: nil, renewable: false, retryAfterMilliseconds: nil, gitUsername: definition.gitUsername)
+        loginExpiresAt: nil, renewable: false, retryAfterMilliseconds: nil, gitUsername: definition.gitUsername,
+        certificateAuthorityFile: definition.certificateAuthorityFile)
     }
   }
 }

@@ -93,7 +93,7 @@ package actor CredentialService {
   var waking: [String] = []
   var isWaking = false
   /// Of the vault as it was opened: see `RecordStore.rolledBackFrom`.
-  private(set) var rollback: UInt64?
+  var rollback: UInt64?
   /// Counts the machines of this agent's life, so that no call has the number of another.
   private var generation: UInt32 = 0
   /// Under way while it is open what a wall clock that moved means.

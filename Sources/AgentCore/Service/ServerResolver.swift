@@ -151,7 +151,8 @@ package struct ServerResolver: Sendable {
 extension AgentFailure {
   /// A request for a person's login that brought no answer.
   static func login(_ failure: HTTPFailure, _ message: String) -> AgentFailure {
-    let authority = "check the server's address; if its authority is a private one, name it: --ca FILE"
+    let authority =
+      "check the server's address; if its authority is a private one, name it: --ca FILE, or ca_file in the account's file"
     return switch failure.reason {
     case .authority: AgentFailure(.unavailable, message, hint: "look at the file, then try again: it is read anew")
     // The same command would fail tomorrow as well.

@@ -11,8 +11,13 @@ extension AgentFailure {
       let place = socket.map { ", socket \($0)" } ?? ""
       self.init(
         .vaultInUse, "the vault is held by another agent (pid \(pid)\(place))",
-        hint: "use that agent, or end it: kill \(pid)")
-    case .keyMissing(let path):
+        hint: socket.map { "\(SocketLocation.export($0))   # for this shell to use that agent; to end it: kill \(pid)" }
+          ?? "use that agent, or end it: kill \(pid)")
+    case .keyMissing(let path, let usual?):
+      self.init(
+        .keyMissing, "the vault's key file is \(usual), and is looked for at \(path)",
+        hint: "unset XDG_STATE_HOME && oauthctl agent restart")
+    case .keyMissing(let path, nil):
       self.init(
         .keyMissing, "the vault is there and its key file \(path) is not",
         hint: "put the key file back, or open the vault without it: oauthctl vault unlock")
@@ -29,7 +34,11 @@ extension AgentFailure {
     case .otherKey: self.init(.keyMissing, "neither the vault's key nor the key file opens it")
     case .noVault(let path): self.init(.badRequest, "\(path) is no vault")
     case .absent: self.init(.badRequest, "there is no vault yet", hint: "oauthctl vault create")
-    case .gone(let path):
+    case .gone(let path, let usual?):
+      self.init(
+        .vaultDamaged, "there is no vault at \(path), and there is one at \(usual)",
+        hint: "unset XDG_DATA_HOME && oauthctl agent restart")
+    case .gone(let path, nil):
       self.init(
         .vaultDamaged, "the vault's file \(path) is gone; nothing is made in its place",
         hint: "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew")
@@ -54,11 +63,15 @@ extension AgentFailure {
           "the vault was found older than this machine remembers (commit \(rollback.expected)), and nobody has accepted it"
         case .older:
           "the vault is older (commit \(rollback.found)) than this machine remembers (commit \(rollback.expected))"
-        case .counterLost(let why): "the vault may be older than it was, nothing here can tell: \(why)"
+        case .counterLost(let why), .counterUnreadable(let why):
+          "the vault may be older than it was, nothing here can tell: \(why)"
         }
+      let isUnreadable = if case .counterUnreadable = rollback.cause { true } else { false }
       self.init(
         .vaultDamaged, message,
-        hint: "if you put a backup back or moved the vault here, say so: oauthctl vault accept-rollback")
+        hint: isUnreadable
+          ? "put that file right: it is read again by itself"
+          : "if you put a backup back or moved the vault here, say so: oauthctl vault accept-rollback")
     case .rollbackChanged(let now):
       self.init(
         .notPermitted,

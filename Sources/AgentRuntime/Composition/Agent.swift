@@ -52,7 +52,8 @@ struct Agent {
       location: VaultLocation(
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
         spillDirectory: paths.spillDirectory,
-        allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome),
+        allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome,
+        usual: VaultLocation.Usual(database: paths.usualDatabase, keyFile: paths.usualKeyFile)),
       socketPathForLock: location, random: random)
     let executable = OwnExecutable.path ?? CommandLine.arguments.first ?? "oauthd"
     let fetch = FetchProcess(

@@ -9,6 +9,9 @@ package struct AgentPaths: Sendable, Equatable {
   package var keyFile: String
   package var commitCounter: String
   package var spillDirectory: String
+  /// Where vault and key file are when no variable says otherwise.
+  package var usualDatabase: String
+  package var usualKeyFile: String
 
   /// Relative values of the variables are ignored, as the specification wants. Without `HOME` the password database
   /// tells it. Throws ``AgentPathsError``.
@@ -17,10 +20,9 @@ package struct AgentPaths: Sendable, Equatable {
       environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
     let home = absolute("HOME") ?? Self.passwordDatabaseHome()
-    func folder(_ kind: BaseFolder) throws(AgentPathsError) -> String {
-      guard home != nil, let path = kind.path(value: environment[kind.variable], home: home) else {
-        throw AgentPathsError()
-      }
+    func folder(_ kind: BaseFolder, isUsual: Bool = false) throws(AgentPathsError) -> String {
+      let value = isUsual ? nil : environment[kind.variable]
+      guard home != nil, let path = kind.path(value: value, home: home) else { throw AgentPathsError() }
       return path
     }
     let (data, state) = (try folder(.data), try folder(.state))
@@ -29,6 +31,8 @@ package struct AgentPaths: Sendable, Equatable {
     stateDirectory = state + "/oauthctl"
     keyFile = state + "/oauthctl/vault.key"
     commitCounter = state + "/oauthctl/vault.commits"
+    usualDatabase = try folder(.data, isUsual: true) + "/oauthctl/vault.db"
+    usualKeyFile = try folder(.state, isUsual: true) + "/oauthctl/vault.key"
     spillDirectory = (absolute("XDG_RUNTIME_DIR") ?? state) + "/oauthctl/spill"
   }
 

@@ -17,10 +17,14 @@ package struct VaultDoor: VaultControl {
       return slot.isIntact ? name : name + " (damaged)"
     }
     var (state, reason) = Self.words(status.state)
-    if let rollback = status.rollback { reason = AgentFailure(.rolledBack(rollback)).message }
-    if reason == nil { reason = status.counterProblem ?? status.letterProblem }
     var hint: String?
-    if state == .failed, case .failed(let error) = status.state { hint = AgentFailure(error).hint }
+    if let rollback = status.rollback {
+      let failure = AgentFailure(.rolledBack(rollback))
+      reason = failure.message
+      if case .counterUnreadable = rollback.cause { hint = failure.hint }
+    }
+    if reason == nil { reason = status.counterProblem ?? status.letterProblem }
+    if case .failed(let error) = status.state, state == .failed || error.isElsewhere { hint = AgentFailure(error).hint }
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
       rollbackFound: status.rollback.map { Int(clamping: $0.found) },

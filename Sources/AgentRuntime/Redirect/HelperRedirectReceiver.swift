@@ -57,7 +57,7 @@ package struct HelperRedirectReceiver: RedirectReceiver {
     }
     if let problem {
       throw RedirectListenerError(
-        problem, hint: "oauthctl doctor tells what is wrong; --device needs no browser here")
+        problem, hint: "oauthctl doctor   # it tells what is wrong; --device needs no browser here")
     }
     return HelperRedirectListener(loop: loop, session: session, port: Int(socket.end.port))
   }

@@ -56,7 +56,7 @@ extension VaultDatabase {
 
   /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would reach no name.
   func checkStillThere() throws(VaultError) {
-    guard let found = FileIdentity(path) else { throw .gone(path: path) }
+    guard let found = FileIdentity(path) else { throw .unseen(path) }
     guard found == identity else {
       throw .storageFailed("\(path) was replaced while it was open")
     }

@@ -20,7 +20,7 @@ struct VaultTraces: Equatable {
 extension Vault {
   /// Throws `gone` unless no vault was ever made. The caller has seen that there is no database.
   func checkNeverMade() throws(VaultError) {
-    guard !traces.tellOfAVault else { throw .gone(path: location.databaseFile) }
+    guard !traces.tellOfAVault else { throw location.gone }
   }
 
   private var traces: VaultTraces {

@@ -54,6 +54,7 @@ extension Vault {
       guard anew else { throw error }
       lastFailure = error
     }
+    session?.counterWritten()
     session?.counterProblem = nil
     return code
   }
@@ -77,7 +78,7 @@ extension Vault {
       }
       return keys
     }
-    guard let keys = try keysFromNextKeyFile(database, slot) else { throw .keyMissing(path: location.keyFile) }
+    guard let keys = try keysFromNextKeyFile(database, slot) else { throw location.keyMissing }
     return keys
   }
 

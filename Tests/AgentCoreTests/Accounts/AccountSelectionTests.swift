@@ -46,7 +46,7 @@ struct AccountSelectionTests {
     #expect(name([One(name: "new", isLoggedIn: false)]) == "new", "alone, it says that a login is needed")
     let none = failure([One(name: "b", isLoggedIn: false), One(name: "a", isLoggedIn: false)])
     #expect(
-      none?.kind == .loginRequired && none?.hint == "oauthctl login a   or: oauthctl login b"
+      none?.kind == .loginRequired && none?.hint == "oauthctl login a   # or: oauthctl login b"
         && none?.accounts == ["a", "b"])
   }
 
@@ -80,7 +80,7 @@ struct AccountSelectionTests {
       failure((1...count).map { One(name: "a\($0)", isLoggedIn: false) })?.hint
     }
     #expect(hint(4)?.contains("oauthctl login a4") == true)
-    #expect(hint(5) == "oauthctl login a1   or: oauthctl login a2   or: oauthctl login a3   or: another of them")
+    #expect(hint(5) == "oauthctl login a1   # or: oauthctl login a2   # or: oauthctl login a3   # or: another of them")
   }
 
   @Test("A user name means an account's own name, its username, or its name for git")

@@ -199,6 +199,50 @@ struct RestartTests {
     #expect(try await restarted.isGood(restarted.call(TokenGet(account: "work")).accessToken))
   }
 
+  @Test("what told of an older vault is looked at again when somebody asks, or asks for the status")
+  func rollbackThatWasNone() async throws {
+    for isStatus in [false, true] {
+      let bench = Bench()
+      try await bench.logIn()
+      await bench.service.drain(seconds: 1)
+      let store = MemoryStore(bench.store.history, rolledBackFrom: 9)
+      let restarted = bench.restarted(store: store)
+      bench.clock.advance(by: 3_601)
+      #expect(await restarted.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
+      store.setRollback(11)
+      #expect(await restarted.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
+      store.setRollback(nil)
+      if isStatus { _ = try await restarted.call(AgentStatus()) }
+      #expect(try await restarted.isGood(restarted.call(TokenGet(account: "work")).accessToken))
+    }
+  }
+
+  @Test("an authority that was put back is found by whoever asks, without a word to the agent")
+  func authorityPutBack() async throws {
+    for isStatus in [false, true] {
+      func definition(_ digest: String) -> AccountDefinition {
+        .browser.changed {
+          $0.certificateAuthorityFile = "/ca.pem"
+          $0.certificateAuthorityDigest = digest
+        }
+      }
+      var forced = TokenGet(account: "work")
+      forced.force = true
+      let bench = Bench([definition("a")])
+      try await bench.logIn()
+      bench.configuration.set([definition("b")])
+      _ = try await bench.call(ConfigReload())
+      let failure = try #require(await bench.failure(forced))
+      #expect(failure.kind == .definitionChanged && failure.hint?.hasPrefix("put /ca.pem back") == true)
+      bench.configuration.set([definition("a")])
+      if isStatus {
+        #expect(try await bench.call(AgentStatus()).accounts.map(\.state) == [.ok])
+      } else {
+        #expect(try await bench.isGood(bench.call(forced).accessToken))
+      }
+    }
+  }
+
   @Test(
     "a login in an older vault is refreshed after a restart, but not after another rollback", arguments: [9, 10, nil])
   func loginAfterRollback(later: UInt64?) async throws {

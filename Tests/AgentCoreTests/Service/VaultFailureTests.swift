@@ -20,6 +20,32 @@ struct VaultFailureTests {
     #expect(AgentFailure(VaultError.closedToOwner(path: "/plain")).hint == "chmod 700 /plain")
   }
 
+  @Test("An agent that is to be found is used by the line that names its socket's folder")
+  func way() {
+    func hint(_ socket: String) -> String? { AgentFailure(VaultError.inUse(pid: 7, socket: socket)).hint }
+    #expect(hint("/run/user/7/oauthctl/agent.sock")?.hasPrefix("export XDG_RUNTIME_DIR=/run/user/7   # ") == true)
+    #expect(hint("/a 'b/oauthctl/agent.sock")?.hasPrefix("export XDG_RUNTIME_DIR='/a '\\''b'   # ") == true)
+    #expect(hint("/s/x.sock")?.hasPrefix("export OAUTHCTL_SOCKET=/s/x.sock   # ") == true)
+  }
+
+  @Test("What is missing here and there in the usual folder is a matter of the agent's variables")
+  func elsewhere() {
+    let gone = AgentFailure(VaultError.gone(path: "/x/vault.db", usual: "/h/vault.db"))
+    #expect(gone.message.contains("/h/vault.db") && gone.hint == "unset XDG_DATA_HOME && oauthctl agent restart")
+    let key = AgentFailure(VaultError.keyMissing(path: "/x/vault.key", usual: "/h/vault.key"))
+    #expect(key.message.contains("/h/vault.key") && key.hint == "unset XDG_STATE_HOME && oauthctl agent restart")
+    #expect(AgentFailure(VaultError.gone(path: "/x/vault.db")).hint?.contains("create --anew") == true)
+  }
+
+  @Test("A commit counter that cannot be read is put right, and no rollback is to be accepted for it")
+  func counter() {
+    func hint(_ cause: Rollback.Cause) -> String? {
+      AgentFailure(VaultError.rolledBack(Rollback(found: 1, expected: 2, cause: cause))).hint
+    }
+    #expect(hint(.counterUnreadable("/c could be read"))?.contains("accept-rollback") == false)
+    #expect(hint(.counterLost("/c is missing"))?.contains("accept-rollback") == true)
+  }
+
   @Test("A copy that is to be checked may be as large for the client as for the agent")
   func size() { #expect(VaultCheck.maximumFileBytes == CopyChecker.maximumByteCount) }
 }

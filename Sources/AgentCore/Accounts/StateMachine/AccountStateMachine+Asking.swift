@@ -55,6 +55,11 @@ extension AccountStateMachine {
 
   package var isDefinitionChanged: Bool { !differences.isEmpty }
 
+  /// Whether its private authority is not the one that was agreed to. Nobody tells when that changes back.
+  var isAuthorityChanged: Bool {
+    definition?.certificateAuthorityFile != nil && differences.contains { $0.key == DefinitionBinding.authorityContent }
+  }
+
   /// How the definition differs from what the grant is bound to.
   package var differences: [DefinitionDifference] {
     guard let grant = record?.grant, let definition else { return [] }
@@ -192,7 +197,7 @@ extension AccountStateMachine {
     if isRolledBack {
       return AgentFailure(
         .vaultDamaged, "\(name): the vault is, or may be, older than it was, so its refresh token may be used up",
-        hint: "oauthctl login \(name)   (or, for all accounts: oauthctl vault accept-rollback)")
+        hint: "oauthctl login \(name)   # or, for all accounts: oauthctl vault accept-rollback")
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
     return isDefinitionChanged ? definitionChanged : misplacedClientSecret
@@ -238,8 +243,10 @@ extension AccountStateMachine {
     guard let definition, record?.grant?.kind.isUnattended == definition.grant.isUnattended else {
       return "oauthctl login \(name)"
     }
-    return "put \(definition.file) back as it was if you did not mean it; else: "
-      + "oauthctl account accept \(name)   (or: oauthctl login \(name))"
+    let isContentAlone = differences.allSatisfy { $0.key == DefinitionBinding.authorityContent }
+    let file = isContentAlone ? definition.certificateAuthorityFile ?? definition.file : definition.file
+    return "put \(file) back as it was if you did not mean it; else: "
+      + "oauthctl account accept \(name)   # or: oauthctl login \(name)"
   }
 
   var definitionChanged: AgentFailure {
