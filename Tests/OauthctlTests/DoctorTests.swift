@@ -71,6 +71,101 @@ struct DoctorTests {
       ["wrong socket: chmod 700 /run/user/7/oauthctl"]
     ),
     (
+      "a socket's folder that is closed", { machine, _ in machine.files["/run/user/7/oauthctl"]?.mode = 0 },
+      ["wrong socket: chmod 700 /run/user/7/oauthctl"]
+    ),
+    (
+      "a closed socket", { machine, _ in machine.files["/run/user/7/oauthctl/agent.sock"]?.mode = 0 },
+      ["wrong socket: chmod 600 /run/user/7/oauthctl/agent.sock"]
+    ),
+    (
+      "a helper that may not be run", { machine, _ in machine.files["/opt/bin/oauthd-fetch"]?.mode = 0o644 },
+      ["wrong programs: chmod 755 /opt/bin/oauthd-fetch"]
+    ),
+    (
+      "a program that everybody may replace", { machine, _ in machine.files["/opt/bin/oauthd"]?.mode = 0o777 },
+      ["wrong programs: chmod o-w /opt/bin/oauthd"]
+    ),
+    (
+      "a home that everybody writes to", { machine, _ in machine.files["/home/u"] = (.directory, 7, 0o777, "") },
+      ["wrong configuration: chmod o-w /home/u"]
+    ),
+    (
+      "a state folder that others write to, and a log that is refused for it",
+      { machine, agent in
+        machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0o777, "")
+        agent.status.degraded = ["the log cannot be written: /x"]
+      }, ["wrong key file: chmod 700 /home/u/.local/state/oauthctl"]
+    ),
+    (
+      "a closed state folder",
+      { machine, _ in machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0, "") },
+      ["wrong key file: chmod 700 /home/u/.local/state/oauthctl"]
+    ),
+    (
+      "a closed vault, as it will be told after the next start of the agent",
+      { machine, _ in machine.files["/home/u/.local/share/oauthctl/vault.db"]?.mode = 0 },
+      ["wrong vault: chmod 600 /home/u/.local/share/oauthctl/vault.db"]
+    ),
+    (
+      "a vault that could not be read for its mode is one fault",
+      { machine, agent in
+        machine.files["/home/u/.local/share/oauthctl/vault.db"]?.mode = 0
+        agent.status.vault.state = .failed
+      }, ["wrong vault: chmod 600 /home/u/.local/share/oauthctl/vault.db"]
+    ),
+    (
+      "a vault that could not be read, and nobody knows why", { _, agent in agent.status.vault.state = .failed },
+      ["wrong vault: oauthctl agent log -n 20"]
+    ),
+    (
+      "a commit counter that others write",
+      { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.commits"] = (.other, 7, 0o666, "") },
+      ["wrong vault: chmod 600 /home/u/.local/state/oauthctl/vault.commits"]
+    ),
+    (
+      "a counter that cannot be read, which no rollback is to be accepted for",
+      { _, agent in
+        agent.status.vault.rolledBack = true
+        agent.status.vault.reason = "x"
+        agent.status.vault.hint = "put that file right"
+      }, ["wrong vault: put that file right"]
+    ),
+    (
+      "a vault in the usual folder, where the agent looks elsewhere",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.gone = true
+        agent.status.vault.hint = "unset XDG_DATA_HOME && oauthctl agent restart"
+      }, ["wrong vault: unset XDG_DATA_HOME && oauthctl agent restart"]
+    ),
+    (
+      "a folder of account files that cannot be read is one fault",
+      { machine, agent in
+        machine.files["/home/u/.config/oauthctl/accounts.d"]?.mode = 0
+        let folder = "/home/u/.config/oauthctl/accounts.d"
+        agent.status.problems = [folder, folder + "/work.toml"].map {
+          ConfigurationProblem(file: $0, line: nil, key: nil, reason: "cannot be opened")
+        }
+      }, ["wrong configuration: chmod u+rx /home/u/.config/oauthctl/accounts.d"]
+    ),
+    (
+      "a private authority that git is not told of",
+      { machine, agent in
+        machine.gitAuthority = ""
+        agent.account.hosts = ["https://h"]
+        agent.account.certificateAuthorityFile = "/ca.pem"
+      }, ["wrong git: oauthctl setup git"]
+    ),
+    (
+      "a login whose file is gone",
+      { _, agent in
+        agent.account.state = .configInvalid
+        agent.account.fileGone = true
+        agent.account.hint = "put it back"
+      }, ["wrong login: put it back"]
+    ),
+    (
       "another's socket", { machine, _ in machine.files["/run/user/7/oauthctl/agent.sock"]?.owner = 8 },
       ["wrong socket: have it removed by its owner"]
     ),
@@ -294,6 +389,24 @@ struct DoctorTests {
     var agent = PretendedAgent()
     Self.cases[index].1(&machine, &agent)
     #expect(Self.troubles(Self.findings(machine, agent)) == Self.cases[index].2, "\(Self.cases[index].0)")
+  }
+
+  @Test("A socket that was named is not to be mended where it is everybody's folder")
+  func named() throws {
+    var machine = PretendedMachine()
+    machine.files["/tmp"] = (.directory, 0, 0o1777, "")
+    let found = try #require(
+      Self.findings(machine, .init(), ["OAUTHCTL_SOCKET": "/tmp/x"]).first { $0.check == "socket" })
+    #expect(found.fix?.text.hasPrefix("unset OAUTHCTL_SOCKET ") == true)
+  }
+
+  @Test("A vault that is locked is told without the word twice")
+  func locked() throws {
+    var agent = PretendedAgent()
+    agent.status.vault.state = .locked
+    agent.status.vault.slots = ["passphrase"]
+    let found = try #require(Self.findings(.init(), agent).first { $0.check == "vault" })
+    #expect(found.message == "locked (sealed)")
   }
 
   @Test("Without an agent the rest is looked at; a socket that its agent left is nothing wrong, a strange one is")

@@ -103,7 +103,7 @@ struct GitTests {
       Issue.record("git would go on")
       return
     }
-    #expect(line.contains("git config --global credential.https://h:8443.username other   or: "))
+    #expect(line.contains("git config --global credential.https://h:8443.username other   # or: "))
     #expect(line.contains("git config --global credential.https://h:8443.username work"))
     #expect(line.contains("https://other@h:8443/"))
   }
@@ -180,6 +180,26 @@ struct GitTests {
     ])
   func portless(host: String, key: String?) { #expect(GitSetup.portlessKey(host: host) == key) }
 
+  @Test("Accounts of one host need a default, paths or another word of whom git is to be")
+  func shared() {
+    func account(_ name: String, _ state: AccountSummary.State = .ok) -> AccountSummary {
+      var account = PretendedAgent().account
+      account.account = name
+      account.state = state
+      return account
+    }
+    func undecided(_ files: [String: String], _ accounts: [AccountSummary]) -> [SharedHosts] {
+      SharedHosts.undecided(accounts, among: ["h"], Surroundings(["HOME": "/h"])) { path in
+        files[String(FileBytes.name(of: path).dropLast(".toml".count))]
+      }
+    }
+    let both = [account("b"), account("a")]
+    #expect(undecided([:], both) == [SharedHosts(url: "https://h", accounts: ["a", "b"])])
+    #expect(undecided(["a": "default = true\n"], both).isEmpty && undecided(["a": "paths = ['x']\n"], both).isEmpty)
+    #expect(undecided(["a": "default = false\n# default = true"], both).count == 1)
+    #expect(undecided([:], [account("a"), account("b", .new)]).isEmpty && undecided([:], [account("a")]).isEmpty)
+  }
+
   @Test("An account's authority is set where there is none, and only its own is taken away")
   func authority() {
     let key = "http.https://h.sslCAInfo"
@@ -194,6 +214,10 @@ struct GitTests {
     #expect(plan(["/copy.pem"], remove: true) == [["--unset-all", key]])
     #expect(plan(["/copy.pem"], named: nil, remove: false) == [["--unset-all", key]])
     #expect(plan(["/mine.pem"], named: nil, remove: false).isEmpty && plan([], named: nil, remove: false).isEmpty)
+    #expect(
+      GitSetup.authority(
+        key: key, values: ["/copy.pem"], copy: "/copy.pem", named: nil, isKnown: false, remove: false, isOurs: true
+      ).isEmpty, "of a locked vault nobody knows")
   }
 
   @Test(

@@ -40,6 +40,8 @@ struct PretendedMachine {
   var freeBytes = 1 << 30
   var isNetworkFileSystem = false
   var agentChangedAt = 0
+  /// What git says of http.sslCAInfo.
+  var gitAuthority = "/copy.pem"
   var gitHelpers = "credential.https://h.helper\n/opt/bin/git-credential-oauthctl\0"
 
   var machine: Machine {
@@ -59,7 +61,7 @@ struct PretendedMachine {
       isPortFree: { [takenPorts] in !takenPorts.contains($0) }, isLocked: { [lockedFiles] in lockedFiles.contains($0) },
       freeBytes: { [freeBytes] _ in freeBytes },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
-      output: { [gitHelpers] _ in (0, gitHelpers) })
+      output: { [gitHelpers, gitAuthority] in (0, $0.contains("http.sslCAInfo") ? gitAuthority : gitHelpers) })
   }
 }
 

@@ -42,6 +42,16 @@ struct VaultHolderTests {
     }
   }
 
+  @Test("One whose socket is to be seen is not to be killed: this shell is to use it")
+  func seen() throws {
+    for agent in [Self.absent, Self.waiting] {
+      var machine = Self.machine(pid: 55, socket: "/run/other/oauthctl/agent.sock")
+      machine.files["/run/other/oauthctl/agent.sock"] = (.socket, 7, 0o600, "")
+      let found = try Self.vault(machine, agent)
+      #expect(found.fix == .run("export XDG_RUNTIME_DIR=/run/other   # or, to end that agent: kill 55"))
+    }
+  }
+
   @Test("No process that is not an agent is to be killed", arguments: [nil, "vim"])
   func unseen(name: String?) throws {
     for agent in [Self.absent, Self.waiting] {

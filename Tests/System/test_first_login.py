@@ -182,7 +182,7 @@ def test_several_accounts_are_named_each_with_its_command(home, server):
     for name in ("alpha", "beta"):
         define(home, name, f'issuer = "{server.issuer}"', 'client_id = "dev"')
     told = home.oauthctl("login", check=False)
-    assert told.status == 3 and "oauthctl login alpha   or: oauthctl login beta" in told.stderr
+    assert told.status == 3 and "oauthctl login alpha   # or: oauthctl login beta" in told.stderr
     for arguments in (["get-token", "--url", server.issuer], ["curl", server.issuer + "/api/hello"]):
         told = home.oauthctl(*arguments, check=False)
-        assert "oauthctl login alpha   or: oauthctl login beta" in told.stderr
+        assert "oauthctl login alpha   # or: oauthctl login beta" in told.stderr

@@ -155,7 +155,7 @@ def orphan(work):
 def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarted):
     if is_restarted:
         orphan.agent.restart()
-    step = "oauthctl logout work   # or put its file back"
+    step = "put work.toml back into accounts.d; or, to end the login: oauthctl logout work"
     page = orphan.oauthctl("status")
     assert any(line.split()[:3] == ["work", "file", "gone"] for line in page.lines)
     assert "its file is gone, and the login is still kept" in page.stdout and step in page.stdout

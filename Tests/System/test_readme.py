@@ -129,7 +129,7 @@ class Stage:
         """What the person types at a prompt."""
         if question.endswith("[y/N] "):
             return "y"
-        if question.endswith(("passphrase: ", "The same again: ")):
+        if question.endswith(("passphrase: ", "at least): ", "The same again: ")):
             return "correct horse battery"
         if question.endswith("paste it here: "):
             url = re.search(re.escape(self.server.issuer) + r"/authorize\S+", question).group()

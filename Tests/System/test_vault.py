@@ -19,6 +19,7 @@ from support.vault import (
 from support.watch import Watch, files_with
 from support.wire import Wire, WireError
 
+NEW = "New passphrase (8 letters at least): "
 PASSPHRASE, OTHER = "correct horse battery", "staple of another kind"
 CODE = re.compile(r"[0-9A-HJKMNP-TV-Z]{5}(?:-[0-9A-HJKMNP-TV-Z]{5}){5}")
 # Of a hash that takes its time: others can be answered meanwhile.
@@ -113,16 +114,16 @@ def test_status_and_slots_tell_what_opens_the_vault(vault):
 
 def test_a_person_sets_changes_and_removes_a_passphrase_at_a_terminal(vault):
     status, said = at_terminal(
-        vault, "passphrase", "set", answers={"New passphrase: ": PASSPHRASE, "The same again: ": PASSPHRASE})
+        vault, "passphrase", "set", answers={NEW: PASSPHRASE, "The same again: ": PASSPHRASE})
     assert status == 0 and "is set" in said and "key file still opens" in said
     status, said = at_terminal(vault, "passphrase", "set", answers={})
     assert status == 5 and "run: oauthctl vault passphrase change" in said
     for new, again, why in [("short", "short", "8 bytes"), (OTHER, OTHER + "!", "not the same")]:
         status, said = at_terminal(vault, "passphrase", "change", answers={
-            "Current passphrase: ": PASSPHRASE, "New passphrase: ": new, "The same again: ": again})
+            "Current passphrase: ": PASSPHRASE, NEW: new, "The same again: ": again})
         assert status == 64 and why in said
     status, said = at_terminal(vault, "passphrase", "change", answers={
-        "Current passphrase: ": PASSPHRASE, "New passphrase: ": OTHER, "The same again: ": OTHER})
+        "Current passphrase: ": PASSPHRASE, NEW: OTHER, "The same again: ": OTHER})
     assert status == 0 and OTHER not in said and PASSPHRASE not in said
     vault_command(vault, "lock")
     status, said = at_terminal(vault, "unlock", "--passphrase", answers={"Passphrase: ": PASSPHRASE})

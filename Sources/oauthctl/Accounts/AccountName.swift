@@ -15,7 +15,7 @@ enum AccountName {
     guard isValid(name) else {
       throw .usage(
         "\(name): an account name is a letter a-z or digit, then up to 62 of a-z 0-9 . _ -",
-        run: "oauthctl account list")
+        run: "oauthctl account list   # shows those that there are")
     }
   }
 

@@ -89,7 +89,11 @@ struct AgentCommand: ParsableCommand {
         bench.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
       } else {
         bench.terminal.say("The agent runs: pid \(status.pid), \(StatusPage.vaultText(status.vault)).")
-        if status.vault.state == .locked { bench.terminal.warn("it waits for you", run: "oauthctl vault unlock") }
+        if status.vault.state == .locked {
+          bench.terminal.warn("it waits for you", run: "oauthctl vault unlock")
+        } else if let remedy = status.vault.remedy {
+          bench.terminal.warn(status.vault.trouble ?? StatusPage.vaultText(status.vault), run: remedy.text)
+        }
       }
       // This shell has started it, with its own folders.
       if let step = AgentFolders(bench.surroundings, ended).wayBack(from: status) {

@@ -13,7 +13,11 @@ struct LogTail {
     // Before anything is read: what comes between the two is seen by both.
     let changes = follow ? FolderChanges(FileBytes.folder(of: path)) : nil
     guard var file = OpenLog(path) else {
-      throw .local("there is no log yet: \(path): \(FileBytes.errorText())", run: "oauthctl status", status: 1)
+      let isThere = errno != ENOENT
+      let cause = "\(path): \(FileBytes.errorText())"
+      throw isThere
+        ? .local("the log cannot be read: \(cause)", run: "chmod u+r \(FileBytes.quoted(path))", status: 1)
+        : .local("there is no log yet: \(cause)", run: "oauthctl status", status: 1)
     }
     let older = FileBytes.contents(of: path + ".1", limit: 4 << 20) ?? []
     let all = (older + file.more()).split(separator: UInt8(ascii: "\n"))

@@ -142,7 +142,7 @@ struct CurlPolicy: Sendable {
   private func check(header line: String, isExpanded: Bool) throws(Refusal) {
     if isExpanded || Self.isAuthorization(line) {
       throw Refusal(
-        "your own Authorization header would be sent beside the account's", run: "curl itself, or leave it out")
+        "your own Authorization header would be sent beside the account's", run: "leave it out, or run curl itself")
     }
     if anyHost { return }
     if line.hasPrefix("@") {

@@ -6,7 +6,7 @@ struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Looks at everything that has to be right, and says how to mend what is not.",
     discussion: """
-      Starts no agent; with one that runs, it asks the servers of all accounts for their metadata. The exit status is 1
+      Starts no agent; with one that runs, it asks the servers of all accounts for their metadata. The exit status is 1 \
       when something is wrong.
       Example: oauthctl doctor --json | jq '.findings[] | select(.level == "wrong")'
       """)

@@ -35,8 +35,16 @@ struct VaultHolder: Sendable, Equatable {
     let who = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
     return .wrong(
       "vault", reason ?? "it is held by another agent\(who), which this shell does not ask",
-      holder.processID.map { .run("kill \($0) && oauthctl status") }
+      holder.wayThere(patient) ?? holder.processID.map { .run("kill \($0) && oauthctl status") }
         ?? .advice("end the other agent where it runs; it cannot be seen from here (a container, another machine?)"))
+  }
+
+  /// The line that has this shell use the agent, where its socket is to be seen; nil: it is not.
+  private func wayThere(_ patient: Patient) -> Finding.Fix? {
+    guard let socket, let found = patient.machine.status(socket), found.kind == .socket,
+      found.owner == patient.machine.userID
+    else { return nil }
+    return .run(SocketLocation.export(socket) + (processID.map { "   # or, to end that agent: kill \($0)" } ?? ""))
   }
 
   private static func ownSocket(_ patient: Patient) -> String? {

@@ -116,7 +116,7 @@ struct GitCredentialHelper {
   /// How git is told which account: for the whole server, or for this repository's address.
   private static func choice(_ names: [String], at origin: String) -> String {
     let commands = NamedChoice.text(names) { "git config --global credential.\(origin).username \($0)" }
-    return commands + "   (or in the address, like \(address(names, at: origin)))"
+    return commands + "   # or in the address, like \(address(names, at: origin))"
   }
 
   /// Where the user name that git gave is nobody's. One in the address wins over git's configuration, so that is where it

@@ -35,14 +35,15 @@ enum GitSetup {
   static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
 
   /// What sets or takes away `copy`, the path of a ``GitAuthority``, in the place of nothing or of the account's own file
-  /// `named`; any other value is the user's own. `named` is nil where the account has no authority any more.
+  /// `named`; any other value is the user's own. `named` is nil where the account has no authority any more. Without `isKnown`
+  /// (what a login in a locked vault is bound to) nothing is taken away by that.
   static func authority(
-    key: String, values: [String], copy: String, named: String?, remove: Bool, isOurs: Bool
+    key: String, values: [String], copy: String, named: String?, isKnown: Bool = true, remove: Bool, isOurs: Bool
   ) -> [Command] {
     let isCopy = values == [copy]
     let isNamed = named.map { values == [$0] } ?? false
     if remove { return isOurs && (isCopy || isNamed) ? [["--unset-all", key]] : [] }
-    if named == nil { return isCopy ? [["--unset-all", key]] : [] }
+    if named == nil { return isCopy && isKnown ? [["--unset-all", key]] : [] }
     return values.isEmpty || isNamed ? [[key, copy]] : []
   }
 

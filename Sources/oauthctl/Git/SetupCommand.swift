@@ -39,7 +39,12 @@ struct SetupCommand: ParsableCommand {
       defer {
         if !remove {
           warnOfLaterHelpers(hosts, bench)
-          if let accounts { warnOfUnserved(accounts, bench) }
+          if let accounts {
+            warnOfUnserved(accounts, bench)
+            for shared in SharedHosts.undecided(accounts, among: hosts, bench.surroundings) where account == nil {
+              bench.terminal.warn(shared.sentence, run: SharedHosts.advice)
+            }
+          }
         }
       }
       if commands.isEmpty {
@@ -175,7 +180,9 @@ struct SetupCommand: ParsableCommand {
           continue
         }
         let commands = GitSetup.authority(
-          key: key, values: try values(key), copy: path, named: named, remove: remove, isOurs: isOurs)
+          key: key, values: try values(key), copy: path, named: named, isKnown: account.state != .locked,
+          remove: remove,
+          isOurs: isOurs)
         if !commands.isEmpty || named != nil && !remove { return commands }
       }
       if let problem { bench.terminal.warn(problem.sentence ?? "", run: problem.nextStep) }
@@ -198,7 +205,7 @@ struct SetupCommand: ParsableCommand {
           (account.map { "the token of \($0) may not go" } ?? "no account's token may go")
             + " to \(origin): git gets none there",
           run: account.map { "add the host to `hosts` of its file, then: oauthctl account accept \($0)" }
-            ?? "oauthctl login NAME \(origin) --client-id ID   (or add the host to `hosts` of an account's file)")
+            ?? "oauthctl login NAME \(origin) --client-id ID   # or add the host to `hosts` of an account's file")
       }
     }
 

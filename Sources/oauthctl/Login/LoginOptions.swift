@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// The flags of `login`.
 struct LoginOptions: ParsableArguments {
@@ -143,11 +144,24 @@ extension LoginOptions {
       throw .usage("--param \(twice) is given twice", run: nil)
     }
     account.certificateAuthorityFile = certificateAuthority.map { $0.hasPrefix("/") ? $0 : workingFolder + "/" + $0 }
+    try Self.checkCertificates(account.certificateAuthorityFile)
     account.gitUsername = gitUsername
     if account.grant == "password", username == nil {
       throw .usage("the password grant needs your name at the server: --username is missing", run: nil)
     }
     return account
+  }
+
+  /// Nobody reaches a server with a file that names no authority, and libcurl would only say that it cannot import it. One
+  /// that cannot be read is told by the agent, which has to read it.
+  static func checkCertificates(_ path: String?) throws(CommandError) {
+    var found = stat()
+    guard let path, stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, let bytes = FileBytes.contents(of: path)
+    else { return }
+    guard String(decoding: bytes, as: UTF8.self).range(ofText: "CERTIFICATE-----") == nil else { return }
+    throw .configuration(
+      "--ca \(path): it holds no certificate (PEM)", run: "name the file with the certificate of the server's authority"
+    )
   }
 
   private static func clientAuthentication(_ typed: String?) throws(CommandError) -> String? {

@@ -7,7 +7,7 @@ extension SetupCommand {
     static let configuration = CommandConfiguration(
       commandName: "proxy", abstract: "Makes the agent use the proxy of this shell.",
       discussion: """
-        The agent outlives the shell that started it, so it ignores HTTPS_PROXY and NO_PROXY. This takes them over into
+        The agent outlives the shell that started it, so it ignores HTTPS_PROXY and NO_PROXY. This takes them over into \
         its config.toml, once: it shows what it changes, then asks.
         Example: oauthctl setup proxy
         """)

@@ -16,7 +16,7 @@ struct ReloadCommand: ParsableCommand {
     for line in lines.dropLast() { bench.terminal.warn(line) }
     if let last = lines.last {
       throw .configuration(
-        last, run: "oauthctl reload once it is put right; the last good definition holds, where there is one")
+        last, run: "put it right, then: oauthctl reload; the last good definition holds, where there is one")
     }
     bench.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
   }

@@ -7,11 +7,14 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows every account, worst first, and the agent.",
     discussion: """
-      With --watch it goes on until it is interrupted: on a terminal the page is drawn anew as it changes, elsewhere a
+      With --watch it goes on until it is interrupted: on a terminal the page is drawn anew as it changes, elsewhere a \
       line is written for each change.
-      With --check the exit status says whether a person or time is needed: 3 file, 4 login, 5 vault, 6 tried again by
+      With --check the exit status says whether a person or time is needed: 3 file, 4 login, 5 vault, 6 tried again by \
       itself, 9 the server refuses the client; 0 when every account has its token or gets it when it is asked for.
-      Example: oauthctl status --json | jq '.accounts[] | select(.state != "ok")'
+      JSON calls the states ok, refreshing, retrying, expired (idle: renewed when somebody asks), login_pending (logging \
+      in), login_required (login needed), client_rejected (client refused), definition_changed (file changed), \
+      config_invalid (file invalid, or with file_gone: file gone), new, locked.
+      Example: oauthctl status --json | jq '.accounts[] | select(.state == "login_required")'
       """)
 
   @Flag(help: "Prints JSON, as the agent answers it; with --watch, a line for each change.") var json = false

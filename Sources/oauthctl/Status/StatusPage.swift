@@ -48,7 +48,7 @@ struct StatusPage: Sendable {
       ],
       rows: accounts.map { account in
         [
-          clean(account.account), Self.word(account), tokenLeft(account), loginLasts(account),
+          clean(account.account), word(account), tokenLeft(account), loginLasts(account),
           clean(account.host),
         ]
       })
@@ -89,6 +89,11 @@ struct StatusPage: Sendable {
     case .damaged: return vault.gone == true ? "vault gone" : "vault damaged"
     case .failed: return "vault cannot be read"
     }
+  }
+
+  /// Of a vault that is not locked, and that this agent cannot read, nobody knows how its accounts are.
+  private func word(_ account: AccountSummary) -> String {
+    account.state == .locked && [.inUse, .failed].contains(status.vault.state) ? "not known" : Self.word(account)
   }
 
   static func word(_ account: AccountSummary) -> String {

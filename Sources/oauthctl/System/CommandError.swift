@@ -44,7 +44,7 @@ enum CommandError: Error, Equatable {
   var nextStep: String? {
     switch self {
     case .usage(_, let run), .notReachable(_, let run), .local(_, let run, _): return run
-    case .noAnswer: return "oauthctl status"
+    case .noAnswer: return "oauthctl doctor"
     case .silent: return nil
     case .agent(let failure, let account): return failure.hint ?? Self.nextStep(for: failure, account: account)
     }
@@ -67,7 +67,7 @@ enum CommandError: Error, Equatable {
   func choosing(_ command: (String) -> String) -> CommandError {
     guard case .agent(let failure, _) = self, failure.kind == .accountAmbiguous, let names = failure.accounts
     else { return self }
-    return advising(NamedChoice.text(names, command) + (failure.hint.map { "   (or \($0))" } ?? ""))
+    return advising(NamedChoice.text(names, command) + (failure.hint.map { "   # or: \($0)" } ?? ""))
   }
 
   private static func nextStep(for failure: AgentFailure, account: String?) -> String? {
@@ -79,7 +79,8 @@ enum CommandError: Error, Equatable {
     case .configInvalid, .definitionChanged, .clientRejected, .serverRefused: return "oauthctl account show \(name)"
     case .loginRequired, .loginCancelled: return "oauthctl login \(name)"
     case .vaultLocked, .keyMissing: return "oauthctl vault unlock"
-    case .vaultDamaged, .vaultInUse, .storageFailed, .internal: return "oauthctl vault status"
+    case .vaultInUse, .storageFailed: return "oauthctl doctor"
+    case .vaultDamaged, .internal: return "oauthctl vault status"
     case .unavailable, .timeout, .rateLimited, .overloaded, .tokenUnchanged:
       guard let milliseconds = failure.retryAfterMilliseconds else { return "try again later" }
       return "try again in \(Duration.text(seconds: max(1, (milliseconds + 999) / 1000)))"

@@ -88,7 +88,13 @@ struct VaultCommand: ParsableCommand {
       try status.checkThere()
       var answer = try byKeyFile(status, bench)
       if answer == nil { answer = try bySecret(status, bench) }
-      if let answer { bench.terminal.say("Now: \(StatusPage.vaultText(answer)).") }
+      if let answer {
+        let words = recoveryCode ? "vault open, by its recovery code" : StatusPage.vaultText(answer)
+        bench.terminal.say("Now: \(words).")
+        if status.lacksKeyFile, answer.has(.keyFile) {
+          bench.terminal.say("The key file, which was lost, is written anew.")
+        }
+      }
       if let answer, recoveryCode, answer.has(.passphrase) {
         bench.terminal.say(
           "If the passphrase is forgotten: `oauthctl vault passphrase change` takes the recovery code in its place.")
@@ -131,7 +137,7 @@ struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes the vault before the first login does, and prints its recovery code.",
       discussion: """
-        With --anew also where the vault that was here is gone, and will not be put back: every login in it has to be made
+        With --anew also where the vault that was here is gone, and will not be put back: every login in it has to be made \
         again.
         Example: oauthctl vault create > recovery-code.txt
         """)
@@ -176,7 +182,10 @@ struct VaultCommand: ParsableCommand {
       guard status.rolledBack == true else {
         return bench.terminal.say("Nothing to accept: \(StatusPage.vaultText(status)).")
       }
-      let lines = status.reason.map { [$0] } ?? []
+      let lines =
+        (status.reason.map { [$0] } ?? []) + [
+          "Logins that were refreshed since, here or on another machine, may end with the next refresh, there too."
+        ]
       if yes {
         bench.terminal.say(lines)
       } else {
@@ -197,10 +206,11 @@ extension VaultStatusAnswer {
 
   var lacksKeyFile: Bool { slots.contains("\(VaultSlotKind.keyFile.rawValue) (missing)") }
 
-  /// Throws where there was a vault that is gone: nothing opens or changes it.
+  /// Throws where there was a vault that is gone, or one that cannot be read: nothing opens or changes it.
   func checkThere() throws(CommandError) {
-    guard gone == true else { return }
-    throw .local(reason ?? "the vault is gone", run: remedy?.text, status: 5)
+    if gone == true { throw .local(reason ?? "the vault is gone", run: remedy?.text, status: 5) }
+    guard [.failed, .inUse].contains(state) else { return }
+    throw .local(reason ?? StatusPage.vaultText(self), run: remedy?.text, status: 6)
   }
 
   /// What is not as it should be, in one line; nil: nothing.
@@ -211,8 +221,11 @@ extension VaultStatusAnswer {
     switch state {
     case .absent: return nil
     case .open:
-      return rolledBack == true ? .run("oauthctl vault accept-rollback   # if you put a backup back") : nil
+      guard rolledBack == true else { return nil }
+      // Of a counter that cannot be read, which is mended otherwise.
+      return hint.map { Finding.Fix(step: $0) } ?? .run("oauthctl vault accept-rollback   # if you put a backup back")
     case .locked: return .run("oauthctl vault unlock")
+    case .keyMissing where hint != nil: return hint.map { Finding.Fix(step: $0) }
     case .keyMissing:
       // By the passphrase, where it has one: a person knows that, and has the code elsewhere.
       let how = has(.passphrase) ? " && \(VaultCheck.repair(.keyFile))" : " --recovery-code"
@@ -220,8 +233,9 @@ extension VaultStatusAnswer {
     // It looks who that is.
     case .inUse: return .run("oauthctl doctor")
     case .damaged where gone == true:
-      return .advice(
-        "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew")
+      return hint.map { Finding.Fix(step: $0) }
+        ?? .advice(
+          "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew")
     case .damaged where reason?.contains("slot 1:") == true: return .run("oauthctl vault unlock --recovery-code")
     case .damaged: return .advice("oauthctl agent stop, then put a backup in place of \(path)")
     case .failed: return hint.map { Finding.Fix(step: $0) } ?? .run("oauthctl doctor")

@@ -2,14 +2,16 @@ import AgentWire
 import ArgumentParser
 import CLinux
 import Glibc
+import SystemFacts
 
 extension VaultCommand {
   struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Copies the vault, sealed as it is, into one file.",
       discussion: """
-        What opens the vault opens the copy: keep key file or recovery code elsewhere. A backup put back is an old vault:
-        see `oauthctl vault accept-rollback`.
+        What opens the vault opens the copy: keep key file or recovery code elsewhere. The account files in \
+        ~/.config/oauthctl are not in it: copy them too. A backup put back is an old vault: see \
+        `oauthctl vault accept-rollback`.
         Example: oauthctl vault backup ~/backup/vault.db
         """)
     @Argument(help: "The file to write; none may be there.", completion: .file()) var file: String
@@ -32,6 +34,9 @@ extension VaultCommand {
       let shown = bench.surroundings.abbreviated(file)
       bench.terminal.say(
         "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check \(shown)")
+      if let folder = bench.surroundings.folder(.configuration) {
+        bench.terminal.say("The account files are not in it. Copy them too: \(bench.surroundings.abbreviated(folder))")
+      }
     }
 
     /// Whether the agent would take the file for one of its own.
@@ -91,12 +96,17 @@ extension VaultCommand {
       do throws(CommandError) {
         return try bench.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
       } catch {
-        guard case .agent(let failure, _) = error,
+        guard case .agent(var failure, let account) = error else { throw error }
+        if failure.kind == .vaultDamaged {
+          failure.message = "\(file): \(failure.message)"
+          throw .agent(failure, account: account)
+        }
+        guard
           [.keyMissing, .notPermitted, .vaultLocked, .badRequest].contains(failure.kind)
         else { throw error }
         // What the live vault would need opens no copy.
         let command = "oauthctl vault check \(FileBytes.quoted(file))"
-        throw error.advising("\(command) --recovery-code   (or --passphrase, as it was when the copy was made)")
+        throw error.advising("\(command) --recovery-code   # or --passphrase, as it was when the copy was made")
       }
     }
   }
@@ -175,7 +185,7 @@ extension FileBytes {
       descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       self.name = name
       guard descriptor >= 0 else {
-        throw .local("cannot create \(name): \(errorText())", run: nil, status: 3)
+        throw .local("cannot create \(target): \(errorText())", run: nil, status: 3)
       }
     }
 

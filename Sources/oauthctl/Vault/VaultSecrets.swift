@@ -38,7 +38,7 @@ struct VaultSecrets {
 
   /// A new passphrase: twice where it cannot be seen.
   func newPassphrase() throws(CommandError) -> String {
-    let first = try secret("New passphrase", "new passphrase")
+    let first = try secret("New passphrase (8 letters at least)", "new passphrase")
     guard first.utf8.count >= 8 else {
       throw .usage("that passphrase is too short: 8 bytes at least, so 8 plain letters; nothing was changed", run: nil)
     }

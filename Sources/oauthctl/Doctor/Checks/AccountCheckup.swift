@@ -94,7 +94,7 @@ enum AccountCheckup {
     case .definitionChanged:
       return [.wrong("login", reason, Finding.Fix(step: account.hint ?? "oauthctl account accept \(name)"))]
     case .configInvalid where account.fileGone == true:
-      return [.wrong("login", reason, .run(account.hint ?? "oauthctl logout \(name)"))]
+      return [.wrong("login", reason, Finding.Fix(step: account.hint ?? "oauthctl logout \(name)"))]
     // Told by the checks of its file and of the vault.
     case .configInvalid, .locked: return []
     }

@@ -8,7 +8,9 @@ enum AgentCheck {
     case .absent(let error): return [absent(error, patient)]
     case .running(let hello, let status):
       var findings = [age(hello, status, patient)]
-      for remark in status.degraded {
+      // A folder that takes no log is told with the vault, whose files are there, too.
+      let isFolderTold = VaultCheck.stateFolder(patient) != nil
+      for remark in status.degraded where !(isFolderTold && remark.hasPrefix("the log ")) {
         findings.append(
           .wrong(
             "agent", remark,
@@ -36,6 +38,10 @@ enum AgentCheck {
       return .wrong(
         "agent", error.sentence ?? "it does not answer",
         error.nextStep.map { .advice($0) } ?? .run("oauthctl agent log"))
+    }
+    // Told already, and it tells what to do.
+    if SocketCheck.finding(patient).level == .wrong {
+      return .note("agent", "it was not asked: see its socket", nil)
     }
     if let location, location.source != .environment {
       // A socket may outlive its agent; whoever starts the next one takes its place.

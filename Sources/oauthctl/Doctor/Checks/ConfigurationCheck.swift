@@ -34,11 +34,14 @@ enum ConfigurationCheck {
       }
       told.insert(path)
     }
+    findings += parents(patient)
     let place = AgentFolders(patient.surroundings, patient.status)
     if let remark = place.remark, let remedy = place.remedy {
       findings.append(.wrong("configuration", remark, .run(remedy)))
     }
-    let others = (patient.status?.problems ?? []).filter { !told.contains($0.file) }
+    let others = (patient.status?.problems ?? []).filter { problem in
+      !told.contains { problem.file == $0 || problem.file.hasPrefix($0 + "/") }
+    }
     let problems = ProblemText(others, leftOut: patient.status?.problemsLeftOut)
     for line in problems.sentences + (problems.more.map { [$0] } ?? []) {
       findings.append(.wrong("configuration", line, .advice("put it right, then: oauthctl reload")))
@@ -50,6 +53,22 @@ enum ConfigurationCheck {
       ]
     }
     return findings + proxy(folder, patient) + [authorities(patient)]
+  }
+
+  /// The folders above: who may write there puts another folder in the place of ours.
+  private static func parents(_ patient: Patient) -> [Finding] {
+    var paths = [patient.surroundings.home].compactMap(\.self)
+    for kind in AgentFolders.Kind.allCases {
+      guard let folder = patient.surroundings.folder(kind) else { continue }
+      if case let parent = FileBytes.folder(of: folder), !paths.contains(parent) { paths.append(parent) }
+    }
+    return paths.compactMap { path in
+      // Where names are protected (sticky), as in /tmp, others cannot.
+      guard let found = patient.machine.followedStatus(path), found.mode & 0o1002 == 0o002 else { return nil }
+      return .wrong(
+        "configuration", "\(patient.shown(path)) may be written by everybody, so others may replace what is in it",
+        .run("chmod o-w \(patient.quoted(path))"))
+    }
   }
 
   private static func proxy(_ folder: String, _ patient: Patient) -> [Finding] {

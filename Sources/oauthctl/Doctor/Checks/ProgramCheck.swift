@@ -10,8 +10,26 @@ enum ProgramCheck {
   static func findings(_ patient: Patient) -> [Finding] {
     guard let program = patient.machine.program else { return [] }
     let folder = FileBytes.folder(of: program)
-    let missing = ["oauthd", "oauthd-fetch", "oauthd-redirect"].filter {
-      !patient.machine.isExecutable("\(folder)/\($0)")
+    let names = ["oauthd", "oauthd-fetch", "oauthd-redirect"]
+    let missing = names.filter { !patient.machine.isExecutable("\(folder)/\($0)") }
+    let closed = missing.filter { patient.machine.followedStatus("\(folder)/\($0)") != nil }
+    if !closed.isEmpty, closed == missing {
+      return [
+        .wrong(
+          name, "\(closed.joined(separator: " and ")) in \(patient.shown(folder)) may not be run",
+          .run("chmod 755 \(closed.map { patient.quoted("\(folder)/\($0)") }.joined(separator: " "))"))
+      ]
+    }
+    // Groups have their own rules (`staff` in /usr/local of Debian); what everybody may change is nobody's.
+    let open = ([folder] + (["oauthctl"] + names).map { "\(folder)/\($0)" }).filter { path in
+      patient.machine.followedStatus(path).map { $0.mode & 0o002 != 0 } ?? false
+    }
+    if !open.isEmpty {
+      return [
+        .wrong(
+          name, "\(open.map(patient.shown).joined(separator: ", ")): everybody may put another program there",
+          .run("chmod o-w \(open.map(patient.quoted).joined(separator: " "))"))
+      ]
     }
     guard missing.isEmpty else {
       return [

@@ -29,6 +29,11 @@ enum SocketCheck {
     if let problem = location.problem(ofDirectory: folder, uid: machine.userID) {
       return .wrong("socket", "\(patient.shown(location.directory)) \(problem)", fix(folder, location, patient))
     }
+    if folder.owner == machine.userID, folder.mode & 0o700 != 0o700 {
+      return .wrong(
+        "socket", "\(patient.shown(location.directory)) is closed to you (mode \(octal(folder.mode)))",
+        .run("chmod 700 \(patient.quoted(location.directory))"))
+    }
     guard let file = machine.status(location.path) else {
       return location.source == .environment
         ? .wrong("socket", "OAUTHCTL_SOCKET names \(shown), which is not there", .run("unset OAUTHCTL_SOCKET"))
@@ -43,7 +48,12 @@ enum SocketCheck {
     }
     if file.mode & 0o077 != 0 {
       return .wrong(
-        "socket", "\(shown) is open to others (mode \(String(file.mode & 0o777, radix: 8)))",
+        "socket", "\(shown) is open to others (mode \(octal(file.mode)))",
+        .run("chmod 600 \(patient.quoted(location.path))"))
+    }
+    if file.mode & 0o600 != 0o600 {
+      return .wrong(
+        "socket", "\(shown) is closed to you (mode \(octal(file.mode)))",
         .run("chmod 600 \(patient.quoted(location.path))"))
     }
     if location.source == .temporary {
@@ -54,10 +64,16 @@ enum SocketCheck {
     return .ok("socket", "\(shown), yours alone")
   }
 
+  private static func octal(_ mode: UInt32) -> String { String(mode & 0o777, radix: 8) }
+
   private static func fix(
     _ folder: SocketLocation.FileStatus, _ location: SocketLocation, _ patient: Patient
   ) -> Finding.Fix {
-    folder.kind == .directory && folder.owner == patient.machine.userID
+    // Whatever it names may be everybody's, as /tmp is.
+    if location.source == .environment {
+      return .run("unset OAUTHCTL_SOCKET   # or set it to a socket in a folder of yours alone")
+    }
+    return folder.kind == .directory && folder.owner == patient.machine.userID
       ? .run("chmod 700 \(patient.quoted(location.directory))")
       : .advice("move it out of the way; the agent makes its own")
   }

@@ -72,9 +72,40 @@ enum ToolCheck {
           .advice("take that helper out, or put it before oauthctl: git config --global --edit"))
       ]
     }
+    if missing.isEmpty {
+      if let finding = authority(ours, patient) { return [finding] }
+      let helped = Set(ours.filter { !$0.command.contains(" --account ") }.map(\.url))
+      let asked = hosts.filter { helped.contains(GitSetup.url(host: $0)) }.sorted()
+      if let shared = SharedHosts.undecided(patient.accounts, among: asked, patient.surroundings, patient.machine.text)
+        .first
+      {
+        return [.note("git", shared.sentence, .advice(SharedHosts.advice))]
+      }
+    }
     return missing.isEmpty
       ? [.ok("git", "it asks oauthctl for the hosts of your accounts")]
       : [.note("git", "it does not ask oauthctl for \(missing.joined(separator: ", "))", .run("oauthctl setup git"))]
+  }
+
+  /// Servers of a private authority, which git has to be told of; so many are looked at.
+  private static let mostAuthorities = 20
+
+  private static func authority(_ ours: [GitConfiguration.Helper], _ patient: Patient) -> Finding? {
+    let urls = Set(ours.map(\.url))
+    var looked: Set<String> = []
+    for account in patient.accounts where account.certificateAuthorityFile != nil && account.state != .new {
+      for url in account.hosts.map({ GitSetup.url(host: $0) }) where urls.contains(url) && !looked.contains(url) {
+        guard let part = GitSetup.authorityPart(of: url), PrivateAuthority.counts(for: part, of: account)
+        else { continue }
+        guard looked.count < mostAuthorities else { return nil }
+        looked.insert(url)
+        let found = patient.machine.output(["git", "config", "--global", "--get-urlmatch", "http.sslCAInfo", url])
+        guard let found, found.text.trimmed.isEmpty else { continue }
+        return .wrong(
+          "git", "it does not know the authority of \(url) (\(account.account)'s ca_file)", .run("oauthctl setup git"))
+      }
+    }
+    return nil
   }
 
   private static func curl(_ patient: Patient) -> [Finding] {

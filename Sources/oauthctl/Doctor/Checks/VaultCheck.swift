@@ -7,7 +7,7 @@ enum VaultCheck {
   static let leastFreeBytes = 16 << 20
 
   static func findings(_ patient: Patient) -> [Finding] {
-    var findings = [state(patient)]
+    var findings: [Finding] = []
     let vault = vaultFolder(patient)
     if let vault, patient.machine.status(vault) != nil {
       let disk = disk(vault, patient)
@@ -24,9 +24,26 @@ enum VaultCheck {
             "key file", "\(patient.shown(key)) is gone: after its next start the agent has no key",
             .run(repair(.keyFile))))
       }
-      findings += privacy(of: key, isFolder: false, patient)
+      for file in [key, "\(state)/vault.commits"] { findings += privacy(of: file, isFolder: false, patient) }
     }
-    return findings
+    if let folder = stateFolder(patient) { findings.append(folder) }
+    let state = state(patient)
+    // One that cannot be read because of such a fault is that fault, told once.
+    let isTold = state.level == .wrong && findings.contains { $0.level == .wrong && $0.check != "disk" }
+    return (isTold && patient.status?.vault.state == .failed ? [] : [state]) + findings
+  }
+
+  /// What is wrong with the folder of key file, commit counter and log; nil: nothing.
+  static func stateFolder(_ patient: Patient) -> Finding? {
+    guard let folder = patient.status?.folders?["state"] ?? patient.surroundings.folder(.state),
+      let found = patient.machine.status(folder), found.kind == .directory, found.owner == patient.machine.userID
+    else { return nil }
+    let isClosed = found.mode & 0o700 != 0o700
+    guard isClosed || found.mode & 0o022 != 0 else { return nil }
+    return .wrong(
+      "key file",
+      "\(patient.shown(folder)) \(isClosed ? "is closed to you" : "may be written by others") "
+        + "(mode \(String(found.mode & 0o777, radix: 8)))", .run("chmod 700 \(patient.quoted(folder))"))
   }
 
   private static func vaultFolder(_ patient: Patient) -> String? {
@@ -44,13 +61,15 @@ enum VaultCheck {
       return VaultHolder.finding(in: folder, reason: nil, patient)
         ?? .ok("vault", "\(patient.shown(folder)) (the agent knows whether it opens)")
     }
-    let reason = vault.reason ?? StatusPage.vaultText(vault)
+    let words = vault.reason ?? StatusPage.vaultText(vault)
+    // The line begins with that word.
+    let reason = vault.reason == nil && words.hasPrefix("vault ") ? String(words.dropFirst("vault ".count)) : words
     if vault.state == .absent { return .ok("vault", "none yet; the first login makes it") }
     if vault.state == .inUse {
       return vaultFolder(patient).flatMap { VaultHolder.finding(in: $0, reason: reason, patient) }
         ?? .wrong("vault", reason, .run("oauthctl vault status"))
     }
-    if let remedy = vault.remedy {
+    if let remedy = vault.remedy.map({ $0 == .run("oauthctl doctor") ? .run("oauthctl agent log -n 20") : $0 }) {
       // A person has locked it, and knows.
       return vault.state == .locked ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
     }
@@ -79,6 +98,13 @@ enum VaultCheck {
     guard let state = patient.surroundings.folder(.state),
       patient.machine.status("\(state)/vault.commits") != nil, let folder = vaultFolder(patient)
     else { return nil }
+    if let home = patient.surroundings.home, case let usual = home + "/.local/share/oauthctl/vault.db",
+      usual != "\(folder)/vault.db", patient.machine.status(usual) != nil
+    {
+      return .wrong(
+        "vault", "there is none at \(patient.shown(folder)), and there is one at \(patient.shown(usual))",
+        .run("unset XDG_DATA_HOME"))
+    }
     let vault = VaultStatusAnswer(state: .damaged, slots: [], path: "\(folder)/vault.db", gone: true)
     return vault.remedy.map { .wrong("vault", "its file \(patient.shown(vault.path)) is gone", $0) }
   }
@@ -117,10 +143,12 @@ enum VaultCheck {
           .run("chown \(patient.machine.userID) \(patient.quoted(path))"))
       ]
     }
-    guard found.mode & 0o077 != 0, found.kind != .symbolicLink else { return [] }
+    let own: UInt32 = isFolder ? 0o700 : 0o600
+    guard found.mode & 0o077 != 0 || found.mode & own != own, found.kind != .symbolicLink else { return [] }
+    let whose = found.mode & 0o077 != 0 ? "open to others" : "closed to you"
     return [
       .wrong(
-        check, "\(patient.shown(path)) is open to others (mode \(String(found.mode & 0o777, radix: 8)))",
+        check, "\(patient.shown(path)) is \(whose) (mode \(String(found.mode & 0o777, radix: 8)))",
         .run("chmod \(isFolder ? "700" : "600") \(patient.quoted(path))"))
     ]
   }
