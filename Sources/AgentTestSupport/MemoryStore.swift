@@ -21,6 +21,7 @@ package final class MemoryStore: RecordStore {
     var letterFailures: [VaultError] = []
     var isShut = false
     var takesNoSpill = false
+    var gonePut: Int?
   }
 
   private let state = Mutex(State())
@@ -40,6 +41,9 @@ package final class MemoryStore: RecordStore {
 
   /// The next loads fail, one with each of `errors`.
   package func failLoads(_ errors: [VaultError]) { state.withLock { $0.loadFailures += errors } }
+
+  /// From the `n`th put from now on, counted from 1, all fail, as where the vault's file is gone; nil: it is back.
+  package func setGone(fromPut n: Int?) { state.withLock { state in state.gonePut = n.map { state.puts + $0 } } }
 
   /// Nothing is kept aside any more.
   package func failSpills() { state.withLock { $0.takesNoSpill = true } }
@@ -91,6 +95,7 @@ package final class MemoryStore: RecordStore {
     let failure: VaultError? = state.withLock { state in
       state.puts += 1
       if let failure = state.failures.removeValue(forKey: state.puts) { return failure }
+      if let gone = state.gonePut, state.puts >= gone { return .gone(path: "/vault") }
       if let stored = state.records[record.id], stored.version >= record.version {
         return .staleVersion(stored: stored.version)
       }

@@ -14,9 +14,9 @@ struct AnewTests {
     try await bench.logIn()
     bench.vault.setGone()
     bench.clock.advance(by: 3_601)
-    bench.store.fail(put: 2)
+    bench.store.setGone(fromPut: 2)
     bench.store.failSpills()
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .storageFailed)
+    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
     #expect(bench.refreshes == 1)
   }
 
@@ -37,6 +37,7 @@ struct AnewTests {
   func back() async throws {
     try await rotateUnsaved()
     #expect(await begin().value?.created == false)
+    bench.store.setGone(fromPut: nil)
     try await isRefreshed()
   }
 
@@ -45,6 +46,7 @@ struct AnewTests {
     try await rotateUnsaved()
     bench.vault.onCreate { .failure(AgentFailure(.storageFailed, "disk")) }
     #expect(await bench.failure(VaultCreate(anew: true))?.kind == .storageFailed)
+    bench.store.setGone(fromPut: nil)
     try await isRefreshed()
   }
 
