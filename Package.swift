@@ -117,7 +117,7 @@ let package = Package(
     module("SystemFacts"),
 
     // The client's side of the socket
-    module("AgentWire"),
+    module("AgentWire", ["SystemFacts"]),
     module("AgentClient", ["AgentWire", "CLinux", "SystemFacts"]),
     module("HelperFormats", ["HTTPTerms"]),
 
@@ -126,7 +126,9 @@ let package = Package(
     module("FetchWire"),
     module("OAuthProtocol", ["HTTPTerms", "Sealing"]),
     module("TokenVault", ["Sealing", "SystemFacts", "CSQLite", "CLinux"]),
-    module("AgentCore", ["AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", heapModule, logging]),
+    module(
+      "AgentCore",
+      ["AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", "SystemFacts", heapModule, logging]),
     module(
       "AgentRuntime",
       [

@@ -1,3 +1,5 @@
+import SystemFacts
+
 /// Where the agent's socket is. Both ends resolve it by the same rules.
 package struct SocketLocation: Sendable, Equatable {
   /// What decided.
@@ -74,10 +76,7 @@ package struct SocketLocation: Sendable, Equatable {
     let tail = "/oauthctl/agent.sock"
     let isPlain = path.hasSuffix(tail) && path.utf8.count > tail.utf8.count
     let (name, value) = isPlain ? ("XDG_RUNTIME_DIR", String(path.dropLast(tail.count))) : ("OAUTHCTL_SOCKET", path)
-    let isBare = value.utf8.allSatisfy { (0x2D...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || $0 == 0x5F }
-    let parts = value.split(separator: "'", omittingEmptySubsequences: false)
-    let quoted = isBare ? value : "'\(parts.joined(separator: "'\\''"))'"
-    return "export \(name)=\(PrintableText.escaped(quoted))"
+    return "export \(name)=\(PrintableText.escaped(ShellWord.quoted(value)))"
   }
 
   /// The directory of the socket.

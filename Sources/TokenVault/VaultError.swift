@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// Why the vault did not do what it was asked. No text holds a secret.
 package enum VaultError: Error, Equatable, Sendable {

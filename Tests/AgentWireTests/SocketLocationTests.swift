@@ -119,6 +119,18 @@ struct SocketLocationTests {
     #expect(named.problem(ofDirectory: Status(kind: .directory, owner: 5, mode: 0o700), uid: 1000) != nil)
     #expect(SocketLocation(path: "/b.sock", source: .environment).directory == "/")
   }
+
+  @Test(
+    "The line that has a shell use another agent is one word to the shell, whatever the path holds",
+    arguments: [
+      ("/run/user/1/oauthctl/agent.sock", "export XDG_RUNTIME_DIR=/run/user/1"),
+      ("/x/other.sock", "export OAUTHCTL_SOCKET=/x/other.sock"),
+      ("/x y/oauthctl/agent.sock", "export XDG_RUNTIME_DIR='/x y'"),
+      ("/x'\u{301};id", #"export OAUTHCTL_SOCKET='/x'\''"# + "\u{301};id'"),
+    ])
+  func export(path: String, line: String) {
+    #expect(Array(SocketLocation.export(path).utf8) == Array(line.utf8))
+  }
 }
 
 @Suite("Text of others")

@@ -238,13 +238,4 @@ struct GitTests {
       ("/opt/oauthctl git-credential --account", false), ("/opt/oauthctl get-token --account work", false),
     ])
   func known(value: String, isOurs: Bool) { #expect(GitSetup.isOurs(value) == isOurs) }
-
-  @Test("A word for a shell is quoted byte by byte: an accent hides no quotation mark")
-  func quoted() {
-    let words = [
-      ("plain/word", "plain/word"), ("", "''"), ("a b", "'a b'"),
-      ("x'\u{301};id;'", #"'x'\''"# + "\u{301}" + #";id;'\'''"#),
-    ]
-    for (word, expected) in words { #expect(Array(FileBytes.quoted(word).utf8) == Array(expected.utf8)) }
-  }
 }

@@ -1,4 +1,5 @@
 package import AgentWire
+import SystemFacts
 package import TokenVault
 
 extension AgentFailure {
@@ -81,8 +82,7 @@ extension AgentFailure {
     case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
     case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
     case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .slotDamaged, .slotsChanged, .unusablePassphrase,
-      .noSuchSlot,
-      .slotNeeded, .tooManyUnlocks, .tooManyTries:
+      .noSuchSlot, .slotNeeded, .tooManyUnlocks, .tooManyTries:
       self.init(slot: error)
     }
   }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// Folders that hold secrets: ours, no links, closed to others.
 enum PrivateDirectory {

@@ -47,7 +47,7 @@ struct AgentFolders: Sendable {
       if let home = surroundings.home, FileBytes.isSamePlace(base, home + kind.fallback) {
         unset.append(kind.variable)
       } else {
-        lines.append("export \(kind.variable)=\(FileBytes.quoted(base))")
+        lines.append("export \(kind.variable)=\(ShellWord.quoted(base))")
       }
     }
     if !unset.isEmpty { lines.insert("unset " + unset.joined(separator: " "), at: 0) }
@@ -82,7 +82,7 @@ struct AgentFolders: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      run: "mv \(FileBytes.quoted(file)) \(FileBytes.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy)"
+      run: "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy)"
     )
   }
 

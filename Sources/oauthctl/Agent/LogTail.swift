@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// The two files of the log of an agent that `oauthctl` started, as one; the lines are shown escaped.
 struct LogTail {
@@ -16,7 +17,7 @@ struct LogTail {
       let isThere = errno != ENOENT
       let cause = "\(path): \(FileBytes.errorText())"
       throw isThere
-        ? .local("the log cannot be read: \(cause)", run: "chmod u+r \(FileBytes.quoted(path))", status: 1)
+        ? .local("the log cannot be read: \(cause)", run: "chmod u+r \(ShellWord.quoted(path))", status: 1)
         : .local("there is no log yet: \(cause)", run: "oauthctl status", status: 1)
     }
     let older = FileBytes.contents(of: path + ".1", limit: 4 << 20) ?? []

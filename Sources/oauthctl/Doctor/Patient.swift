@@ -59,7 +59,7 @@ struct Patient: Sendable {
   func shown(_ path: String) -> String { surroundings.abbreviated(path) }
 
   /// A path as a word of a shell's command.
-  func quoted(_ path: String) -> String { FileBytes.quoted(path) }
+  func quoted(_ path: String) -> String { ShellWord.quoted(path) }
 
   /// Ends the running agent, and starts another.
   var restart: Finding.Fix { .run(status == nil ? "oauthctl status" : "oauthctl agent restart") }

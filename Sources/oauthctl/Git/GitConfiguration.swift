@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// What git's configuration says of helpers, as `git config --null --get-regexp` lists it.
 enum GitConfiguration {
@@ -44,7 +45,7 @@ enum GitConfiguration {
   /// What takes ours out for `urls`, all of which are ours.
   static func removal(of urls: [String], in helpers: [Helper]) -> String {
     let isAll = helpers.allSatisfy { !GitSetup.isOurs($0.command) || urls.contains($0.url) }
-    return "oauthctl setup git --remove" + (isAll ? "" : urls.map { " --host \(FileBytes.quoted($0))" }.joined())
+    return "oauthctl setup git --remove" + (isAll ? "" : urls.map { " --host \(ShellWord.quoted($0))" }.joined())
   }
 
   /// Asks git. False where it does not answer.

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPTerms
+import SystemFacts
 
 /// What `oauthctl setup git` changes in git's global configuration: per host, an empty `helper`, which switches off the
 /// ones before, and ours. Rules only; `SetupCommand` runs git.
@@ -129,6 +130,6 @@ enum GitSetup {
 
   /// A command as a person would type it.
   static func shown(_ command: Command) -> String {
-    (["git", "config", "--global"] + command).map(FileBytes.quoted).joined(separator: " ")
+    (["git", "config", "--global"] + command).map(ShellWord.quoted).joined(separator: " ")
   }
 }

@@ -35,6 +35,7 @@ struct SetupCommand: ParsableCommand {
       try GitSetup.checkFile(bench.surroundings)
       let hosts = try hosts(bench)
       let accounts = try? bench.allAccounts()
+      let before = try configuration()
       let (commands, copies) = try plan(hosts, accounts ?? [], bench)
       defer {
         if !remove {
@@ -64,7 +65,7 @@ struct SetupCommand: ParsableCommand {
             "Make these changes to git's global configuration?", about: lines, otherwise: sameWithYes)
         else { throw .silent(status: 1) }
         // Somebody else's change, made while the question stood, would be undone.
-        guard try plan(hosts, accounts ?? [], bench).commands == commands else {
+        guard try configuration() == before else {
           throw .configuration(
             "git's configuration was changed meanwhile; nothing is written",
             run: sameWithYes.replacingFirst(" --yes", with: ""))
@@ -84,8 +85,8 @@ struct SetupCommand: ParsableCommand {
     private var sameWithYes: String {
       var words = ["oauthctl", "setup", "git", "--yes"]
       if remove { words.append("--remove") }
-      for host in host { words += ["--host", FileBytes.quoted(host)] }
-      if let account { words += ["--account", FileBytes.quoted(account)] }
+      for host in host { words += ["--host", ShellWord.quoted(host)] }
+      if let account { words += ["--account", ShellWord.quoted(account)] }
       return words.joined(separator: " ")
     }
 
@@ -181,8 +182,7 @@ struct SetupCommand: ParsableCommand {
         }
         let commands = GitSetup.authority(
           key: key, values: try values(key), copy: path, named: named, isKnown: account.state != .locked,
-          remove: remove,
-          isOurs: isOurs)
+          remove: remove, isOurs: isOurs)
         if !commands.isEmpty || named != nil && !remove { return commands }
       }
       if let problem { bench.terminal.warn(problem.sentence ?? "", run: problem.nextStep) }
@@ -223,6 +223,12 @@ struct SetupCommand: ParsableCommand {
           "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",
           run: "take that helper out, or put it before oauthctl: git config --global --edit")
       }
+    }
+
+    /// Everything in git's global configuration.
+    private func configuration() throws(CommandError) -> String {
+      // Unlike `--list` it is silent where there is no file yet.
+      try git(["config", "--global", "--null", "--get-regexp", "."]).text
     }
 
     private func git(_ arguments: [String]) throws(CommandError) -> (status: Int32, text: String) {

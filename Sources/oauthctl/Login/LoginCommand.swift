@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import Glibc
+import SystemFacts
 
 struct LoginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -86,7 +87,7 @@ struct LoginCommand: ParsableCommand {
   private static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
 
   private static func commandLine(_ words: [String]) -> String {
-    (["oauthctl"] + words.map(FileBytes.quoted)).joined(separator: " ")
+    (["oauthctl"] + words.map(ShellWord.quoted)).joined(separator: " ")
   }
 
   private func accountName(_ bench: Workbench, isNew: Bool) throws(CommandError) -> String {

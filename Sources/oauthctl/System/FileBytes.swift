@@ -164,30 +164,9 @@ enum FileBytes {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// A word of a shell's command, which is read byte by byte: an accent after a quotation mark does not hide it.
-  static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty
-      && word.utf8.allSatisfy {
-        switch $0 {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "/._-+@%,=:".utf8.contains($0)
-        }
-      }
-    if isPlain { return word }
-    let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
-    return "'" + parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "'\\''") + "'"
-  }
-
   /// Whether two paths are the same place, whatever links lead there.
   static func isSamePlace(_ one: String, _ other: String) -> Bool {
-    func resolved(_ path: String) -> String {
-      guard let real = realpath(path, nil) else { return path }
-      defer { free(real) }
-      return String(cString: real)
-    }
-    return one == other || resolved(one) == resolved(other)
+    return one == other || target(of: one) == target(of: other)
   }
 
   /// The last component of a path.

@@ -105,7 +105,7 @@ extension VaultCommand {
           [.keyMissing, .notPermitted, .vaultLocked, .badRequest].contains(failure.kind)
         else { throw error }
         // What the live vault would need opens no copy.
-        let command = "oauthctl vault check \(FileBytes.quoted(file))"
+        let command = "oauthctl vault check \(ShellWord.quoted(file))"
         throw error.advising("\(command) --recovery-code   # or --passphrase, as it was when the copy was made")
       }
     }
