@@ -3,35 +3,23 @@ import Sealing
 
 /// One binding compared with the one that would take its place, discovered endpoints included.
 extension DefinitionBinding {
-  /// SHA-256 in hex over every member, each with its length: what a person agreed to, in one word.
+  /// Over every member: what a login would be bound to, in one word.
   package var digest: String {
-    var bytes: [UInt8] = []
-    func add(_ text: String?) {
-      guard let text else { return bytes.append(0) }
-      bytes.append(1)
-      let length = UInt64(text.utf8.count)
-      bytes += (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
-      bytes += text.utf8
-    }
-    func add(_ texts: [String]) {
-      add(String(texts.count))
-      for text in texts { add(text) }
-    }
-    add("oauthctl binding 1")
-    for text in [issuer, clientID, clientAuthentication, tokenEndpoint] { add(text) }
-    for text in [authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint] { add(text) }
-    add(redirectURI)
-    add(hosts.sorted())
-    for text in [certificateAuthorityFile, certificateAuthorityDigest, proxy] { add(text) }
-    add(tokenParameters.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
-    add(request == nil ? nil : "request")
+    var digest = TextDigest("oauthctl binding 1")
+    for text in [issuer, clientID, clientAuthentication, tokenEndpoint] { digest.add(text) }
+    for text in [authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint] { digest.add(text) }
+    digest.add(redirectURI)
+    digest.add(hosts.sorted())
+    for text in [certificateAuthorityFile, certificateAuthorityDigest, proxy] { digest.add(text) }
+    digest.add(tokenParameters.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    digest.add(request == nil ? nil : "request")
     if let request {
-      for texts in [request.scope, request.resource, request.audience] { add(texts) }
-      add(request.username)
+      for texts in [request.scope, request.resource, request.audience] { digest.add(texts) }
+      digest.add(request.username)
     }
-    add(resending?.ambiguousRetry.rawValue)
-    add(resending?.reuseGrace)
-    return Hex.encode(Digest.sha256(bytes))
+    digest.add(resending?.ambiguousRetry.rawValue)
+    digest.add(resending?.reuseGrace)
+    return digest.hex
   }
 
   /// Where requests would go, by the keys of an account file.

@@ -39,14 +39,11 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     return place
   }
 
-  /// SHA-256 in hex: what a person was shown, in one word.
+  /// What a person was shown, in one word.
   var digest: String {
-    var bytes: [UInt8] = []
-    for text in [issuer, certificateAuthorityDigest ?? ""] + Self.receivers.map({ endpoints[$0] ?? "" }) {
-      bytes += "\(text.utf8.count):".utf8
-      bytes += text.utf8
-    }
-    return Hex.encode(Digest.sha256(bytes))
+    var digest = TextDigest("oauthctl secret place 1")
+    for text in [issuer, certificateAuthorityDigest] + Self.receivers.map({ endpoints[$0] }) { digest.add(text) }
+    return digest.hex
   }
 
   /// By which a person knows it: the issuer, and each endpoint that gets the secret and is not of the issuer's origin.
