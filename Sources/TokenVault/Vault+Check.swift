@@ -87,6 +87,7 @@ extension Vault {
       recordCount: catalogue.entries.count, commit: catalogue.commit, openedBy: openedBy,
       slots: catalogue.status(of: slots, keys: keys))
   }
+
   /// Throws `otherKey` where the copy's catalogue does not open with the open vault's key: it may be sealed under the key
   /// of before a rekey. It is damaged where the key file, which a rekey replaces, opens its slot.
   private func checkKey(

@@ -72,12 +72,19 @@ extension Vault {
     return known
   }
 
-  /// Reads or writes the counter again where that failed: whoever asks is told of no fault that was mended.
+  /// Reads or writes the counter again where that failed: whoever asks is told of no fault that was mended. A counter that
+  /// is ahead of the vault is never written over: it tells that the vault is old.
   func lookAtCounterAgain() {
     guard var session else { return }
     if case .counterUnreadable = rollback?.cause { rollback = judgeCounter(&session) }
     if session.isCounterUnwritten {
       do throws(VaultError) {
+        if case .commit(let outside, _) = try session.counter.read(), outside > session.catalogue.commit {
+          session.counterWritten()
+          rollback = judgeCounter(&session)
+          self.session = session
+          return
+        }
         try session.counter.replaceOther(by: session.catalogue.commit)
         try session.counter.write(session.catalogue.commit)
         session.counterWritten()

@@ -265,6 +265,25 @@ struct RollbackTests {
     #expect((expected != nil) == isOld && cause == (isOld ? .older : nil))
   }
 
+  @Test(
+    "A counter that can be read again is not written over where it is ahead, though the vault has but its first commit")
+  func aheadOfTheFirst() async throws {
+    let (vault, path) = (scratch.vault(), scratch.location.counterFile)
+    _ = try await vault.create()
+    await vault.close()
+    let first = try scratch.read(scratch.location.databaseFile)
+    try await vault.put(.sample(1))
+    try await vault.put(.sample(1, version: 2))
+    await vault.close()
+    try scratch.write(first, to: scratch.location.databaseFile)
+    #expect(chmod(path, 0o666) == 0)
+    _ = try await vault.loadAll()
+    #expect(await vault.status().counterProblem != nil)
+    #expect(chmod(path, 0o600) == 0)
+    #expect(await vault.status().rollback == Rollback(found: 1, expected: 3))
+    #expect(try await vault.counterOutside() == .commit(3))
+  }
+
   @Test("A counter that cannot be written costs no record, only a line in the status")
   func unwritableCounter() async throws {
     let vault = scratch.vault()
