@@ -230,8 +230,8 @@ package struct AgentRouter: LineResponder {
     await service.lookAtRollback()
     do throws(AgentFailure) {
       page = try await service.list(limit: request.limit, after: request.after)
-      let changed = page.accounts.first { $0.state == .definitionChanged && $0.certificateAuthorityFile != nil }
-      if let changed, await service.lookAgain(changed.account) {
+      let changed = page.accounts.filter { $0.state == .definitionChanged && $0.certificateAuthorityFile != nil }
+      if await service.lookAtAuthorities(of: changed.map(\.account)) {
         page = try await service.list(limit: request.limit, after: request.after)
       }
     } catch {

@@ -9,14 +9,19 @@ extension CredentialService {
     return machine.isRolledBack || machine.isAuthorityChanged
   }
 
-  /// Looks again at what holds `name` back. Returns whether anything was read anew.
-  @discardableResult package func lookAgain(_ name: String) async -> Bool {
-    await lookAtRollback()
-    guard let machine = accounts[name]?.machine, machine.isAuthorityChanged,
-      let agreed = machine.record?.grant?.binding.route.authority, case .success = await configuration.content(agreed)
-    else { return false }
-    _ = await filesChanged()
-    return true
+  /// Reads the files again where the private authority of one of `names` is the one that was agreed to. Returns whether
+  /// that is so.
+  package func lookAtAuthorities(of names: [String]) async -> Bool {
+    // Many accounts have one in common.
+    let agreed = names.compactMap { accounts[$0]?.machine }.filter(\.isAuthorityChanged)
+      .compactMap { $0.record?.grant?.binding.route.authority }
+    for authority in Set(agreed) {
+      if case .success = await configuration.content(authority) {
+        _ = await filesChanged()
+        return true
+      }
+    }
+    return false
   }
 
   /// A commit counter that could not be read may be readable by now.

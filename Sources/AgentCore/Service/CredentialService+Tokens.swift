@@ -17,7 +17,8 @@ extension CredentialService {
     }
     var choice = try select(request)
     if mayBeMended(choice.name) {
-      await lookAgain(choice.name)
+      await lookAtRollback()
+      _ = await lookAtAuthorities(of: [choice.name])
       choice = try select(request)
     }
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))

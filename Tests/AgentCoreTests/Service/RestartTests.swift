@@ -243,6 +243,27 @@ struct RestartTests {
     }
   }
 
+  @Test("the status finds an authority that was put back behind an account that is changed otherwise")
+  func authorityPutBackBehindAnother() async throws {
+    func definition(_ name: String, _ digest: String, hosts: [String] = []) -> AccountDefinition {
+      .browser.changed {
+        $0.name = name
+        $0.certificateAuthorityFile = "/\(name).pem"
+        $0.certificateAuthorityDigest = digest
+        $0.hosts = hosts
+      }
+    }
+    let bench = Bench([definition("a", "1"), definition("b", "1")])
+    for name in ["a", "b"] { try await bench.logIn(name, request: name) }
+    let changed = definition("a", "1", hosts: ["http://127.0.0.1:9"])
+    bench.configuration.set([changed, definition("b", "2")])
+    _ = try await bench.call(ConfigReload())
+    #expect(try await bench.call(AgentStatus()).accounts.map(\.state) == [.definitionChanged, .definitionChanged])
+    bench.configuration.set([changed, definition("b", "1")])
+    let states = try await bench.call(AgentStatus()).accounts.map { "\($0.account) \($0.state.rawValue)" }
+    #expect(states == ["a definition_changed", "b ok"])
+  }
+
   @Test(
     "a login in an older vault is refreshed after a restart, but not after another rollback", arguments: [9, 10, nil])
   func loginAfterRollback(later: UInt64?) async throws {
