@@ -41,7 +41,7 @@ struct AccountFile: Sendable {
   func isStill(_ written: Written) -> Bool { current == written }
 
   private var current: Written? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()

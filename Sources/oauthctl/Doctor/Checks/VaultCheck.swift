@@ -98,8 +98,8 @@ enum VaultCheck {
     guard let state = patient.surroundings.folder(.state),
       patient.machine.status("\(state)/vault.commits") != nil, let folder = vaultFolder(patient)
     else { return nil }
-    if let home = patient.surroundings.home, case let usual = home + "/.local/share/oauthctl/vault.db",
-      usual != "\(folder)/vault.db", patient.machine.status(usual) != nil
+    if let data = BaseFolder.data.path(value: nil, home: patient.surroundings.home),
+      case let usual = data + "/oauthctl/vault.db", usual != "\(folder)/vault.db", patient.machine.status(usual) != nil
     {
       return .wrong(
         "vault", "there is none at \(patient.shown(folder)), and there is one at \(patient.shown(usual))",
