@@ -6,16 +6,19 @@ OAUTHCTL_BIN names the folder of the programs (default: .build/release of this p
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from prove.faults import log_in, server_of
 from support import processes
 from support.home import Home
 from systemd.machine import Machine, missing
 from support.listener import Listener
+from support.vault import made_vault
 from world.server import AuthorizationServer, Settings, site_template
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -100,6 +103,31 @@ def world(scratch):
 def dot(world):
     """django-oauth-toolkit with the default settings: tokens that live 5 minutes, rotation without grace."""
     return world()
+
+
+@pytest.fixture
+def server(home):
+    """A server that rotates without grace: an old refresh token that is sent ends the login."""
+    started = server_of(home, "strict")
+    yield started
+    started.process.send_signal(signal.SIGCONT)
+    home.agent.stop()
+    started.stop()
+
+
+@pytest.fixture
+def vault(home, server):
+    """A running agent, a login `work`, and a vault with key file and recovery code: `code`."""
+    home.agent.start()
+    home.code = made_vault(home)
+    log_in(home, server)
+    return home
+
+
+@pytest.fixture
+def work(vault):
+    """A running agent, and a login `work`."""
+    return vault
 
 
 @pytest.fixture

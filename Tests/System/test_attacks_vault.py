@@ -1,42 +1,18 @@
 """Attacks on the vault by a program of the same user that knows an old secret, and by a file that is to be checked."""
 
 import json
-import signal
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from prove.faults import log_in, refresh, server_of
+from prove.faults import refresh
 from support.login import get_token
 from support.terminal import run_at_terminal
-from support.vault import made_vault, set_passphrase, status, vault_file
+from support.vault import set_passphrase, status, vault_command, vault_file
 from support.wire import Wire
 
 LEAKED, NEW, THEIRS = "leaked passphrase", "new and secret", "the thief's own"
-
-
-@pytest.fixture
-def server(home):
-    started = server_of(home, "strict")
-    yield started
-    started.process.send_signal(signal.SIGCONT)
-    home.agent.stop()
-    started.stop()
-
-
-@pytest.fixture
-def vault(home, server):
-    """A running agent, a login `work`, and a vault with key file and recovery code: `code`."""
-    home.agent.start()
-    home.code = made_vault(home)
-    log_in(home, server)
-    return home
-
-
-def vault_command(home, *arguments, secrets=(), check=True):
-    return home.oauthctl(
-        "vault", *arguments, stdin="".join(f"{secret}\n" for secret in secrets) if secrets else None, check=check)
 
 
 # Secrets of before

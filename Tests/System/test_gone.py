@@ -4,29 +4,12 @@ import json
 
 import pytest
 
-from prove.faults import log_in, refresh, server_of
+from prove.faults import log_in, refresh
 from support.terminal import run_at_terminal
-from support.vault import counter_file, key_file, made_vault, seal, status, vault_file
+from support.vault import counter_file, key_file, seal, status, vault_file
 
 PASSPHRASE = "correct horse battery"
 ANEW = "oauthctl vault create --anew"
-
-
-@pytest.fixture
-def server(home):
-    started = server_of(home, "strict")
-    yield started
-    home.agent.stop()
-    started.stop()
-
-
-@pytest.fixture
-def work(home, server):
-    """A running agent, and a login `work`."""
-    home.agent.start()
-    made_vault(home)
-    log_in(home, server)
-    return home
 
 
 def get_token(home):

@@ -1,32 +1,13 @@
 """A fault that somebody has mended is told no more and holds nothing back, and what is told of one is what mends it."""
 
-import pytest
-
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority
 from network.listeners import Portal, server_tls
-from prove.faults import log_in, refresh, server_of
+from prove.faults import refresh
 from support.terminal import run_at_terminal
-from support.vault import counter_file, made_vault, vault_file
+from support.vault import counter_file, vault_file
 
 GRANTED = '{"access_token":"t-0123456789","token_type":"Bearer","expires_in":3600,"refresh_token":"r"}'
-
-
-@pytest.fixture
-def server(home):
-    started = server_of(home, "strict")
-    yield started
-    home.agent.stop()
-    started.stop()
-
-
-@pytest.fixture
-def work(home, server):
-    """A running agent, and a login `work`."""
-    home.agent.start()
-    made_vault(home)
-    log_in(home, server)
-    return home
 
 
 def test_a_commit_counter_that_can_be_written_again_is_told_no_more(work):

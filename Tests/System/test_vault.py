@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, server_of, start_traced
+from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, start_traced
 from support import processes
 from support.login import get_token, wait_until
 from support.terminal import run_at_terminal
 from support.vault import (
-    files_of, key_file, made_vault, put_back, same_bytes_in, seal, set_passphrase, slot_row, status, vault_file)
+    files_of, key_file, made_vault, put_back, same_bytes_in, seal, set_passphrase, slot_row, status,
+    vault_command, vault_file)
 from support.watch import Watch, files_with
 from support.wire import Wire, WireError
 
@@ -24,31 +25,6 @@ PASSPHRASE, OTHER = "correct horse battery", "staple of another kind"
 CODE = re.compile(r"[0-9A-HJKMNP-TV-Z]{5}(?:-[0-9A-HJKMNP-TV-Z]{5}){5}")
 # Of a hash that takes its time: others can be answered meanwhile.
 SLOW = "moderate"
-
-
-@pytest.fixture
-def server(home):
-    """A server that rotates without grace, so that a lost refresh token would be noticed."""
-    started = server_of(home, "strict")
-    yield started
-    started.process.send_signal(signal.SIGCONT)
-    home.agent.stop()
-    started.stop()
-
-
-@pytest.fixture
-def vault(home, server):
-    """A running agent, a login `work`, and a vault with key file and recovery code: `code`."""
-    home.agent.start()
-    home.code = made_vault(home)
-    log_in(home, server)
-    return home
-
-
-def vault_command(home, *arguments, secrets=(), check=True):
-    """`oauthctl vault …` with secrets on standard input, a line each."""
-    return home.oauthctl(
-        "vault", *arguments, stdin="".join(f"{secret}\n" for secret in secrets) if secrets else None, check=check)
 
 
 def at_terminal(home, *arguments, answers):

@@ -1,13 +1,13 @@
 """What of an old vault is of use to somebody: copies that failed steps leave, and an old vault put back."""
 
-import signal
 import sqlite3
 
 import pytest
 
-from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, server_of, start_traced, strace
+from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, start_traced, strace
 from support.login import get_token, wait_until
-from support.vault import counter_file, files_of, key_file, made_vault, set_passphrase, status, vault_file
+from support.vault import (
+    counter_file, files_of, key_file, made_vault, set_passphrase, status, vault_command, vault_file)
 from support.wire import Wire
 
 PASSPHRASE, OTHER = "correct horse battery", "staple of another kind"
@@ -16,27 +16,10 @@ CALLS = (*VAULT_CALLS, "renameat", "unlinkat")
 
 
 @pytest.fixture
-def server(home):
-    """A server that rotates without grace: an old refresh token that is sent ends the login."""
-    started = server_of(home, "strict")
-    yield started
-    started.process.send_signal(signal.SIGCONT)
-    home.agent.stop()
-    started.stop()
-
-
-@pytest.fixture
-def vault(home, server):
-    """A running agent, a login `work`, and a vault that its key file, a recovery code and a passphrase open."""
-    home.agent.start()
-    home.code = made_vault(home)
-    log_in(home, server)
-    set_passphrase(home, PASSPHRASE)
-    return home
-
-
-def vault_command(home, *arguments, secrets=(), check=True):
-    return home.oauthctl("vault", *arguments, stdin="".join(f"{secret}\n" for secret in secrets) or None, check=check)
+def vault(vault):
+    """One that a passphrase opens, too."""
+    set_passphrase(vault, PASSPHRASE)
+    return vault
 
 
 def leftovers(home):

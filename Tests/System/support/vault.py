@@ -31,6 +31,12 @@ def put_back(home, files):
         path.write_bytes(data)
 
 
+def vault_command(home, *arguments, secrets=(), check=True):
+    """`oauthctl vault …` with secrets on standard input, a line each."""
+    return home.oauthctl(
+        "vault", *arguments, stdin="".join(f"{secret}\n" for secret in secrets) if secrets else None, check=check)
+
+
 def made_vault(home):
     """Make the vault; returns its recovery code."""
     return home.oauthctl("vault", "create").stdout.strip()
