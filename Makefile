@@ -57,8 +57,8 @@ prove:
 	@$(MAKE) --no-print-directory release
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
 	  "$$(Tests/Setup/python $(BUILD))" -m pytest -m 'prove or not prove' -s \
-	  $(addprefix Tests/System/,test_load.py test_callers.py test_crash.py test_power_cut.py test_package.py \
-	  test_vault.py test_suspend.py test_crowd.py)
+	  $(addprefix Tests/System/,crowd faults/test_crash.py faults/test_power_cut.py faults/test_suspend.py \
+	  install/test_package.py vault/test_vault.py)
 
 FUZZ_SECONDS ?= 60
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from prove.faults import log_in, server_of
 from support import processes
 from support.home import Home
-from systemd.machine import Machine, missing
 from support.listener import Listener
+from support.unattended import log_in, server_of
 from support.vault import made_vault
+from systemd.machine import Machine, missing
 from world.server import AuthorizationServer, Settings, site_template
 
 ROOT = Path(__file__).resolve().parent.parent.parent

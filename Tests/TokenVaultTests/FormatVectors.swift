@@ -3,7 +3,7 @@ import Sealing
 
 @testable import TokenVault
 
-/// Vectors/vault-format-1.json: what docs/vault-format.md says, as bytes. Tests/System/test_vault_format.py reads it too.
+/// Vectors/vault-format-1.json: what docs/vault-format.md says, as bytes. Tests/System/vault/test_format.py reads it too.
 struct FormatVectors: Decodable {
   struct Key: Decodable {
     let number: UInt64

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-import vault_reader
+from vault import reader as vault_reader
 from crowd.callers import Pending, ask_all
 from crowd.watcher import Watcher
 from support import load, processes

@@ -8,8 +8,8 @@ from support.accounts import account_file, edit
 from support.login import get_token, log_in
 from support.terminal import run_at_terminal
 from support.wire import WireError
-from test_attacks_late import Server, write
-from test_grants import MACHINE
+from attacks.test_late import Server, write
+from login.test_grants import MACHINE
 from world.accounts import CLIENTS, PASSWORD
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from prove.faults import refresh
 from support.login import get_token
 from support.terminal import run_at_terminal
+from support.unattended import refresh
 from support.vault import set_passphrase, status, vault_command, vault_file
 from support.wire import Wire
 

@@ -30,7 +30,7 @@ from support.processes import children
 from support.vault import key_file, vault_file
 from support.watch import files_with
 from support.wire import Wire
-from vault_reader import KEY_FILE, key_in_file, read_file
+from vault.reader import KEY_FILE, key_in_file, read_file
 
 SIZES = (40, 200, 900, 1500, 8000)
 CALLERS, REQUESTS_EACH, OPERATIONS = 8, 75, 1000

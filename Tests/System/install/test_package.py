@@ -13,7 +13,7 @@ from support.dev_server import DevServer
 from support.login import wait_until
 from systemd.machine import BIN, UNIT_FOLDER, Machine, missing
 
-PACKAGING = Path(__file__).resolve().parents[2] / "Packaging"
+PACKAGING = Path(__file__).resolve().parents[3] / "Packaging"
 FILES = (
     "usr/bin/oauthctl", "usr/bin/oauthd", "usr/bin/oauthd-fetch", "usr/bin/oauthd-redirect",
     "usr/bin/git-credential-oauthctl",

@@ -12,10 +12,11 @@ import time
 
 import pytest
 
-from prove.faults import (
-    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, kill_at_channel, log_in, refresh,
-    server_of, start_traced, windows_milliseconds)
+from faults.strace import (
+    VAULT_CALLS, calls_of_one_refresh, end_faults, is_alive, is_answer_on_disk, kill_at_channel, start_traced,
+    windows_milliseconds)
 from support.login import wait_until
+from support.unattended import log_in, refresh, server_of
 
 FULL = os.environ.get("PROVE") == "full"
 STEP = 1 if FULL else 6

@@ -16,7 +16,7 @@ from support.dev_server import consenting
 from support.home import accepts
 from support.login import wait_until
 from support.wire import Wire, WireError
-from test_start import AS_ROOT, end, status
+from agent.test_start import AS_ROOT, end, status
 
 KIB, MIB = 1 << 10, 1 << 20
 

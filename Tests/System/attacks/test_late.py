@@ -9,7 +9,7 @@ import pytest
 from network.accounts import endpoints, write_account
 from network.listeners import Listener
 from support.login import wait_until
-from test_attacks_server import read_request
+from attacks.test_server import read_request
 from world.accounts import PASSWORD
 
 

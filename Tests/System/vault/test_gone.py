@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from prove.faults import log_in, refresh
 from support.terminal import run_at_terminal
+from support.unattended import log_in, refresh
 from support.vault import counter_file, key_file, seal, status, vault_file
 
 PASSPHRASE = "correct horse battery"

@@ -1,6 +1,6 @@
 """`MemoryMax=` and `TasksMax=` of the unit: that systemd sets them, and what the kernel makes of it.
 
-What the agent itself does at its limits is in test_limits.py.
+What the agent itself does at its limits is in agent/test_limits.py.
 """
 
 import json

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from prove.faults import log_in, server_of
 from support import load
 from support.accounts import account_file
 from support.login import get_token, wait_until
+from support.unattended import log_in, server_of
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="needs root, to count the memory of an agent that no one else may look into")

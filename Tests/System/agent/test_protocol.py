@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-import caller
+from agent import caller
 from conftest import ROOT
 from support.dev_server import DevServer
 
@@ -25,7 +25,7 @@ def account(home, agent, monkeypatch):
 
 
 def test_a_caller_in_fifty_lines(account):
-    assert len((ROOT / "Tests/System/caller.py").read_text().splitlines()) <= 56
+    assert len((ROOT / "Tests/System/agent/caller.py").read_text().splitlines()) <= 56
     assert caller.ask("agent.hello")["protocol"] == 1
     status = caller.ask("agent.status")
     assert [(entry["account"], entry["state"]) for entry in status["accounts"]] == [("work", "ok")]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, start_traced
+from faults.strace import VAULT_CALLS, calls_of, start_traced
 from support import processes
 from support.login import get_token, wait_until
 from support.terminal import run_at_terminal
+from support.unattended import log_in, refresh
 from support.vault import (
     files_of, key_file, made_vault, put_back, same_bytes_in, seal, set_passphrase, slot_row, status,
     vault_command, vault_file)

@@ -4,8 +4,9 @@ import sqlite3
 
 import pytest
 
-from prove.faults import VAULT_CALLS, calls_of, log_in, refresh, start_traced, strace
+from faults.strace import VAULT_CALLS, calls_of, start_traced, strace
 from support.login import get_token, wait_until
+from support.unattended import log_in, refresh
 from support.vault import (
     counter_file, files_of, key_file, made_vault, set_passphrase, status, vault_command, vault_file)
 from support.wire import Wire

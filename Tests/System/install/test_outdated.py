@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "Packaging/outdated"
+SCRIPT = Path(__file__).resolve().parents[3] / "Packaging/outdated"
 
 
 def repository(folder, *tags):

@@ -12,8 +12,9 @@ import re
 import threading
 import urllib.parse
 
-from prove.disk import CALLS, PLACE, SECTOR, TEXT, Disk, finished_calls, plain
-from prove.faults import log_in, refresh, server_of, start_traced
+from faults.disk import CALLS, PLACE, SECTOR, TEXT, Disk, finished_calls, plain
+from faults.strace import start_traced
+from support.unattended import log_in, refresh, server_of
 from support.wire import WireError
 
 FULL = os.environ.get("PROVE") == "full"

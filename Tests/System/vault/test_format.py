@@ -8,7 +8,7 @@ import sys
 import nacl.exceptions
 import pytest
 
-import vault_reader as reader
+from vault import reader
 from conftest import ROOT
 from support.login import get_token, log_in
 from support.vault import counter_file, key_file, made_vault, set_passphrase, vault_file
@@ -145,5 +145,5 @@ def test_the_reader_is_a_program_and_opens_a_backup(home, agent, dot):
 
 def test_the_document_names_the_vectors_and_the_reader():
     document = (ROOT / "docs" / "vault-format.md").read_text()
-    for name in ("Tests/TokenVaultTests/Vectors/vault-format-1.json", "Tests/System/vault_reader.py"):
+    for name in ("Tests/TokenVaultTests/Vectors/vault-format-1.json", "Tests/System/vault/reader.py"):
         assert name in document and (ROOT / name).exists()

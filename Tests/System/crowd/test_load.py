@@ -14,11 +14,11 @@ import time
 
 import pytest
 
-from prove.faults import log_in, refresh, server_of
 from support import load, processes
 from support.load import ASK, share
 from support.login import get_token, wait_until
 from support.others import NOBODY
+from support.unattended import log_in, refresh, server_of
 from support.wire import WireError
 
 pytestmark = pytest.mark.skipif(

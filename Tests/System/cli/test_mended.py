@@ -3,8 +3,8 @@
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority
 from network.listeners import Portal, server_tls
-from prove.faults import refresh
 from support.terminal import run_at_terminal
+from support.unattended import refresh
 from support.vault import counter_file, vault_file
 
 GRANTED = '{"access_token":"t-0123456789","token_type":"Bearer","expires_in":3600,"refresh_token":"r"}'

@@ -12,7 +12,7 @@ from support import processes
 from support.memory import may_attach, may_read
 from support.others import as_nobody, before_its_first_line
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "oauth-dev-server"}
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a process, or a file, of another user")
 

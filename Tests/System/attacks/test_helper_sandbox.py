@@ -2,7 +2,7 @@
 
 `confined.c` calls what `oauthd-fetch` or `oauthd-redirect` calls before the first byte of a network, and then tries
 each thing; `oauthd-fetch` itself is looked at while a silent server holds it, `oauthd-redirect` in
-test_redirect_helper.py.
+login/test_redirect_helper.py.
 """
 
 import platform
@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from conftest import ROOT
-from prove.faults import log_in, server_of
 from support import processes
 from support.login import wait_until
+from support.unattended import log_in, server_of
 
 CLINUX = ROOT / "Sources" / "CLinux"
 NEEDED = ["IPv4", "IPv6", "own addresses", "the named authority", "the system's authorities", "name servers",

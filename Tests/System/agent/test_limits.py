@@ -1,7 +1,7 @@
 """`MemoryMax=` and `TasksMax=` of the unit: what they hold the agent to, and what becomes of it there.
 
 The kernel's limit is put around the agent here, with the unit's numbers; that systemd does the same is shown in
-test_systemd_limits.py.
+systemd/test_limits.py.
 """
 
 import os
