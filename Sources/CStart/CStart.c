@@ -1,6 +1,7 @@
 #include "CStart.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 // Only where the runtime is part of the program: the release build of a static one, whose linker is told of the names
@@ -31,6 +32,11 @@ void _swift_stdlib_overrideUnsafeArgvArgc(char **list, int count) {
 char *__wrap_swift_copyAuxiliaryExecutablePath(const char *name) {
   (void)name;
   return NULL;
+}
+
+// Nor may the environment name one. The runtime reads this variable in a constructor, and this one is called before it.
+__attribute__((constructor(101))) static void print_no_memory(void) {
+  unsetenv("SWIFT_BACKTRACE");
 }
 
 // libdispatch, which is linked and not used, asks twice how many processors there are, and glibc reads a file each time.

@@ -41,9 +41,9 @@ struct AccountFileTests {
     let bench = Workbench.scripted(Page()) { parameters in
       asked.withLock { $0.append(type(of: parameters).method) }
       if parameters is AccountForget, change == "edited while the agent forgets" { edit() }
-      return parameters is AccountForget ? EmptyResult() : ConfigReloadAnswer(accounts: 0, problems: [])
+      return parameters is AccountForget ? AccountForgetAnswer() : ConfigReloadAnswer(accounts: 0, problems: [])
     }
-    let isRemoved = try bench.forget("work", file, ifStill: written)
+    let isRemoved = try bench.forget("work", file, ifStill: written) != nil
     #expect(isRemoved == (change == nil) && file.exists == (change != nil))
     #expect(
       asked.withLock { $0 }.contains(.accountForget) == (change == nil || change?.hasPrefix("edited while") == true))

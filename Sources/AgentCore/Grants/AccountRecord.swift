@@ -25,6 +25,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
   package func token(_ key: TokenKey) -> TokenRecord? { tokens.first { $0.key == key } }
 
+  /// Whether nothing would be lost with it.
+  var isEmpty: Bool { self == AccountRecord(name: name) }
+
   /// Makes what was received in the boot of `before`, up to then, `seconds` older.
   mutating func age(by seconds: Double, before: Moment) {
     func older(_ moment: inout Moment) {
@@ -82,6 +85,13 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     self.scope = scope
     self.loggedIn = loggedIn
     self.binding = binding
+  }
+
+  /// One word for this login: another one, of the same account at the same server too, has another.
+  var loginID: String {
+    var digest = TextDigest("login")
+    digest.add([loggedIn.bootID, String(loggedIn.bootSeconds.bitPattern), String(loggedIn.wallSeconds.bitPattern)])
+    return digest.hex
   }
 
   /// The server gave a new refresh token. `lifeSeconds` is its life; nil: the server did not tell.

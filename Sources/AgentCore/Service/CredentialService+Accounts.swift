@@ -37,13 +37,22 @@ extension CredentialService {
     return details
   }
 
-  package func forget(_ request: AccountForget) async throws(AgentFailure) -> EmptyResult {
+  package func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
     try await open()
-    guard accounts[request.account] != nil else {
+    guard let account = accounts[request.account] else {
       throw AgentFailure(.accountUnknown, "\(Escaped.forTerminal(request.account, limit: 80)): no such account")
     }
-    try await change(request.account, .forget)
-    return EmptyResult()
+    var answer = AccountForgetAnswer()
+    if request.dryRun == true {
+      let grant = account.machine.record?.grant
+      answer.login = grant?.loginID
+      answer.host = grant?.binding.issuerHost
+    } else {
+      try await change(account.name, .forget(login: request.login))
+    }
+    let left = accounts[account.name]?.machine.record?.revocations.count ?? 0
+    answer.revocations = left > 0 ? left : nil
+    return answer
   }
 
   package func check(_ request: AccountCheck) async throws(AgentFailure) -> AccountCheckAnswer {

@@ -80,12 +80,15 @@ struct AccountCommand: ParsableCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
       let file = try AccountFile(account: name, in: bench.surroundings)
+      let was = file.current
+      var login: String?
       if !yes {
         var lines: [String] = []
-        if let details = try? bench.agent.ask(AccountShow(account: name)), details.loggedInAt != nil {
+        let kept = try bench.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
+        login = kept.map { $0.login ?? "" }
+        if let host = kept?.host {
           lines.append(
-            "Its login at \(details.summary.host) stays valid there. To end that too, answer n and run: "
-              + "oauthctl logout \(name)")
+            "Its login at \(host) stays valid there. To end that too, answer n and run: oauthctl logout \(name)")
         }
         let with = file.exists ? ", with \(bench.surroundings.abbreviated(file.path))" : ""
         let question = "Forget \(name)\(with)?"
@@ -94,8 +97,17 @@ struct AccountCommand: ParsableCommand {
           throw .silent(status: 1)
         }
       }
-      try bench.forget(name, file)
+      guard let revocations = try bench.forget(name, file, ifStill: yes ? nil : was, login: login) else {
+        throw .configuration(
+          "\(bench.surroundings.abbreviated(file.path)) was changed meanwhile, and stays",
+          run: "oauthctl account forget \(name)")
+      }
       bench.terminal.say("Forgot \(name).")
+      if revocations > 0 {
+        bench.terminal.say(
+          "Its server has still to be told to revoke \(revocations == 1 ? "a token" : "\(revocations) tokens") of an "
+            + "earlier login; the agent goes on trying.")
+      }
       tellOfGit(bench)
     }
   }
@@ -117,25 +129,35 @@ extension AccountCommand.Forget {
 }
 
 extension Workbench {
-  /// Deletes what is kept of an account, and its file. With `written` only as long as that is what is in the file.
+  /// Deletes what is kept of an account, and its file. With `written` only as long as that is what is in the file; with
+  /// `login`, the answer to a dry run, only that login.
   ///
-  /// - Returns: whether the file is gone.
+  /// - Returns: how many tokens of an earlier login its server has still to be told of; nil when the file is another by
+  ///   now, and stays.
   @discardableResult
   func forget(
-    _ account: String, _ file: AccountFile, ifStill written: AccountFile.Written? = nil
-  ) throws(CommandError) -> Bool {
+    _ account: String, _ file: AccountFile, ifStill written: AccountFile.Written? = nil, login: String? = nil
+  ) throws(CommandError) -> Int? {
     func isStill() -> Bool { written.map(file.isStill) ?? true }
-    guard isStill() else { return false }
-    do {
-      _ = try agent.ask(AccountForget(account: account), about: account)
-    } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
-      // A file that the agent could not use, and never kept anything for.
-    }
+    guard isStill() else { return nil }
+    let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
     // The agent took its time.
-    guard isStill() else { return false }
+    guard isStill() else { return nil }
     try file.remove()
     _ = try agent.ask(ConfigReload())
-    return true
+    return answer?.revocations ?? 0
+  }
+
+  /// - Returns: nil where the agent knows no such account and there is a file: one that it could not use, and never kept
+  ///   anything for.
+  func ask(
+    _ request: AccountForget, unlessUnknownWith file: AccountFile
+  ) throws(CommandError) -> AccountForgetAnswer? {
+    do {
+      return try agent.ask(request, about: request.account)
+    } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
+      return nil
+    }
   }
 
   /// All pages of `account.list`.

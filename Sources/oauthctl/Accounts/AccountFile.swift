@@ -22,7 +22,7 @@ struct AccountFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
-  /// What this program has written, and which file that is: a person who edits it makes another, or changes its bytes.
+  /// What this program has written or read, and which file that is: a person who edits it makes another, or changes its bytes.
   struct Written: Sendable, Equatable {
     fileprivate let text: [UInt8]
     fileprivate let device: UInt
@@ -40,7 +40,8 @@ struct AccountFile: Sendable {
   /// Whether it is as it was written: the same file with the same bytes.
   func isStill(_ written: Written) -> Bool { current == written }
 
-  private var current: Written? {
+  /// What is there now; nil when it is gone, or is no regular file that can be read.
+  var current: Written? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

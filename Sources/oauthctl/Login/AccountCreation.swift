@@ -67,7 +67,7 @@ struct AccountCreation {
       }
       let details = try bench.agent.ask(AccountShow(account: name))
       guard details.loggedInAt == nil, details.summary.state != .loginPending else { return error }
-      guard try bench.forget(name, file, ifStill: written) else {
+      guard try bench.forget(name, file, ifStill: written, login: "") != nil else {
         bench.terminal.say(
           "\(path) was changed meanwhile, and stays. To take it back: oauthctl account forget \(name)")
         return error

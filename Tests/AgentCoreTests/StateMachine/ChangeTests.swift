@@ -75,16 +75,47 @@ struct ChangeTests {
     #expect(driver.isDurable(driver.change(.logout)), "logging out twice is no error")
   }
 
-  @Test("forget erases the record, revocations included")
+  @Test("forget keeps what a server has still to be told, and the record goes with the last of it")
+  func forgetBesideRevocations() {
+    let driver = MachineDriver(.loggedIn().with { $0.clientSecret = StoredSecret(Secret("s")) })
+    driver.change(.logout)
+    driver.saved()
+    let owed = driver.durable?.revocations ?? []
+    #expect(!owed.isEmpty && driver.durable?.formerBinding != nil)
+    #expect(driver.isDurable(driver.change(.forget())) == false)
+    driver.saved()
+    var left = AccountRecord(name: "work")
+    left.revocations = owed
+    #expect(driver.durable == left)
+    for revocation in owed {
+      driver.change(.dropRevocation(revocation))
+      driver.saved()
+    }
+    #expect(driver.durable == nil && driver.log.last { $0 != "changed" && $0 != "publish" } == "erase")
+  }
+
+  @Test("forget ends the login that was shown and no other", arguments: ["", "another"])
+  func forgetShown(login: String) throws {
+    let driver = MachineDriver()
+    #expect(driver.failed(driver.change(.forget(login: login))) == .definitionChanged)
+    #expect(driver.durable?.grant != nil && driver.log == ["changed"])
+    let shown = try #require(driver.durable?.grant?.loginID)
+    let id = driver.change(.forget(login: shown))
+    driver.saved()
+    #expect(driver.isDurable(id) && driver.durable == nil)
+    #expect(driver.isDurable(driver.change(.forget(login: ""))))
+  }
+
+  @Test("forget erases a record that owes nothing")
   func forget() {
     let driver = MachineDriver()
-    let id = driver.change(.forget)
+    let id = driver.change(.forget())
     #expect(driver.log == ["erase"])
     driver.saved()
     #expect(driver.isDurable(id))
     #expect(driver.durable == nil)
     #expect(driver.published.isEmpty)
-    #expect(driver.isDurable(driver.change(.forget)))
+    #expect(driver.isDurable(driver.change(.forget())))
   }
 
   @Test("a new refresh token is used, whatever was decided or sent with the old one")

@@ -109,7 +109,7 @@ struct RandomEventTests {
     case 2: .setSecret(.refreshToken, Secret("r\(dice.roll(3))"))
     case 3: .forgetSecret([SecretKind.clientSecret, .password, .refreshToken][dice.roll(3)])
     case 4: .accept(.plain, from: .plain)
-    case 5: .forget
+    case 5: .forget()
     case 6: .setSecret(.password, Secret("secret"))
     default: .login("a\(dice.roll(5))")
     }

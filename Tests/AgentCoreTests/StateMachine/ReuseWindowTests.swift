@@ -160,7 +160,7 @@ struct ReuseWindowTests {
 
   @Test("a late token of an account that was forgotten brings nothing back")
   func lateAfterForgetting() {
-    let driver = overtaken(by: .forget)
+    let driver = overtaken(by: .forget())
     driver.ends(.granted("a2", refreshToken: "r2"))
     #expect(driver.saving == nil && driver.durable == nil)
   }

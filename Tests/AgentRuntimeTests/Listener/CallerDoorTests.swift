@@ -71,7 +71,7 @@ final class CallerDoorTests {
     listener.turn()
     listener.turn()
     #expect(listener.table.count == 1)
-    #expect(ended.text == "ready\n" && ended.isEnded)
+    #expect(ended.text == "ready\n" && ended.wasClosed)
     staying.send(Lines.ready(2))
     listener.turn()
     #expect(staying.text == "ready\n" && !staying.isEnded)
@@ -95,7 +95,7 @@ final class CallerDoorTests {
     let caller = try FarEnd(path: path)
     caller.send(Lines.ready(1))
     listener.turn()
-    #expect(caller.isEnded && caller.text == "")
+    #expect(caller.wasClosed && caller.text == "")
     #expect(state.snapshot == SocketListener.Counts(accepted: 0, refusedPeers: 1, acceptFailures: 0))
     #expect(listener.table.count == 0)
   }
@@ -110,7 +110,7 @@ final class CallerDoorTests {
     door = nil
     listener.turn(after: CallerDoor.rest)
     #expect(accepts == 1 && listener.table.count == 0)
-    #expect(caller.isEnded)
+    #expect(caller.wasClosed)
   }
 
   // MARK: When nobody can be taken in
@@ -126,7 +126,7 @@ final class CallerDoorTests {
     let caller = try FarEnd(path: path)
     caller.send(Lines.ready(1))
     listener.turn()
-    #expect(old.isEnded && !next.isEnded)
+    #expect(old.wasClosed && !next.isEnded)
     listener.turn()
     #expect(caller.text == "ready\n" && !caller.isEnded)
     #expect(state.snapshot.acceptFailures == 1)
@@ -139,7 +139,7 @@ final class CallerDoorTests {
     let callers = try call(2)
     callers[0].send(Lines.ready(1))
     listener.turn()
-    #expect(callers[0].isEnded)
+    #expect(callers[0].wasClosed)
     #expect(callers[0].lines.count == (isOurs ? 1 : 0))
     if isOurs { #expect(callers[0].text.contains("overloaded") && callers[0].text.contains("no file descriptor")) }
     #expect(!callers[1].isEnded && listener.table.count == 0)
@@ -193,7 +193,7 @@ final class CallerDoorTests {
     limits.connections = 0
     let full = try HandTurnedListener(ScriptedResponder(), limits: limits)
     let caller = try full.connect()
-    #expect(caller.isEnded && caller.text.contains("too many connections"))
+    #expect(caller.wasClosed && caller.text.contains("too many connections"))
     #expect(full.table.count == 0)
   }
 }

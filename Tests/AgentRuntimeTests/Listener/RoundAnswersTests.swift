@@ -143,7 +143,7 @@ struct RoundAnswersTests {
       caller.send(text)
       caller.endSending()
       for _ in 1...2 { listener.turn() }
-      #expect(caller.lines.count == text.count { $0 == "\n" } + 1 && caller.isEnded, "\(text)")
+      #expect(caller.lines.count == text.count { $0 == "\n" } + 1 && caller.wasClosed, "\(text)")
       let leaver = try listener.connect()
       leaver.send(text)
       leaver.leave()

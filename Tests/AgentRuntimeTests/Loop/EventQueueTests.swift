@@ -44,7 +44,7 @@ struct EventQueueTests {
     queue.turn(waits: false)
     #expect(recorder.told.count == 2)
     queue.close(near)
-    #expect(far.isEnded)
+    #expect(far.wasClosed)
   }
 
   @Test("It is told what it is waited for and nothing else, but an end always")

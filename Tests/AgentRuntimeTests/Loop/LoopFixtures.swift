@@ -125,10 +125,20 @@ final class FarEnd: Sendable {
 
   var lines: [String] { text.split(separator: "\n").map(String.init) }
 
-  /// Whether all has come that ever will.
+  /// Whether all has come that ever will, as far as can be seen now.
   var isEnded: Bool {
     _ = text
     return state.withLock { $0.isEnded }
+  }
+
+  /// Whether the other end was closed. A process that another test starts holds a copy of every descriptor from its
+  /// fork to its exec, so the end is waited for, 10 s at most.
+  var wasClosed: Bool {
+    for _ in 0..<1_000 where !isEnded {
+      var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = poll(&wanted, 1, 10)
+    }
+    return isEnded
   }
 
   /// The lines once there are `count` of them, or no more can come.

@@ -403,7 +403,8 @@ def test_a_quit_key_while_a_secret_is_handed_over_leaves_no_core(work, command):
 
 
 @needs_root
-def test_a_crash_starts_no_program_that_lies_beside(home):
+@pytest.mark.parametrize("named", [None, "enable=yes,swift-backtrace={}"], ids=["beside", "by the environment"])
+def test_a_crash_starts_no_program_that_prints_memory(home, named):
     """Swift's runtime would start one of this name, which is there to print the memory of who crashed."""
     folder = home.temporary / "programs"
     folder.mkdir()
@@ -412,7 +413,10 @@ def test_a_crash_starts_no_program_that_lies_beside(home):
     printer = folder / "swift-backtrace"
     printer.write_text(f"#!/bin/sh\necho ran > {ran}\n")
     printer.chmod(0o755)
-    process = home.start(client, "get-token", "work", "--rejected-stdin", stdin=subprocess.PIPE)
+    environment = {"SWIFT_BACKTRACE": named.format(printer)} if named else {}
+    process = home.start(
+        client, "get-token", "work", "--rejected-stdin", stdin=subprocess.PIPE,
+        environment=environment)
     wait_in(process.pid, "pipe_read")
     os.kill(process.pid, signal.SIGSEGV)
     process.communicate(timeout=20)

@@ -8,7 +8,9 @@ import pytest
 
 from network.accounts import endpoints, write_account
 from network.listeners import Listener
+from support.accounts import account_file
 from support.login import wait_until
+from support.terminal import run_at_terminal
 from attacks.test_server import read_request
 from world.accounts import PASSWORD
 
@@ -18,6 +20,7 @@ class Server(Listener):
 
     def __init__(self, name):
         self.name, self.seen, self.refreshes, self.refuses = name, [], 0, False
+        self.revokes, self.logs_in = True, True
         self.goes_on, self.late_was_read = threading.Event(), threading.Event()
         super().__init__()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -34,6 +37,10 @@ class Server(Listener):
             is_late = self.refreshes == 1
             if self.refuses:
                 status, answer = "400 Bad Request", {"error": "invalid_grant"}
+        if form.get("grant_type") == "password" and not self.logs_in:
+            status, answer = "400 Bad Request", {"error": "invalid_grant"}
+        if "token" in form and not self.revokes:
+            status = "503 Service Unavailable"
         if is_late:
             self.goes_on.wait(55)
         text = json.dumps(answer).encode()
@@ -124,3 +131,56 @@ def test_a_typed_refresh_token_waits_for_no_other_server(home, agent, first):
         assert json.loads(wire.read_line())["error"]["data"]["failure"] == "definition_changed"
         home.oauthctl("login", "work", "--password-stdin", "--accept-changes", stdin=PASSWORD + "\n", check=False)
         assert second.sent("first") == []
+
+
+def kept(home):
+    return json.loads(home.oauthctl("vault", "check", "--json").stdout)["records"]
+
+
+def test_a_failed_login_forgets_nothing_that_a_logout_has_still_to_revoke(home, agent, first):
+    write(home, first)
+    log_in(home)
+    first.revokes = first.logs_in = False
+    home.oauthctl("logout", "work", check=False)
+    owed = set(first.sent("first"))
+    account_file(home).unlink()
+    home.oauthctl("reload")
+    failed = home.oauthctl(
+        "login", "work", first.url, "--client-id", "c", "--grant", "password", "--username", "alice",
+        "--token-endpoint", first.url + "/token", "--password-stdin", "--accept-changes", stdin="wrong\n", check=False)
+    assert failed.status == 9 and "is removed again" in failed.stderr and kept(home) == 1
+    first.revokes = True
+    before = len(first.seen)
+    agent.restart()
+    home.oauthctl("status")
+    wait_until(
+        lambda: {form.get("token") for form in first.seen[before:]} >= owed, 20, "what was owed is told after all")
+    wait_until(lambda: kept(home) == 0, 20, "nothing is kept of it")
+
+
+def test_forgetting_ends_the_login_that_was_shown_and_no_other(home, agent, first):
+    write(home, first)
+    log_in(home)
+
+    def log_in_anew():
+        log_in(home)
+        return "y\n"
+
+    status, text = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": log_in_anew})
+    assert status == 3 and "is not what was shown any more" in text and account_file(home).exists()
+    assert home.oauthctl("get-token", "work").stdout == "access-2-of-first\n"
+
+
+def test_forgetting_keeps_a_file_that_was_changed_under_the_question(home, agent, first):
+    write(home, first)
+
+    def edit():
+        with account_file(home).open("a") as file:
+            file.write("# mine\n")
+        return "y\n"
+
+    status, text = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": edit})
+    assert status == 3 and "was changed meanwhile, and stays" in text
+    assert account_file(home).read_text().endswith("# mine\n")

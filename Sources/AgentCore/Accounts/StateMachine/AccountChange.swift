@@ -16,8 +16,9 @@ package enum AccountChange: Sendable {
   case lateToken(LateToken)
   /// The server was told, or will never hear it.
   case dropRevocation(RevocationRecord)
-  /// Deletes the record.
-  case forget
+  /// Deletes all but what a server has still to be told. `login` is the `GrantRecord.loginID` that a person was shown,
+  /// and empty where there was none.
+  case forget(login: String? = nil)
 }
 
 /// How a revocation request ended (RFC 7009 §2.2).
@@ -109,17 +110,23 @@ extension AccountStateMachine {
       guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
       next.take(late)
     case .dropRevocation(let revocation): next.revocations.removeAll { $0.token == revocation.token }
+    case .forget(let login?) where login != next.grant?.loginID ?? "":
+      return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .forget:
-      guard record != nil else { return [.changed(id, nil)] + proceed(at: now) }
-      phase = .saving(nil, .change(id, eases: true))
-      return [.erase]
+      let revocations = next.revocations
+      next = AccountRecord(name: name)
+      next.revocations = revocations
     }
-    if next == record { return [.changed(id, nil)] + proceed(at: now) }
+    if next == record || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
       case .dropRevocation, .lateToken: false
       default: true
       }
+    guard !next.isEmpty else {
+      phase = .saving(nil, .change(id, eases: eases))
+      return [.erase]
+    }
     return save(next, for: .change(id, eases: eases))
   }
 
