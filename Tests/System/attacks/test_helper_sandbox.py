@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -155,7 +154,8 @@ def test_the_helper_that_waits_for_a_server_is_restricted(home):
     processes.stop(server.process.pid)
     caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
     try:
-        (helper,) = wait_until(lambda: has_connected(server) and helpers(home), 20, "a helper that waits")
+        # It sends after it has restricted itself. Its descriptors would tell nobody but root.
+        (helper,) = wait_until(lambda: server.has_unread_request() and helpers(home), 20, "a helper that waits")
         status = status_of(helper)
         assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
         limits = Path(f"/proc/{helper}/limits").read_text()
@@ -168,11 +168,3 @@ def test_the_helper_that_waits_for_a_server_is_restricted(home):
         home.agent.stop()
         server.stop()
     assert caller.returncode == 0, "and it got the token"
-
-
-def has_connected(server):
-    """Whether the helper has a connection to the server: it makes one after it has restricted itself. Its descriptors
-    would tell nobody but root."""
-    port = f":{urlsplit(server.issuer).port:04X}"
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(remote.endswith(port) and state == "01" for _, _, remote, state, *_ in rows)

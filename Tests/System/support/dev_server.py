@@ -4,6 +4,8 @@ import contextlib
 import json
 import subprocess
 import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from support import processes
 
@@ -36,6 +38,13 @@ class DevServer:
 
     def refreshes(self):
         return [entry for entry in self.log() if entry.get("grant_type") == "refresh_token"]
+
+    def has_unread_request(self):
+        """Whether somebody has sent it what it has not read, as the kernel says; a process that is stopped reads nothing."""
+        port = f":{urlsplit(self.issuer).port:04X}"
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return any(local.endswith(port) and state == "01" and int(queues.partition(":")[2], 16) > 0
+                   for _, local, _, state, queues, *_ in rows)
 
     def stop(self):
         self.process.terminate()

@@ -263,14 +263,13 @@ def test_a_lock_holds_over_restart_and_kill_until_somebody_unlocks(vault):
 
 
 def slow_refresh(home, server):
-    """A refresh under way at a server that does not answer; returns its caller."""
+    """A refresh under way at a server that does not answer; returns its caller.
+
+    The state `refreshing` would not do: it is there before the request is sent, and a lock then sends none.
+    """
     processes.stop(server.process.pid)
     caller = home.start(home.programs / "oauthctl", "get-token", "work", "--force")
-
-    def is_under_way():
-        with home.agent.connect() as wire:
-            return wire.call("account.list")["accounts"][0]["state"] == "refreshing"
-    wait_until(is_under_way, 20, "a refresh is under way")
+    wait_until(server.has_unread_request, 20, "the server has the request")
     return caller
 
 
