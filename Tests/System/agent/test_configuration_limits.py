@@ -196,4 +196,4 @@ def test_callers_are_answered_while_files_are_read(home, agent, dot):
             except BlockingIOError:
                 pass
         took = time.monotonic() - began
-    assert asked > 20 and slowest < max(1, took / 3), (asked, slowest, took)
+    assert asked > 20 and slowest < max(5, took / 2), (asked, slowest, took)

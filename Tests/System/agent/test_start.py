@@ -205,20 +205,20 @@ def test_two_agents_on_one_vault_send_one_refresh(home, server):
     refused = home.oauthctl("get-token", "work", check=False, environment=other)
     assert refused.status != 0 and refused.stdout == "" and str(first) in refused.stderr
     token, end_of_test = get_token(home), time.monotonic() + 6
-    while time.monotonic() < end_of_test:
+    tokens = {token}
+    while time.monotonic() < end_of_test or len(tokens) < 2:
         home.oauthctl("get-token", "work", check=False, environment=other)
-        get_token(home)
-    assert get_token(home) != token
+        tokens.add(get_token(home))
     refreshes = server.refreshes()
     # One for each generation, none twice: with strict rotation a second use would have ended the login.
-    assert 1 <= len(refreshes) <= 3 and {entry["status"] for entry in refreshes} == {200}
+    assert 1 <= len(refreshes) <= len(tokens) and {entry["status"] for entry in refreshes} == {200}
     # The lock ends with its holder, and the other takes over.
     end(first)
 
     def taken_over():
         return home.oauthctl("get-token", "work", check=False, environment=other).stdout.strip()
 
-    wait_until(taken_over, 10, "the second agent takes over")
+    wait_until(taken_over, 60, "the second agent takes over")
 
 
 @AS_ROOT

@@ -15,6 +15,7 @@ import pytest
 from support.dev_server import DevServer
 from support.login import get_token, wait_until
 from support.others import NOBODY, as_nobody, connections_as_nobody, listening_as_nobody
+from support.ports import free_port
 
 REFUSED = "refused a connection to the redirect listener of a login"
 
@@ -90,12 +91,6 @@ def waiting(home):
         if command.poll() is None:
             command.kill()
         command.communicate()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def opened(arguments):

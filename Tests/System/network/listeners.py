@@ -11,6 +11,8 @@ import socket
 import ssl
 import threading
 
+from support import ports
+
 CONNECT_SECONDS = 10
 IDLE_SECONDS = 60
 
@@ -19,8 +21,7 @@ class Listener:
     """Accepts on `address`:`port` (0: any) and calls `serve(connection)`; `tls` is an ssl.SSLContext."""
 
     def __init__(self, port=0, address="127.0.0.1", tls=None):
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self.socket = socket.create_server((address, port), family=family, backlog=64)
+        self.socket = ports.listening(address, port)
         self.port = self.socket.getsockname()[1]
         self.tls = tls
         self.connections = 0
@@ -77,12 +78,11 @@ class Full:
     """A port where nobody accepts and the queue is full: whoever comes hears nothing at all."""
 
     def __init__(self, port=0, address="127.0.0.1"):
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self.socket = socket.create_server((address, port), family=family, backlog=0)
+        self.socket = ports.listening(address, port, backlog=0)
         self.port = self.socket.getsockname()[1]
         self.queue = []
         while not self.queue or self.is_taken():
-            self.queue.append(socket.socket(family))
+            self.queue.append(socket.socket(self.socket.family))
             self.queue[-1].setblocking(False)
             self.queue[-1].connect_ex((address, self.port))
 

@@ -62,6 +62,8 @@ def compare(home, dead, is_waiting):
     with asked_for(home, dead):
         wait_until(is_waiting, 30, "a request to the dead server")
         beside = refresh_all(home)
+    # What else the machine does may have begun in between.
+    quiet = max(quiet, refresh_all(home))
     print(f"20 refreshes: {quiet:.2f} s without, {beside:.2f} s beside {len(dead)} dead")
     assert beside <= RATIO * quiet + SLACK_SECONDS
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import subprocess
+import urllib.error
 import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -39,8 +40,17 @@ class DevServer:
     def refreshes(self):
         return [entry for entry in self.log() if entry.get("grant_type") == "refresh_token"]
 
+    def say_hello(self, token):
+        """Status of the protected resource for this access token."""
+        request = urllib.request.Request(f"{self.issuer}/api/hello", headers={"Authorization": f"Bearer {token}"})
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status
+        except urllib.error.HTTPError as refused:
+            return refused.code
+
     def has_unread_request(self):
-        """Whether somebody has sent it what it has not read, as the kernel says; a process that is stopped reads nothing."""
+        """Whether somebody has sent it what it has not read yet; a process that is stopped reads nothing."""
         port = f":{urlsplit(self.issuer).port:04X}"
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
         return any(local.endswith(port) and state == "01" and int(queues.partition(":")[2], 16) > 0

@@ -25,6 +25,21 @@ def get_token(home, name="work"):
     return result.lines[0]
 
 
+def live_tokens(home, server, margin, generations):
+    """What `get-token` gives, again and again, until there were so many different tokens: each lives when it is handed
+    out, and then for `margin` seconds at least. Where it takes longer than that to ask the server, the answer says
+    nothing."""
+    tokens, end = [], time.monotonic() + 90
+    while len(set(tokens)) < generations:
+        assert time.monotonic() < end, f"{len(set(tokens))} tokens in 90 s"
+        asked = time.monotonic()
+        token = get_token(home)
+        lives = server.say_hello(token) == 200
+        assert lives or time.monotonic() - asked > margin, f"token {len(set(tokens))} was dead when it was handed out"
+        tokens.append(token)
+    return tokens
+
+
 def wait_until(condition, seconds, what):
     """Poll until `condition()` is true and return what it returned; the test fails after `seconds`."""
     end = time.monotonic() + seconds

@@ -262,4 +262,4 @@ def test_a_thief_reads_no_old_key_in_a_copy_of_before(vault):
     database.close()
     vault_command(vault, "passphrase", "change", "--strength", "interactive", secrets=[PASSPHRASE, OTHER])
     assert not any(sealed[24:] in data for data in files_of(vault).values())
-    wait_until(lambda: leftovers(vault) == set(), 5, "nothing is left")
+    wait_until(lambda: leftovers(vault) == set(), 60, "nothing is left")

@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import requests
 
-from support import processes
+from support import ports, processes
 from world import certificates
 from world.accounts import CLIENTS, PASSWORD, USER
 from world.git import make_repository
@@ -62,7 +61,7 @@ class AuthorizationServer:
 
     def listen(self, port=0):
         # Bound here and inherited: no other process can take the port in between.
-        self.listener = socket.create_server(("127.0.0.1", port), backlog=256)
+        self.listener = ports.listening(port=port, backlog=256)
 
     def start(self):
         tls = []
