@@ -114,6 +114,7 @@ let package = Package(
 
     // What several of the others read
     module("HTTPTerms"),
+    module("OAuthTerms"),
     module("SystemFacts"),
 
     // The client's side of the socket
@@ -124,16 +125,19 @@ let package = Package(
     // The agent
     module("Sealing", ["CSodium"]),
     module("FetchWire"),
-    module("OAuthProtocol", ["HTTPTerms", "Sealing"]),
+    module("OAuthProtocol", ["HTTPTerms", "OAuthTerms", "Sealing"]),
     module("TokenVault", ["Sealing", "SystemFacts", "CSQLite", "CLinux"]),
     module(
       "AgentCore",
-      ["AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", "SystemFacts", heapModule, logging]),
+      [
+        "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "SystemFacts", heapModule,
+        logging,
+      ]),
     module(
       "AgentRuntime",
       [
-        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing", "SystemFacts", "FetchWire",
-        "CLinux", logging, unixSignals, tomlKit,
+        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "SystemFacts",
+        "FetchWire", "CLinux", logging, unixSignals, tomlKit,
       ]),
 
     // Development and tests
@@ -153,8 +157,8 @@ let package = Package(
     program(
       "oauthctl",
       [
-        "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "SystemFacts", "CHeap", "CLinux", "CStart",
-        argumentParser,
+        "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "OAuthTerms", "SystemFacts", "CHeap", "CLinux",
+        "CStart", argumentParser,
       ],
       linkerSettings: staticClient),
     program(
@@ -171,22 +175,26 @@ let package = Package(
     tests("HTTPTerms", ["HTTPTerms"]),
     tests("SystemFacts", ["SystemFacts"]),
     tests("HelperFormats", ["HTTPTerms", "HelperFormats"], exclude: ["Vectors"]),
-    tests("OAuthProtocol", ["HTTPTerms", "OAuthProtocol", "Sealing"]),
+    tests("OAuthProtocol", ["HTTPTerms", "OAuthProtocol", "OAuthTerms", "Sealing"]),
     tests("TokenVault", ["TokenVault", "Sealing"], exclude: ["Vectors"]),
     tests(
       "AgentCore",
-      ["AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "OAuthProtocol", "TokenVault", "Sealing"]),
+      [
+        "AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault",
+        "Sealing",
+      ]),
     tests(
       "AgentRuntime",
       [
-        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "Sealing", "SystemFacts",
-        "FetchWire",
+        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "OAuthTerms", "Sealing",
+        "SystemFacts", "FetchWire",
         nioCore, nioPosix, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),
     tests("OauthdFetch", ["oauthd-fetch", "CCurl", "HTTPTerms"]),
     tests("OauthdRedirect", ["oauthd-redirect", "FetchWire", nioCore, nioPosix, nioEmbedded]),
-    tests("Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", argumentParser]),
+    tests(
+      "Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "OAuthTerms", argumentParser]),
     tests("House"),
   ],
   swiftLanguageModes: [.v6]

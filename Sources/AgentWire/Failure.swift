@@ -28,64 +28,58 @@ package enum FailureKind: String, CaseIterable, Sendable, Codable {
   case overloaded = "overloaded"
 
   /// The fixed `error.code` (JSON-RPC 2.0 §5.1 where that names one).
-  package var code: Int {
-    switch self {
-    case .badRequest: -32600
-    case .unsupportedMethod: -32601
-    case .unsupportedParameter: -32602
-    case .internal: -32603
-    case .accountUnknown: 1
-    case .accountAmbiguous: 2
-    case .definitionChanged: 3
-    case .configInvalid: 4
-    case .loginRequired: 5
-    case .loginPending: 6
-    case .loginCancelled: 7
-    case .clientRejected: 8
-    case .serverRefused: 9
-    case .vaultLocked: 10
-    case .keyMissing: 11
-    case .vaultInUse: 12
-    case .vaultDamaged: 13
-    case .storageFailed: 14
-    case .unavailable: 15
-    case .timeout: 16
-    case .validityUnattainable: 17
-    case .tokenUnchanged: 18
-    case .notPermitted: 19
-    case .rateLimited: 20
-    case .overloaded: 21
-    }
-  }
+  package var code: Int { rules.code }
 
   /// Whether the same request may succeed later without anybody doing anything.
-  package var isRetryable: Bool {
-    switch self {
-    case .unavailable, .timeout, .rateLimited, .overloaded, .storageFailed, .loginPending, .vaultInUse: true
-    default: false
-    }
-  }
+  package var isRetryable: Bool { rules.isRetryable }
 
   /// Whether a person has to do something first.
-  package var needsInteraction: Bool {
+  package var needsInteraction: Bool { rules.needsPerson }
+
+  /// The exit status of `oauthctl` for it (docs/protocol.md, "Exit status").
+  package var exitStatus: Int32 { rules.exitStatus }
+
+  private var rules: Rules {
     switch self {
-    case .loginRequired, .loginPending, .loginCancelled, .definitionChanged, .vaultLocked, .keyMissing: true
-    default: false
+    case .badRequest: Rules(-32600, exit: 1)
+    case .unsupportedMethod: Rules(-32601, exit: 1)
+    case .unsupportedParameter: Rules(-32602, exit: 1)
+    case .internal: Rules(-32603, exit: 1)
+    case .accountUnknown: Rules(1, exit: 3)
+    case .accountAmbiguous: Rules(2, exit: 3)
+    case .definitionChanged: Rules(3, exit: 3, needsPerson: true)
+    case .configInvalid: Rules(4, exit: 3)
+    case .loginRequired: Rules(5, exit: 4, needsPerson: true)
+    case .loginPending: Rules(6, exit: 4, isRetryable: true, needsPerson: true)
+    case .loginCancelled: Rules(7, exit: 4, needsPerson: true)
+    case .clientRejected: Rules(8, exit: 9)
+    case .serverRefused: Rules(9, exit: 9)
+    case .vaultLocked: Rules(10, exit: 5, needsPerson: true)
+    case .keyMissing: Rules(11, exit: 5, needsPerson: true)
+    case .vaultInUse: Rules(12, exit: 6, isRetryable: true)
+    case .vaultDamaged: Rules(13, exit: 5)
+    case .storageFailed: Rules(14, exit: 6, isRetryable: true)
+    case .unavailable: Rules(15, exit: 6, isRetryable: true)
+    case .timeout: Rules(16, exit: 6, isRetryable: true)
+    case .validityUnattainable: Rules(17, exit: 6)
+    case .tokenUnchanged: Rules(18, exit: 6)
+    case .notPermitted: Rules(19, exit: 8)
+    case .rateLimited: Rules(20, exit: 6, isRetryable: true)
+    case .overloaded: Rules(21, exit: 6, isRetryable: true)
     }
   }
 
-  /// The exit status of `oauthctl` for it (docs/protocol.md, "Exit status").
-  package var exitStatus: Int32 {
-    switch self {
-    case .accountUnknown, .accountAmbiguous, .definitionChanged, .configInvalid: 3
-    case .loginRequired, .loginPending, .loginCancelled: 4
-    case .vaultLocked, .keyMissing, .vaultDamaged: 5
-    case .unavailable, .timeout, .rateLimited, .overloaded, .storageFailed, .vaultInUse, .tokenUnchanged,
-      .validityUnattainable:
-      6
-    case .notPermitted: 8
-    case .clientRejected, .serverRefused: 9
-    case .internal, .badRequest, .unsupportedMethod, .unsupportedParameter: 1
+  private struct Rules {
+    let code: Int
+    let exitStatus: Int32
+    let isRetryable: Bool
+    let needsPerson: Bool
+
+    init(_ code: Int, exit: Int32, isRetryable: Bool = false, needsPerson: Bool = false) {
+      self.code = code
+      exitStatus = exit
+      self.isRetryable = isRetryable
+      self.needsPerson = needsPerson
     }
   }
 }

@@ -35,7 +35,11 @@ package enum Method: String, CaseIterable, Sendable {
   package var isRepeatable: Bool {
     switch self {
     case .loginComplete, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
-    default: true
+    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .accountCheck,
+      .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
+      .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot, .vaultBackup, .vaultCheck,
+      .vaultAcceptRollback, .eventsSubscribe:
+      true
     }
   }
 }

@@ -140,7 +140,7 @@ extension Vault {
         stretcher.tried(isRight: false)
         throw slot.kind == SlotKind.passphrase.rawValue ? .wrongPassphrase : .invalidRecoveryCode
       case .outOfRange(let what): throw .damaged(what: "slot \(slot.number): \(what)")
-      default: throw error.vaultError
+      case .libraryUnusable, .outOfMemory: throw error.vaultError
       }
     }
   }

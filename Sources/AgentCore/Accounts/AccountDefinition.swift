@@ -1,13 +1,6 @@
 package import AgentWire
 package import OAuthProtocol
-
-/// How an account gets its grant (RFC 6749 §1.3, RFC 8628).
-package enum GrantKind: String, Sendable, CaseIterable, Codable {
-  case authorizationCode = "authorization_code"
-  case deviceCode = "device_code"
-  case clientCredentials = "client_credentials"
-  case password
-}
+package import OAuthTerms
 
 /// When the agent refreshes without being asked.
 package enum KeepPolicy: String, Sendable, CaseIterable, Codable {
@@ -25,6 +18,9 @@ package struct AccountDefinition: Sendable, Equatable {
   /// The scope that asks for a refresh token (OpenID Connect Core §11).
   static let offlineAccess = "offline_access"
 
+  /// Who gives a login of it; `device`: a person has asked for a code to type elsewhere.
+  func giver(device: Bool) -> GrantKind.Giver { device ? .device : grant.terms.giver }
+
   var wantsOfflineAccess: Bool { scope.contains("openid") && scope.contains(Self.offlineAccess) }
 
   /// `[a-z0-9][a-z0-9._-]{0,62}`; the file's name without `.toml`.
@@ -34,7 +30,7 @@ package struct AccountDefinition: Sendable, Equatable {
   package var issuer: String
   package var clientID: String
   package var grant: GrantKind
-  /// `none`, `client_secret_basic` or `client_secret_post`; nil: chosen from the metadata and whether a secret is kept.
+  /// A ``ClientAuthenticationMethod``; nil: chosen from the metadata and whether a secret is kept.
   package var clientAuthentication: String?
   package var scope: [String]
   /// Scopes that callers may ask for beside `scope`.
@@ -68,7 +64,7 @@ package struct AccountDefinition: Sendable, Equatable {
   package var reuseGraceSeconds: Double?
 
   package init(
-    name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .authorizationCode,
+    name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .standard,
     clientAuthentication: String? = nil, scope: [String] = [], allowedScope: [String] = [], resource: [String] = [],
     audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", hosts: [String] = [],
     authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,

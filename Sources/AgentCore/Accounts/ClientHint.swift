@@ -1,4 +1,4 @@
-import OAuthProtocol
+import OAuthTerms
 
 /// What to do when the server does not accept the client.
 enum ClientHint {

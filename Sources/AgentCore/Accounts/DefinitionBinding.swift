@@ -1,6 +1,7 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 
 /// The sealed copy of what decides where secrets go. A definition file that differs from it moves no secret until a new
@@ -8,7 +9,7 @@ import Sealing
 package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var issuer: String
   package var clientID: String
-  /// `none`, `client_secret_basic` or `client_secret_post`, as used.
+  /// A ``ClientAuthenticationMethod``, as used.
   package var clientAuthentication: String
   package var tokenEndpoint: String
   package var authorizationEndpoint: String?
@@ -82,7 +83,9 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   static let authorityContent = "ca_file (content)"
 
   /// Whether requests to its server carry the client secret.
-  package var sendsClientSecret: Bool { clientAuthentication != "none" }
+  package var sendsClientSecret: Bool {
+    ClientAuthenticationMethod(rawValue: clientAuthentication)?.needsSecret ?? true
+  }
 
   /// The issuer's host, for messages.
   package var issuerHost: String { (try? WebURL(issuer))?.origin.host ?? issuer }

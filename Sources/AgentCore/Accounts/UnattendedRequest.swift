@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 
 /// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4): whoever changes it
 /// changes what the kept secret is used for.
@@ -33,9 +34,18 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
 extension GrantKind {
   /// Whether its tokens are asked for anew without a person, with a secret that is kept.
   var isUnattended: Bool {
-    switch self {
-    case .authorizationCode, .deviceCode: false
-    case .clientCredentials, .password: true
+    switch terms.giver {
+    case .browser, .device: false
+    case .nobody: true
+    }
+  }
+}
+
+extension SecretKind {
+  init(_ need: GrantKind.Need) {
+    switch need {
+    case .clientSecret: self = .clientSecret
+    case .password: self = .password
     }
   }
 }

@@ -1,3 +1,5 @@
+import AgentWire
+package import OAuthTerms
 package import Sealing
 
 /// Everything durable about one account, in one sealed record: so one write is one step of its life.
@@ -27,6 +29,14 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
   /// Whether nothing would be lost with it.
   var isEmpty: Bool { self == AccountRecord(name: name) }
+
+  func keeps(_ kind: SecretKind) -> Bool {
+    switch kind {
+    case .clientSecret: clientSecret != nil
+    case .password: password != nil
+    case .refreshToken: grant?.refreshToken != nil
+    }
+  }
 
   /// Makes what was received in the boot of `before`, up to then, `seconds` older.
   mutating func age(by seconds: Double, before: Moment) {

@@ -1,3 +1,5 @@
+import OAuthProtocol
+
 /// A refresh token that came when nobody waited for it any more, as it is sealed.
 package struct LateToken: Sendable, Codable {
   package let refreshToken: StoredSecret
@@ -25,7 +27,7 @@ package struct LateToken: Sendable, Codable {
   /// Nil: the end of `call` has brought none.
   init?(_ call: TokenCall, _ end: TokenCallEnd) {
     guard case .answered(let answer) = end, let token = answer.refreshToken,
-      case .refreshToken(let used) = call.credential
+      let used = call.grant.refreshToken
     else { return nil }
     self.init(
       refreshToken: StoredSecret(token), sent: Fingerprint(of: used).description, received: call.started,

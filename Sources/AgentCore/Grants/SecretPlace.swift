@@ -1,6 +1,7 @@
 import AgentWire
 import HTTPTerms
 import OAuthProtocol
+import OAuthTerms
 package import Sealing
 
 /// The server that a client secret or a kept password was given for, which stays when the login that it was used for is

@@ -1,5 +1,6 @@
 import AgentWire
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 
 extension LoginCoordinator {
@@ -56,7 +57,7 @@ extension LoginCoordinator {
     let scope = granted.scope ?? definition.scope
     let grant = GrantRecord(
       kind: definition.grant,
-      refreshToken: definition.grant == .clientCredentials ? nil : refreshToken.map(StoredSecret.init),
+      refreshToken: definition.grant.terms.bringsRefreshToken ? refreshToken.map(StoredSecret.init) : nil,
       refreshTokenReceived: refreshToken == nil ? nil : asked,
       refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
       binding: session.binding)
@@ -88,7 +89,7 @@ extension LoginCoordinator {
 
   /// How the next login may bring a refresh token, where the server has the scope for it.
   private static func refreshTokenHint(_ definition: AccountDefinition, _ server: ResolvedServer) -> String? {
-    guard [.authorizationCode, .deviceCode].contains(definition.grant), server.offersOfflineAccess,
+    guard !definition.grant.isUnattended, server.offersOfflineAccess,
       !definition.scope.contains(AccountDefinition.offlineAccess)
     else { return nil }
     return "the scope offline_access may bring one: add it to scope in \(definition.file), "

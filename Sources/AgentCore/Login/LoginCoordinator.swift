@@ -1,6 +1,7 @@
 package import AgentWire
 package import Logging
 import OAuthProtocol
+import OAuthTerms
 package import Sealing
 
 /// Logs accounts in: one pending login per account, shared by all callers.
@@ -249,10 +250,10 @@ package actor LoginCoordinator {
   private func begin(_ request: LoginStart) async -> Result<LoginStarted, AgentFailure> {
     do throws(AgentFailure) {
       let context = try await service.loginContext(request.account)
-      let device = request.device == true || context.definition.grant == .deviceCode
+      let giver = context.definition.giver(device: request.device == true)
       let now = time.now()
       let server = try await service.resolver(for: context.definition.name)
-        .resolve(context.definition, device: device, now: now)
+        .resolve(context.definition, device: giver == .device, now: now)
       let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       var session = LoginSession(
@@ -261,13 +262,12 @@ package actor LoginCoordinator {
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
-      session.isDevice = device
-      session.isPasswordKept = context.definition.grant == .password && context.passwordOnce == nil
-      switch context.definition.grant {
-      case _ where device: return .success(try await beginDevice(session))
-      case .authorizationCode: return .success(try await beginBrowser(session))
-      case .clientCredentials, .password, .deviceCode:
-        return .success(try beginUnattended(session, password: context.password))
+      session.isDevice = giver == .device
+      session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
+      switch giver {
+      case .browser: return .success(try await beginBrowser(session))
+      case .device: return .success(try await beginDevice(session))
+      case .nobody: return .success(try beginUnattended(session, password: context.password))
       }
     } catch { return .failure(error) }
   }
@@ -275,16 +275,13 @@ package actor LoginCoordinator {
   private func beginUnattended(_ session: LoginSession, password: Secret?) throws(AgentFailure) -> LoginStarted {
     var session = session
     let definition = session.definition
-    let grant: TokenRequestGrant
-    if definition.grant == .password {
-      guard let username = definition.username, let password else {
-        throw AgentFailure(
-          .configInvalid, "\(definition.name): the password grant needs a user name and a password",
-          hint: "oauthctl secret set \(definition.name) password")
-      }
-      grant = .password(username: username, password: password)
-    } else {
-      grant = .clientCredentials
+    guard let grant = TokenRequestGrant.unattended(definition.grant, username: definition.username, password: password)
+    else {
+      let need = definition.grant.terms.need
+      throw AgentFailure(
+        .configInvalid,
+        "\(definition.name): the \(definition.grant.rawValue) grant needs \(need?.words ?? "more than is kept")",
+        hint: need.map { "oauthctl secret set \(definition.name) \(SecretKind($0).rawValue)" })
     }
     session.started.loginID = session.id
     session.password = password

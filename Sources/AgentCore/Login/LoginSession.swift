@@ -1,5 +1,6 @@
 import AgentWire
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 
 /// One login under way, or ended a short while ago.
@@ -65,7 +66,7 @@ struct LoginSession {
   /// What to do when it failed.
   var again: String {
     let secret = isPasswordKept ? "oauthctl secret set \(definition.name) password && " : ""
-    let device = isDevice && definition.grant != .deviceCode ? " --device" : ""
+    let device = isDevice && definition.giver(device: false) != .device ? " --device" : ""
     return "\(secret)oauthctl login \(definition.name)\(device)"
   }
 

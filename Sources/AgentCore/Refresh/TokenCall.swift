@@ -1,20 +1,17 @@
+package import OAuthProtocol
 package import Sealing
 
 /// One request to a token endpoint, as the state machine wants it sent.
 package struct TokenCall: Sendable {
-  package enum Credential: Sendable {
-    case refreshToken(Secret)
-    case clientCredentials
-    case password(username: String, Secret)
-  }
-
-  package var credential: Credential
+  package var grant: TokenRequestGrant
   package var key: TokenKey
   /// To be sent, as decided by the account and the key; empty: left out.
   package var scope: [String]
   package var resource: [String]
   package var audience: [String]
   package var binding: DefinitionBinding
+  /// It logs in anew, with what is kept, where a refresh token would have done.
+  package var isLogin: Bool
   /// When the login that it is made for was made.
   package var loggedIn: Moment
   package var clientSecret: Secret?
@@ -24,9 +21,7 @@ package struct TokenCall: Sendable {
   package var started: Moment
 
   /// Whether sending it uses something up that a lost answer would lose.
-  package var rotates: Bool {
-    if case .refreshToken = credential { true } else { false }
-  }
+  package var rotates: Bool { grant.refreshToken != nil }
 }
 
 /// What a token endpoint's answer comes to, with the refresh token kept apart: it is saved whatever else is wrong.

@@ -1,5 +1,6 @@
 package import AgentWire
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 import TokenVault
 
@@ -24,10 +25,7 @@ extension CredentialService {
     endpoints["device_authorization_endpoint"] =
       grant?.binding.deviceAuthorizationEndpoint ?? definition.deviceAuthorizationEndpoint
     endpoints["revocation_endpoint"] = grant?.binding.revocationEndpoint ?? definition.revocationEndpoint
-    var secrets: [String] = []
-    if record?.clientSecret != nil { secrets.append(SecretKind.clientSecret.rawValue) }
-    if record?.password != nil { secrets.append(SecretKind.password.rawValue) }
-    if grant?.refreshToken != nil { secrets.append(SecretKind.refreshToken.rawValue) }
+    let secrets = SecretKind.allCases.filter { record?.keeps($0) == true }.map(\.rawValue)
     var details = AccountDetails(
       summary: summary, file: definition.file, endpoints: endpoints, secrets: secrets,
       differences: account.machine.differences, problems: problems.about(name),
@@ -124,13 +122,10 @@ extension CredentialService {
 
   private func missingSecrets(_ definition: AccountDefinition) -> [String] {
     let record = accounts[definition.name]?.machine.record
-    var missing: [String] = []
-    let needsClientSecret =
-      definition.grant == .clientCredentials
-      || ["client_secret_basic", "client_secret_post"].contains(definition.clientAuthentication ?? "")
-    if needsClientSecret, record?.clientSecret == nil { missing.append(SecretKind.clientSecret.rawValue) }
-    if definition.grant == .password, record?.password == nil { missing.append(SecretKind.password.rawValue) }
-    return missing
+    let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
+    var needed: [SecretKind] = method?.needsSecret == true ? [.clientSecret] : []
+    if let kind = definition.grant.terms.need.map(SecretKind.init), !needed.contains(kind) { needed.append(kind) }
+    return needed.filter { record?.keeps($0) != true }.map(\.rawValue)
   }
 
   // MARK: Logout

@@ -1,4 +1,5 @@
 package import AgentWire
+import OAuthTerms
 
 /// What a person is shown is what is bound: both are the same ``Agreement``, by its digest.
 extension CredentialService {
@@ -44,7 +45,7 @@ extension CredentialService {
       throw AgentFailure(.badRequest, "login goes with dry_run", hint: "login.start takes the binding_digest")
     }
     guard let definition = accounts[name]?.machine.definition else { throw AgentFailure.changedMeanwhile(name) }
-    let device = request.device == true || definition.grant == .deviceCode
+    let device = definition.giver(device: request.device == true) == .device
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
     let record = accounts[name]?.machine.record
     let binding = try server.binding(definition, hasSecret: record?.clientSecret != nil)

@@ -1,6 +1,7 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
+import OAuthTerms
 import TokenVault
 
 /// Lists of accounts. With thousands of them a list must not keep the service from everything else: an index is brought up

@@ -20,8 +20,7 @@ extension CredentialService {
   func callsUnderWay(_ id: RecordID, _ record: AccountRecord) -> [TokenCall] {
     guard let token = record.grant?.refreshToken?.secret, record.intent?.isAbout(token) == true else { return [] }
     return underWay.values.filter { sent in
-      guard sent.id == id, case .refreshToken(let used) = sent.call.credential else { return false }
-      return used == token
+      sent.id == id && sent.call.grant.refreshToken == token
     }
     .map(\.call).sorted { $0.number < $1.number }
   }

@@ -1,5 +1,6 @@
 package import AgentWire
 import Logging
+import OAuthTerms
 import TokenVault
 
 /// Locking: nothing secret is left in memory, nobody is given anything, nothing is sent any more, and nothing that a

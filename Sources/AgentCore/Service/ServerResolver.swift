@@ -1,6 +1,7 @@
 package import AgentWire
 package import HTTPTerms
 package import OAuthProtocol
+import OAuthTerms
 
 /// The endpoints of an account's server, from its definition and, where that leaves them out, from its metadata.
 package struct ResolvedServer: Sendable {
@@ -143,8 +144,11 @@ package struct ServerResolver: Sendable {
   }
 
   private static func needsDiscovery(_ definition: AccountDefinition, _ written: Written, device: Bool) -> Bool {
-    if device || definition.grant == .deviceCode { return written.device == nil }
-    return definition.grant == .authorizationCode && written.authorization == nil
+    switch definition.giver(device: device) {
+    case .browser: written.authorization == nil
+    case .device: written.device == nil
+    case .nobody: false
+    }
   }
 }
 
@@ -158,7 +162,8 @@ extension AgentFailure {
     // The same command would fail tomorrow as well.
     case .untrusted: AgentFailure(.configInvalid, message, hint: authority)
     case .tls: AgentFailure(.unavailable, message, hint: authority)
-    default: AgentFailure(.unavailable, message)
+    case .nameResolution, .connection, .proxy, .timeout, .tooLarge, .malformed, .cancelled, .helper, .installation:
+      AgentFailure(.unavailable, message)
     }
   }
 }

@@ -1,6 +1,7 @@
 import HTTPTerms
-import Sealing
 package import OAuthProtocol
+import OAuthTerms
+import Sealing
 
 /// Speaks to authorization servers for the credential service: builds requests from records, sends each once, and
 /// reduces the answers to what the state machine decides on.
@@ -34,15 +35,9 @@ package struct TokenEndpoint: Sendable {
   }
 
   private func tokenRequest(_ call: TokenCall) throws(ProtocolError) -> TokenRequest {
-    let grant: TokenRequestGrant =
-      switch call.credential {
-      case .refreshToken(let token): .refreshToken(token)
-      case .clientCredentials: .clientCredentials
-      case .password(let username, let password): .password(username: username, password: password)
-      }
-    return TokenRequest(
+    TokenRequest(
       endpoint: try .read(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret),
-      grant: grant, scope: call.scope, resources: call.resource, audiences: call.audience,
+      grant: call.grant, scope: call.scope, resources: call.resource, audiences: call.audience,
       extra: call.binding.extraTokenParameters)
   }
 

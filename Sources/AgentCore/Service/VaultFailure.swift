@@ -81,17 +81,6 @@ extension AgentFailure {
         hint: "look at it again: oauthctl vault accept-rollback")
     case .alreadyExists(let path): self.init(.badRequest, "there is a vault already: \(path)")
     case .staleVersion(let stored): self.init(.internal, "a record's version is not above \(stored)")
-    case .invalidRecoveryCode, .wrongPassphrase, .passphraseNeeded, .slotDamaged, .slotsChanged, .unusablePassphrase,
-      .noSuchSlot, .slotNeeded, .tooManyUnlocks, .tooManyTries:
-      self.init(slot: error)
-    }
-  }
-
-  package static let vaultLocked = AgentFailure(.vaultLocked, "the vault is locked", hint: "oauthctl vault unlock")
-
-  /// What a person typed, or wants changed.
-  private init(slot error: VaultError) {
-    switch error {
     case .invalidRecoveryCode:
       self.init(.vaultLocked, "that is not the recovery code of this vault", hint: "check it for mistyped letters")
     case .wrongPassphrase:
@@ -119,10 +108,12 @@ extension AgentFailure {
     case .tooManyTries(let milliseconds):
       self.init(
         .rateLimited, "too many wrong passphrases or codes in a row", retryAfterMilliseconds: milliseconds)
-    default:
+    case .tooManyUnlocks:
       self.init(.overloaded, "too many callers try to unlock the vault", retryAfterMilliseconds: 1_000)
     }
   }
+
+  package static let vaultLocked = AgentFailure(.vaultLocked, "the vault is locked", hint: "oauthctl vault unlock")
 }
 
 extension SlotKind {

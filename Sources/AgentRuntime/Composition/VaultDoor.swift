@@ -159,7 +159,10 @@ package struct VaultDoor: VaultControl {
       return AgentFailure(.vaultLocked, "that is not the recovery code of the copy", hint: other)
     case .noSuchSlot(let kind): return AgentFailure(.badRequest, "the copy has no \(kind.words)", hint: other)
     // These are about this machine.
-    default: return AgentFailure(error)
+    case .inUse, .absent, .gone, .locked, .unsafePermissions, .closedToOwner, .networkFileSystem, .storageFailed,
+      .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged, .unusablePassphrase, .slotNeeded, .alreadyExists,
+      .staleVersion, .tooManyUnlocks, .tooManyTries:
+      return AgentFailure(error)
     }
   }
 
@@ -188,7 +191,11 @@ package struct VaultDoor: VaultControl {
         case .vaultInUse: .inUse
         case .vaultDamaged: .damaged
         case .vaultLocked: .locked
-        default: .failed
+        case .badRequest, .unsupportedMethod, .unsupportedParameter, .internal, .accountUnknown, .accountAmbiguous,
+          .definitionChanged, .configInvalid, .loginRequired, .loginPending, .loginCancelled, .clientRejected,
+          .serverRefused, .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged,
+          .notPermitted, .rateLimited, .overloaded:
+          .failed
         }
       return (state, failure.message)
     }

@@ -1,6 +1,7 @@
 import AgentCore
 import AgentWire
 import OAuthProtocol
+import OAuthTerms
 
 /// Reads an account's definition key by key.
 struct DefinitionReader {
@@ -122,7 +123,8 @@ struct DefinitionReader {
     switch error {
     case .reservedParameter: "the protocol sets it; take it out"
     case .parameter(_, let reason): reason
-    default: "\(error)"
+    case .url, .issuer, .redirectURI, .duplicateParameter, .malformedForm, .clientAuthentication, .tooFewRandomBytes:
+      "\(error)"
     }
   }
 }

@@ -19,7 +19,11 @@ final class RequestShares {
       switch method {
       case .tokenGet: self = .token
       case .agentStatus, .accountList: self = .listing
-      default: self = .other
+      case .agentHello, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .accountCheck,
+        .accountShow, .accountForget, .accountAccept, .configReload, .secretSet, .secretForget, .logout, .vaultStatus,
+        .vaultCreate, .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey,
+        .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
+        self = .other
       }
     }
   }

@@ -33,7 +33,7 @@ extension RedirectReply {
     switch page {
     case .refused(let reason):
       self.init(200, title: "Not logged in", text: "The server said no: \(reason). The terminal says more.")
-    default:
+    case .notFound, .methodNotAllowed, .loggedIn, .codeRefused, .ignored, .forward, .linkUsed:
       self.init(
         200, title: "oauthctl has what it needs", text: "You can close this page and go back to the terminal.")
     }

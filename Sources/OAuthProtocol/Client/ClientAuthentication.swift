@@ -1,3 +1,4 @@
+package import OAuthTerms
 package import Sealing
 
 /// Our client's name at the authorization server and how it proves it.
@@ -53,12 +54,7 @@ package enum ClientAuthentication: Sendable, Equatable {
   case post(Secret)
 }
 
-/// The registered names of the methods.
-package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable {
-  case none
-  case clientSecretBasic = "client_secret_basic"
-  case clientSecretPost = "client_secret_post"
-
+extension ClientAuthenticationMethod {
   /// The method for an account that names none: `none` without a secret, else what the server lists, Basic first.
   ///
   /// A server that lists nothing means Basic (RFC 8414 §2). Without a secret `none` is taken even where the list lacks

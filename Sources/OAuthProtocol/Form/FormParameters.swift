@@ -16,6 +16,8 @@ package struct FormParameters: Sendable {
   package mutating func append(_ name: String, _ value: String) { fields.append((name, .text(value))) }
   package mutating func append(_ name: String, _ value: Secret) { fields.append((name, .secret(value))) }
 
+  package mutating func append(_ others: FormParameters) { fields += others.fields }
+
   /// Names in the order of appending.
   package var names: [String] { fields.map(\.name) }
 

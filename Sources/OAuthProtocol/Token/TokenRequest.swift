@@ -1,29 +1,4 @@
 package import HTTPTerms
-package import Sealing
-
-/// What is given to the token endpoint for a token.
-package enum TokenRequestGrant: Sendable {
-  /// RFC 6749 §4.1.3; `redirectURI` is the one of the authorization request, to the byte.
-  case authorizationCode(Secret, redirectURI: String, codeVerifier: Secret)
-  /// RFC 6749 §6
-  case refreshToken(Secret)
-  /// RFC 6749 §4.4
-  case clientCredentials
-  /// RFC 6749 §4.3, for servers that offer nothing else.
-  case password(username: String, password: Secret)
-  /// RFC 8628 §3.4
-  case deviceCode(Secret)
-
-  package var grantType: String {
-    switch self {
-    case .authorizationCode: "authorization_code"
-    case .refreshToken: "refresh_token"
-    case .clientCredentials: "client_credentials"
-    case .password: "password"
-    case .deviceCode: "urn:ietf:params:oauth:grant-type:device_code"
-    }
-  }
-}
 
 /// A request to the token endpoint (RFC 6749 §3.2).
 package struct TokenRequest: Sendable {
@@ -56,19 +31,8 @@ package struct TokenRequest: Sendable {
     try RequestedAccess.checkScope(scope)
     try RequestedAccess.checkResources(resources)
     var form = FormParameters()
-    form.append("grant_type", grant.grantType)
-    switch grant {
-    case .authorizationCode(let code, let redirectURI, let verifier):
-      form.append("code", code)
-      form.append("redirect_uri", redirectURI)
-      form.append("code_verifier", verifier)
-    case .refreshToken(let token): form.append("refresh_token", token)
-    case .clientCredentials: break
-    case .password(let username, let password):
-      form.append("username", username)
-      form.append("password", password)
-    case .deviceCode(let code): form.append("device_code", code)
-    }
+    form.append("grant_type", grant.type)
+    form.append(grant.parameters)
     if !scope.isEmpty { form.append("scope", scope.joined(separator: " ")) }
     for resource in resources { form.append("resource", resource) }
     for audience in audiences { form.append("audience", audience) }

@@ -1,12 +1,13 @@
 import HTTPTerms
+import OAuthTerms
 
 /// An account as the command line describes it, and the `accounts.d/NAME.toml` it becomes. Only what was asked for is
 /// written: defaults stay the agent's. No secrets are in it.
 struct NewAccount: Sendable, Equatable {
   var issuer: String
   var clientID: String
-  var clientAuthentication: String?
-  var grant: String?
+  var clientAuthentication: ClientAuthenticationMethod?
+  var grant: GrantKind?
   var scope: [String] = []
   var redirectURI: String?
   var hosts: [String] = []
@@ -33,8 +34,8 @@ struct NewAccount: Sendable, Equatable {
     }
     add("issuer", issuer)
     add("client_id", clientID)
-    add("client_authentication", clientAuthentication)
-    add("grant", grant)
+    add("client_authentication", clientAuthentication?.rawValue)
+    add("grant", grant?.rawValue)
     add("scope", scope)
     add("resource", resource)
     add("audience", audience)

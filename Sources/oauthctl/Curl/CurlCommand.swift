@@ -95,7 +95,7 @@ extension CommandError {
     case .silent: return self
     case .local(let what, let run, let status) where (125...127).contains(status):
       return .local(what, run: run, status: status)
-    default: return .local(sentence ?? "", run: nextStep, status: 125)
+    case .usage, .agent, .notReachable, .noAnswer, .local: return .local(sentence ?? "", run: nextStep, status: 125)
     }
   }
 }

@@ -12,9 +12,6 @@ extension CompletionKind {
     .custom { _, _, _ in keptAccountNames(.live, LiveAgent()) }
   }
 
-  /// As the account file spells them.
-  static var grant: CompletionKind { .list(["authorization_code", "device_code", "client_credentials", "password"]) }
-
   /// The words of `oauthctl curl`: an account comes first, with `--any-host` before it; what follows is curl's.
   static var curlWord: CompletionKind {
     .custom { words, place, _ in

@@ -93,14 +93,11 @@ struct GitCredentialHelper {
   /// What a failure means to git. `origin` is the server, for advice that a person at git can follow.
   static func failure(_ error: CommandError, at origin: String) -> GitLookup.Failure {
     var error = error
-    if case .agent(var failure, let account) = error, let names = failure.accounts {
-      switch failure.kind {
-      case .accountAmbiguous, .accountUnknown:
-        failure.hint =
-          failure.kind == .accountUnknown ? otherName(names, at: origin) : choice(names, at: origin)
-        error = .agent(failure, account: account)
-      default: break
-      }
+    if case .agent(var failure, let account) = error, let names = failure.accounts,
+      [.accountAmbiguous, .accountUnknown].contains(failure.kind)
+    {
+      failure.hint = failure.kind == .accountUnknown ? otherName(names, at: origin) : choice(names, at: origin)
+      error = .agent(failure, account: account)
     }
     let line = (error.sentence ?? "") + (error.nextStep.map { "; \(Terminal.stepLine($0))" } ?? "")
     guard case .agent(let failure, _) = error else { return .other(line) }
@@ -108,8 +105,10 @@ struct GitCredentialHelper {
     case .accountUnknown: return failure.accounts == nil ? .notOurs(line) : .needsPerson(line)
     case .badRequest, .notPermitted: return .notOurs(line)
     case .accountAmbiguous, .clientRejected: return .needsPerson(line)
-    case let kind where kind.needsInteraction: return .needsPerson(line)
-    default: return .other(line)
+    case .unsupportedMethod, .unsupportedParameter, .internal, .definitionChanged, .configInvalid, .loginRequired,
+      .loginPending, .loginCancelled, .serverRefused, .vaultLocked, .keyMissing, .vaultInUse, .vaultDamaged,
+      .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged, .rateLimited, .overloaded:
+      return failure.kind.needsInteraction ? .needsPerson(line) : .other(line)
     }
   }
 

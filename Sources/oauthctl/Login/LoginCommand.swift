@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import Glibc
+import OAuthTerms
 import SystemFacts
 
 struct LoginCommand: ParsableCommand {
@@ -39,9 +40,9 @@ struct LoginCommand: ParsableCommand {
       throw creation.takingBack(
         after: error, command: Self.commandLine(Self.words),
         // Two secrets and one standard input: the first command has done its part.
-        isHalf: options.clientSecretFromInput && new.grant == "password",
-        otherMethod: options.clientSecretFromInput || new.grant == "client_credentials"
-          ? (new.clientAuthentication == "client_secret_post" ? "client_secret_basic" : "client_secret_post") : nil)
+        isHalf: options.clientSecretFromInput && new.grant?.terms.need == .password,
+        otherMethod: options.clientSecretFromInput || new.grant?.terms.need == .clientSecret
+          ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import OAuthTerms
 
 /// The flags of `login`.
 struct LoginOptions: ParsableArguments {
@@ -7,12 +8,12 @@ struct LoginOptions: ParsableArguments {
   var clientID: String?
   @Option(
     name: .customLong("client-authentication"),
-    help: "How the client proves itself: none, client_secret_basic or client_secret_post (default: by metadata).",
-    completion: .list(["none", "client_secret_basic", "client_secret_post"]))
+    help: "How the client proves itself: \(ClientAuthenticationMethod.choice) (default: by metadata).",
+    completion: .list(ClientAuthenticationMethod.names))
   var clientAuthentication: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false
-  @Option(help: "authorization_code (default), device_code, client_credentials or password.", completion: .grant)
+  @Option(help: "\(GrantKind.choice) (default: \(GrantKind.standard.rawValue)).", completion: .list(GrantKind.names))
   var grant: String?
   @Flag(help: "Logs in by a code typed on any device (RFC 8628).")
   var device = false
@@ -146,8 +147,9 @@ extension LoginOptions {
     account.certificateAuthorityFile = certificateAuthority.map { $0.hasPrefix("/") ? $0 : workingFolder + "/" + $0 }
     try Self.checkCertificates(account.certificateAuthorityFile)
     account.gitUsername = gitUsername
-    if account.grant == "password", username == nil {
-      throw .usage("the password grant needs your name at the server: --username is missing", run: nil)
+    if account.grant?.terms.need == .password, username == nil {
+      throw .usage(
+        "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing", run: nil)
     }
     return account
   }
@@ -164,39 +166,28 @@ extension LoginOptions {
     )
   }
 
-  private static func clientAuthentication(_ typed: String?) throws(CommandError) -> String? {
+  private static func clientAuthentication(_ typed: String?) throws(CommandError) -> ClientAuthenticationMethod? {
     guard let typed else { return nil }
-    let name = String(typed.map { $0 == "-" ? "_" : $0 })
-    let known = [
-      "none": "none", "client_secret_basic": "client_secret_basic", "basic": "client_secret_basic",
-      "client_secret_post": "client_secret_post", "post": "client_secret_post",
-    ]
-    guard let method = known[name] else {
-      throw .usage(
-        "--client-authentication \(typed): it is none, client_secret_basic or client_secret_post", run: nil)
+    guard let method = ClientAuthenticationMethod(typed: typed) else {
+      throw .usage("--client-authentication \(typed): it is \(ClientAuthenticationMethod.choice)", run: nil)
     }
     return method
   }
 
-  /// The grant as the account file spells it; nil: the default.
-  static func grant(_ typed: String?, device: Bool) throws(CommandError) -> String? {
-    guard let typed else { return device ? "device_code" : nil }
-    let name = String(typed.map { $0 == "-" ? "_" : $0 })
-    let known = [
-      "authorization_code": "authorization_code", "code": "authorization_code", "device_code": "device_code",
-      "device": "device_code", "client_credentials": "client_credentials", "password": "password",
-      "urn:ietf:params:oauth:grant_type:device_code": "device_code",
-    ]
-    if name == "implicit" || name == "token" {
+  /// Nil: the default.
+  static func grant(_ typed: String?, device: Bool) throws(CommandError) -> GrantKind? {
+    guard let typed else { return device ? .deviceCode : nil }
+    if typed == "implicit" || typed == "token" {
       throw .usage(
         "the implicit grant is not offered: it puts the token into the browser's address bar and history (RFC 9700 §2.1.2)",
         run: "use --grant authorization_code, which every server with implicit clients can do")
     }
-    guard let grant = known[name] else {
-      throw .usage(
-        "--grant \(typed): it is authorization_code, device_code, client_credentials or password", run: nil)
+    guard let grant = GrantKind(typed: typed) else {
+      throw .usage("--grant \(typed): it is \(GrantKind.choice)", run: nil)
     }
-    if device, grant != "device_code" { throw .usage("--device and --grant \(typed) contradict each other", run: nil) }
+    if device, grant.terms.giver != .device {
+      throw .usage("--device and --grant \(typed) contradict each other", run: nil)
+    }
     return grant
   }
 

@@ -51,7 +51,7 @@ struct StatusWatch {
     } catch {
       switch error {
       case .notReachable, .noAnswer: return .failure(error)
-      default: throw error
+      case .usage, .agent, .local, .silent: throw error
       }
     }
   }

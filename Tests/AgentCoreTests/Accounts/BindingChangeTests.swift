@@ -1,5 +1,6 @@
 import AgentWire
 import FoundationEssentials
+import OAuthTerms
 import Sealing
 import Testing
 

@@ -3,6 +3,7 @@ import AgentTestSupport
 import AgentWire
 import DevAuthorizationServer
 import OAuthProtocol
+import OAuthTerms
 import Testing
 
 @Suite("Login without a browser")

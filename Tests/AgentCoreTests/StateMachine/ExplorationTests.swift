@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthProtocol
 import Sealing
 import Testing
 
@@ -249,7 +250,7 @@ struct World {
   }
 
   private mutating func send(_ call: TokenCall) {
-    guard case .refreshToken(let secret) = call.credential else { return }
+    guard let secret = call.grant.refreshToken else { return }
     if vault == .locked { violation = "sent after the lock" }
     if requests.contains(where: { !$0.isOrphan && $0.token == secret.reveal() }) { violation = "sent twice at once" }
     requests.append(Request(call: call, token: secret.reveal()))

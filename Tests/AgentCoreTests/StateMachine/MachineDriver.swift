@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthProtocol
 import Sealing
 import Testing
 
@@ -196,7 +197,7 @@ final class MachineDriver {
       case .send(let call):
         log.append("send")
         begin()
-        if case .refreshToken(let token) = call.credential {
+        if let token = call.grant.refreshToken {
           #expect(
             durable?.intent?.fingerprint == Fingerprint(of: token).description,
             "a refresh token is sent only after its intent is durable")

@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 import Sealing
 import Testing
 

@@ -1,5 +1,6 @@
 import AgentCore
 import AgentWire
+import OAuthTerms
 import Testing
 
 @testable import AgentRuntime

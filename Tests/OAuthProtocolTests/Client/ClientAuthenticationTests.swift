@@ -1,5 +1,6 @@
 import HTTPTerms
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 import Testing
 

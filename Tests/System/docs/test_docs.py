@@ -47,10 +47,7 @@ def test_what_a_login_is_bound_to_is_described():
 def test_the_words_of_a_choice_are_the_source():
     told = rows(section("An account"))
     text = (SOURCES / "AgentCore/Accounts/AccountDefinition.swift").read_text()
-    text += (SOURCES / "OAuthProtocol/Client/ClientAuthentication.swift").read_text()
-    for key, name in (
-            ("grant", "GrantKind"), ("keep", "KeepPolicy"), ("ambiguous_retry", "AmbiguousRetry"),
-            ("client_authentication", "ClientAuthenticationMethod")):
+    for key, name in (("keep", "KeepPolicy"), ("ambiguous_retry", "AmbiguousRetry")):
         body = re.search(rf"enum {name}\b.*?\{{(.*?)\}}", text, re.S).group(1)
         cases = [
             word for line in re.findall(r"case ([^\n}]+)", body) for part in line.split(",")

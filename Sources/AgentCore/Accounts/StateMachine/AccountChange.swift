@@ -1,4 +1,5 @@
 package import AgentWire
+import OAuthTerms
 package import Sealing
 
 /// A change of what is kept for an account, one at a time between refreshes.
@@ -82,7 +83,7 @@ extension AccountStateMachine {
     case .setSecret(.password, let secret, _):
       next.password = StoredSecret(secret)
       next.passwordPlace = definition.map { next.place($0) }
-      if next.grant?.kind == .password { next.grant?.verdict = nil }
+      if next.grant?.kind.terms.need == .password { next.grant?.verdict = nil }
     case .setSecret(.refreshToken, let secret, _):
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }

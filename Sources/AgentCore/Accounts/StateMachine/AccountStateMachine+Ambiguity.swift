@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthProtocol
 import Sealing
 
 /// What follows when a refresh token was sent and no answer came: the server may have used it up, and nobody can know.
@@ -20,7 +21,7 @@ extension AccountStateMachine {
   /// Whether the answers to what was sent are lost, it may not simply be sent again, and that was not decided yet.
   func isAmbiguous(_ record: AccountRecord, at now: Moment) -> Bool {
     guard let intent = record.intent, let grant = record.grant, grant.verdict == nil,
-      case .refreshToken(let token) = credential(record, grant), intent.isAbout(token)
+      let token = tokenGrant(record, grant)?.refreshToken, intent.isAbout(token)
     else { return false }
     return !maySendAgain(intent, at: now)
   }

@@ -1,5 +1,6 @@
 package import AgentWire
 import OAuthProtocol
+import OAuthTerms
 
 extension AccountStateMachine {
   /// Somebody asks for a token.
@@ -94,7 +95,7 @@ extension AccountStateMachine {
     if let token, !isRejected, !waiter.force, let failure = unattainable(token, for: waiter, at: now) {
       return orElse(failure)
     }
-    guard credential(record, grant) != nil else { return orElse(loginRequired("the server gave no refresh token")) }
+    guard tokenGrant(record, grant) != nil else { return orElse(loginRequired("the server gave no refresh token")) }
     if let unsaved = storageFailure() { return orElse(unsaved) }
     if let refused = refusedKeys[waiter.key], refused.until > now.bootSeconds { return orElse(refused.failure) }
     if !isIdle || record.intent != nil {
@@ -221,7 +222,7 @@ extension AccountStateMachine {
 
   /// Why the kept password is not used.
   var misplacedPassword: String? {
-    guard let record, let grant = record.grant, grant.kind == .password, record.password != nil,
+    guard let record, let grant = record.grant, grant.kind.terms.need == .password, record.password != nil,
       record.password(for: grant.binding) == nil
     else { return nil }
     return "the kept password was given for another server than the login's"

@@ -49,7 +49,7 @@ extension AccountStateMachine {
 
   /// Which token the plan refreshes next, and at which boot time.
   private func nextRefresh(at now: Moment) -> (key: TokenKey, at: Double)? {
-    guard let record, let grant = record.grant, let definition, obstacle == nil, credential(record, grant) != nil
+    guard let record, let grant = record.grant, let definition, obstacle == nil, tokenGrant(record, grant) != nil
     else { return nil }
     switch grant.verdict?.kind {
     case .loginRequired where grant.verdict?.isUnconfirmed != true: return nil
@@ -117,7 +117,7 @@ extension AccountStateMachine {
     }
     let token = record?.token(.standard)
     if let token, rejected[token.fingerprint] == nil, (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
-    guard let record, credential(record, grant) != nil else {
+    guard let record, tokenGrant(record, grant) != nil else {
       return (.loginRequired, misplacedPassword ?? "the server gave no refresh token")
     }
     if case .until(_, _, let reason) = hold { return (.retrying, reason) }
@@ -132,6 +132,6 @@ extension AccountStateMachine {
   /// Whether the agent gets the next token by itself: not after the server refused the login or the client.
   package var isRenewable: Bool {
     guard let record, let grant = record.grant, grant.verdict == nil else { return false }
-    return credential(record, grant) != nil
+    return tokenGrant(record, grant) != nil
   }
 }

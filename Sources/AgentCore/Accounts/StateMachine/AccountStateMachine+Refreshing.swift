@@ -1,4 +1,6 @@
 import AgentWire
+import OAuthProtocol
+import OAuthTerms
 import Sealing
 
 extension AccountStateMachine {
@@ -11,25 +13,26 @@ extension AccountStateMachine {
   static let refusedSeconds = 60.0
 
   /// What a new token can be had with; nil: nothing.
-  func credential(_ record: AccountRecord, _ grant: GrantRecord) -> TokenCall.Credential? {
-    if let token = grant.refreshToken { return .refreshToken(token.secret) }
-    switch grant.kind {
-    case .clientCredentials: return .clientCredentials
-    case .password: return storedPassword(record)
-    case .authorizationCode, .deviceCode: return nil
-    }
+  func tokenGrant(_ record: AccountRecord, _ grant: GrantRecord) -> TokenRequestGrant? {
+    grant.refreshToken.map { .refreshToken($0.secret) } ?? unattended(record, grant)
   }
 
-  private func storedPassword(_ record: AccountRecord) -> TokenCall.Credential? {
-    guard let grant = record.grant, grant.kind == .password, let password = record.password(for: grant.binding),
-      let username = definition?.username
+  /// What takes the place of a refresh token without a person.
+  private func unattended(_ record: AccountRecord, _ grant: GrantRecord) -> TokenRequestGrant? {
+    .unattended(grant.kind, username: definition?.username, password: record.password(for: grant.binding)?.secret)
+  }
+
+  /// The call that logs in anew where the refresh token of `call` is dead: the user chose that the agent may.
+  private mutating func login(insteadOf call: TokenCall, _ record: AccountRecord, at now: Moment) -> TokenCall? {
+    guard call.rotates, let grant = record.grant, grant.kind.terms.bringsRefreshToken,
+      let kept = unattended(record, grant)
     else { return nil }
-    return .password(username: username, password.secret)
+    return makeCall(kept, call.key, record, grant, at: now)
   }
 
   /// Why nothing can be sent for whoever waits; nil: something can.
   func cannotSend(at now: Moment) -> AgentFailure? {
-    guard let record, let grant = record.grant, credential(record, grant) != nil else {
+    guard let record, let grant = record.grant, tokenGrant(record, grant) != nil else {
       return loginRequired(misplacedPassword ?? "not logged in")
     }
     return obstacle ?? closing ?? heldBack(at: now)
@@ -45,11 +48,11 @@ extension AccountStateMachine {
   /// It has a place among the requests: starts the call that it wished for, the intent first when it uses a refresh token
   /// up. The place is its own until the call has ended; without a call under way it is free again.
   package mutating func placed(at now: Moment) -> [Action] {
-    guard let wish = wish(at: now), let record, let grant = record.grant, let credential = credential(record, grant)
+    guard let wish = wish(at: now), let record, let grant = record.grant, let tokenGrant = tokenGrant(record, grant)
     else { return isIdle ? proceed(at: now) : [] }
     if case .sending(let flight) = phase { return beginSecond(flight, record, at: now) }
-    let call = makeCall(credential, wish.key, record, grant, at: now)
-    guard case .refreshToken(let token) = credential else { return send(call, at: now) }
+    let call = makeCall(tokenGrant, wish.key, record, grant, at: now)
+    guard let token = tokenGrant.refreshToken else { return send(call, at: now) }
     var next = record
     next.intent =
       record.intent.flatMap { $0.isAbout(token) ? $0 : nil }?.again(at: now)
@@ -67,16 +70,17 @@ extension AccountStateMachine {
   }
 
   mutating func makeCall(
-    _ credential: TokenCall.Credential, _ key: TokenKey, _ record: AccountRecord, _ grant: GrantRecord, at now: Moment
+    _ tokenGrant: TokenRequestGrant, _ key: TokenKey, _ record: AccountRecord, _ grant: GrantRecord, at now: Moment
   ) -> TokenCall {
     calls += 1
     // A refresh without scope asks for the grant's own (RFC 6749 §6); other grants ask anew for the account's.
-    let ownScope: [String] = if case .refreshToken = credential { [] } else { definition?.scope ?? [] }
+    let ownScope = tokenGrant.refreshToken == nil ? definition?.scope ?? [] : []
     return TokenCall(
-      credential: credential, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
+      grant: tokenGrant, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
-      loggedIn: grant.loggedIn, clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls,
+      isLogin: tokenGrant.refreshToken == nil && grant.kind.terms.bringsRefreshToken, loggedIn: grant.loggedIn,
+      clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls,
       started: now)
   }
 
@@ -134,9 +138,9 @@ extension AccountStateMachine {
       if let clock = answer.dateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
-      if let refreshToken = answer.refreshToken, next.grant?.kind != .clientCredentials {
+      if let refreshToken = answer.refreshToken, next.grant?.kind.terms.bringsRefreshToken != false {
         next.grant?.take(refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds)
-      } else if case (.password, .granted) = (call.credential, answer.verdict) {
+      } else if call.isLogin, case .granted = answer.verdict {
         // A new login without a refresh token: the old one is of a grant that is over.
         next.grant?.refreshToken = nil
         next.grant?.otherRefreshToken = nil
@@ -166,7 +170,7 @@ extension AccountStateMachine {
         lifeSeconds: lifeSeconds)
       next.tokens = tokens(next.tokens, adding: token)
       next.grant?.refreshed = call.started
-      if case .password = call.credential { next.grant?.loggedIn = call.started }
+      if call.isLogin { next.grant?.loggedIn = call.started }
       next.grant?.verdict = nil
       next.grant?.lastAskedWallSeconds = asked.map { now.wallSeconds - (now.bootSeconds - $0) }
       backoff.succeed()
@@ -179,9 +183,8 @@ extension AccountStateMachine {
         next.grant?.refreshToken = other
         next.grant?.otherRefreshToken = nil
         outcome = .lost
-      } else if call.rotates, let password = storedPassword(next), let grant = next.grant {
-        // The refresh token is dead, and the user chose that the agent may log in again with the stored password.
-        outcome = .again(makeCall(password, call.key, next, grant, at: now))
+      } else if let login = login(insteadOf: call, next, at: now) {
+        outcome = .again(login)
       } else {
         let host = host(of: call.binding)
         let what = call.rotates ? "refused the refresh token" : "refused the login"
@@ -244,9 +247,7 @@ extension AccountStateMachine {
     guard isEnough else {
       return .failed(unavailable(at: now))
     }
-    if call.rotates, let password = storedPassword(next), let grant = next.grant {
-      return .again(makeCall(password, call.key, next, grant, at: now))
-    }
+    if let login = login(insteadOf: call, next, at: now) { return .again(login) }
     let outcome = decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil, nil)
     next.grant?.verdict?.isUnconfirmed = true
     return outcome

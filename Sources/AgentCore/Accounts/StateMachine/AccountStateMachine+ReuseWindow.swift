@@ -39,7 +39,7 @@ extension AccountStateMachine {
   /// The intent of the second sending first, as of every other.
   mutating func beginSecond(_ flight: Flight, _ record: AccountRecord, at now: Moment) -> [Action] {
     guard let first = flight.first, let grant = record.grant, let intent = record.intent else { return [] }
-    let call = makeCall(first.credential, first.key, record, grant, at: now)
+    let call = makeCall(first.grant, first.key, record, grant, at: now)
     var next = record
     next.intent = intent.again(at: now)
     return save(next, for: .secondIntent(call, beside: flight))

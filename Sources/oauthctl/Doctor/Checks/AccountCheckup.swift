@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 import SystemFacts
 
 /// Each account: its state, its server's metadata as the agent reaches it (with its proxy and authority), the secrets
@@ -102,7 +103,7 @@ enum AccountCheckup {
 
   /// A redirect address with a port of its own needs that port at the login.
   private static func port(_ account: AccountSummary, _ patient: Patient) -> [Finding] {
-    guard account.state != .loginPending, ["authorization_code"].contains(account.grant),
+    guard account.state != .loginPending, GrantKind(rawValue: account.grant)?.terms.giver == .browser,
       let folder = patient.surroundings.folder(.configuration),
       let text = patient.machine.text("\(folder)/accounts.d/\(account.account).toml"),
       let port = redirectPort(text), patient.machine.isPortFree(port) == false

@@ -1,0 +1,60 @@
+package import OAuthTerms
+package import Sealing
+
+/// What is given to the token endpoint for a token: a `grant_type` and the parameters that belong to it.
+package struct TokenRequestGrant: Sendable {
+  package let type: String
+  package private(set) var parameters = FormParameters()
+  /// What a server that rotates takes from us with the request; nil: nothing is used up.
+  package private(set) var refreshToken: Secret?
+
+  private init(type: String) { self.type = type }
+
+  private init(_ kind: GrantKind) { self.init(type: kind.terms.type) }
+
+  /// RFC 6749 §4.1.3; `redirectURI` is the one of the authorization request, to the byte.
+  package static func authorizationCode(_ code: Secret, redirectURI: String, codeVerifier: Secret) -> Self {
+    var grant = Self(.authorizationCode)
+    grant.parameters.append("code", code)
+    grant.parameters.append("redirect_uri", redirectURI)
+    grant.parameters.append("code_verifier", codeVerifier)
+    return grant
+  }
+
+  /// RFC 6749 §6, whatever grant the token came with.
+  package static func refreshToken(_ token: Secret) -> Self {
+    var grant = Self(type: "refresh_token")
+    grant.parameters.append("refresh_token", token)
+    grant.refreshToken = token
+    return grant
+  }
+
+  /// RFC 6749 §4.4
+  package static var clientCredentials: Self { Self(.clientCredentials) }
+
+  /// RFC 6749 §4.3, for servers that offer nothing else.
+  package static func password(username: String, password: Secret) -> Self {
+    var grant = Self(.password)
+    grant.parameters.append("username", username)
+    grant.parameters.append("password", password)
+    return grant
+  }
+
+  /// RFC 8628 §3.4
+  package static func deviceCode(_ code: Secret) -> Self {
+    var grant = Self(.deviceCode)
+    grant.parameters.append("device_code", code)
+    return grant
+  }
+
+  /// What an account asks with where nobody is there; nil: `kind` needs a person, or something that is not kept.
+  package static func unattended(_ kind: GrantKind, username: String?, password: Secret?) -> Self? {
+    switch kind {
+    case .authorizationCode, .deviceCode: return nil
+    case .clientCredentials: return .clientCredentials
+    case .password:
+      guard let username, let password else { return nil }
+      return .password(username: username, password: password)
+    }
+  }
+}

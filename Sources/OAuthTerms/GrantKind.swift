@@ -1,0 +1,77 @@
+/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628): the one list of grants. The flag `--grant` with its help and
+/// completion, the key `grant`, the token request and the table in docs/configuration.md are made from it; what a grant
+/// sends is one function of OAuthProtocol/Token/TokenRequestGrant.swift.
+package enum GrantKind: String, Sendable, CaseIterable, Codable {
+  case authorizationCode = "authorization_code"
+  case deviceCode = "device_code"
+  case clientCredentials = "client_credentials"
+  case password
+
+  /// What an account has whose file names none.
+  package static let standard = GrantKind.authorizationCode
+
+  package var terms: Terms {
+    switch self {
+    case .authorizationCode:
+      Terms(standard: "RFC 6749 §4.1", type: "authorization_code", otherNames: ["code"], giver: .browser)
+    case .deviceCode:
+      Terms(
+        standard: "RFC 8628", type: "urn:ietf:params:oauth:grant-type:device_code", otherNames: ["device"],
+        giver: .device)
+    case .clientCredentials:
+      Terms(
+        standard: "RFC 6749 §4.4", type: "client_credentials", giver: .nobody, needs: .clientSecret,
+        bringsRefreshToken: false)
+    case .password:
+      Terms(standard: "RFC 6749 §4.3", type: "password", giver: .nobody, needs: .password)
+    }
+  }
+
+  /// Who gives it.
+  package enum Giver: Sendable {
+    /// A person at a browser, whose redirect comes back to this machine.
+    case browser
+    /// A person who types a code at any device.
+    case device
+    /// Nobody: what is kept is enough.
+    case nobody
+  }
+
+  /// What has to be handed over before a login.
+  package enum Need: Sendable {
+    case clientSecret, password
+
+    package var words: String {
+      switch self {
+      case .clientSecret: "a client secret"
+      case .password: "a user name and a password"
+      }
+    }
+  }
+
+  /// What tells the grants apart.
+  package struct Terms: Sendable {
+    /// Where it is defined.
+    package let standard: String
+    /// Its `grant_type` at the token endpoint.
+    package let type: String
+    /// What `--grant` takes beside the name in account files and `type`.
+    package let otherNames: [String]
+    package let giver: Giver
+    package let need: Need?
+    /// Whether the server gives a refresh token with it. One that comes all the same is not kept (RFC 6749 §4.4.3).
+    package let bringsRefreshToken: Bool
+
+    init(
+      standard: String, type: String, otherNames: [String] = [], giver: Giver, needs need: Need? = nil,
+      bringsRefreshToken: Bool = true
+    ) {
+      self.standard = standard
+      self.type = type
+      self.otherNames = otherNames
+      self.giver = giver
+      self.need = need
+      self.bringsRefreshToken = bringsRefreshToken
+    }
+  }
+}
