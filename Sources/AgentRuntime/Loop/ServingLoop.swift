@@ -34,7 +34,7 @@ package final class ServingLoop: Sendable {
     let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard bell >= 0 else { throw UnixSocket.Errno(errno) }
     let loop = ServingLoop(bell: bell)
-    guard let queue = EventQueue(time: time), queue.add(bell, .reading, Postman(loop: loop, queue: queue)) else {
+    guard let queue = EventQueue(time: time), queue.add(bell, .reading, InboxHandler(loop: loop, queue: queue)) else {
       let code = errno
       close(bell)
       throw UnixSocket.Errno(code)
@@ -81,7 +81,7 @@ package final class ServingLoop: Sendable {
     }
   }
 
-  private final class Postman: DescriptorHandler {
+  private final class InboxHandler: DescriptorHandler {
     private let loop: ServingLoop
     private unowned let queue: EventQueue
     /// The next is the last.
