@@ -73,7 +73,7 @@ struct Agent {
         helper: HelperProcess.path("oauthd-redirect", beside: executable), uid: uid, loop: loop, logger: logger),
       time: time, random: random, logger: logger)
     let router = AgentRouter(
-      service: service, logins: logins, vault: VaultDoor(vault), ready: ready, time: time,
+      service: service, logins: logins, vault: VaultAdapter(vault), ready: ready, time: time,
       admission: Admission(uid: uid),
       identity: AgentIdentity(
         pid: getpid(), started: started, startedAt: time.now(), degraded: degraded,

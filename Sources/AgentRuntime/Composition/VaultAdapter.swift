@@ -4,7 +4,7 @@ import Sealing
 package import TokenVault
 
 /// The vault as the router sees it: words of the wire in, words of the wire out.
-package struct VaultDoor: VaultControl {
+package struct VaultAdapter: VaultControl {
   private let vault: Vault
 
   package init(_ vault: Vault) { self.vault = vault }
