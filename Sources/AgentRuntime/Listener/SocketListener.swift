@@ -21,7 +21,7 @@ package final class SocketListener: Sendable {
   package let name: String
   private let socket: ListeningSocket
   private let loop: ServingLoop
-  private let door: LoopBound<CallerDoor>
+  private let acceptor: LoopBound<CallerAcceptor>
   private let state: State
 
   /// Shared with the handlers.
@@ -40,12 +40,12 @@ package final class SocketListener: Sendable {
   }
 
   private init(
-    name: String, socket: ListeningSocket, loop: ServingLoop, door: LoopBound<CallerDoor>, state: State
+    name: String, socket: ListeningSocket, loop: ServingLoop, acceptor: LoopBound<CallerAcceptor>, state: State
   ) {
     self.name = name
     self.socket = socket
     self.loop = loop
-    self.door = door
+    self.acceptor = acceptor
     self.state = state
   }
 
@@ -62,23 +62,23 @@ package final class SocketListener: Sendable {
   ) async throws(ListenerError) -> SocketListener {
     let state = State()
     let descriptor = socket.descriptor
-    let opened: Result<LoopBound<CallerDoor>, UnixSocket.Errno> = await loop.run { queue in
+    let opened: Result<LoopBound<CallerAcceptor>, UnixSocket.Errno> = await loop.run { queue in
       let table = ConnectionTable(queue: queue, loop: loop, limits: limits, owed: owed, crowdLeft: crowdLeft)
-      let door = CallerDoor(
+      let acceptor = CallerAcceptor(
         listener: name, descriptor: descriptor, uid: uid, responder: responder, table: table, state: state,
         logger: logger, peer: peer)
       guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
-        listen(descriptor, limits.backlog) == 0, door.open()
+        listen(descriptor, limits.backlog) == 0, acceptor.open()
       else {
         let code = errno
         queue.close(descriptor)
         return .failure(UnixSocket.Errno(code))
       }
-      return .success(LoopBound(door, queue))
+      return .success(LoopBound(acceptor, queue))
     }
     switch opened {
-    case .success(let door):
-      return SocketListener(name: name, socket: socket, loop: loop, door: door, state: state)
+    case .success(let acceptor):
+      return SocketListener(name: name, socket: socket, loop: loop, acceptor: acceptor, state: state)
     case .failure(let error):
       socket.removeFile()
       throw .failed(call: "listen", path: socket.ownPath ?? "descriptor \(descriptor)", errno: error.code)
@@ -88,7 +88,7 @@ package final class SocketListener: Sendable {
   package var counts: Counts { state.snapshot }
 
   /// Open connections at this moment.
-  package func connectionCount() async -> Int { await loop.run { [door] in door.value(on: $0).table.count } }
+  package func connectionCount() async -> Int { await loop.run { [acceptor] in acceptor.value(on: $0).table.count } }
 
   /// Stops accepting, lets answers that are owed go out for at most `grace`, then closes every connection.
   ///
@@ -97,11 +97,11 @@ package final class SocketListener: Sendable {
   package func close(grace: LoopSpan = .seconds(5)) async {
     socket.removeFile()
     await withCheckedContinuation { continuation in
-      loop.execute { [door] queue in
-        let door = door.value(on: queue)
-        door.close()
-        let timer = queue.schedule(at: queue.now + grace) { door.table.dropAll() }
-        door.table.quiesce {
+      loop.execute { [acceptor] queue in
+        let acceptor = acceptor.value(on: queue)
+        acceptor.close()
+        let timer = queue.schedule(at: queue.now + grace) { acceptor.table.dropAll() }
+        acceptor.table.quiesce {
           queue.cancel(timer)
           continuation.resume()
         }

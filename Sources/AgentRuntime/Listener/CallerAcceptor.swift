@@ -6,7 +6,7 @@ import Logging
 import Synchronization
 
 /// Takes callers in at one listening socket, and decides about each before a byte of it is read. Used on its loop only.
-final class CallerDoor: DescriptorHandler {
+final class CallerAcceptor: DescriptorHandler {
   /// Taken in one turn, so that the connections that are there already are served in between.
   static let callersInTurn = 32
   /// How long nobody is taken in when nothing else helps: the kernel has no memory, or not even one descriptor is left.

@@ -5,8 +5,8 @@ import Testing
 
 @testable import AgentRuntime
 
-@Suite("The door for callers")
-final class CallerDoorTests {
+@Suite("The acceptor for callers")
+final class CallerAcceptorTests {
   private let folder: ScratchFolder
   private let listener: HandTurnedListener
   private let state = SocketListener.State()
@@ -14,7 +14,7 @@ final class CallerDoorTests {
   private var failures: [Int32] = []
   private var accepts = 0
   private var peerOf: (Int32) -> PeerIdentity? = PeerIdentity.of
-  private var door: CallerDoor?
+  private var acceptor: CallerAcceptor?
   private var path: String { folder.path + "/agent.sock" }
 
   init() throws {
@@ -22,16 +22,16 @@ final class CallerDoorTests {
     listener = try HandTurnedListener(ScriptedResponder())
     let socket = try ListeningSocket.open(at: SocketLocation(path: path, source: .environment), uid: getuid())
     #expect(fcntl(socket.descriptor, F_SETFL, O_NONBLOCK) == 0)
-    #expect(listen(socket.descriptor, 4 * Int32(CallerDoor.callersInTurn)) == 0)
-    let door = CallerDoor(
+    #expect(listen(socket.descriptor, 4 * Int32(CallerAcceptor.callersInTurn)) == 0)
+    let acceptor = CallerAcceptor(
       listener: "agent", descriptor: socket.descriptor, uid: getuid(), responder: ScriptedResponder(),
       table: listener.table, state: state, logger: .silent, accept: { [unowned self] in accept($0) },
       peer: { [unowned self] in peerOf($0) })
-    self.door = door
-    #expect(door.open())
+    self.acceptor = acceptor
+    #expect(acceptor.open())
   }
 
-  deinit { door?.close() }
+  deinit { acceptor?.close() }
 
   private func accept(_ descriptor: Int32) -> Int32 {
     accepts += 1
@@ -80,9 +80,9 @@ final class CallerDoorTests {
 
   @Test("Those who wait behind as many as are taken in one turn wait for the next")
   func bounded() throws {
-    let callers = try call(CallerDoor.callersInTurn + 3)
+    let callers = try call(CallerAcceptor.callersInTurn + 3)
     listener.turn()
-    #expect(listener.table.count == CallerDoor.callersInTurn)
+    #expect(listener.table.count == CallerAcceptor.callersInTurn)
     listener.turn()
     #expect(listener.table.count == callers.count)
   }
@@ -100,15 +100,15 @@ final class CallerDoorTests {
     #expect(listener.table.count == 0)
   }
 
-  @Test("A closed door takes nobody in, and leaves those who wait to the next one")
+  @Test("A closed acceptor takes nobody in, and leaves those who wait to the next one")
   func closed() throws {
     // Resting, or not.
     failures = [ENOMEM]
     let caller = try FarEnd(path: path)
     listener.turn()
-    door?.close()
-    door = nil
-    listener.turn(after: CallerDoor.rest)
+    acceptor?.close()
+    acceptor = nil
+    listener.turn(after: CallerAcceptor.rest)
     #expect(accepts == 1 && listener.table.count == 0)
     #expect(caller.wasClosed)
   }
