@@ -14,7 +14,7 @@ extension CredentialService {
   func now(_ name: String) -> Moment { now(accounts[name]) }
 
   /// An answer of a server said what time it is there.
-  func heard(_ dateSeconds: Int64?, from route: ServerRoute, sent: Moment) {
+  func noteClock(_ dateSeconds: Int64?, from route: ServerRoute, sent: Moment) {
     guard let dateSeconds else { return }
     let server = server(route)
     let isFirst = server.clock == nil
@@ -55,7 +55,7 @@ extension CredentialService {
       }
       bindings[ServerRoute(binding)] = binding
     }
-    let clocks = await ServerResolver(transport: HeardTransport(service: self, account: nil))
+    let clocks = await ServerResolver(transport: ObservedTransport(service: self, account: nil))
       .clocks(bindings, time: time)
     for (route, clock) in clocks {
       let server = server(route)

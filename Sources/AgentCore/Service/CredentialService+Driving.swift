@@ -123,7 +123,7 @@ extension CredentialService {
 
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
     let sent = underWay.removeValue(forKey: call.number)
-    heard(end, to: call, for: name)
+    noteEnd(end, of: call, for: name)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
     if let account = accounts[name], account.machine.awaits(call.number) {
       event(account) { machine, now in
@@ -145,7 +145,7 @@ extension CredentialService {
     let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
     account.revocationServer?.circuit.began(name)
     Task {
-      let end = await TokenEndpoint(transport: HeardTransport(service: self, account: name, priority: priority))
+      let end = await TokenEndpoint(transport: ObservedTransport(service: self, account: name, priority: priority))
         .revoke(revocation, clientSecret: secret, now: self.time.now())
       self.revocationEnded(account, revocation, end)
     }

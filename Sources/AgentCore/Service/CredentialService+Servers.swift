@@ -127,12 +127,12 @@ extension CredentialService {
   }
 
   /// A token call of `name` has ended.
-  func heard(_ end: TokenCallEnd, to call: TokenCall, for name: String) {
+  func noteEnd(_ end: TokenCallEnd, of call: TokenCall, for name: String) {
     let route = ServerRoute(call.binding)
     switch end {
     case .notTried, .notInstalled: break
     case .answered(let answer):
-      heard(answer.dateSeconds, from: route, sent: call.started)
+      noteClock(answer.dateSeconds, from: route, sent: call.started)
       note(.answer, of: route, for: name)
     case .notSent(let reason), .sentNoAnswer(let reason): note(.failure(reason), of: route, for: name)
     }

@@ -66,20 +66,20 @@ final class RedirectSession {
     let link = RedirectLink(
       helper: tools.helper, listener: tools.socket.descriptor, limits: tools.limits, loop: tools.door.loop,
       queue: queue
-    ) { self.heard($0) }
+    ) { self.handle($0) }
     self.link = link
     door = RedirectDoor(tools.door, queue: queue) { [weak link] in link?.send($1 ? .admit($0) : .refuse($0)) }
     setTimer(Self.startTime) { link.kill("oauthd-redirect was not ready in time") }
   }
 
-  private func heard(_ event: RedirectLink.Event) {
+  private func handle(_ event: RedirectLink.Event) {
     switch event {
-    case .report(let report): heard(report)
+    case .report(let report): handle(report)
     case .ended(let reason): processEnded(reason)
     }
   }
 
-  private func heard(_ report: RedirectReport) {
+  private func handle(_ report: RedirectReport) {
     switch report {
     case .ready:
       // Closing has a time of its own.

@@ -82,7 +82,7 @@ struct Flight: Sendable {
   /// Those that have not ended, the oldest first.
   var calls: [TokenCall]
   /// The best end so far, while another is open.
-  private var heard: (call: TokenCall, end: TokenCallEnd)?
+  private var bestEnd: (call: TokenCall, end: TokenCallEnd)?
   /// Ends that came while the intent of the second was being saved.
   var early: [(number: UInt64, end: TokenCallEnd)] = []
   /// There was a second one, or there will be none.
@@ -100,9 +100,9 @@ struct Flight: Sendable {
   /// Which end decides; nil: a call that may still bring a token is waited for.
   mutating func decision(_ call: TokenCall, _ end: TokenCallEnd) -> (TokenCall, TokenCallEnd)? {
     if end.isGranted { return (call, end) }
-    let best = heard.flatMap { $0.end.weight >= end.weight ? $0 : nil } ?? (call, end)
+    let best = bestEnd.flatMap { $0.end.weight >= end.weight ? $0 : nil } ?? (call, end)
     guard calls.isEmpty else {
-      heard = best
+      bestEnd = best
       return nil
     }
     return best

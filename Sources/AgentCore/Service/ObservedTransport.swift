@@ -1,10 +1,10 @@
 import OAuthProtocol
 
 /// Sends what an account wants beside its token calls: discovery, logins, revocations. Whatever is known of the server,
-/// it is sent as soon as it has a place; and what that says of the server is heard by all accounts there.
-struct HeardTransport: HTTPTransport {
+/// it is sent as soon as it has a place; and what its end says of the server is noted for all accounts there.
+struct ObservedTransport: HTTPTransport {
   let service: CredentialService
-  /// Nil: what comes of it is heard by whoever asks alone.
+  /// Nil: the end is for whoever asks alone.
   let account: String?
   var priority = RequestPriority.person
 
@@ -16,7 +16,7 @@ struct HeardTransport: HTTPTransport {
     let sent = service.time.now()
     let outcome = await service.checkedTransport.perform(request, route: route)
     await service.giveBack(place)
-    if let account { await service.heard(outcome, from: server, sent: sent, for: account) }
+    if let account { await service.noteOutcome(outcome, of: server, sent: sent, for: account) }
     return outcome
   }
 }
@@ -36,19 +36,19 @@ struct CheckedTransport: HTTPTransport {
 extension CredentialService {
   nonisolated var checkedTransport: CheckedTransport { CheckedTransport(service: self) }
 
-  nonisolated func heardTransport(for account: String) -> HeardTransport {
-    HeardTransport(service: self, account: account)
+  nonisolated func observedTransport(for account: String) -> ObservedTransport {
+    ObservedTransport(service: self, account: account)
   }
 
   nonisolated func resolver(for account: String) -> ServerResolver {
-    ServerResolver(transport: heardTransport(for: account))
+    ServerResolver(transport: observedTransport(for: account))
   }
 
   /// A request of `name` beside its token calls has ended.
-  func heard(_ outcome: HTTPOutcome, from route: ServerRoute, sent: Moment, for name: String) {
+  func noteOutcome(_ outcome: HTTPOutcome, of route: ServerRoute, sent: Moment, for name: String) {
     switch outcome {
     case .answered(let answer):
-      heard(answer.dateSeconds, from: route, sent: sent)
+      noteClock(answer.dateSeconds, from: route, sent: sent)
       note(.answer, of: route, for: name)
     case .notSent(let failure) where failure.isOfThisMachine: break
     case .notSent(let failure), .sentNoAnswer(let failure):
