@@ -23,7 +23,7 @@ extension Vault {
   package func hold() async throws(VaultError) -> Bool {
     guard let directory = try presentDirectory() else { return false }
     try takeLock(in: directory)
-    try Mark.hold.set(in: directory, location)
+    try FlagFile.hold.set(in: directory, location)
     // Whoever waits for a copy is late; it is no reason to leave the vault open.
     try? removeStrays(in: directory)
     return true
@@ -98,7 +98,7 @@ extension Vault {
   }
 
   private func release(in directory: borrowing FileDescriptor) throws(VaultError) {
-    try Mark.hold.clear(in: directory, location)
+    try FlagFile.hold.clear(in: directory, location)
     isHeld = false
     lastFailure = nil
   }

@@ -71,7 +71,7 @@ extension Vault {
       try session?.counter.under(newKeys.counter).write(commit + 1)
       // The last reference: closing removes the log.
       forget()
-      if wraps.contains(where: { $0.kind == .recoveryCode }) { try Mark.untoldCode.set(in: directory, location) }
+      if wraps.contains(where: { $0.kind == .recoveryCode }) { try FlagFile.untoldCode.set(in: directory, location) }
       try VaultDatabase.replace(in: directory, by: VaultLocation.draftName, path: location.databaseFile)
     } catch {
       forget()

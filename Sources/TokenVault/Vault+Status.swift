@@ -21,7 +21,7 @@ extension Vault {
         status.state = .absent
         return status
       }
-      let isLocked = try Mark.hold.isSet(in: directory, location)
+      let isLocked = try FlagFile.hold.isSet(in: directory, location)
       if isHeld || isLocked {
         status.state = .locked
       } else if let lastFailure {

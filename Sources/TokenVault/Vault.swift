@@ -165,7 +165,7 @@ package actor Vault: RecordStore {
     try takeLock(in: directory)
     if isHeld { throw .locked }
     // Keys that are still there belong to a vault that is being locked: what is under way is still to be written.
-    if keys == nil, try Mark.hold.isSet(in: directory, location) { throw .locked }
+    if keys == nil, try FlagFile.hold.isSet(in: directory, location) { throw .locked }
     return try openSession(in: directory, keysFrom: keysFromKeyFile)
   }
 

@@ -40,7 +40,7 @@ extension Vault {
   /// What cannot be removed is no reason to keep the old one's keys: a wish to be locked holds for the new one then, and
   /// a counter that is not its own is written over when it is opened.
   func forgetGone(for directory: borrowing FileDescriptor) {
-    try? Mark.hold.clear(in: directory, location)
+    try? FlagFile.hold.clear(in: directory, location)
     try? CommitCounter.remove(location.counterFile)
     forget()
     vaultID = nil

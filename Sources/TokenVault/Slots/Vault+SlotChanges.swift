@@ -127,7 +127,7 @@ extension Vault {
         random: random)
     }
     if kind == .recoveryCode, let directory = try vaultDirectory() {
-      try Mark.untoldCode.set(in: directory, location)
+      try FlagFile.untoldCode.set(in: directory, location)
     }
     try put(slot)
     try purge()
@@ -138,14 +138,14 @@ extension Vault {
     // No sync, in which a kill would be one that nobody is warned of: what comes back is a warning too many.
     do throws(VaultError) {
       guard let directory = try vaultDirectory() else { return }
-      try Mark.untoldCode.clear(in: directory, location, isHint: true)
+      try FlagFile.untoldCode.clear(in: directory, location, isHint: true)
     } catch {}  // A warning too many, too.
   }
 
   var isCodeUntold: Bool {
     do throws(VaultError) {
       guard let directory = try vaultDirectory() else { return false }
-      return try Mark.untoldCode.isSet(in: directory, location)
+      return try FlagFile.untoldCode.isSet(in: directory, location)
     } catch { return false }
   }
 

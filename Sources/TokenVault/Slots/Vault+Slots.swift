@@ -40,7 +40,7 @@ extension Vault {
         .sealed(vaultID: vaultID, keys: keys, random: random)
       return (keys, slots, catalogue)
     }
-    try Mark.untoldCode.set(in: directory, location)
+    try FlagFile.untoldCode.set(in: directory, location)
     try VaultDatabase.create(
       in: directory, path: path, DatabaseContents(vaultID: vaultID, slots: slots, catalogue: catalogue))
     if anew { forgetGone(for: directory) }

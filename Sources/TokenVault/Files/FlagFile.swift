@@ -1,11 +1,11 @@
 import Glibc
 
 /// What is to be known of the vault over restarts and kills, and stands not in it: an empty file in its folder.
-struct Mark {
+struct FlagFile {
   /// The user's wish that the vault stay locked.
-  static let hold = Mark(name: VaultLocation.holdName)
+  static let hold = FlagFile(name: VaultLocation.holdName)
   /// A recovery code counts that was perhaps handed to nobody.
-  static let untoldCode = Mark(name: VaultLocation.untoldCodeName)
+  static let untoldCode = FlagFile(name: VaultLocation.untoldCodeName)
 
   let name: String
 
