@@ -97,8 +97,8 @@ package struct AccountStateMachine: Sendable {
   }
 
   /// The last durable state; nil: nothing is kept for the account.
-  @Apart package internal(set) var record: AccountRecord?
-  @Apart package internal(set) var definition: AccountDefinition?
+  @Boxed package internal(set) var record: AccountRecord?
+  @Boxed package internal(set) var definition: AccountDefinition?
   /// Grows with every change that a token or its validity could depend on.
   package internal(set) var revision: UInt64 = 0
 
@@ -130,7 +130,7 @@ package struct AccountStateMachine: Sendable {
   /// Keys that the server gave no token for, and the boot time until which they are not asked for again.
   var refusedKeys: [TokenKey: (failure: AgentFailure, until: Double)] = [:]
   /// A record with a rotated refresh token that could not be made durable yet.
-  @Apart var unsaved: AccountRecord?
+  @Boxed var unsaved: AccountRecord?
   /// Seconds after `received` at which each token is refreshed, spread when it came.
   var refreshAges: [TokenKey: Double] = [:]
   /// Boot time of the last request for a token.
