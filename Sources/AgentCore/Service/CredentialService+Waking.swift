@@ -21,7 +21,7 @@ extension CredentialService {
   }
 
   /// A sleep may end so many seconds before its time: rounding must not become a loop.
-  private static let hair = 0.001
+  private static let timerTolerance = 0.001
   /// Accounts that are woken in one turn of the actor, so that callers are served in between: some milliseconds.
   static let wakesInTurn = 64
 
@@ -64,7 +64,7 @@ extension CredentialService {
     // Whatever they set: the next sleep begins when all are done.
     sleep = .over
     var accounts: [String] = []
-    for alarm in alarms.takeDue(at: time.now().bootSeconds + Self.hair) {
+    for alarm in alarms.takeDue(at: time.now().bootSeconds + Self.timerTolerance) {
       switch alarm {
       case .account(let name): accounts.append(name)
       case .server(let route): tryServer(route)
@@ -104,7 +104,7 @@ extension CredentialService {
     if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
     let asked = ready.asked(name)
     event(account) { machine, now in
-      machine.woke(at: now.advanced(by: Self.hair), asked: asked, random: self.random.fraction())
+      machine.woke(at: now.advanced(by: Self.timerTolerance), asked: asked, random: self.random.fraction())
     }
   }
 }
