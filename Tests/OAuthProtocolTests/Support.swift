@@ -40,7 +40,7 @@ extension TokenVerdict {
     }
   }
 
-  var grant: TokenGrant? { if case .granted(let grant) = self { grant } else { nil } }
+  var grant: TokenResponse? { if case .granted(let grant) = self { grant } else { nil } }
   var retryAfterSeconds: Int? { if case .unusable(_, let seconds) = self { seconds } else { nil } }
 }
 

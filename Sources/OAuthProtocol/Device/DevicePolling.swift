@@ -5,7 +5,7 @@ package struct DevicePolling: Sendable {
     /// Poll at this time, not before.
     case poll(atMilliseconds: Int64)
     /// The caller keeps ``TokenJudgement/salvagedRefreshToken`` first.
-    case granted(TokenGrant)
+    case granted(TokenResponse)
     case stopped(DeviceStop)
   }
 

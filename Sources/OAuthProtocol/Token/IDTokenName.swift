@@ -12,7 +12,7 @@ package enum IDTokenName {
 
   /// Fit to be shown, and freed of the secrets of `request` and `grant`; nil where the token does not say.
   package static func of(
-    _ grant: TokenGrant, to request: HTTPRequest, issuer: String, clientID: String
+    _ grant: TokenResponse, to request: HTTPRequest, issuer: String, clientID: String
   ) -> String? {
     guard let token = grant.idToken, let text = token.text(limit: 64 << 10) else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

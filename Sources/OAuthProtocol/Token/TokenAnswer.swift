@@ -11,7 +11,7 @@ package struct TokenJudgement: Sendable {
 }
 
 package enum TokenVerdict: Sendable {
-  case granted(TokenGrant)
+  case granted(TokenResponse)
   /// Status 200, 400, 401 or 403 with a parsed body and a string `error`: it decides, by ``OAuthError/meaning``
   /// (`grantRefused`, `clientRefused` or `requestRefused`; never `transient`).
   case refused(OAuthError)
@@ -69,7 +69,7 @@ extension TokenJudgement {
       let object = try readable(body)
       guard let error = OAuthError(object, hiding: secrets) else {
         // An `error` that is no text, beside a token, means nothing; GitHub and Slack send a text.
-        return .granted(try TokenGrant(object, refreshToken: refreshToken, hiding: secrets))
+        return .granted(try TokenResponse(object, refreshToken: refreshToken, hiding: secrets))
       }
       if let problem = object.problem { throw .malformed(problem.rawValue) }
       guard refreshToken == nil, object.value("access_token") == nil else { throw .contradictory }

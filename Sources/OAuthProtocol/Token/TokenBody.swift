@@ -49,7 +49,7 @@ enum TokenBody {
 
   /// VSCHAR of RFC 6749 App. A.17, bounded.
   static func isRefreshToken(_ token: Secret) -> Bool {
-    (1...TokenGrant.tokenLimitBytes).contains(token.count) && token.consists(of: 0x20...0x7E)
+    (1...TokenResponse.tokenLimitBytes).contains(token.count) && token.consists(of: 0x20...0x7E)
   }
 }
 

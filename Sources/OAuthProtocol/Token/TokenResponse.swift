@@ -1,7 +1,7 @@
 package import Sealing
 
 /// A successful token response (RFC 6749 §5.1).
-package struct TokenGrant: Sendable {
+package struct TokenResponse: Sendable {
   /// Longest access or refresh token: 32 KiB.
   package static let tokenLimitBytes = 32 << 10
 
@@ -27,7 +27,7 @@ package enum TokenNote: String, Sendable, Equatable {
   case lifetimeUnknown = "The server did not say in a usable way how long the token lasts."
 }
 
-extension TokenGrant {
+extension TokenResponse {
   /// Judges the members of an answer with status 200 or 201 and no `error`.
   init(_ object: JSONObject, refreshToken: Secret?, hiding secrets: RequestSecrets) throws(TokenAnswerProblem) {
     if let problem = object.problem { throw .malformed(problem.rawValue) }
