@@ -39,7 +39,9 @@ extension LoginCoordinator {
   }
 
   /// A person has asked: a login waits for no server's circuit, and what comes of it is news for all.
-  func transport(_ session: LoginSession) -> ObservedTransport { service.observedTransport(for: session.definition.name) }
+  func transport(_ session: LoginSession) -> ObservedTransport {
+    service.observedTransport(for: session.definition.name)
+  }
 
   /// Makes what a token endpoint gave durable and tells it.
   func keep(
