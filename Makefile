@@ -58,7 +58,7 @@ prove:
 	@OAUTHCTL_BIN=$(abspath $(BUILD))/release PROVE=full PYTHONDONTWRITEBYTECODE=1 \
 	  "$$(Tests/Setup/python $(BUILD))" -m pytest -m 'prove or not prove' -s \
 	  $(addprefix Tests/System/,crowd faults/test_crash.py faults/test_power_cut.py faults/test_suspend.py \
-	  install/test_package.py vault/test_vault.py)
+	  install/test_package.py vault)
 
 FUZZ_SECONDS ?= 60
 

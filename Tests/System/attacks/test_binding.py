@@ -9,7 +9,7 @@ from support.login import get_token, log_in
 from support.terminal import run_at_terminal
 from support.wire import WireError
 from attacks.test_late import Server, write
-from login.test_grants import MACHINE
+from login.clients import MACHINE
 from world.accounts import CLIENTS, PASSWORD
 
 

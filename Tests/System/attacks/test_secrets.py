@@ -16,7 +16,7 @@ from support.login import get_token, log_in, wait_until
 from support.others import as_nobody
 from support.watch import Watch, contents, files_with
 from support.wire import Wire, WireError
-from login.test_grants import LEGACY, MACHINE, device_login
+from login.clients import LEGACY, MACHINE, device_login
 from world.accounts import CLIENTS, PASSWORD
 
 # The scripted browser knows its person's password, and logs the addresses it visits, the code among them.

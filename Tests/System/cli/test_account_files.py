@@ -1,0 +1,187 @@
+"""Mistakes in account files: told with file, line and key, and no other account is stopped."""
+
+import json
+import os
+
+import pytest
+
+from cli.account_steps import accounts
+from support.accounts import account_file, define, edit
+from support.login import get_token, log_in, wait_until
+from support.watch import files_with
+
+# Mistakes
+
+GOOD = ['issuer = "https://as.example"', 'client_id = "me"']
+
+
+@pytest.mark.parametrize("lines, line, key, words", [
+    (['issuer = "https://as.example"'], None, "client_id", "missing"),
+    (["isuer = 1", *GOOD], 1, "isuer", "did you mean issuer"),
+    ([*GOOD, "scope = 5"], 3, "scope", "string or an array"),
+    ([*GOOD, 'grant = "pasword"'], 3, "grant", 'did you mean "password"'),
+    ([*GOOD, 'grant = "implicit"'], 3, "grant", "authorization_code"),
+    ([*GOOD, 'token_endpoint = "http://as.example/token"'], 3, "token_endpoint", "https"),
+    ([*GOOD, 'hosts = ["a b"]'], 3, "hosts", ""),
+    ([*GOOD, 'redirect_uri = "http://127.0.0.1/callback#here"'], 3, "redirect_uri", ""),
+    ([*GOOD, "[authorize_parameters]", 'state = "mine"'], 4, "authorize_parameters.state", ""),
+    ([*GOOD, 'ca_file = "relative.pem"'], 3, "ca_file", "absolute"),
+    ([*GOOD, 'ca_file = "/no/such/file.pem"'], 3, "ca_file", "does not exist"),
+    ([*GOOD, 'keep = "forever"'], 3, "keep", ""),
+    ([*GOOD, 'refresh_revokes_access_token = "yes"'], 3, "refresh_revokes_access_token", "true or false"),
+    (['issuer = "https://as.example', 'client_id = "me"'], 1, None, ""),
+    ([*GOOD, 'client_id = "you"'], 3, None, ""),
+    ([*GOOD, "= 1"], 3, None, ""),
+    ([*GOOD, "\x00"], 3, None, ""),
+], ids=lambda value: value[-1] if isinstance(value, list) else None)
+def test_a_mistake_is_told_with_file_line_and_key(home, agent, lines, line, key, words):
+    result = define(home, "work", *lines)
+    assert (result.status, result.stdout) == (3, "")
+    with agent.connect() as wire:
+        problems = wire.call("config.reload")["problems"]
+        assert wire.call("agent.hello")["protocol"] == 1
+    assert [(it["file"], it.get("line"), it.get("key")) for it in problems][:1] == [
+        (str(account_file(home)), line, key)]
+    first = result.stderr.splitlines()[0]
+    assert words in first and "work.toml" in first
+    assert line is None or f":{line}" in first or f"line {line}" in first
+    assert key is None or key in first
+
+
+@pytest.mark.parametrize("key", ["client_secret", "password", "refresh_token", "access_token"])
+def test_a_secret_in_the_file_is_refused_and_not_repeated(home, agent, key):
+    result = define(home, "work", *GOOD, f'{key} = "hunter2-hunter2"')
+    assert result.status == 3 and key in result.stderr and "hunter2" not in result.stderr
+    for arguments in (["status"], ["account", "list"], ["get-token", "work"], ["login", "work"]):
+        other = home.oauthctl(*arguments, check=False)
+        assert "hunter2" not in other.stdout + other.stderr
+    agent.stop()
+    assert files_with(home, "hunter2-hunter2") == {"config/oauthctl/accounts.d/work.toml"}
+
+
+def test_a_half_edited_file_keeps_the_last_good_definition(home, agent, dot):
+    log_in(home, dot)
+    good = account_file(home).read_text()
+    result = define(home, "work", *good.splitlines(), 'token_endpoint = "http')
+    assert result.status == 3 and "last good definition" in result.stderr
+    mark = dot.mark()
+    assert home.oauthctl("get-token", "work", "--force").status == 0 and len(dot.refreshes(mark)) == 1
+    assert accounts(home)["work"]["state"] == "config_invalid"
+    assert "work.toml" in home.oauthctl("status").stdout + home.oauthctl("status").stderr
+    define(home, "work", *good.splitlines())
+    assert accounts(home)["work"]["state"] == "ok"
+
+
+def test_after_a_restart_a_broken_file_is_an_error_that_names_it_and_the_login_is_kept(home, agent, dot):
+    log_in(home, dot)
+    good = account_file(home).read_text()
+    agent.stop()
+    account_file(home).write_text(good + "nonsense")
+    agent.start()
+    result = home.oauthctl("get-token", "work", check=False)
+    assert (result.status, result.stdout) == (3, "") and "work.toml" in result.stderr
+    # Listed from its sealed record, with file and line; git is told in one line.
+    account = accounts(home)["work"]
+    line = len(good.splitlines()) + 1
+    assert account["state"] == "config_invalid" and account["issuer"] == dot.issuer
+    assert account["reason"].startswith(f"line {line}: ") and account["hint"] == f"mend {account_file(home)}"
+    assert "file invalid" in home.oauthctl("status").stdout
+    assert home.oauthctl("status", "--check", check=False).status == 3
+    host = dot.resource.split("//")[1].split("/")[0]
+    told = home.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n", check=False)
+    assert "password=" not in told.stdout and len(told.stderr.splitlines()) == 1, told
+    assert told.stderr.count("work.toml") == 1 and f"line {line}: " in told.stderr, told
+    define(home, "work", *good.splitlines())
+    assert dot.say_hello(get_token(home)) == 200
+
+
+def two_with_one_broken(home, agent, dot, **other):
+    """`work`, which nobody can read since the agent started, and `other`; asks git's helper with further lines."""
+    for name in ("work", "other"):
+        log_in(home, dot, name)
+    edit(home, "other", **other)
+    agent.stop()
+    with open(account_file(home), "a") as file:
+        file.write("nonsense")
+    agent.start()
+    host = dot.resource.split("//")[1].split("/")[0]
+    return lambda *lines: home.oauthctl(
+        "git-credential", "get", stdin="".join(f"{line}\n" for line in ("protocol=http", f"host={host}", *lines, "")),
+        check=False)
+
+
+def test_a_broken_file_stops_no_healthy_account_of_its_host(home, agent, dot):
+    """Neither git nor curl nor a script; that it may have been the one that was meant is a word beside the token."""
+    ask = two_with_one_broken(home, agent, dot)
+    token = get_token(home, "other")
+    told = ask()
+    assert f"password={token}" in told.stdout
+    [line] = told.stderr.splitlines()
+    assert line.startswith("oauthctl: work: its file cannot be used: line ") and "other is taken" in line
+    result = home.oauthctl("get-token", "--url", dot.resource)
+    assert result.lines == [token] and result.stderr == told.stderr
+    result = home.oauthctl("curl", "-s", dot.resource)
+    assert "hello" in result.stdout and result.stderr == told.stderr
+    named = ask("username=other")
+    assert f"password={token}" in named.stdout and named.stderr == ""
+
+
+def test_another_account_does_not_stand_in_for_one_that_a_user_name_means(home, agent, dot):
+    ask = two_with_one_broken(home, agent, dot)
+    for name in ("work", "alice"):
+        told = ask(f"username={name}")
+        assert "password=" not in told.stdout and told.stderr.count("work.toml") == 1, told
+
+
+def test_another_account_does_not_stand_in_for_one_that_a_path_means(home, agent, dot):
+    ask = two_with_one_broken(home, agent, dot, paths='["team"]')
+    told = ask("path=team/app.git")
+    assert "password=" in told.stdout and told.stderr == ""
+    told = ask("path=else/app.git")
+    assert "password=" not in told.stdout and told.stderr.count("work.toml") == 1, told
+
+
+def test_one_broken_file_does_not_stop_the_others(home, agent, dot):
+    log_in(home, dot)
+    define(home, "other", "nonsense")
+    assert dot.say_hello(get_token(home)) == 200
+    assert home.oauthctl("get-token", "work", "--force").status == 0
+
+
+@pytest.mark.parametrize("what", ["writable by others", "a folder", "a pipe", "another's", "too large"])
+def test_a_file_that_others_may_have_written_is_not_used(home, agent, dot, what):
+    log_in(home, dot)
+    file = account_file(home, "other")
+    content = account_file(home).read_text()
+    if what == "a folder":
+        file.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(file)
+    else:
+        file.write_text(content + ("#" * 70_000 if what == "too large" else ""))
+        if what == "writable by others":
+            file.chmod(0o666)
+        if what == "another's":
+            make_another_s(file)
+    result = home.oauthctl("reload", check=False)
+    assert result.status == 3 and "other.toml" in result.stderr
+    assert set(accounts(home)) == {"work"} and get_token(home)
+
+
+def make_another_s(file):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    os.chown(file, 65534, 65534)
+
+
+def test_a_file_whose_mode_is_put_right_is_read_without_a_word_to_the_agent(home, agent, dot):
+    log_in(home, dot)
+    file = account_file(home)
+    file.chmod(0o666)
+    wait_until(lambda: accounts(home)["work"]["state"] == "config_invalid", 60, "the fault is seen")
+    file.chmod(0o600)
+    wait_until(lambda: accounts(home)["work"]["state"] == "ok", 60, "the repair is seen")
+    file.parent.chmod(0o777)
+    wait_until(lambda: json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "the folder is seen")
+    file.parent.chmod(0o700)
+    wait_until(lambda: not json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "its repair is seen")

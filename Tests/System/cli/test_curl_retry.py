@@ -1,0 +1,129 @@
+"""`oauthctl curl` and a 401: one refresh, one retry, and what curl itself says stays what it says."""
+
+import os
+
+import pytest
+
+from cli.curl_account import curl, work
+from network.listeners import Portal
+from support.login import get_token
+
+CALLERS = 20
+
+
+# 401
+
+def test_a_401_costs_one_refresh_and_one_retry_and_only_the_second_body_is_printed(work, dot):
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, dot.resource)
+    assert (result.stdout, result.status) == ('{"hello": "alice"}', 0) and "oauthctl" not in result.stderr
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401, 200]
+    assert len(dot.refreshes(mark)) == 1
+
+
+@pytest.mark.parametrize("flag", ["--fail", "--fail-with-body", "-f"])
+def test_with_fail_the_first_try_leaves_nothing_on_standard_error(work, dot, flag):
+    dot.revoke(get_token(work))
+    result = curl(work, "-sS", flag, dot.resource)
+    assert (result.status, result.stdout, result.stderr) == (0, '{"hello": "alice"}', "")
+    failed = curl(work, "-sS", flag, dot.api("never"), check=False)
+    assert failed.status == 22 and "401" in failed.stderr
+
+
+@pytest.mark.parametrize("how", ["-d TEXT", "-d @FILE", "-d @-", "-T FILE", "-T -", "-F", "-F @-"])
+def test_the_second_request_has_the_same_body(work, dot, how):
+    text = "value=" + "x" * 70_000
+    (work.root / "body").write_text(text)
+    arguments, stdin = {
+        "-d TEXT": (["-d", "value=1&more=2"], None),
+        "-d @FILE": (["-d", "@body"], None),
+        "-d @-": (["--data-binary", "@-"], text),
+        "-T FILE": (["-T", "body"], None),
+        "-T -": (["-T", "-"], text),
+        "-F": (["-F", "file=@body", "-F", "note=hello"], None),
+        "-F @-": (["-F", "file=@-"], text),
+    }[how]
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, *arguments, dot.api("echo"), stdin=stdin)
+    first, second = dot.api_requests(mark)
+    assert (first["status"], second["status"]) == (401, 200) and first["token"] != second["token"]
+    if how.startswith("-F"):
+        # A form's boundary is drawn anew by every curl.
+        assert "hello" in result.stdout if how == "-F" else text in result.stdout
+    else:
+        assert first["body"] == second["body"]
+        assert result.stdout == ("value=1&more=2" if how == "-d TEXT" else text)
+
+
+def test_input_that_is_a_file_starts_again_where_it_was(work, dot):
+    (work.root / "body").write_text("skipped kept")
+    dot.revoke(get_token(work))
+    with open(work.root / "body") as file:
+        os.lseek(file.fileno(), 8, os.SEEK_SET)
+        process = work.start(
+            work.programs / "oauthctl", "curl", "-sS", "--data-binary", "@-", dot.api("echo"), stdin=file)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (0, "kept", "")
+
+
+@pytest.mark.parametrize("flags, status", [([], 0), (["--fail"], 22), (["--fail-with-body"], 22)])
+def test_a_second_401_is_passed_on_with_curl_s_status(work, dot, flags, status):
+    mark = dot.mark()
+    result = curl(work, *flags, dot.api("never"), check=False)
+    assert result.status == status
+    assert result.stdout == ("" if flags == ["--fail"] else "a valid access token is needed\n")
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401, 401] and len(dot.refreshes(mark)) == 1
+
+
+def test_want_of_rights_is_no_reason_to_refresh(work, dot):
+    mark = dot.mark()
+    assert curl(work, dot.api("forbidden")).stdout == "more rights are needed\n"
+    assert len(dot.api_requests(mark)) == 1 and dot.refreshes(mark) == []
+
+
+def test_a_401_of_another_host_behind_a_redirect_says_nothing_about_the_token(work, dot):
+    """curl sent it no token, so that the token was not rejected: the answer is passed on as it is."""
+    token, mark = get_token(work), dot.mark()
+    with Portal("401 Unauthorized", "not here\n") as foreign:
+        result = curl(work, "-sSL", f"{dot.api('redirect')}?to=http://localhost:{foreign.port}/blob")
+        several = curl(work, "-sSL", *[f"{dot.api('redirect')}?to=http://localhost:{foreign.port}/blob"] * 2)
+        assert [head for head in foreign.requests if token.encode() in head] == [] and len(foreign.requests) == 3
+    assert (result.stdout, several.stdout) == ("not here\n", "not here\n" * 2)
+    assert result.stderr == several.stderr == "" and dot.refreshes(mark) == [] and get_token(work) == token
+
+
+def test_twenty_curls_with_a_dead_token_cost_one_refresh(work, dot):
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    started = [work.start(work.programs / "oauthctl", "curl", "-sS", dot.resource) for _ in range(CALLERS)]
+    ended = [(*process.communicate(timeout=120), process.returncode) for process in started]
+    assert ended == [('{"hello": "alice"}', "", 0)] * CALLERS
+    assert len(dot.refreshes(mark)) == 1
+
+
+def test_headers_and_files_are_the_second_answer_s(work, dot):
+    dot.revoke(get_token(work))
+    curl(work, "-D", "headers", "-o", "out", dot.resource)
+    assert (work.root / "out").read_text() == '{"hello": "alice"}'
+    headers = (work.root / "headers").read_text()
+    assert headers.startswith("HTTP/1.1 200") and "401" not in headers
+
+
+def test_several_urls_are_sent_once_and_the_401_is_told(work, dot):
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, dot.resource, dot.resource)
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401, 401] and dot.refreshes(mark) == []
+    assert "401" in result.stderr and "several URLs" in result.stderr
+
+
+def test_a_login_that_is_dead_shows_the_401_and_says_why(work, dot):
+    """The server holds the grant for revoked: there is no new token to try with."""
+    token = get_token(work)
+    dot.revoke(token)
+    dot.end_grants()
+    result = curl(work, dot.resource, check=False)
+    assert "a valid access token is needed" in result.stdout
+    assert "login needed" in result.stderr and "oauthctl login work" in result.stderr

@@ -1,0 +1,90 @@
+"""`oauthctl setup git`: three entries in git's configuration, and away again."""
+
+import os
+
+import pytest
+
+from cli.git_steps import git, helper, settings
+from support.login import log_in
+
+# Setting up
+
+PRESENT = """\
+[user]
+\tname = Alice
+[credential]
+\thelper = cache
+[credential "https://github.com"]
+\thelper =
+\thelper = /usr/bin/gh auth git-credential
+"""
+
+
+def test_setup_adds_three_entries_and_remove_takes_exactly_them_away(home, agent, dot):
+    log_in(home, dot)
+    (home.root / ".gitconfig").write_text(PRESENT)
+    before, key = settings(home), f"credential.{dot.issuer}.helper"
+    shown = home.oauthctl("setup", "git", "--yes").stderr
+    added = settings(home)
+    assert added[:len(before)] == before
+    (empty_key, empty), (helper_key, helper), path = added[len(before):]
+    assert (empty_key, empty, helper_key) == (key, "", key)
+    assert path == (f"credential.{dot.issuer}.usehttppath", "true")
+    assert helper.startswith(str(home.programs) + "/") and key in shown and helper.split(" ")[0] in shown
+    # Nothing is left to do the second time.
+    home.oauthctl("setup", "git", "--yes")
+    assert settings(home) == added
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert settings(home) == before and (home.root / ".gitconfig").read_text() == PRESENT
+
+
+def test_setup_does_nothing_before_somebody_agrees(home, agent, dot):
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--dry-run")
+    assert home.oauthctl("setup", "git", check=False).status != 0
+    assert settings(home) == []
+
+
+def test_setup_names_the_hosts_of_every_account(home, agent, dot, world):
+    log_in(home, dot, "work")
+    log_in(home, world(access_ttl=298), "other")
+    home.oauthctl("setup", "git", "--yes")
+    assert {key for key, _ in settings(home) if key.endswith("helper")} == {
+        f"credential.{server.issuer}.helper".lower() for server in (dot, world(access_ttl=298))}
+
+
+def test_a_helper_of_the_user_s_own_for_the_host_stays(home, agent, dot):
+    log_in(home, dot)
+    git(home, "config", "--global", f"credential.{dot.issuer}.helper", "cache")
+    before = settings(home)
+    home.oauthctl("setup", "git", "--yes")
+    assert settings(home)[:1] == before and len(settings(home)) == 4
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert settings(home) == before
+
+
+def test_a_private_authority_is_told_to_git(home, agent, world):
+    server = world(tls=True)
+    log_in(home, server)
+    home.oauthctl("setup", "git", "--yes")
+    copy = home.state / "oauthctl" / "authorities" / "work.pem"
+    assert (f"http.{server.issuer}.sslcainfo", str(copy)) in settings(home)
+    assert copy.read_bytes() == server.ca_file.read_bytes() and copy.stat().st_mode & 0o777 == 0o600
+    git(home, "clone", server.repository, "one")
+    # Nothing is left to do the second time, and all is taken out again.
+    assert "already" in home.oauthctl("setup", "git", "--yes").stderr
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert settings(home) == []
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_setup_replaces_no_device(home, agent, dot, is_link):
+    log_in(home, dot)
+    place = home.root / "device"
+    os.mkfifo(place)
+    link = home.root / "link"
+    link.symlink_to(place)
+    result = home.oauthctl(
+        "setup", "git", "--yes", check=False, environment={"GIT_CONFIG_GLOBAL": str(link if is_link else place)})
+    assert result.status == 3 and "no regular file" in result.stderr
+    assert place.is_fifo() and link.is_symlink()

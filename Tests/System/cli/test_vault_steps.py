@@ -1,0 +1,141 @@
+"""What is said of the vault is true, is said once, and names what helps."""
+
+import pytest
+
+from cli.logged_in import server, work
+from support.terminal import run_at_terminal
+from support.vault import counter_file, key_file, made_vault, set_passphrase, vault_file
+
+PASSPHRASE = "correct horse battery"
+
+
+# The vault
+
+def test_a_locked_vault_is_told_by_status_and_doctor_with_the_command_that_opens_it(work):
+    work.oauthctl("vault", "lock")
+    assert "  run: oauthctl vault unlock" in work.oauthctl("status").lines
+    page = work.oauthctl("doctor", check=False)
+    # A person has locked it: nothing is wrong with that.
+    [place] = [number for number, line in enumerate(page.lines) if line.startswith("note   vault")]
+    assert page.status == 0 and page.lines[place + 1].strip() == "run: oauthctl vault unlock"
+    work.oauthctl("vault", "unlock")
+    assert not any("run:" in line for line in work.oauthctl("status").lines)
+
+
+def test_no_key_file_is_said_to_open_a_vault_where_none_is(work):
+    key_file(work).rename(key_file(work).with_suffix(".away"))
+    locked = work.oauthctl("vault", "lock")
+    assert "key file" not in locked.stderr
+    for command in (["status"], ["vault", "status"]):
+        text = work.oauthctl(*command).stdout
+        assert "vault locked (sealed)" in text and "key file opens" not in text
+    key_file(work).with_suffix(".away").rename(key_file(work))
+    assert "its key file opens it" in work.oauthctl("vault", "status").stdout
+    work.oauthctl("vault", "unlock")
+
+
+def test_a_wrong_passphrase_names_the_recovery_code_which_opens_the_vault(home, agent):
+    code = made_vault(home)
+    set_passphrase(home, PASSPHRASE)
+    home.oauthctl("vault", "lock")
+    wrong = home.oauthctl("vault", "unlock", "--passphrase", stdin="forgotten\n", check=False)
+    assert wrong.status == 5 and "oauthctl vault unlock --recovery-code" in wrong.stderr
+    home.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
+
+
+def test_hints_of_a_checked_copy_are_about_the_copy(home, agent):
+    """Its own passphrase and recovery code open it, whatever opens the live vault by now."""
+    code = made_vault(home)
+    set_passphrase(home, PASSPHRASE)
+    copy = home.root / "copy.vault"
+    home.oauthctl("vault", "backup", copy)
+    home.oauthctl("vault", "rekey", stdin=PASSPHRASE + "\n")
+    home.oauthctl("vault", "key-file", "remove", stdin=PASSPHRASE + "\n")
+    home.oauthctl("vault", "lock")
+    for options, typed in ([], None), (["--passphrase"], "wrong\n"), (["--recovery-code"], "wrong\n"):
+        failed = home.oauthctl("vault", "check", copy, *options, stdin=typed, check=False)
+        assert "copy" in failed.stderr.partition("\n")[0], failed.stderr
+        assert f"oauthctl vault check {copy} --recovery-code" in failed.stderr
+        assert "unlock" not in failed.stderr and "vault slots" not in failed.stderr
+    home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n")
+
+
+def test_a_copy_from_before_a_rekey_is_not_called_damaged(home, agent):
+    code = made_vault(home)
+    copy = home.root / "copy.vault"
+    home.oauthctl("vault", "backup", copy)
+    home.oauthctl("vault", "rekey")
+    for step in (["vault", "status"], ["vault", "lock"]):
+        home.oauthctl(*step)
+        failed = home.oauthctl("vault", "check", copy, check=False)
+        assert failed.status == 5 and "does not open the copy" in failed.stderr and "damaged" not in failed.stderr
+        assert f"oauthctl vault check {copy} --recovery-code" in failed.stderr
+    assert "Good:" in home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n").stderr
+
+
+def test_a_lost_key_file_is_told_with_the_passphrase_first(work):
+    set_passphrase(work, PASSPHRASE)
+    work.agent.stop()
+    key_file(work).unlink()
+    work.agent.start()
+    step = "oauthctl vault unlock && oauthctl vault key-file add"
+    assert f"  run: {step}" in work.oauthctl("status").lines
+    token = work.oauthctl("get-token", "work", check=False)
+    assert token.status == 5 and token.stderr.rstrip().endswith("oauthctl vault unlock"), token.stderr
+    work.oauthctl("vault", "unlock", stdin=PASSPHRASE + "\n")
+    work.oauthctl("vault", "key-file", "add", stdin=PASSPHRASE + "\n")
+    work.agent.restart()
+    work.oauthctl("get-token", "work")
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o500, 0o300])
+def test_a_vault_folder_of_the_wrong_mode_is_told_with_the_chmod_that_mends_it(work, mode):
+    folder = vault_file(work).parent
+    work.agent.stop()
+    folder.chmod(mode)
+    work.agent.start()
+    for command in (["status"], ["vault", "status"], ["get-token", "work"], ["doctor"]):
+        result = work.oauthctl(*command, check=False)
+        assert f"run: chmod 700 {folder}" in result.stdout + result.stderr, result
+    assert any(line.split()[:3] == ["work", "not", "known"] for line in work.oauthctl("status").lines)
+    work.run("sh", "-c", f"chmod 700 {folder}")
+    work.oauthctl("get-token", "work")
+
+
+def test_a_recovery_code_is_removed_after_a_question_that_says_what_is_left(work):
+    refused = work.oauthctl("vault", "recovery", "remove", check=False)
+    assert refused.status == 64 and "oauthctl vault recovery remove --yes" in refused.stderr
+    status, said = run_at_terminal(
+        work, work.programs / "oauthctl", "vault", "recovery", "remove", answers={"[y/N]": "n\n"})
+    assert status == 1 and "Without key file your logins are lost" in said
+    work.oauthctl("vault", "recovery", "remove", "--yes")
+    last = work.oauthctl("vault", "key-file", "remove", check=False)
+    assert last.status == 8 and "recovery code" not in last.stderr and "oauthctl vault passphrase set" in last.stderr
+
+
+def test_a_new_recovery_code_says_what_the_old_one_still_opens(work):
+    assert "The old one opens backups made before" in work.oauthctl("vault", "recovery", "renew").stderr
+    assert "nothing but backups" in work.oauthctl("vault", "recovery", "renew", "--help").stdout
+
+
+def test_a_wrong_passphrase_is_told_before_a_new_one_is_asked_for(work):
+    set_passphrase(work, PASSPHRASE)
+    status, said = run_at_terminal(
+        work, work.programs / "oauthctl", "vault", "passphrase", "change", answers={"Current passphrase: ": "wrong\n"})
+    assert status == 5 and "not the passphrase" in said and "New passphrase" not in said
+
+
+def test_a_vault_that_is_held_for_its_age_is_told_by_check_and_in_the_log(work):
+    work.agent.stop()
+    counter_file(work).unlink()
+    work.agent.start()
+    assert work.oauthctl("status", "--check", check=False).status == 5
+    assert "older than this machine remembers: nothing is refreshed" in work.agent.log.read_text()
+    work.oauthctl("vault", "accept-rollback", "--yes")
+    assert work.oauthctl("status", "--check").status == 0
+    assert "the older vault is accepted" in work.agent.log.read_text()
+
+
+def test_no_vault_yet_is_what_the_agents_status_says(home, agent):
+    [line] = [line for line in home.oauthctl("agent", "status").lines if line.startswith("vault ")]
+    assert line.split(maxsplit=1)[1] == "no vault yet"

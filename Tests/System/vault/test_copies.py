@@ -1,0 +1,124 @@
+"""Copies of the vault: made, checked, put back, damaged."""
+
+import json
+import os
+import sqlite3
+
+from support.login import get_token
+from support.unattended import log_in, refresh
+from support.vault import files_of, set_passphrase, status, vault_command, vault_file
+from vault.steps import PASSPHRASE, sql, without_agent
+
+
+# Copies
+
+def test_a_backup_put_back_is_the_vault_and_is_checked_as_it_is(vault, server):
+    set_passphrase(vault, PASSPHRASE)
+    copy = vault.root / "copy"
+    said = vault_command(vault, "backup", copy).stderr
+    assert copy.stat().st_mode & 0o777 == 0o600 and f"{copy.stat().st_size} bytes" in said
+    result = vault_command(vault, "backup", copy, check=False)
+    assert result.status == 64 and "is there already" in result.stderr
+    own, other = (json.loads(vault_command(vault, "check", *which, "--json").stdout) for which in ([], [copy]))
+    assert own == other and own["opened_by"] == "vault_key" and own["records"] == 1
+    for option, secret, kind in [
+            ("--passphrase", PASSPHRASE, "passphrase"), ("--recovery-code", vault.code, "recovery_code")]:
+        answer = json.loads(vault_command(vault, "check", copy, option, "--json", secrets=[secret]).stdout)
+        assert answer["opened_by"] == kind
+    vault_command(vault, "lock")
+    assert json.loads(vault_command(vault, "check", copy, "--json").stdout)["opened_by"] == "key_file"
+    vault_command(vault, "unlock")
+    for path, word in [("nothing", "nothing: No such file"), (".", "not a file"), ("/dev/zero", "not a file")]:
+        result = vault_command(vault, "check", vault.root / path, check=False)
+        assert result.status == 3 and word in result.stderr
+
+    token = get_token(vault)
+    without_agent(vault, lambda: copy.replace(vault_file(vault)))
+    assert get_token(vault) == token
+    refresh(vault, check=True)
+    assert {path.name for path in vault_file(vault).parent.iterdir()} <= {"vault.db", "vault.db-wal", "vault.lock"}
+
+
+def test_a_check_takes_away_what_a_killed_one_left(vault):
+    copy, folder = vault.root / "copy", vault_file(vault).parent
+    vault_command(vault, "backup", copy)
+    dead = vault.start("true")
+    dead.communicate()
+    left = [folder / f"vault.given.{dead.pid}", folder / f"vault.given.{dead.pid}.{dead.pid}.tmp"]
+    kept = [folder / f"vault.given.{os.getpid()}", folder / "vault.given.mine"]
+    for path in left + kept:
+        path.touch(mode=0o600)
+    assert vault_command(vault, "check", copy).status == 0
+    assert sorted(folder.glob("vault.given.*")) == sorted(kept)
+
+
+def damaged(data, place):
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1:]
+
+
+def test_a_damaged_backup_is_refused_and_names_what_is_damaged(vault):
+    copy, bad = vault.root / "copy", vault.root / "bad"
+    vault_command(vault, "backup", copy)
+    good = copy.read_bytes()
+    database = sqlite3.connect(copy)
+    parts = {
+        "record ": database.execute("SELECT sealed FROM record").fetchone()[0],
+        "catalogue": database.execute("SELECT value FROM meta WHERE name = 'catalogue'").fetchone()[0]}
+    code = database.execute("SELECT sealed FROM slot WHERE number = 2").fetchone()[0]
+    database.close()
+    cases = [("database", damaged(good, 100)), ("database: cut short", good[:500]), ("database", good[:5000])]
+    cases += [(name, damaged(good, good.index(part[:64]) + 40)) for name, part in parts.items()]
+    for name, data in cases:
+        bad.write_bytes(data)
+        result = vault_command(vault, "check", bad, check=False)
+        assert result.status == 5 and f"the copy is damaged: {name}" in result.stderr, result.stderr
+    for text in b"", b"hello", b"A list of what to buy.\n" * 100:
+        bad.write_bytes(text)
+        result = vault_command(vault, "check", bad, check=False)
+        assert result.status == 5 and "is no vault" in result.stderr and "damaged" not in result.stderr, result.stderr
+    bad.write_bytes(damaged(good, good.index(code) + 40))
+    result = vault_command(vault, "check", bad, check=False)
+    assert result.status == 5 and "slot 2 (recovery code) is damaged" in result.stderr
+    assert vault_command(vault, "check", copy).status == 0
+
+
+def test_a_damaged_vault_is_named_and_nothing_of_it_is_changed(vault):
+    def damage():
+        sql(vault, "UPDATE record SET sealed = zeroblob(length(sealed))")
+    without_agent(vault, damage)
+    # An empty log may come and go.
+    before = {path: data for path, data in files_of(vault).items() if data}
+    result = vault_command(vault, "check", check=False)
+    assert result.status == 5 and "the vault is damaged: record " in result.stderr
+    assert vault.oauthctl("get-token", "work", check=False).status == 5
+    vault.agent.stop()
+    assert {path: data for path, data in files_of(vault).items() if path in before} == before
+
+
+def test_a_vault_put_back_serves_refreshes_nothing_and_is_healed_when_accepted(vault, server):
+    token = get_token(vault)
+    vault.agent.stop()
+    old = vault_file(vault).read_bytes()
+    vault.agent.start()
+    newer = refresh(vault, check=True).stdout.strip()
+    without_agent(vault, lambda: vault_file(vault).write_bytes(old))
+    count = len(server.refreshes())
+    assert get_token(vault) == token != newer
+    for _ in range(2):
+        result = refresh(vault)
+        assert result.status == 5 and "oauthctl vault accept-rollback" in result.stderr
+        assert status(vault)["rolled_back"] is True
+        assert any("older" in line for line in vault.oauthctl("status").lines)
+        vault.agent.restart()
+    assert vault_command(vault, "rekey", check=False).status == 5
+    assert len(server.refreshes()) == count
+    result = vault_command(vault, "accept-rollback", check=False)
+    assert result.status == 64, "without a terminal it is not asked, and not done"
+    vault_command(vault, "accept-rollback", "--yes")
+    assert "rolled_back" not in status(vault)
+    # The old refresh token is used up, so the server's word is heard now; a new login goes on as ever.
+    assert refresh(vault).status == 4 and len(server.refreshes()) == count + 1
+    log_in(vault, server)
+    refresh(vault, check=True)
+    vault.agent.restart()
+    assert "rolled_back" not in status(vault)
