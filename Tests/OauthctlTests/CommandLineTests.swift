@@ -26,7 +26,7 @@ struct CommandLineTests {
     case .getToken(let account):
       let parsed = try #require(command as? GetTokenCommand)
       #expect(try parsed.request() == TokenGet(account: account))
-      #expect(parsed.format == .token)
+      #expect(parsed.format == nil && !parsed.json)
     case .gitCredential(let operation, let account):
       let parsed = try #require(command as? GitCredentialCommand)
       #expect(GitOperation(parsed.operation) == operation && parsed.account == account)
@@ -46,6 +46,25 @@ struct CommandLineTests {
       ["oauthctl-get-token", "work"], ["oauthctl", "status", "work"],
     ])
   func notHot(arguments: [String]) { #expect(HotCommand(arguments) == nil) }
+
+  @Test(
+    "A misspelled command is told with the one that was meant, another command's with its own",
+    arguments: [
+      (["stauts"], "there is no command oauthctl stauts; did you mean oauthctl status?"),
+      (["log"], "there is no command oauthctl log; did you mean oauthctl agent log?"),
+      (["agent", "restrat"], "there is no command oauthctl agent restrat; did you mean oauthctl agent restart?"),
+      (["frobnicate"], "there is no command oauthctl frobnicate"), (["get-token", "x", "y"], nil),
+      (["agent"], nil), (["--frob"], nil), ([], nil), (["help", "x"], nil),
+    ] as [([String], String?)])
+  func misspelled(words: [String], sentence: String?) {
+    #expect(CommandLineEntry.unknownCommand(words)?.sentence == sentence)
+  }
+
+  @Test("A time that was too short is not proposed again")
+  func withoutTimeout() {
+    let words = ["login", "a", "--timeout", "3", "--scope", "x", "--timeout=4", "u"]
+    #expect(LoginCommand.without("--timeout", words) == ["login", "a", "--scope", "x", "u"])
+  }
 
   @Test(
     "What is not understood points to the help of the command it was said to",

@@ -197,10 +197,11 @@ package enum AccountSelection {
       hint: others + "add the host to `hosts` of the account")
   }
 
-  private static func unknown(_ name: String, _ known: [String]) -> AgentFailure {
-    let shown = known.sorted().prefix(8).joined(separator: ", ")
+  static func unknown(_ name: String, _ known: [String]) -> AgentFailure {
+    let meant = NameSuggestion.nearest(to: name, among: known).map { "did you mean \($0)? " } ?? ""
+    let shown = known.sorted().prefix(8).joined(separator: ", ") + (known.count > 8 ? ", …" : "")
     return AgentFailure(
       .accountUnknown, "\(Escaped.forTerminal(name, limit: 80)): no such account",
-      hint: known.isEmpty ? "set one up: oauthctl login NAME ISSUER --client-id ID" : "accounts: \(shown)")
+      hint: known.isEmpty ? "set one up: oauthctl login NAME ISSUER --client-id ID" : "\(meant)accounts: \(shown)")
   }
 }

@@ -38,7 +38,7 @@ extension CredentialService {
   package func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
     try await open()
     guard let account = accounts[request.account] else {
-      throw AgentFailure(.accountUnknown, "\(Escaped.forTerminal(request.account, limit: 80)): no such account")
+      throw AccountSelection.unknown(request.account, Array(accounts.keys))
     }
     var answer = AccountForgetAnswer()
     if request.dryRun == true {

@@ -43,7 +43,7 @@ struct KeyReader {
     for (key, _) in others.prefix(most) {
       if let advice = SecretKeys.advice(key, file: file) {
         refuse(key, advice)
-      } else if let nearest = KeySuggestion.nearest(to: key, among: known) {
+      } else if let nearest = NameSuggestion.nearest(to: key, among: known) {
         meant.insert(nearest)
         refuse(key, "there is no such key; did you mean \(nearest)?")
       } else {
@@ -128,7 +128,7 @@ struct KeyReader {
     guard let text = string(key, limitBytes: 256) else { return nil }
     if let choice = Choice(rawValue: text) { return choice }
     let known = Choice.allCases.map(\.rawValue)
-    let meant = KeySuggestion.nearest(to: text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+    let meant = NameSuggestion.nearest(to: text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     let list = known.map { "\"\($0)\"" }.joined(separator: ", ")
     refuse(key, "\"\(PrintableText.escaped(text, limit: 64))\" is none of \(list)\(meant)")
     return nil

@@ -13,10 +13,19 @@ enum AccountName {
   /// - Throws: `CommandError.usage` for another name.
   static func check(_ name: String) throws(CommandError) {
     guard isValid(name) else {
-      throw .usage(
-        "\(name): an account name is a letter a-z or digit, then up to 62 of a-z 0-9 . _ -",
-        run: "oauthctl account list   # shows those that there are")
+      throw .usage(rule(name), run: "oauthctl account list   # shows those that there are")
     }
+  }
+
+  static func rule(_ name: String) -> String {
+    "\(name): an account name is a letter a-z or digit, then up to 62 of a-z 0-9 . _ -"
+  }
+
+  /// A name that may be one, like `name`; nil: nothing is left of it.
+  static func like(_ name: String) -> String? {
+    let parts = name.lowercased().split { !isValid(String($0)) && !"._-".contains($0) }
+    let text = String(parts.joined(separator: "-").drop { "._-".contains($0) }.prefix(longest))
+    return isValid(text) ? text : nil
   }
 
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {

@@ -15,7 +15,7 @@ extension AgentCommand {
         """)
     @Flag(name: .shortAndLong, help: "Goes on with what comes.") var follow = false
     @Option(
-      name: [.customShort("n"), .long],
+      name: [.customShort("n", allowingJoined: true), .long],
       help: ArgumentHelp("Begins with so many of the last lines: all, or ten with --follow.", valueName: "number"))
     var lines: Int?
     @OptionGroup var verbosity: Verbosity

@@ -48,10 +48,12 @@ struct Patient: Sendable {
 
   /// Leaves out all accounts but one.
   mutating func keep(_ account: String) throws(CommandError) {
+    let all = accounts
     accounts = accounts.filter { $0.account == account }
     knowsAllAccounts = false
     guard accounts.isEmpty, case .running = agent else { return }
-    let unknown = AgentFailure(.accountUnknown, "\(account): no such account", hint: "oauthctl account list")
+    let other = CommandError.noAccount(account, among: all)
+    let unknown = AgentFailure(.accountUnknown, other.sentence ?? "", hint: other.nextStep)
     throw .agent(AgentFolders(surroundings, status).explained(unknown, about: account), account: account)
   }
 

@@ -1,3 +1,4 @@
+import AgentWire
 import ArgumentParser
 
 /// The way through ArgumentParser, with its errors said in our words and its exit statuses mapped to ours.
@@ -29,9 +30,34 @@ enum CommandLineEntry {
         Oauthctl.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
       return 0
     }
-    let usage = CommandError.usage(
-      message.isEmpty ? "no command" : message, run: (["oauthctl"] + path(words) + ["--help"]).joined(separator: " "))
+    let usage =
+      unknownCommand(words)
+      ?? CommandError.usage(
+        message.isEmpty ? "no command" : message, run: (["oauthctl"] + path(words) + ["--help"]).joined(separator: " "))
     return tell(usage, words, to: terminal)
+  }
+
+  /// The failure where a word stands in the place of a command and is none; nil: there is no such word.
+  static func unknownCommand(_ words: [String]) -> CommandError? {
+    let path = path(words)
+    let groups = path.reduce(into: [Oauthctl.self as any ParsableCommand.Type]) { groups, word in
+      groups += groups.last?.configuration.subcommands.filter { $0._commandName == word } ?? []
+    }
+    guard let group = groups.last, words.count > path.count, !words[path.count].hasPrefix("-"),
+      words[path.count] != "help",
+      case let names = group.configuration.subcommands.map({ $0._commandName }), !names.isEmpty
+    else { return nil }
+    let word = words[path.count]
+    // It may be one of another command's, as `log` is of `agent`.
+    let elsewhere = group.configuration.subcommands.first { command in
+      command.configuration.subcommands.contains { $0._commandName == word }
+    }
+    let meant =
+      elsewhere.map { "\($0._commandName) \(word)" } ?? NameSuggestion.nearest(to: word, among: names)
+    let before = (["oauthctl"] + path).joined(separator: " ")
+    return .usage(
+      "there is no command \(before) \(word)" + (meant.map { "; did you mean \(before) \($0)?" } ?? ""),
+      run: "\(before) --help")
   }
 
   /// The words that name a command, as far as they do.

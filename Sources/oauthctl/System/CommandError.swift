@@ -9,7 +9,7 @@ enum CommandError: Error, Equatable {
   /// There is no agent to talk to: status 7.
   case notReachable(String, run: String?)
   /// The agent did not answer in time: status 6.
-  case noAnswer(String)
+  case noAnswer(String, run: String)
   /// Something on this side: a file, a prompt, a program.
   case local(String, run: String?, status: Int32)
   /// Said already; only the status is left.
@@ -17,6 +17,15 @@ enum CommandError: Error, Equatable {
 
   /// A problem with an account or its file: status 3.
   static func configuration(_ what: String, run: String?) -> CommandError { .local(what, run: run, status: 3) }
+
+  static func noAccount(_ name: String, among accounts: [AccountSummary]) -> CommandError {
+    let meant = NameSuggestion.nearest(to: name, among: accounts.map(\.account))
+    return .configuration(
+      "\(name): no such account" + (meant.map { "; did you mean \($0)?" } ?? ""), run: "oauthctl account list")
+  }
+
+  /// The answer to a question was no: status 1.
+  static let declined = CommandError.local("nothing was changed", run: nil, status: 1)
 
   /// The exit status, as docs/protocol.md lists them.
   var status: Int32 {
@@ -32,7 +41,8 @@ enum CommandError: Error, Equatable {
   /// `what and why` in one line, without the program's name. Nil: nothing is left to say.
   var sentence: String? {
     switch self {
-    case .usage(let what, _), .notReachable(let what, _), .noAnswer(let what), .local(let what, _, _): return what
+    case .usage(let what, _), .notReachable(let what, _), .noAnswer(let what, _), .local(let what, _, _):
+      return what
     case .silent: return nil
     case .agent(let failure, let account):
       guard let account, !failure.message.hasPrefix(account + ":") else { return failure.message }
@@ -44,7 +54,7 @@ enum CommandError: Error, Equatable {
   var nextStep: String? {
     switch self {
     case .usage(_, let run), .notReachable(_, let run), .local(_, let run, _): return run
-    case .noAnswer: return "oauthctl doctor"
+    case .noAnswer(_, let run): return run
     case .silent: return nil
     case .agent(let failure, let account): return failure.hint ?? Self.nextStep(for: failure, account: account)
     }
@@ -74,7 +84,7 @@ enum CommandError: Error, Equatable {
     let name = account ?? "NAME"
     switch failure.kind {
     case .accountUnknown: return "oauthctl account list"
-    case .accountAmbiguous: return "oauthctl account list, then name one"
+    case .accountAmbiguous: return "oauthctl account list   # then name one"
     // Of a changed definition the agent says what helps; an older one does not.
     case .configInvalid, .definitionChanged, .clientRejected, .serverRefused: return "oauthctl account show \(name)"
     case .loginRequired, .loginCancelled: return "oauthctl login \(name)"

@@ -10,7 +10,8 @@ struct GetTokenCommand: ParsableCommand {
 
   @Argument(help: "Account name. May be left out where one account fits.", completion: .accountName) var name: String?
   @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
-  @Option(help: "token, json or header.") var format: TokenFormat = .token
+  @Option(help: "token, json or header.") var format: TokenFormat?
+  @Flag(help: "The same as --format json.") var json = false
   @Flag(name: .customLong("rejected-stdin"), help: "Standard input holds a token that an API answered 401 for.")
   var rejectedFromInput = false
   @Option(
@@ -36,6 +37,8 @@ struct GetTokenCommand: ParsableCommand {
   func run() throws { try run(.live()) }
 
   func run(_ bench: Workbench) throws(CommandError) {
+    if json, let format, format != .json { throw .usage("--json and --format \(format): give one", run: nil) }
+    let format = json ? .json : self.format ?? .token
     let request = try request()
     // JSON shows the scopes, which the shortcut of `token` leaves out.
     let answer: TokenAnswer

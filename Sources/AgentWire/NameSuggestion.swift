@@ -1,21 +1,21 @@
-/// The known key that somebody probably meant.
-enum KeySuggestion {
+/// The known name that somebody probably meant.
+package enum NameSuggestion {
   /// Within two edits, or one of the two names begins with the other; nil when nothing is near.
-  static func nearest(to key: String, among known: [String]) -> String? {
-    guard (1...64).contains(key.utf8.count) else { return nil }
-    let plain = normalised(key)
-    let ranked = known.map { (name: $0, edits: edits(plain, normalised($0))) }
-    if let best = ranked.min(by: { ($0.edits, $0.name) < ($1.edits, $1.name) }),
+  package static func nearest(to name: String, among known: [String]) -> String? {
+    guard (1...64).contains(name.utf8.count) else { return nil }
+    let plain = normalised(name)
+    let ranked = known.map { (known: $0, edits: edits(plain, normalised($0))) }
+    if let best = ranked.min(by: { ($0.edits, $0.known) < ($1.edits, $1.known) }),
       best.edits <= (plain.count > 4 ? 2 : 1)
     {
-      return best.name
+      return best.known
     }
     guard plain.count >= 2 else { return nil }
     return known.sorted().first { normalised($0).starts(with: plain) || plain.starts(with: normalised($0)) }
   }
 
-  private static func normalised(_ key: String) -> [UInt8] {
-    key.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+  private static func normalised(_ name: String) -> [UInt8] {
+    name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
   }
 
   /// Levenshtein distance.
