@@ -10,6 +10,8 @@ package enum ClientError: Error, Sendable, Equatable {
   case protocolViolation(String)
   /// No answer within this time.
   case timeout(milliseconds: Int)
+  /// No answer, since this process of the agent is stopped.
+  case stopped(process: Int32)
 
   /// One line for people: what and why.
   package var message: String {
@@ -18,6 +20,7 @@ package enum ClientError: Error, Sendable, Equatable {
     case .failure(let failure): failure.message
     case .protocolViolation(let reason): "the agent did not answer as expected: \(reason)"
     case .timeout(let milliseconds): "the agent did not answer within \(milliseconds) ms"
+    case .stopped(let process): "the agent (pid \(process)) is stopped, and answers nobody"
     }
   }
 
@@ -27,7 +30,8 @@ package enum ClientError: Error, Sendable, Equatable {
     case .notReachable(_, _, let hint): hint
     case .failure(let failure): failure.hint
     case .protocolViolation: "oauthctl agent restart   # after an upgrade: oauthctl and oauthd are of one version then"
-    case .timeout: "oauthctl doctor"
+    case .timeout: Self.remedy(ofStopped: nil)
+    case .stopped(let process): Self.remedy(ofStopped: process)
     }
   }
 
@@ -37,7 +41,9 @@ package enum ClientError: Error, Sendable, Equatable {
     case .notReachable: 7
     case .failure(let failure): failure.kind.exitStatus
     case .protocolViolation: 1
-    case .timeout: 6
+    case .timeout, .stopped: 6
     }
   }
+
+  static func remedy(ofStopped process: Int32?) -> String { process.map { "kill -CONT \($0)" } ?? "oauthctl doctor" }
 }

@@ -6,6 +6,9 @@ package enum ClientTrace {
   /// Set before the first connection, while there is one thread.
   package nonisolated(unsafe) static var tell: (@Sendable (String) -> Void)?
 
+  /// Told once to whoever waits, verbose or not: a remark, and what to do. Set as `tell` is.
+  package nonisolated(unsafe) static var warn: (@Sendable (String, String) -> Void)?
+
   /// Runs `body`, and tells how long it took.
   static func timed<Value, Failure: Error>(
     _ what: @autoclosure () -> String, _ body: () throws(Failure) -> Value

@@ -1,3 +1,4 @@
+import AgentClient
 import AgentWire
 import CHeap
 import CLinux
@@ -14,6 +15,7 @@ enum Main {
     signal(SIGPIPE, SIG_IGN)
     // Who started us may ignore its children's ends; we wait for ours.
     signal(SIGCHLD, SIG_DFL)
+    ClientTrace.warn = { Terminal.helper().warn($0, run: $1) }
     let arguments = CommandLine.arguments
     do throws(CommandError) {
       switch HotCommand(arguments) {

@@ -20,7 +20,7 @@ struct FailureTests {
     "What the client meets becomes a status",
     arguments: [
       (ClientError.notReachable(path: "/s", reason: "nobody listens", hint: "start it"), Int32(7)),
-      (.timeout(milliseconds: 5), 6), (.protocolViolation("x"), 1),
+      (.timeout(milliseconds: 5), 6), (.stopped(process: 7), 6), (.protocolViolation("x"), 1),
       (.failure(AgentFailure(.vaultLocked, "x")), 5),
     ])
   func clientErrors(error: ClientError, status: Int32) { #expect(CommandError(error).status == status) }

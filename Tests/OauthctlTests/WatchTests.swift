@@ -63,8 +63,8 @@ struct WatchTests {
   func json() throws {
     let page = Page()
     let looks = Looks([
-      .success(Self.status([Self.account("work", .ok, expiresAt: 400)])), .failure(.noAnswer("late")),
-      .failure(.noAnswer("late")), .success(Self.status([])), .failure(.silent(status: 8)),
+      .success(Self.status([Self.account("work", .ok, expiresAt: 400)])), .failure(.noAnswer("late", run: "x")),
+      .failure(.noAnswer("late", run: "x")), .success(Self.status([])), .failure(.silent(status: 8)),
     ])
     let first = ScriptedAgent { _ throws(CommandError) in try looks.next() }
     let later = ScriptedAgent { _ throws(CommandError) in try looks.next(isLater: true) }

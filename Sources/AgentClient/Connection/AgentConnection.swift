@@ -54,7 +54,7 @@ package final class AgentConnection {
           .badRequest, "the request is longer than \(WireLimits.requestBytes) bytes", hint: "send less at once"))
     }
     let line = try exchange(
-      request, repeatable: P.method.isRepeatable, name: P.method.rawValue, timeoutMilliseconds: timeoutMilliseconds)
+      request, P.method, timeoutMilliseconds: timeoutMilliseconds)
     let answer: (id: RequestID?, result: Result<P.Answer, AgentFailure>)
     do {
       answer = try AnswerLine.parse(line, as: P.Answer.self)
@@ -79,20 +79,19 @@ package final class AgentConnection {
   package func tokenAnswer(
     requestLine: [UInt8], timeoutMilliseconds: Int = defaultTimeoutMilliseconds
   ) throws(ClientError) -> [UInt8] {
-    try exchange(
-      requestLine, repeatable: true, name: Method.tokenGet.rawValue, timeoutMilliseconds: timeoutMilliseconds)
+    try exchange(requestLine, .tokenGet, timeoutMilliseconds: timeoutMilliseconds)
   }
 
   private func exchange(
-    _ request: [UInt8], repeatable: Bool, name: String, timeoutMilliseconds: Int
+    _ request: [UInt8], _ method: Method, timeoutMilliseconds: Int
   ) throws(ClientError) -> [UInt8] {
-    try ClientTrace.timed(name) { () throws(ClientError) in
-      try exchanged(request, repeatable: repeatable, name: name, timeoutMilliseconds: timeoutMilliseconds)
+    try ClientTrace.timed(method.rawValue) { () throws(ClientError) in
+      try exchanged(request, method, timeoutMilliseconds: timeoutMilliseconds)
     }
   }
 
   private func exchanged(
-    _ request: [UInt8], repeatable: Bool, name: String, timeoutMilliseconds: Int
+    _ request: [UInt8], _ method: Method, timeoutMilliseconds: Int
   ) throws(ClientError) -> [UInt8] {
     let deadline = Deadline(milliseconds: timeoutMilliseconds)
     // A connection that an earlier failure closed was never told this request: opening it again is no repetition.
@@ -100,14 +99,14 @@ package final class AgentConnection {
     if let socket { first = socket } else { first = try reopen() }
     socket = first
     do throws(ClientError) {
-      if let line = try LineExchange(socket: first, deadline: deadline).run(request) { return line }
+      if let line = try run(request, method, on: first, until: deadline) { return line }
       socket = nil
-      guard repeatable else {
+      guard method.isRepeatable else {
         throw ClientError.notReachable(
-          path: path, reason: "it went before it answered, so it is not known whether \(name) was done",
+          path: path, reason: "it went before it answered, so it is not known whether \(method.rawValue) was done",
           hint: "look first: oauthctl status")
       }
-      return try repeated(request, name: name, until: deadline)
+      return try repeated(request, method, until: deadline)
     } catch {
       // What may still come would be taken for the answer to the next request.
       socket = nil
@@ -115,25 +114,40 @@ package final class AgentConnection {
     }
   }
 
+  private func run(
+    _ request: [UInt8], _ method: Method, on socket: Descriptor, until deadline: Deadline
+  ) throws(ClientError) -> [UInt8]? {
+    var exchange = LineExchange(socket: socket, deadline: deadline)
+    exchange.whenQuiet = { quiet throws(ClientError) in
+      if quiet.isStopped, let process = quiet.process, method.isAnsweredAtOnce { throw .stopped(process: process) }
+      if let remark = quiet.remark { ClientTrace.warn?(remark, quiet.remedy) }
+    }
+    do { return try exchange.run(request) } catch {
+      let quiet = QuietAgent(behind: socket)
+      guard case .timeout = error, quiet.isStopped, let process = quiet.process else { throw error }
+      throw .stopped(process: process)
+    }
+  }
+
   /// The same request to the agent that comes after the one that went.
-  private func repeated(_ request: [UInt8], name: String, until deadline: Deadline) throws(ClientError) -> [UInt8] {
+  private func repeated(_ request: [UInt8], _ method: Method, until deadline: Deadline) throws(ClientError) -> [UInt8] {
     var pause = Self.firstPauseMilliseconds
     let absence = Deadline(milliseconds: Self.absenceMilliseconds)
     while Int(deadline.remainingMilliseconds) > pause {
       usleep(UInt32(pause) * 1_000)
       pause = min(2 * pause, Self.lastPauseMilliseconds)
-      ClientTrace.tell?("the agent went before it answered \(name): asking the one that comes after it")
+      ClientTrace.tell?("the agent went before it answered \(method.rawValue): asking the one that comes after it")
       do throws(ClientError) {
         let next = try reopen()
         socket = next
-        if let line = try LineExchange(socket: next, deadline: deadline).run(request) { return line }
+        if let line = try run(request, method, on: next, until: deadline) { return line }
       } catch {
         guard case .notReachable = error, absence.remainingMilliseconds > 0 else { throw error }
       }
       socket = nil
     }
     throw ClientError.notReachable(
-      path: path, reason: "it went each time before it answered \(name)",
+      path: path, reason: "it went each time before it answered \(method.rawValue)",
       hint: "oauthctl agent log")
   }
 
@@ -156,6 +170,16 @@ package final class AgentConnection {
       return .notReachable(path: path, reason: "you may not use it yourself", hint: PrintableText.escaped(remedy))
     case .busy:
       return .notReachable(path: path, reason: "its queue is full", hint: "try again")
+    }
+  }
+}
+
+extension Method {
+  /// Whether the agent answers it out of what it has, asking no server and nobody's browser, and asking again does no harm.
+  fileprivate var isAnsweredAtOnce: Bool {
+    switch self {
+    case .agentHello, .agentStatus, .accountList, .accountShow, .vaultStatus, .vaultSlots: true
+    default: false
     }
   }
 }

@@ -23,14 +23,23 @@ struct Deadline {
   /// 0 when it is over; fits poll.
   var remainingMilliseconds: Int32 { Int32(clamping: max(0, end - Self.now())) }
 
-  /// Whether `events` came in time. Throws `timeout`.
+  /// Waits for `events`. Throws `timeout`.
   func wait(for descriptor: Descriptor, _ events: Int32) throws(ClientError) {
+    _ = try wait(for: descriptor, events, atMost: .max)
+  }
+
+  /// Whether `events` came within `milliseconds` from now. Throws `timeout` where the deadline comes first.
+  func wait(for descriptor: Descriptor, _ events: Int32, atMost milliseconds: Int32) throws(ClientError) -> Bool {
+    let first = milliseconds < remainingMilliseconds ? Deadline(milliseconds: Int(milliseconds)) : self
     var request = pollfd(fd: descriptor.number, events: Int16(events), revents: 0)
     while true {
-      let remaining = remainingMilliseconds
+      let remaining = first.remainingMilliseconds
       let count = poll(&request, 1, remaining)
-      if count > 0 { return }
-      if count == 0 || remaining == 0 { throw .timeout(milliseconds: milliseconds) }
+      if count > 0 { return true }
+      if count == 0 || remaining == 0 {
+        if remainingMilliseconds > 0 { return false }
+        throw .timeout(milliseconds: self.milliseconds)
+      }
       guard errno == EINTR else { throw .protocolViolation(describe(errno: errno)) }
     }
   }

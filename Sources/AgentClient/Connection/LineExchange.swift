@@ -7,6 +7,8 @@ struct LineExchange {
   let deadline: Deadline
   /// Whether more may come after the answer; it is not kept.
   var mayGoOn = false
+  /// Called once, when there was no answer for ``QuietAgent/milliseconds``; what it throws ends the wait.
+  var whenQuiet: ((QuietAgent) throws(ClientError) -> Void)?
 
   /// Room for a token's answer. It is wiped whole when it is freed, so more would touch pages that most answers do not
   /// need.
@@ -49,6 +51,7 @@ struct LineExchange {
 
   private func receive() throws(ClientError) -> [UInt8]? {
     var line: [UInt8] = []
+    var whenQuiet = whenQuiet
     while true {
       var count = 0
       // Not filled with zeros before, for the same reason.
@@ -60,7 +63,14 @@ struct LineExchange {
       if count < 0 {
         switch errno {
         case EINTR: continue
-        case EAGAIN: try deadline.wait(for: socket, POLLIN)
+        case EAGAIN:
+          guard let told = whenQuiet else {
+            try deadline.wait(for: socket, POLLIN)
+            continue
+          }
+          guard try !deadline.wait(for: socket, POLLIN, atMost: QuietAgent.milliseconds) else { continue }
+          whenQuiet = nil
+          try told(QuietAgent(behind: socket))
         case ECONNRESET: return nil
         case let number: throw .protocolViolation(describe(errno: number))
         }

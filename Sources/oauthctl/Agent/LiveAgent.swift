@@ -126,7 +126,7 @@ extension CommandError {
     switch error {
     case .failure(let failure): self = .agent(failure, account: nil)
     case .notReachable: self = .notReachable(error.message, run: error.hint)
-    case .timeout: self = .noAnswer(error.message)
+    case .timeout, .stopped: self = .noAnswer(error.message, run: error.hint ?? "oauthctl doctor")
     case .protocolViolation: self = .local(error.message, run: error.hint, status: error.exitStatus)
     }
   }

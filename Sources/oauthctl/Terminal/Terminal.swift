@@ -154,7 +154,9 @@ struct Terminal: Sendable {
 
   /// Whether a next step is a command to type.
   static func isCommand(_ step: String) -> Bool {
-    let commands = ["oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset ", "mv ", "chmod "]
+    let commands = [
+      "oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset ", "mv ", "chmod ", "kill ",
+    ]
     return commands.contains { step.hasPrefix($0) }
   }
 

@@ -116,7 +116,7 @@ def test_one_fault_is_told_once_and_one_account_can_be_looked_at_alone(home, age
 def test_an_agent_that_was_stopped_is_told_at_once_with_what_wakes_it(home, agent):
     with stopped(agent.process.pid):
         healthy, troubles = examine(home)
-        assert not healthy and "pkill -CONT" in troubles[("agent", None)]["fix"]
+        assert not healthy and troubles[("agent", None)]["fix"] == f"kill -CONT {agent.process.pid}"
 
 
 @pytest.mark.parametrize("door", ["asked", "not asked"])

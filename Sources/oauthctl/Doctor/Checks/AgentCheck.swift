@@ -10,7 +10,11 @@ enum AgentCheck {
       var findings = [age(hello, status, patient)]
       // A folder that takes no log is told with the vault, whose files are there, too.
       let isFolderTold = VaultCheck.stateFolder(patient) != nil
-      for remark in status.degraded where !(isFolderTold && remark.hasPrefix("the log ")) {
+      for remark in status.degraded where remark.hasPrefix(ClockCheck.agentsRemark) {
+        findings.append(.wrong("clock", remark, ClockCheck.fix))
+      }
+      for remark in status.degraded
+      where !remark.hasPrefix(ClockCheck.agentsRemark) && !(isFolderTold && remark.hasPrefix("the log ")) {
         findings.append(
           .wrong(
             "agent", remark,
@@ -27,7 +31,9 @@ enum AgentCheck {
   private static func absent(_ error: CommandError, _ patient: Patient) -> Finding {
     let location = try? SocketLocation.resolve(
       variable: { patient.surroundings.raw($0) }, uid: patient.machine.userID, status: patient.machine.status)
-    if case .noAnswer = error {
+    if case .noAnswer(let sentence, let run) = error {
+      // It is known to be stopped, and which one.
+      if run.hasPrefix("kill ") { return .wrong("agent", sentence, .run(run)) }
       return .wrong(
         "agent", "it takes connections and does not answer: it is stopped, or it hangs",
         .run(

@@ -51,8 +51,12 @@ enum ClockCheck {
   /// 1 January 2026: before it, this program was not there.
   static let oldest = 1_767_225_600
 
+  static let fix = Finding.Fix.run("timedatectl set-ntp true")
+
+  /// How the agent begins to say that a server has another time.
+  static let agentsRemark = "this machine's clock "
+
   static func finding(_ patient: Patient) -> Finding {
-    let fix = Finding.Fix.run("timedatectl set-ntp true")
     if patient.machine.now < oldest {
       return .wrong("clock", "the clock says a time before this program was made", fix)
     }
