@@ -182,22 +182,22 @@ struct GitTests {
 
   @Test("Accounts of one host need a default, paths or another word of whom git is to be")
   func shared() {
-    func account(_ name: String, _ state: AccountSummary.State = .ok) -> AccountSummary {
+    func account(
+      _ name: String, _ state: AccountSummary.State = .ok, isDefault: Bool? = nil, paths: [String]? = nil
+    ) -> AccountSummary {
       var account = PretendedAgent().account
       account.account = name
       account.state = state
+      account.isDefault = isDefault
+      account.paths = paths
       return account
     }
-    func undecided(_ files: [String: String], _ accounts: [AccountSummary]) -> [SharedHosts] {
-      SharedHosts.undecided(accounts, among: ["h"], Surroundings(["HOME": "/h"])) { path in
-        files[String(FileBytes.name(of: path).dropLast(".toml".count))]
-      }
-    }
-    let both = [account("b"), account("a")]
-    #expect(undecided([:], both) == [SharedHosts(url: "https://h", accounts: ["a", "b"])])
-    #expect(undecided(["a": "default = true\n"], both).isEmpty && undecided(["a": "paths = ['x']\n"], both).isEmpty)
-    #expect(undecided(["a": "default = false\n# default = true"], both).count == 1)
-    #expect(undecided([:], [account("a"), account("b", .new)]).isEmpty && undecided([:], [account("a")]).isEmpty)
+    func undecided(_ accounts: AccountSummary...) -> [SharedHosts] { SharedHosts.undecided(accounts, among: ["h"]) }
+    #expect(undecided(account("b"), account("a")) == [SharedHosts(url: "https://h", accounts: ["a", "b"])])
+    #expect(undecided(account("b"), account("a", isDefault: true)).isEmpty)
+    #expect(undecided(account("b"), account("a", paths: ["x"])).isEmpty)
+    #expect(undecided(account("b"), account("a", isDefault: false)).count == 1)
+    #expect(undecided(account("a"), account("b", .new)).isEmpty && undecided(account("a")).isEmpty)
   }
 
   @Test("An account's authority is set where there is none, and only its own is taken away")

@@ -34,7 +34,7 @@ package struct AgentIdentity: Sendable {
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
-  static let capabilities = ["events", "username", "ca_file"]
+  static let capabilities = ["events", "username", "ca_file", "paths"]
 
   private let service: CredentialService
   private let logins: LoginCoordinator

@@ -138,7 +138,8 @@ extension CredentialService {
       expiresInSeconds: remaining.map { Int($0) }, loginExpiresAt: refreshLife, renewable: account.machine.isRenewable,
       retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
       gitUsername: definition.gitUsername, hint: hint(state, account.machine, definition),
-      certificateAuthorityFile: definition.certificateAuthorityFile)
+      certificateAuthorityFile: definition.certificateAuthorityFile,
+      isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths)
   }
 
   /// Of a login whose file is gone, or could not be read since the agent started: from its sealed record.
@@ -195,7 +196,9 @@ extension AccountDefinition {
   }
 
   /// The issuer's host, for people; with the port where it is not the scheme's own.
-  var host: String {
+  var host: String { Self.host(ofIssuer: issuer) }
+
+  static func host(ofIssuer issuer: String) -> String {
     guard let origin = try? WebURL(issuer).origin else { return issuer }
     return String(origin.description.dropFirst(origin.scheme.rawValue.count + "://".count))
   }

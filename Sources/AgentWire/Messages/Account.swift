@@ -132,12 +132,16 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var certificateAuthorityFile: String?
   /// With `config_invalid`: its file is not there any more. Nil: it is.
   package var fileGone: Bool?
+  /// True: of several accounts that fit, it is the one. Nil: it is not.
+  package var isDefault: Bool?
+  /// Beginnings of the paths that it is for, where several accounts fit. Nil: none are named.
+  package var paths: [String]?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
     clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
     renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: String? = nil,
-    certificateAuthorityFile: String? = nil, fileGone: Bool? = nil
+    certificateAuthorityFile: String? = nil, fileGone: Bool? = nil, isDefault: Bool? = nil, paths: [String]? = nil
   ) {
     self.account = account
     self.accountID = accountID
@@ -158,10 +162,13 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     self.hint = hint
     self.certificateAuthorityFile = certificateAuthorityFile
     self.fileGone = fileGone
+    self.isDefault = isDefault
+    self.paths = paths
   }
 
   package enum CodingKeys: String, CodingKey {
-    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint
+    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint, paths
+    case isDefault = "default"
     case accountID = "account_id"
     case clientID = "client_id"
     case expiresAt = "expires_at"

@@ -42,7 +42,7 @@ struct SetupCommand: ParsableCommand {
           warnOfLaterHelpers(hosts, bench)
           if let accounts {
             warnOfUnserved(accounts, bench)
-            for shared in SharedHosts.undecided(accounts, among: hosts, bench.surroundings) where account == nil {
+            for shared in SharedHosts.undecided(accounts, among: hosts) where account == nil {
               bench.terminal.warn(shared.sentence, run: SharedHosts.advice)
             }
           }
@@ -63,7 +63,7 @@ struct SetupCommand: ParsableCommand {
         guard
           try bench.terminal.confirm(
             "Make these changes to git's global configuration?", about: lines, otherwise: sameWithYes)
-        else { throw .silent(status: 1) }
+        else { throw .declined }
         // Somebody else's change, made while the question stood, would be undone.
         guard try configuration() == before else {
           throw .configuration(
@@ -103,7 +103,7 @@ struct SetupCommand: ParsableCommand {
         for host in summary.hosts where !hosts.contains(host) { hosts.append(host) }
       }
       if hosts.isEmpty, let account {
-        throw .configuration("\(account): no such account", run: "oauthctl account list")
+        throw .noAccount(account, among: try bench.allAccounts())
       }
       if hosts.isEmpty {
         throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")

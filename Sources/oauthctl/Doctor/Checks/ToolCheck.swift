@@ -76,9 +76,7 @@ enum ToolCheck {
       if let finding = authority(ours, patient) { return [finding] }
       let helped = Set(ours.filter { !$0.command.contains(" --account ") }.map(\.url))
       let asked = hosts.filter { helped.contains(GitSetup.url(host: $0)) }.sorted()
-      if let shared = SharedHosts.undecided(patient.accounts, among: asked, patient.surroundings, patient.machine.text)
-        .first
-      {
+      if let shared = SharedHosts.undecided(patient.accounts, among: asked).first {
         return [.note("git", shared.sentence, .advice(SharedHosts.advice))]
       }
     }
