@@ -30,7 +30,7 @@ struct VaultHolderTests {
   }
 
   static func vault(_ machine: PretendedMachine, _ agent: PretendedAgent) throws -> Finding {
-    try #require(DoctorTests.findings(machine, agent).first { $0.check == "vault" })
+    try #require(Doctor.findings(machine, agent).first { $0.check == "vault" })
   }
 
   @Test("It is named with its process and what ends it, whether an agent waits for it or none runs")

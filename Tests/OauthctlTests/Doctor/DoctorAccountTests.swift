@@ -1,0 +1,91 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("Doctor: files, servers, logins")
+struct DoctorAccountTests {
+  static let cases: [Doctor.Case] = [
+    (
+      "a file that its owner may not read",
+      { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d/work.toml"]?.mode = 0 },
+      ["wrong configuration: chmod u+r /home/u/.config/oauthctl/accounts.d/work.toml"]
+    ),
+    (
+      "a home that everybody writes to", { machine, _ in machine.files["/home/u"] = (.directory, 7, 0o777, "") },
+      ["wrong configuration: chmod o-w /home/u"]
+    ),
+    (
+      "a folder of account files that cannot be read is one fault",
+      { machine, agent in
+        machine.files["/home/u/.config/oauthctl/accounts.d"]?.mode = 0
+        let folder = "/home/u/.config/oauthctl/accounts.d"
+        agent.status.problems = [folder, folder + "/work.toml"].map {
+          ConfigurationProblem(file: $0, line: nil, key: nil, reason: "cannot be opened")
+        }
+      }, ["wrong configuration: chmod u+rx /home/u/.config/oauthctl/accounts.d"]
+    ),
+    (
+      "a login whose file is gone",
+      { _, agent in
+        agent.account.state = .configInvalid
+        agent.account.fileGone = true
+        agent.account.hint = "put it back"
+      }, ["wrong login: put it back"]
+    ),
+    (
+      "a file that others write",
+      { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d/work.toml"]?.mode = 0o666 },
+      ["wrong configuration: chmod go-w /home/u/.config/oauthctl/accounts.d/work.toml"]
+    ),
+    (
+      "no authorities", { machine, _ in machine.files["/etc/ssl/certs/ca-certificates.crt"] = nil },
+      ["wrong certificates: apt install ca-certificates"]
+    ),
+    (
+      "a server that is away", { _, agent in agent.serverFailure = AgentFailure(.unavailable, "h: no route") },
+      ["wrong server: try again later"]
+    ),
+    (
+      "a missing secret", { _, agent in agent.check.missingSecrets = ["client_secret"] },
+      ["wrong secret: oauthctl secret set work client_secret"]
+    ),
+    ("a password that nobody keeps", { _, agent in agent.check.missingSecrets = ["password"] }, []),
+    (
+      "a dead login", { _, agent in agent.account.state = .loginRequired }, ["wrong login: oauthctl login work"]
+    ),
+    (
+      "a taken port", { machine, _ in machine.takenPorts = [8914] },
+      ["wrong redirect: ss -ltnp 'sport = :8914'"]
+    ),
+  ]
+
+  @Test("What can be wrong is found alone, with what to do", arguments: cases.indices)
+  func trouble(index: Int) {
+    #expect(Doctor.troubles(Self.cases[index]) == Self.cases[index].2, "\(Self.cases[index].0)")
+  }
+
+  @Test("What a server says is not told with the account's name twice")
+  func accountOnce() throws {
+    var agent = PretendedAgent()
+    agent.serverFailure = AgentFailure(.unavailable, "work: No metadata.")
+    let found = try #require(Doctor.findings(.init(), agent).first { $0.check == "server" })
+    #expect(found.message == "No metadata." && found.account == "work")
+  }
+
+  @Test("A shell's proxy is told without its password")
+  func proxy() throws {
+    let found = Doctor.findings(.init(), .init(), ["HTTPS_PROXY": "http://me:hidden@proxy:3128"])
+    let proxy = try #require(found.first { $0.check == "proxy" })
+    #expect(proxy.level == .note && proxy.message.contains("http://proxy:3128") && !proxy.message.contains("hidden"))
+  }
+
+  @Test(
+    "The port of a redirect address",
+    arguments: [
+      ("redirect_uri = \"http://127.0.0.1:8914/cb\"", 8914), ("redirect_uri='http://[::1]:80/'", 80),
+      ("redirect_uri = \"http://127.0.0.1/cb\"", nil), ("redirect_uri = \"http://[::1]/\"", nil),
+      ("redirect_uri = \"https://h:1/\"", nil), ("# redirect_uri = \"http://127.0.0.1:1/\"", nil), ("", nil),
+    ] as [(String, Int?)])
+  func redirectPort(line: String, port: Int?) { #expect(AccountCheckup.redirectPort("a = 1\n\(line)\n") == port) }
+}

@@ -1,0 +1,41 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("Doctor: git, browser, curl")
+struct DoctorToolTests {
+  static let cases: [Doctor.Case] = [
+    (
+      "a private authority that git is not told of",
+      { machine, agent in
+        machine.gitAuthority = ""
+        agent.account.hosts = ["https://h"]
+        agent.account.certificateAuthorityFile = "/ca.pem"
+      }, ["wrong git: oauthctl setup git"]
+    ),
+    (
+      "a host that no account has",
+      { machine, _ in machine.gitHelpers += "credential.https://gone.helper\n/opt/bin/git-credential-oauthctl\0" },
+      ["note git: oauthctl setup git --remove --host https://gone"]
+    ),
+    (
+      "no opener", { machine, _ in machine.files["/usr/bin/xdg-open"] = nil },
+      [
+        "note browser: set BROWSER to a program that opens addresses, or log in with --device"
+      ]
+    ),
+    ("git without us", { machine, _ in machine.gitHelpers = "" }, ["note git: oauthctl setup git"]),
+    (
+      "a git helper that is gone",
+      { machine, _ in machine.gitHelpers = "credential.https://h.helper\n/old/git-credential-oauthctl\0" },
+      ["wrong git: oauthctl setup git"]
+    ),
+    ("no curl", { machine, _ in machine.files["/usr/bin/curl"] = nil }, ["note curl: apt install curl"]),
+  ]
+
+  @Test("What can be wrong is found alone, with what to do", arguments: cases.indices)
+  func trouble(index: Int) {
+    #expect(Doctor.troubles(Self.cases[index]) == Self.cases[index].2, "\(Self.cases[index].0)")
+  }
+}

@@ -1,0 +1,180 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("Doctor: vault, keys, disk")
+struct DoctorVaultTests {
+  static let cases: [Doctor.Case] = [
+    (
+      "a state folder that others write to, and a log that is refused for it",
+      { machine, agent in
+        machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0o777, "")
+        agent.status.degraded = ["the log cannot be written: /x"]
+      }, ["wrong key file: chmod 700 /home/u/.local/state/oauthctl"]
+    ),
+    (
+      "a closed state folder",
+      { machine, _ in machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0, "") },
+      ["wrong key file: chmod 700 /home/u/.local/state/oauthctl"]
+    ),
+    (
+      "a closed vault, as it will be told after the next start of the agent",
+      { machine, _ in machine.files["/home/u/.local/share/oauthctl/vault.db"]?.mode = 0 },
+      ["wrong vault: chmod 600 /home/u/.local/share/oauthctl/vault.db"]
+    ),
+    (
+      "a vault that could not be read for its mode is one fault",
+      { machine, agent in
+        machine.files["/home/u/.local/share/oauthctl/vault.db"]?.mode = 0
+        agent.status.vault.state = .failed
+      }, ["wrong vault: chmod 600 /home/u/.local/share/oauthctl/vault.db"]
+    ),
+    (
+      "a vault that could not be read, and nobody knows why", { _, agent in agent.status.vault.state = .failed },
+      ["wrong vault: oauthctl agent log -n 20"]
+    ),
+    (
+      "a commit counter that others write",
+      { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.commits"] = (.other, 7, 0o666, "") },
+      ["wrong vault: chmod 600 /home/u/.local/state/oauthctl/vault.commits"]
+    ),
+    (
+      "a counter that cannot be read, which no rollback is to be accepted for",
+      { _, agent in
+        agent.status.vault.rolledBack = true
+        agent.status.vault.reason = "x"
+        agent.status.vault.hint = "put that file right"
+      }, ["wrong vault: put that file right"]
+    ),
+    (
+      "a vault in the usual folder, where the agent looks elsewhere",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.gone = true
+        agent.status.vault.hint = "unset XDG_DATA_HOME && oauthctl agent restart"
+      }, ["wrong vault: unset XDG_DATA_HOME && oauthctl agent restart"]
+    ),
+    (
+      "a locked vault", { _, agent in agent.status.vault.state = .locked }, ["note vault: oauthctl vault unlock"]
+    ),
+    (
+      "a lost key", { _, agent in agent.status.vault.state = .keyMissing },
+      ["wrong vault: oauthctl vault unlock --recovery-code"]
+    ),
+    (
+      "a lost key of a vault without a code",
+      { _, agent in
+        agent.status.vault.state = .keyMissing
+        agent.status.vault.slots = ["key_file", "passphrase"]
+      }, ["wrong vault: oauthctl vault unlock && oauthctl vault key-file add"]
+    ),
+    (
+      "a lost key of a vault with passphrase and code",
+      { _, agent in
+        agent.status.vault.state = .keyMissing
+        agent.status.vault.slots = ["key_file", "recovery_code", "passphrase"]
+      }, ["wrong vault: oauthctl vault unlock && oauthctl vault key-file add"]
+    ),
+    (
+      "a vault that is gone",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.gone = true
+      },
+      [
+        "wrong vault: put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew"
+      ]
+    ),
+    (
+      "a folder of the wrong mode",
+      { _, agent in
+        agent.status.vault.state = .failed
+        agent.status.vault.hint = "chmod 700 /v"
+      }, ["wrong vault: chmod 700 /v"]
+    ),
+    (
+      "a key that is lost while the vault is open",
+      { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"] = nil },
+      ["wrong key file: oauthctl vault key-file add"]
+    ),
+    (
+      "a locked vault, whose accounts ask no server",
+      { _, agent in
+        agent.status.vault.state = .locked
+        agent.account.state = .locked
+        agent.serverFailure = AgentFailure(.vaultLocked, "x")
+      }, ["note vault: oauthctl vault unlock"]
+    ),
+    (
+      "a damaged vault", { _, agent in agent.status.vault.state = .damaged },
+      ["wrong vault: oauthctl agent stop   # then put a backup in place of /home/u/.local/share/oauthctl"]
+    ),
+    (
+      "a key file that does not fit",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.reason = "the vault is damaged: slot 1: it does not open with /k"
+      }, ["wrong vault: oauthctl vault unlock --recovery-code"]
+    ),
+    (
+      "an old vault",
+      { _, agent in
+        agent.status.vault.rolledBack = true
+        agent.status.vault.reason = "x"
+      }, ["wrong vault: oauthctl vault accept-rollback   # if you put a backup back"]
+    ),
+    (
+      "a damaged key file's slot", { _, agent in agent.status.vault.slots = ["key_file (damaged)", "recovery_code"] },
+      ["wrong vault: oauthctl vault key-file add"]
+    ),
+    (
+      "a damaged code's slot", { _, agent in agent.status.vault.slots = ["key_file", "recovery_code (damaged)"] },
+      ["wrong vault: oauthctl vault recovery renew"]
+    ),
+    (
+      "a damaged passphrase's slot",
+      { _, agent in agent.status.vault.slots = ["key_file", "recovery_code", "passphrase (damaged)"] },
+      ["wrong vault: oauthctl vault passphrase set"]
+    ),
+    (
+      "no recovery code", { _, agent in agent.status.vault.slots = ["key_file"] },
+      ["note vault: oauthctl vault recovery renew"]
+    ),
+    (
+      "a counter that was gone", { _, agent in agent.status.vault.reason = "/c was missing and has been made anew" },
+      ["note vault: nothing, if it was you who took that file away"]
+    ),
+    (
+      "a counter that cannot be written", { _, agent in agent.status.vault.reason = "no: read-only" },
+      ["wrong vault: make that file one that you alone can write"]
+    ),
+    (
+      "an open key file", { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"]?.mode = 0o644 },
+      ["wrong key file: chmod 600 /home/u/.local/state/oauthctl/vault.key"]
+    ),
+    (
+      "an open vault", { machine, _ in machine.files["/home/u/.local/share/oauthctl"]?.mode = 0o750 },
+      ["wrong vault: chmod 700 /home/u/.local/share/oauthctl"]
+    ),
+    ("a full disk", { machine, _ in machine.freeBytes = 1 << 20 }, ["wrong disk: make room there"]),
+    (
+      "a network home", { machine, _ in machine.isNetworkFileSystem = true },
+      ["note disk: set XDG_DATA_HOME to a local folder, for you and the agent"]
+    ),
+  ]
+
+  @Test("What can be wrong is found alone, with what to do", arguments: cases.indices)
+  func trouble(index: Int) {
+    #expect(Doctor.troubles(Self.cases[index]) == Self.cases[index].2, "\(Self.cases[index].0)")
+  }
+
+  @Test("A vault that is locked is told without the word twice")
+  func locked() throws {
+    var agent = PretendedAgent()
+    agent.status.vault.state = .locked
+    agent.status.vault.slots = ["passphrase"]
+    let found = try #require(Doctor.findings(.init(), agent).first { $0.check == "vault" })
+    #expect(found.message == "locked (sealed)")
+  }
+}
