@@ -14,6 +14,7 @@ struct OAuthDevServer: AsyncParsableCommand {
       The secret of dev-web, dev-machine and dev-api is the name and "-secret". User alice logs in with any password \
       but "wrong". A resource answers at /api/hello, repositories at /git/NAME.git, the log at /_dev/log; \
       POST /_dev/script changes the server while it runs.
+      Example: curl --json '{"revoke_grants": true}' http://127.0.0.1:PORT/_dev/script
       """)
 
   @OptionGroup var settings: ServerSettings

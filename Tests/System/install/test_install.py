@@ -12,7 +12,7 @@ from install.installation import ROOT, commands, installation, tree
 from support.memory import may_attach, may_read
 from support.others import as_nobody, before_its_first_line
 
-PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect", "oauth-dev-server"}
+PROGRAMS = {"oauthctl", "oauthd", "oauthd-fetch", "oauthd-redirect"}
 
 
 def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, home):
@@ -146,15 +146,19 @@ def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(instal
     assert len(commands) > 10
     assert set(pages) == (
         {f"oauthctl-{command}.1" for command in commands if command != "help"}
-        | {"oauthctl.1", "git-credential-oauthctl.1", "oauth-dev-server.1", "oauthd.8", "oauthd-fetch.8",
-           "oauthd-redirect.8"})
+        | {"oauthctl.1", "git-credential-oauthctl.1", "oauthd.8", "oauthd-fetch.8", "oauthd-redirect.8"})
     for name, page in pages.items():
         read = home.run("man", "--warnings", "-l", page, environment={"MANWIDTH": "80", "MANROFFSEQ": ""})
         assert read.stderr == "", name
         assert {"NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"} <= set(read.lines), name
+        others = re.findall(r"^\.Xr (\S+) (\d)", page.read_text(), re.MULTILINE)
+        assert {f"{other}.{section}" for other, section in others} <= set(pages), f"{name} leads nowhere"
+        assert not name.startswith("oauthctl-") or ("oauthctl", "1") in others and "EXIT STATUS" in read.lines, name
     vault = home.run("man", "-l", pages["oauthctl-vault.1"], environment={"MANWIDTH": "80"}).stdout
     for command in ("passphrase set", "passphrase remove", "key-file add", "key-file remove", "recovery renew"):
         assert f"oauthctl vault {command}" in vault
+    curl = home.run("man", "-l", pages["oauthctl-curl.1"], environment={"MANWIDTH": "80"}).stdout
+    assert "oauthctl curl [--any-host] [name] curl-arguments ..." in curl
     login = home.run("man", "-l", pages["oauthctl-login.1"], environment={"MANWIDTH": "80"}).stdout
     for option in re.findall(r"^  (--[a-z-]+)", home.oauthctl("login", "--help").stdout, re.MULTILINE):
         assert option in login or option == "--version"
