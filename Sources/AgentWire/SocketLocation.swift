@@ -48,7 +48,7 @@ package struct SocketLocation: Sendable, Equatable {
 
     package var hint: String {
       switch self {
-      case .emptyVariable: "unset OAUTHCTL_SOCKET, or set it to the path of a socket"
+      case .emptyVariable: "unset OAUTHCTL_SOCKET   # or set it to the path of a socket"
       case .relativeVariable: "set OAUTHCTL_SOCKET to a path that begins with /"
       case .tooLong: "set XDG_RUNTIME_DIR or OAUTHCTL_SOCKET to a shorter path"
       case .unsafeDirectory(let path, let reason) where reason.hasPrefix("is open"):

@@ -67,6 +67,21 @@ struct HouseTests {
     }
   }
 
+  /// Next steps are shown behind `run: `, to be pasted: what is no part of the command stands in a comment.
+  @Test("every next step that begins with a command is one that a shell takes")
+  func stepsCanBePasted() throws {
+    var count = 0
+    for file in try package.sources() where file.path.hasSuffix(".swift") {
+      for (index, line) in file.lines.enumerated() where !line.contains("//") {
+        for step in CommandLiteral.all(in: String(line)) {
+          count += 1
+          #expect(!step.hasProse, "Sources/\(file.path):\(index + 1): \(step.command)")
+        }
+      }
+    }
+    #expect(count > 100, "it looks in the right places")
+  }
+
   private struct ImportUse {
     var target: String
     var path: String

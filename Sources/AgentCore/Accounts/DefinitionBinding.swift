@@ -88,7 +88,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   }
 
   /// The issuer's host, for messages.
-  package var issuerHost: String { (try? WebURL(issuer))?.origin.host ?? issuer }
+  package var issuerHost: String { AccountDefinition.host(ofIssuer: issuer) }
 
   /// One line that no other parameters have.
   static func line(_ parameters: [String: String]) -> String {

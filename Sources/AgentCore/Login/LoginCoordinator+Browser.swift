@@ -96,7 +96,7 @@ extension LoginCoordinator {
         if refusal?.isTaken == true, triesLeft > 0 { continue }
         throw AgentFailure(
           .unavailable, "\(name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
-          hint: refusal?.hint ?? "oauthctl doctor tells what is wrong")
+          hint: refusal?.hint ?? "oauthctl doctor   # it tells what is wrong")
       }
     }
   }

@@ -115,7 +115,13 @@ package actor LoginCoordinator {
     if case .keeping = session.state {
       throw AgentFailure(.loginPending, "\(name): the login is being finished, too late to cancel it")
     }
-    end(session.id, .failure(AgentFailure(.loginCancelled, "\(name): the login was cancelled")))
+    // Whoever cancels it does not wait for this.
+    end(
+      session.id,
+      .failure(
+        AgentFailure(
+          .loginCancelled,
+          "\(name): the login was given up by another command; an account has one login under way at a time")))
     return EmptyResult()
   }
 

@@ -78,7 +78,7 @@ extension CredentialService {
     guard agreed == nil else { throw AgentFailure.changedMeanwhile(name) }
     throw AgentFailure(
       .definitionChanged, "\(name): a login would send secrets elsewhere than before (\(keys)); nothing is sent",
-      hint: "oauthctl login \(name) at a terminal shows the change and asks")
+      hint: "oauthctl login \(name)   # at a terminal it shows the change and asks")
   }
 }
 

@@ -104,17 +104,17 @@ package struct DiscoveryFailure: Error, Sendable, CustomStringConvertible {
   /// True when trying again later may help.
   package var isTransient: Bool { problem.isTransient }
 
-  /// One sentence, safe to show.
+  /// One line, safe to show.
   package var description: String {
     let reason =
       switch problem {
       case .unreachable(let failure): "the server cannot be reached: \(failure.message)"
       case .busy(let status, let wait):
         "the server answered with status \(status)" + (wait.map { " and asks to wait \($0) s" } ?? "")
-      case .absent(let status): "the server has no metadata there (status \(status)); name its endpoints yourself"
+      case .absent(let status): "the server answers with status \(status)"
       case .redirect(let location): "the server redirects" + (location.map { " to \"\($0)\"" } ?? "")
       case .refused(let refusal): refusal.description
       }
-    return "No metadata for \(issuer) at \(url): \(reason)."
+    return "no metadata for \(issuer) at \(url): \(reason)"
   }
 }

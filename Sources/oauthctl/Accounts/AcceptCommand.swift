@@ -18,7 +18,12 @@ extension AccountCommand {
 
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
-      let preview = try bench.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+      var preview = try bench.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+      if preview.differences.isEmpty {
+        // The agent may not have read yet what was written just now.
+        _ = try bench.agent.ask(ConfigReload())
+        preview = try bench.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+      }
       if preview.differences.isEmpty {
         if json { bench.terminal.data(JSONText.pretty(preview)) }
         bench.terminal.say("\(name): nothing to accept, the file says what the login was made with.")
@@ -31,7 +36,7 @@ extension AccountCommand {
           try bench.terminal.confirm(
             "Send tokens and secrets of \(name) as shown?", about: preview.lines,
             otherwise: "oauthctl account accept \(name) --yes")
-        else { throw .local("\(name): not accepted", run: nil, status: 1) }
+        else { throw .declined }
       }
       let answer = try bench.agent.ask(
         AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)

@@ -94,7 +94,7 @@ struct AccountCommand: ParsableCommand {
         let question = "Forget \(name)\(with)?"
         let withYes = "oauthctl account forget \(name) --yes"
         guard try bench.terminal.confirm(question, about: lines, otherwise: withYes) else {
-          throw .silent(status: 1)
+          throw .declined
         }
       }
       guard let revocations = try bench.forget(name, file, ifStill: yes ? nil : was, login: login) else {

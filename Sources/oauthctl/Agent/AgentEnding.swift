@@ -39,7 +39,7 @@ struct AgentEnding {
     } else if starter.location.source == .environment {
       throw .usage(
         "OAUTHCTL_SOCKET names the agent, so none would be started in place of it",
-        run: "oauthctl agent stop, then start it again as you did")
+        run: "oauthctl agent stop   # then start it again as you did")
     } else {
       do { try agent.terminate() } catch { throw CommandError(error) }
       try wait(for: agent)

@@ -59,7 +59,7 @@ struct CurlPolicy: Sendable {
     if let trust = arguments.first(of: CurlOptionEffects.chooseTrust), let moving, moving != "interface" {
       throw Refusal(
         "--\(moving) and --\(trust) together give the token to whoever you name there",
-        run: "oauthctl curl --any-host NAME …, if you know who that is")
+        run: "oauthctl curl --any-host NAME …   # if you know who that is")
     }
   }
 
@@ -98,7 +98,7 @@ struct CurlPolicy: Sendable {
     switch name {
     case "user", "oauth2-bearer", "aws-sigv4":
       throw Refusal(
-        "--\(name) gives other credentials than the account's", run: "curl itself, or leave --\(name) out")
+        "--\(name) gives other credentials than the account's", run: "leave --\(name) out, or call curl itself")
     case "header": try check(header: option.value ?? "", isExpanded: isExpanded)
     case "location-trusted":
       throw Refusal(
@@ -131,7 +131,7 @@ struct CurlPolicy: Sendable {
     case "config" where !anyHost:
       throw Refusal(
         "--config may hide URLs and headers from this check",
-        run: "oauthctl curl --any-host NAME …, if you know what is in it")
+        run: "oauthctl curl --any-host NAME …   # if you know what is in it")
     default:
       if isExpanded, !isFreeText, !anyHost {
         throw Refusal("--expand-\(name) hides from this check what it says", run: "use --\(name)")

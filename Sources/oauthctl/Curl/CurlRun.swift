@@ -40,7 +40,7 @@ struct CurlRun {
         let why = obstacle ?? "more on standard input than is kept"
         bench.terminal.warn(
           "\(answer.account): the server answered 401; not tried again because of \(why)",
-          run: "oauthctl get-token \(answer.account) --force, then repeat the call")
+          run: "oauthctl get-token \(answer.account) --force   # then repeat the call")
       }
       return status
     }

@@ -76,7 +76,7 @@ enum GitSetup {
       var found = stat()
       guard stat(file, &found) == 0, found.st_mode & S_IFMT != S_IFREG else { continue }
       throw .configuration(
-        "\(file) is no regular file, and git would replace it", run: "unset GIT_CONFIG_GLOBAL, or name a file there")
+        "\(file) is no regular file, and git would replace it", run: "unset GIT_CONFIG_GLOBAL   # or name a file there")
     }
   }
 

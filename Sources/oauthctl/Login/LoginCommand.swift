@@ -38,7 +38,8 @@ struct LoginCommand: ParsableCommand {
       try logIn(bench, account, try creation.create(new), isNew: creation.isFirst)
     } catch {
       throw creation.takingBack(
-        after: error, command: Self.commandLine(Self.words),
+        // A time that was too short once would be so again.
+        after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),
         // Two secrets and one standard input: the first command has done its part.
         isHalf: options.clientSecretFromInput && new.grant?.terms.need == .password,
         otherMethod: options.clientSecretFromInput || new.grant?.terms.need == .clientSecret
@@ -54,7 +55,12 @@ struct LoginCommand: ParsableCommand {
     let folder = AgentFolders(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
     if let misplaced = folder.misplaced(account) { throw misplaced }
     guard AccountFile(path: problem.file).exists else {
-      throw .configuration("there is no account \(account) yet", run: "oauthctl login \(account) ISSUER --client-id ID")
+      let new = "oauthctl login \(account) ISSUER --client-id ID"
+      let names = (try? bench.agent.ask(AccountList()))?.accounts.map(\.account) ?? []
+      let meant = NameSuggestion.nearest(to: account, among: names)
+      throw .configuration(
+        "there is no account \(account) yet",
+        run: meant.map { "oauthctl login \($0)   # or, for a new one: \(new)" } ?? new)
     }
     throw .configuration("\(account): \(problem.sentence)", run: "mend \(bench.surroundings.abbreviated(problem.file))")
   }
@@ -87,12 +93,21 @@ struct LoginCommand: ParsableCommand {
   /// The command line without the program's name. No secret is ever in it.
   private static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
 
+  /// `words` without an option and its value.
+  static func without(_ option: String, _ words: [String]) -> [String] {
+    zip(words, [""] + words).filter { $0 != option && $1 != option && !$0.hasPrefix(option + "=") }.map(\.0)
+  }
+
   private static func commandLine(_ words: [String]) -> String {
     (["oauthctl"] + words.map(ShellWord.quoted)).joined(separator: " ")
   }
 
   private func accountName(_ bench: Workbench, isNew: Bool) throws(CommandError) -> String {
     if let name {
+      if isNew, !AccountName.isValid(name), let other = AccountName.like(name) {
+        throw .usage(
+          AccountName.rule(name), run: Self.commandLine(Self.words.map { $0 == name ? other : $0 }))
+      }
       try AccountName.check(name)
       return name
     }
@@ -128,8 +143,8 @@ struct LoginCommand: ParsableCommand {
         try bench.terminal.askSecret(
           "Client secret of \(account)\(check.secretOwner)",
           otherwise: isNew
-            ? "run the command again with --client-secret-stdin < FILE"
-            : "oauthctl secret set \(account) client_secret < FILE, or login with --client-secret-stdin"))
+            ? "run the command again with --client-secret-stdin, and the secret on standard input"
+            : "oauthctl secret set \(account) client_secret < FILE   # or a pipe: it is read from standard input"))
     }
     if options.passwordFromInput {
       try hand(.password, try Terminal.secretFromInput("password"))
@@ -139,7 +154,8 @@ struct LoginCommand: ParsableCommand {
         try bench.terminal.askSecret(
           "Password for \(account)\(check.secretOwner)",
           otherwise: isNew && !options.clientSecretFromInput
-            ? "run the command again with --password-stdin < FILE" : "oauthctl login \(account) --password-stdin < FILE"
+            ? "run the command again with --password-stdin, and the password on standard input"
+            : "oauthctl login \(account) --password-stdin < FILE"
         ))
     }
   }

@@ -24,8 +24,8 @@ struct LoginFlow {
     if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { bench.terminal.warn(line) }
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
-    let readsInput = show(login, isRemote: isRemote)
-    let progress = try wait(for: login, readsInput: readsInput, interrupts: interrupts)
+    let (readsInput, isAsked) = show(login, isRemote: isRemote)
+    let progress = try wait(for: login, readsInput: readsInput, isAsked: isAsked, interrupts: interrupts)
     for line in LoginWords.done(progress) { bench.terminal.say(line) }
     GitAuthority(bench: bench).follow(account)
   }
@@ -46,7 +46,7 @@ struct LoginFlow {
           try bench.terminal.confirm(
             "Log in there, and send tokens and secrets of \(account) as shown?", about: lines,
             otherwise: "oauthctl login \(account) --accept-changes   # when you know who changed the file")
-        else { throw .silent(status: 1) }
+        else { throw .declined }
       }
       var agreed = request
       agreed.bindingDigest = preview.bindingDigest
@@ -54,13 +54,14 @@ struct LoginFlow {
     }
   }
 
-  /// - Returns: whether a pasted redirect URL may come from standard input.
-  private func show(_ login: LoginStarted, isRemote: Bool) -> Bool {
+  /// - Returns: whether a pasted redirect URL may come from standard input, and whether the cursor stands behind the
+  ///   question for it.
+  private func show(_ login: LoginStarted, isRemote: Bool) -> (readsInput: Bool, isAsked: Bool) {
     switch login.kind {
-    case .unattended: return false
+    case .unattended: return (false, false)
     case .device:
       for line in LoginWords.device(login) { bench.terminal.say(line) }
-      return false
+      return (false, false)
     case .browser:
       let url = login.authorizationURL ?? ""
       if let notice = login.notice { bench.terminal.warn(notice) }
@@ -69,7 +70,7 @@ struct LoginFlow {
       if !isRemote, !noBrowser, BrowserOpener(surroundings: bench.surroundings).open(link) {
         for line in LoginWords.opening(url) { bench.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
-        return mayReadInput && bench.terminal.inputIsTerminal
+        return (mayReadInput && bench.terminal.inputIsTerminal, false)
       }
       for entry in BrowserRule(bench.surroundings).refused where !noBrowser {
         bench.terminal.warn("BROWSER: “\(entry)” is not one program without blanks, so it was not started")
@@ -82,16 +83,27 @@ struct LoginFlow {
       let lines = LoginWords.pasteBack(
         url: url, redirectURI: login.redirectURI, host: Self.hostName, isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { bench.terminal.say(line) }
-      if mayReadInput, let question = lines.last {
-        bench.terminal.ask(question)
-        if !bench.terminal.inputIsTerminal { bench.terminal.say("") }
-      }
-      return mayReadInput
+      return (mayReadInput, mayReadInput && lines.last.map(ask) ?? false)
     }
   }
 
-  private func wait(for login: LoginStarted, readsInput: Bool, interrupts: Int32?) throws(CommandError) -> LoginProgress
-  {
+  /// - Returns: whether the cursor stands behind the question now.
+  private func ask(_ question: String) -> Bool {
+    bench.terminal.ask(question)
+    if !bench.terminal.inputIsTerminal { bench.terminal.say("") }
+    return bench.terminal.inputIsTerminal
+  }
+
+  private func wait(
+    for login: LoginStarted, readsInput: Bool, isAsked: Bool, interrupts: Int32?
+  ) throws(CommandError) -> LoginProgress {
+    var isAsked = isAsked
+    // What comes by itself begins a line of its own.
+    func leaveQuestion() {
+      if isAsked { bench.terminal.say("") }
+      isAsked = false
+    }
+    var told: String?
     var waiter = try waiter(for: login, told: nil)
     var ended: Result<LoginProgress, CommandError>?
     var pasted: [UInt8] = []
@@ -110,19 +122,30 @@ struct LoginFlow {
       if let due = hintDue, Self.monotonic() >= due {
         hintDue = nil
         let left = seconds(of: login) - Self.hintMilliseconds / 1_000
+        leaveQuestion()
         for line in LoginWords.stillWaiting(login, secondsLeft: left, readsInput: input >= 0) {
           bench.terminal.say(line)
         }
       }
       if ready <= 0 {
-        if let end, Self.monotonic() >= end { throw giveUp(login) }
+        if let end, Self.monotonic() >= end {
+          leaveQuestion()
+          throw giveUp(login)
+        }
         continue
       }
       if waiting[1].revents != 0 { try cancel(login, signal: interrupts) }
       if waiting[0].revents != 0 {
         ended = waiter.value()
-        guard case .success(let progress) = ended, progress.state == .pending else { break }
-        bench.terminal.say("\(progress.notice ?? ""). The login goes on: open its address again.")
+        guard case .success(let progress) = ended, progress.state == .pending else {
+          leaveQuestion()
+          break
+        }
+        // Whoever pasted the code has been told.
+        if let notice = progress.notice, notice != told {
+          leaveQuestion()
+          bench.terminal.warn("\(notice). The login goes on: open its address again")
+        }
         waiter = try self.waiter(for: login, told: progress.notice)
       }
       if waiting[2].revents != 0 {
@@ -134,11 +157,23 @@ struct LoginFlow {
         while let end = pasted.firstIndex(of: UInt8(ascii: "\n")) {
           let line = String(decoding: pasted[..<end], as: UTF8.self)
           pasted.removeSubrange(...end)
-          if let progress = try complete(login, pasted: line) { return progress }
+          isAsked = false
+          switch try complete(login, pasted: line) {
+          case .ended(let progress): return progress
+          case .taken: break
+          case .refused(let what, let question, let notice):
+            told = notice ?? told
+            if let what { bench.terminal.warn(what) }
+            isAsked = ask(question)
+          }
         }
         // The last line of a pipe may lack its end.
-        if some.isEmpty, let progress = try complete(login, pasted: String(decoding: pasted, as: UTF8.self)) {
-          return progress
+        if some.isEmpty, !pasted.isEmpty {
+          switch try complete(login, pasted: String(decoding: pasted, as: UTF8.self)) {
+          case .ended(let progress): return progress
+          case .refused(let what?, _, _): bench.terminal.warn(what)
+          case .taken, .refused: break
+          }
         }
       }
     }
@@ -206,23 +241,33 @@ struct LoginFlow {
     return .failure(.local("nobody finished the login in time", run: "oauthctl status", status: 4))
   }
 
-  /// Gives a pasted redirect to the agent. A wrong paste is said and does not end the login.
-  private func complete(_ login: LoginStarted, pasted: String) throws(CommandError) -> LoginProgress? {
+  private enum Paste {
+    case ended(LoginProgress)
+    /// Not complete yet: the waiting call has the end.
+    case taken
+    /// What to say, and what to ask then; `notice` is what the waiting call will say of it.
+    case refused(String?, question: String, notice: String?)
+  }
+
+  /// Gives a pasted redirect to the agent. A wrong paste does not end the login.
+  private func complete(_ login: LoginStarted, pasted: String) throws(CommandError) -> Paste {
     let url = pasted.trimmed
-    if url.isEmpty { return nil }
+    if url.isEmpty { return .refused(nil, question: LoginWords.pasteQuestion, notice: nil) }
     guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
-      bench.terminal.say(
-        "That is no address: it starts with \(login.redirectURI ?? "http://127.0.0.1"). Paste it here: ")
-      return nil
+      return .refused(
+        "that is no address: it starts with \(login.redirectURI ?? "http://127.0.0.1")",
+        question: LoginWords.pasteQuestion, notice: nil)
     }
     do {
       let progress = try bench.agent.call(
         LoginComplete(loginID: login.loginID, redirectURL: url), timeoutMilliseconds: 100_000)
-      // Not complete yet: the waiting call has the end.
-      return progress.state == .complete ? progress : nil
+      return progress.state == .complete ? .ended(progress) : .taken
     } catch .agent(let failure, _) where failure.kind == .badRequest {
-      bench.terminal.say("\(failure.message). Paste the address here: ")
-      return nil
+      // A code is good for one try, so another one is needed.
+      let isCode = failure.oauthError != nil
+      return .refused(
+        failure.message, question: isCode ? LoginWords.codeQuestion : LoginWords.pasteQuestion,
+        notice: failure.message)
     } catch .agent(let failure, _) {
       throw .agent(failure, account: account)
     }

@@ -27,6 +27,10 @@ enum LoginWords {
     ]
   }
 
+  static let pasteQuestion = "Paste the address that the browser ended on: "
+  /// After the server has refused a code.
+  static let codeQuestion = "The login goes on: open its address again, and paste the one that the browser ends on: "
+
   /// After some time without an answer: a server that does not know the client, or the redirect address, tells the browser
   /// alone.
   static func stillWaiting(_ login: LoginStarted, secondsLeft: Int, readsInput: Bool) -> [String] {

@@ -40,7 +40,7 @@ extension SetupCommand {
         guard
           try bench.terminal.confirm(
             "Change the agent's settings so?", about: lines, otherwise: "oauthctl setup proxy --yes")
-        else { throw .silent(status: 1) }
+        else { throw .declined }
         // Somebody else's change, made while the question stood, would be undone.
         guard FileBytes.contents(of: path).map({ String(decoding: $0, as: UTF8.self) }) == old else {
           throw .configuration("\(path) was changed meanwhile; nothing is written", run: "oauthctl setup proxy")
@@ -56,7 +56,7 @@ extension SetupCommand {
         guard let found = ProxyVariables(bench.surroundings) else {
           throw .usage(
             "neither HTTPS_PROXY nor ALL_PROXY is set in this shell",
-            run: "export HTTPS_PROXY=http://HOST:PORT, then run this command again")
+            run: "export HTTPS_PROXY=http://HOST:PORT   # then run this command again")
         }
         for entry in found.leftOut {
           bench.terminal.warn("NO_PROXY: \(entry) is neither a host nor a range of addresses; it is left out")

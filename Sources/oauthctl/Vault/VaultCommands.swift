@@ -154,7 +154,7 @@ struct VaultCommand: ParsableCommand {
           try bench.terminal.confirm(
             "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
             otherwise: "oauthctl vault create --anew --yes")
-        else { throw .silent(status: 1) }
+        else { throw .declined }
       }
       let answer = try bench.agent.ask(VaultCreate(anew: status?.gone))
       guard answer.created, let code = answer.recoveryCode else {
@@ -192,7 +192,7 @@ struct VaultCommand: ParsableCommand {
         guard
           try bench.terminal.confirm(
             "Refresh with what it holds?", about: lines, otherwise: "oauthctl vault accept-rollback --yes")
-        else { throw .silent(status: 1) }
+        else { throw .declined }
       }
       _ = try bench.agent.ask(VaultAcceptRollback(found: status.rollbackFound, expected: status.rollbackExpected))
       bench.terminal.say("Accepted.")
@@ -237,7 +237,7 @@ extension VaultStatusAnswer {
         ?? .advice(
           "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew")
     case .damaged where reason?.contains("slot 1:") == true: return .run("oauthctl vault unlock --recovery-code")
-    case .damaged: return .advice("oauthctl agent stop, then put a backup in place of \(path)")
+    case .damaged: return .run("oauthctl agent stop   # then put a backup in place of \(path)")
     case .failed: return hint.map { Finding.Fix(step: $0) } ?? .run("oauthctl doctor")
     }
   }

@@ -152,7 +152,8 @@ extension VaultCommand {
         let current = try VaultSecrets(bench: bench).current()
         let answer = try bench.change(VaultSetSlot(kind: .recoveryCode, current: current))
         if let code = answer.recoveryCode { try bench.terminal.showRecoveryCode(code) }
-        bench.terminal.say("The old one opens backups made before; after a leak: oauthctl vault rekey")
+        bench.terminal.say(
+          "The old one opens backups made before, and this vault no more; after a leak: oauthctl vault rekey")
       }
     }
 
@@ -175,7 +176,7 @@ extension VaultCommand {
             try bench.terminal.confirm(
               "Remove it? Without \(rest) your logins are lost then.", otherwise: "oauthctl vault recovery remove --yes"
             )
-          else { throw .silent(status: 1) }
+          else { throw .declined }
         }
         try bench.remove(.recoveryCode)
         bench.terminal.say("The vault has no recovery code any more.")
@@ -197,7 +198,9 @@ extension VaultCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       let current = try VaultSecrets(bench: bench).current()
       let answer = try bench.change(VaultRekey(passphrase: current))
-      bench.terminal.say("Every record is sealed anew. Backups made before open with what opened them then.")
+      bench.terminal.say(
+        "Every record is sealed anew. The recovery code and key file of before open older backups, and this vault no more."
+      )
       if let code = answer.recoveryCode { try bench.terminal.showRecoveryCode(code) }
     }
   }

@@ -273,7 +273,7 @@ extension AccountStateMachine {
     AgentFailure(
       .rateLimited, "\(name): too many forced refreshes in a short time",
       hint:
-        "try again in \(max(1, (wait + 999) / 1_000)) s; if the new token is rejected too, the account lacks rights there",
+        "try again in \(max(1, (wait + 999) / 1_000)) s; a token that is rejected each time lacks rights",
       retryAfterMilliseconds: wait)
   }
 

@@ -112,9 +112,7 @@ extension AccountStateMachine {
     case .idle where hold == nil && wish(at: now) != nil: return (.refreshing, nil)
     case .idle, .saving(_, .change), .saving(_, .retrySave): break
     }
-    if backoff.failures > 0 {
-      return (.retrying, backoff.reason.map { reason in doubtHint.map { "\(reason); \($0)" } ?? reason })
-    }
+    if backoff.failures > 0 { return (.retrying, backoff.reason) }
     let token = record?.token(.standard)
     if let token, rejected[token.fingerprint] == nil, (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
     guard let record, tokenGrant(record, grant) != nil else {

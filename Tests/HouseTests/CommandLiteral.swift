@@ -1,0 +1,66 @@
+import Foundation
+
+/// A string literal that begins with a command, as the next steps of failures do.
+struct CommandLiteral {
+  /// Up to a comment; what is interpolated is a plain word.
+  let command: String
+
+  /// Words of a sentence about the command, which a shell would take for its arguments.
+  var hasProse: Bool {
+    [", ", " or ", " then ", "(", ": ", " tells ", " at a "].contains { command.contains($0) }
+  }
+
+  private static let beginnings =
+    [
+      "login", "get-token", "status", "curl", "setup", "account", "secret", "logout", "vault", "agent", "doctor",
+      "reload",
+    ].map { "oauthctl \($0)" } + ["systemctl ", "git config ", "curl ", "export ", "unset ", "mv ", "chmod ", "kill "]
+
+  /// Those of a line of Swift.
+  static func all(in line: String) -> [CommandLiteral] {
+    literals(in: line).compactMap { literal in
+      guard beginnings.contains(where: literal.hasPrefix), !literal.hasPrefix("curl option"),
+        !literal.hasPrefix("curl cannot"), !literal.hasPrefix("curl is"), !literal.hasPrefix("curl shows")
+      else { return nil }
+      return CommandLiteral(command: literal.components(before: "   # "))
+    }
+  }
+
+  /// The outermost literals, with `X` for what is interpolated.
+  private static func literals(in line: String) -> [String] {
+    var found: [String] = []
+    var current: String?
+    // Brackets that are open within an interpolation.
+    var depth = 0
+    var isEscaped = false
+    for character in line {
+      if depth > 0 {
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
+      } else if isEscaped {
+        isEscaped = false
+        if character == "(" {
+          depth = 1
+          current?.append("X")
+        } else {
+          current?.append(character)
+        }
+      } else if character == "\"" {
+        if let whole = current { found.append(whole) }
+        current = current == nil ? "" : nil
+      } else if character == "\\", current != nil {
+        isEscaped = true
+      } else {
+        current?.append(character)
+      }
+    }
+    return found
+  }
+}
+
+extension String {
+  fileprivate func components(before mark: String) -> String {
+    guard let range = range(of: mark) else { return self }
+    return String(self[..<range.lowerBound])
+  }
+}
