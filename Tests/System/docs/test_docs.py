@@ -14,7 +14,8 @@ def section(title):
 
 
 def rows(text):
-    """key -> the other cells of each row of a table whose first cell is a key."""
+    """key -> the other cells of each row of the first table, whose first cell is a key."""
+    text = re.search(r"(?m)(?:^\|.*\n)+", text).group()
     return {row[0]: row[1:] for row in re.findall(r"(?m)^\| `(\w+)` \| (.*?) \| (.*?) \|(?: (.*?) ?\|)?$", text)}
 
 
