@@ -49,38 +49,7 @@ func answer(to line: [UInt8]) -> [UInt8] {
 }
 
 private func readParameters(of request: RequestLine) throws(AgentFailure) {
-  func read<P: RequestParameters>(_ type: P.Type) throws(AgentFailure) { _ = try request.parameters(type) }
-  switch request.method {
-  case .agentHello: try read(AgentHello.self)
-  case .agentStatus: try read(AgentStatus.self)
-  case .tokenGet: try read(TokenGet.self)
-  case .tokenReject: try read(TokenReject.self)
-  case .loginStart: try read(LoginStart.self)
-  case .loginWait: try read(LoginWait.self)
-  case .loginComplete: try read(LoginComplete.self)
-  case .loginCancel: try read(LoginCancel.self)
-  case .accountCheck: try read(AccountCheck.self)
-  case .accountList: try read(AccountList.self)
-  case .accountShow: try read(AccountShow.self)
-  case .accountForget: try read(AccountForget.self)
-  case .accountAccept: try read(AccountAccept.self)
-  case .configReload: try read(ConfigReload.self)
-  case .secretSet: try read(SecretSet.self)
-  case .secretForget: try read(SecretForget.self)
-  case .logout: try read(Logout.self)
-  case .vaultStatus: try read(VaultStatusRequest.self)
-  case .vaultCreate: try read(VaultCreate.self)
-  case .vaultLock: try read(VaultLock.self)
-  case .vaultUnlock: try read(VaultUnlock.self)
-  case .vaultAcceptRollback: try read(VaultAcceptRollback.self)
-  case .eventsSubscribe: try read(EventsSubscribe.self)
-  case .vaultSlots: try read(VaultSlots.self)
-  case .vaultSetSlot: try read(VaultSetSlot.self)
-  case .vaultRemoveSlot: try read(VaultRemoveSlot.self)
-  case .vaultRekey: try read(VaultRekey.self)
-  case .vaultBackup: try read(VaultBackup.self)
-  case .vaultCheck: try read(VaultCheck.self)
-  }
+  try request.method.withParameters { type throws(AgentFailure) in _ = try request.parameters(type) }
 }
 
 @Suite("Request lines")
