@@ -226,7 +226,7 @@ final class HandVault: VaultControl {
 func eventually(
   _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now.advanced(by: .seconds(60))
+  let end = ContinuousClock.now.advanced(by: .seconds(300))
   while try await !condition() {
     guard ContinuousClock.now < end else {
       Issue.record("never happened: \(what)", sourceLocation: sourceLocation)

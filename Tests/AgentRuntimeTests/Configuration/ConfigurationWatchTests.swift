@@ -43,7 +43,7 @@ struct ConfigurationWatchTests {
 
   @Test(
     "A file that is written, put in place or deleted is seen, and one of a folder that came later",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func changes() async throws {
     let scratch = try ScratchFolder()
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
@@ -63,7 +63,7 @@ struct ConfigurationWatchTests {
     await count.reaches(5)
   }
 
-  @Test("A folder that takes the place of another is looked at in its stead", .timeLimit(.minutes(1)))
+  @Test("A folder that takes the place of another is looked at in its stead", .timeLimit(.minutes(10)))
   func replaced() async throws {
     let scratch = try ScratchFolder()
     let folder = ConfigurationFolder(path: scratch.path, home: nil)

@@ -43,7 +43,7 @@ struct SocketListenerTests {
     await listener.close()
   }
 
-  @Test("The kernel's word on the caller reaches the responder's policies", .timeLimit(.minutes(1)))
+  @Test("The kernel's word on the caller reaches the responder's policies", .timeLimit(.minutes(10)))
   func peer() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: PeerIdentity?.self)
     let listener = try await start { descriptor in

@@ -89,7 +89,7 @@ struct ServingLoopTests {
     #expect(await other.run { ObjectIdentifier($0) } != queue)
   }
 
-  @Test("Once all work is done, the thread sleeps", .timeLimit(.minutes(1)))
+  @Test("Once all work is done, the thread sleeps", .timeLimit(.minutes(10)))
   func sleeps() async throws {
     let loop = try ServingLoop.start()
     await loop.run { _ in }

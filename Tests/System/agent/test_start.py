@@ -48,7 +48,7 @@ def status(home, **options):
 
 def end(pid, sign=signal.SIGKILL):
     os.kill(pid, sign)
-    wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid, 10, "the agent's end")
+    wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid, 60, "the agent's end")
 
 
 def test_a_clean_home_gets_one_agent(home):

@@ -209,7 +209,7 @@ def as_user(home):
             def waits():
                 with open(f"/proc/{inner}/comm") as name, open(f"/proc/{inner}/stat") as state:
                     return name.read().strip() == "oauthctl" and state.read().rpartition(")")[2].split()[0] == "S"
-            wait_until(waits, 10, "it waits for its input")
+            wait_until(waits, 60, "it waits for its input")
             try:
                 open(f"/proc/{inner}/mem", "rb").close()
                 may = b"1"

@@ -119,7 +119,7 @@ def test_a_refused_login_is_shown_as_text(home, agent, server):
         f"url = asked['redirect_uri'] + '?{evil}&' + urllib.parse.urlencode({{'state': asked['state']}})\n"
         f"open({str(home.root / 'page')!r}, 'wb').write(urllib.request.urlopen(url).read())\n")
     result = log_in(home, server, check=False)
-    page = wait_until(lambda: (home.root / "page").exists() and (home.root / "page").read_text(), 10, "the page")
+    page = wait_until(lambda: (home.root / "page").exists() and (home.root / "page").read_text(), 60, "the page")
     assert result.status == 9 and SHOWN in result.stderr and is_tame(result.stdout + result.stderr), result
     assert is_tame(page) and "<script>" not in page
 

@@ -181,7 +181,7 @@ def test_the_agent_hangs_up_on_another_user_before_it_reads_a_byte(open_house, d
 
     def ask():
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
+            connection.settimeout(60)
             connection.connect(path)
             try:
                 connection.sendall(question)
@@ -215,7 +215,7 @@ def test_the_client_tells_another_user_s_agent_nothing(scratch, home, door):
             os.rename(bound, path)
             try:
                 connection, _ = listener.accept()
-                connection.settimeout(5)
+                connection.settimeout(60)
                 return "connected", connection.recv(65536)
             except TimeoutError:
                 return "alone", b""
@@ -236,7 +236,7 @@ def test_the_client_tells_another_user_s_agent_nothing(scratch, home, door):
             "get-token", "work", "--rejected-stdin", stdin="secret-secret\n", check=False,
             environment={"OAUTHCTL_SOCKET": str(path)})
     finally:
-        thread.join(30)
+        thread.join(90)
         scratch.chmod(mode)
     assert heard == [("alone" if door == "a folder of everybody's" else "connected", b"")]
     assert (result.status, result.stdout) == (7, "") and len(result.stderr.splitlines()) in (1, 2)

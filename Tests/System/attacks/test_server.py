@@ -249,7 +249,7 @@ def test_the_redirect_s_error_tells_no_secret_of_the_login(home, parrot):
 
 def fetch(url):
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.read().decode()

@@ -185,7 +185,7 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
     user.run("oauthctl", "setup", "git", "--yes")
     told = bare.dpkg("-r", "oauthctl").stdout
     assert user.agent == 0 and not bare.path(user.socket).exists()
-    assert by_hand.wait(10) == 0, "agents that systemd did not start end, too"
+    assert by_hand.wait(60) == 0, "agents that systemd did not start end, too"
     assert not any(bare.path(file).exists() for file in FILES)
     bare.dpkg("-P", "oauthctl")
     # What is left in homes is told, and taken out by what is told; logins only by the last line.

@@ -29,12 +29,12 @@ class DevServer:
         """POST /_dev/script: see `oauth-dev-server --help`."""
         request = urllib.request.Request(
             f"{self.issuer}/_dev/script", json.dumps(changes).encode(), {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             assert json.load(answer)["done"] is True
 
     def log(self):
         """Every request since the start: endpoint, grant_type, status, answered."""
-        with urllib.request.urlopen(f"{self.issuer}/_dev/log", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.issuer}/_dev/log", timeout=60) as answer:
             return json.load(answer)["entries"]
 
     def refreshes(self):
@@ -44,7 +44,7 @@ class DevServer:
         """Status of the protected resource for this access token."""
         request = urllib.request.Request(f"{self.issuer}/api/hello", headers={"Authorization": f"Bearer {token}"})
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status
         except urllib.error.HTTPError as refused:
             return refused.code

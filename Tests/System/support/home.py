@@ -15,7 +15,7 @@ from support import processes
 from support.wire import Wire
 
 TESTS = Path(__file__).resolve().parent.parent
-START_LIMIT_SECONDS = 20
+START_LIMIT_SECONDS = 60
 # A stopping agent waits for refreshes in flight, at most a minute.
 STOP_LIMIT_SECONDS = 70
 
