@@ -214,7 +214,7 @@ package struct AgentRouter: LineResponder {
   private func subscribe(_ caller: Caller) async throws(AgentFailure) -> EmptyResult {
     guard events.add(caller.connection) else {
       throw AgentFailure(
-        .overloaded, "\(WireLimits.subscribers) connections are told of events already",
+        .overloaded, "\(WireLimits.subscribers) connections are subscribed to events already",
         hint: "end some of them: each `oauthctl status --watch` is one")
     }
     await service.beginTelling(vault)

@@ -93,7 +93,7 @@ extension CredentialService {
     }
     if request.kind == .refreshToken, accounts[name]?.machine.record?.grant == nil {
       throw AgentFailure(
-        .loginRequired, "\(name): there is no login that it could belong to", hint: "oauthctl login \(name)")
+        .loginRequired, "\(name): there is no login for it", hint: "oauthctl login \(name)")
     }
     try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest))
     return EmptyResult()
@@ -151,8 +151,8 @@ extension CredentialService {
     if let later = ends.first(where: { !$0.end.isFinal }) {
       switch later.end {
       case .clientRefused(let reason):
-        let advice = "once the client secret is right (oauthctl secret set \(name) client_secret), it is told again"
-        return LogoutAnswer(revocation: .pending, reason: "\(reason) \(advice)")
+        let advice = "set the right client secret, and it is tried again: oauthctl secret set \(name) client_secret"
+        return LogoutAnswer(revocation: .pending, reason: "\(reason); \(advice)")
       case .later(let reason, _): return LogoutAnswer(revocation: .pending, reason: reason)
       case .revoked, .refused: break
       }

@@ -15,7 +15,7 @@ extension CredentialService {
     guard !machine.differences.isEmpty else { return AccountAcceptAnswer(differences: [], accepted: false) }
     if let grant = machine.record?.grant, let change = grant.kind.differences(to: definition.grant).first {
       throw AgentFailure(
-        .definitionChanged, "\(name): its grant was \(change.was) and is \(change.now) now, which takes a new login",
+        .definitionChanged, "\(name): its grant was \(change.was) and is \(change.now) now; that needs a new login",
         hint: "oauthctl login \(name)")
     }
     let server = try await resolver(for: name).resolve(definition, device: false, now: time.now())
@@ -28,7 +28,7 @@ extension CredentialService {
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
       throw AgentFailure(
-        .definitionChanged, "\(name): nobody has said which change is accepted",
+        .definitionChanged, "\(name): the request does not say which change it accepts",
         hint: "ask with dry_run first, and send its binding_digest")
     }
     guard agreed == agreement.digest else { throw AgentFailure.changedMeanwhile(name) }
@@ -42,7 +42,8 @@ extension CredentialService {
     _ name: String, _ request: AccountAccept
   ) async throws(AgentFailure) -> AccountAcceptAnswer {
     guard request.dryRun == true else {
-      throw AgentFailure(.badRequest, "login goes with dry_run", hint: "login.start takes the binding_digest")
+      throw AgentFailure(
+        .badRequest, "login is allowed with dry_run only", hint: "login.start takes the binding_digest")
     }
     guard let definition = accounts[name]?.machine.definition else { throw AgentFailure.changedMeanwhile(name) }
     let device = definition.giver(device: request.device == true) == .device
@@ -93,7 +94,7 @@ extension AgentFailure {
   /// What a person has agreed to is not what is there by now.
   static func changedMeanwhile(_ account: String) -> AgentFailure {
     AgentFailure(
-      .definitionChanged, "\(account): it is not what was shown any more; nothing was accepted",
+      .definitionChanged, "\(account): it has changed since it was shown; nothing was accepted",
       hint: "look at it again")
   }
 

@@ -10,7 +10,7 @@ extension CredentialService {
     var fingerprint: String?
   }
 
-  /// Takes everything as it is for told: what changes from now on is an event.
+  /// Subscribers know everything as it is now: only what changes from here on is an event.
   func beginTelling(_ vault: any VaultControl) async {
     try? await open()
     for name in accounts.keys {

@@ -83,7 +83,7 @@ package struct VaultAdapter: VaultControl {
   package func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer {
     let current = request.current.map { Secret($0) }
     guard request.kind == .passphrase || (request.passphrase == nil && request.strength == nil) else {
-      throw AgentFailure(.badRequest, "passphrase and strength go with kind passphrase")
+      throw AgentFailure(.badRequest, "passphrase and strength are for kind passphrase only")
     }
     do throws(VaultError) {
       switch request.kind {

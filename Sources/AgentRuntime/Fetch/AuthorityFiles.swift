@@ -41,7 +41,7 @@ final class AuthorityFiles: Sendable {
     await now(authority.file).flatMap { bytes in
       guard !bytes.isEmpty else { return .failure(Self.failure(authority.file, "is empty")) }
       guard Hex.encode(Digest.sha256(bytes)) == authority.digest else {
-        return .failure(Self.failure(authority.file, "is not the one that was agreed to any more"))
+        return .failure(Self.failure(authority.file, "is no longer the one that was agreed to"))
       }
       return .success(bytes)
     }

@@ -74,7 +74,7 @@ final class LogFile: LogSink {
       status.st_mode & 0o077 == 0 || fchmod(file, 0o600) == 0
     else {
       close(file)
-      throw Failure(reason: "\(path) is not a file of yours with one name")
+      throw Failure(reason: "\(path) is not your own file, or has a second name (hard link)")
     }
     return file
   }

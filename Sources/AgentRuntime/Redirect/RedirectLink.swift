@@ -141,7 +141,7 @@ final class RedirectLink: DescriptorHandler {
       guard count > 0 else { break }
       unsent.removeFirst(count)
     }
-    if unsent.count > Self.unsentBytes { kill("oauthd-redirect took no orders") }
+    if unsent.count > Self.unsentBytes { kill("oauthd-redirect stopped reading") }
     queue.change(descriptor, to: unsent.isEmpty ? .reading : [.reading, .writing])
   }
 
@@ -155,7 +155,7 @@ final class RedirectLink: DescriptorHandler {
       while reason == nil, let report = try stream.next() {
         if case .failed(let text) = report { kill(text) } else { tell?(.report(report)) }
       }
-    } catch { kill("oauthd-redirect said what is no report; check the installation") }
+    } catch { kill("oauthd-redirect sent a report that cannot be read; check the installation") }
     return true
   }
 }

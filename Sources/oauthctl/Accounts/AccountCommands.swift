@@ -46,7 +46,8 @@ struct AccountCommand: ParsableCommand {
 
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Shows one account whole; never its secrets.", discussion: "Example: oauthctl account show work")
+      abstract: "Shows everything about one account but its secrets.", discussion: "Example: oauthctl account show work"
+    )
     @Argument(help: "Account name.", completion: .keptAccountName) var name: String
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity

@@ -10,7 +10,7 @@ struct SecretCommand: ParsableCommand {
 
   struct Set: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Keeps a secret, typed or from standard input.",
+      abstract: "Stores a secret, typed or from standard input.",
       discussion: "Example: oauthctl secret set work client_secret < FILE")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind

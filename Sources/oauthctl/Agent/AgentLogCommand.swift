@@ -13,10 +13,10 @@ extension AgentCommand {
         config.toml says what is logged.
         Example: oauthctl agent log --follow
         """)
-    @Flag(name: .shortAndLong, help: "Goes on with what comes.") var follow = false
+    @Flag(name: .shortAndLong, help: "Keeps running and prints new lines.") var follow = false
     @Option(
       name: [.customShort("n", allowingJoined: true), .long],
-      help: ArgumentHelp("Begins with so many of the last lines: all, or ten with --follow.", valueName: "number"))
+      help: ArgumentHelp("Number of last lines to print (default: all; ten with --follow).", valueName: "number"))
     var lines: Int?
     @OptionGroup var verbosity: Verbosity
 

@@ -8,9 +8,9 @@ struct GitCredentialCommand: ParsableCommand {
       "git runs it; `oauthctl setup git` says so to git.\nExample: printf 'protocol=https\\nhost=gitlab.example.com\\n' | oauthctl git-credential get"
   )
 
-  @Option(help: "Account NAME: its token, whichever other accounts share the host.", completion: .accountName)
+  @Option(help: "Always answers with the token of account NAME.", completion: .accountName)
   var account: String?
-  @Argument(help: "get, store or erase; git may come up with others, which are ignored.") var operation: String
+  @Argument(help: "get, store or erase; any other is ignored.") var operation: String
   @OptionGroup var verbosity: Verbosity
 
   func run() throws {

@@ -5,24 +5,24 @@ import SystemFacts
 
 struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "setup", abstract: "Makes other programs ask oauthctl.", subcommands: [Git.self, Proxy.self])
+    commandName: "setup", abstract: "Sets up other programs to use oauthctl.", subcommands: [Git.self, Proxy.self])
 
   struct Git: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "git", abstract: "Makes git ask oauthctl for the hosts of your accounts.",
+      commandName: "git", abstract: "Sets up git to use oauthctl for the hosts of your accounts.",
       discussion: """
         Shows what it changes in git's global configuration, then asks.
         Example: oauthctl setup git
         Two accounts on one host: oauthctl setup git --account work --host https://gitlab.example.com/team
         """)
 
-    @Flag(help: "Takes it out again.") var remove = false
+    @Flag(help: "Removes what setup has added.") var remove = false
     @Option(help: "Only this host, or URL with a path; repeatable. Default: the hosts of all accounts.")
     var host: [String] = []
     @Option(help: "Only the hosts of account NAME, and always its token there.", completion: .accountName)
     var account: String?
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
-    @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
+    @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }

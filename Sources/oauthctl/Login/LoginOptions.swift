@@ -59,7 +59,7 @@ struct LoginOptions: ParsableArguments {
   var passwordFromInput = false
   @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
   var keepPassword = false
-  @Option(help: ArgumentHelp("Gives the login up when nobody has finished it by then.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Gives up when the login is not finished by then.", valueName: "seconds"))
   var timeout: Int?
   @Flag(help: "Overwrites an account file that says something else.")
   var replace = false

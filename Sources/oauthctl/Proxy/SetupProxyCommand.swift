@@ -12,9 +12,9 @@ extension SetupCommand {
         Example: oauthctl setup proxy
         """)
 
-    @Flag(help: "Takes proxy and no_proxy out again.") var remove = false
+    @Flag(help: "Removes proxy and no_proxy.") var remove = false
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
-    @Flag(name: .customLong("dry-run"), help: "Only shows.") var dryRun = false
+    @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }

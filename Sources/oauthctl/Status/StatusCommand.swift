@@ -18,7 +18,7 @@ struct StatusCommand: ParsableCommand {
       """)
 
   @Flag(help: "Prints JSON, as the agent answers it; with --watch, a line for each change.") var json = false
-  @Flag(help: "Goes on showing it.") var watch = false
+  @Flag(help: "Keeps running and shows what changes.") var watch = false
   @Flag(help: "Ends with the status of the worst account.") var check = false
   @OptionGroup var verbosity: Verbosity
 

@@ -30,7 +30,7 @@ struct GetTokenCommand: ParsableCommand {
       valueName: "seconds"))
   var timeout: Int?
   @Flag(help: "Refreshes even if the token looks good.") var force = false
-  @Flag(name: .customLong("best-effort"), help: "Gives what there is when --min-validity cannot be met.")
+  @Flag(name: .customLong("best-effort"), help: "Prints the token even if it lives shorter than --min-validity.")
   var bestEffort = false
   @OptionGroup var verbosity: Verbosity
 

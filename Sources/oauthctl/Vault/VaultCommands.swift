@@ -38,7 +38,7 @@ struct VaultCommand: ParsableCommand {
 
   struct Lock: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Forgets every key and token until the vault is unlocked, over restarts too.",
+      abstract: "Locks the vault: the agent forgets every key and token until it is unlocked.",
       discussion: """
         Token requests under way are waited for, so that no login is lost; meanwhile nobody is given a token.
         Example: oauthctl vault lock
@@ -70,13 +70,13 @@ struct VaultCommand: ParsableCommand {
 
   struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Opens the vault: by its key file, else by what is typed or comes from standard input.",
+      abstract: "Opens the vault with its key file, a passphrase or the recovery code.",
       discussion: """
         Without an option it uses the key file where that opens the vault, else the passphrase, else the recovery code.
         Example: oauthctl vault unlock
         """)
     @Flag(help: "Asks for the passphrase.") var passphrase = false
-    @Flag(help: "Asks for the recovery code, and writes a key file that is lost anew.") var recoveryCode = false
+    @Flag(help: "Asks for the recovery code; a lost key file is written again.") var recoveryCode = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
@@ -141,7 +141,7 @@ struct VaultCommand: ParsableCommand {
         again.
         Example: oauthctl vault create > recovery-code.txt
         """)
-    @Flag(help: "In place of a vault whose file is gone, too.") var anew = false
+    @Flag(help: "Makes a new vault even if the file of the old one is gone.") var anew = false
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
 
@@ -167,7 +167,7 @@ struct VaultCommand: ParsableCommand {
   struct AcceptRollback: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "accept-rollback",
-      abstract: "Takes a vault that is older than this machine remembers for the truth.",
+      abstract: "Accepts a vault that is older than the last one this machine used.",
       discussion: """
         Do it after you put a backup back. Refresh tokens that were used since are dead; a server may then end the login.
         Example: oauthctl vault accept-rollback

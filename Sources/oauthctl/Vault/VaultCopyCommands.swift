@@ -14,7 +14,7 @@ extension VaultCommand {
         `oauthctl vault accept-rollback`.
         Example: oauthctl vault backup ~/backup/vault.db
         """)
-    @Argument(help: "The file to write; none may be there.", completion: .file()) var file: String
+    @Argument(help: "The file to write; it must not exist yet.", completion: .file()) var file: String
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }

@@ -27,7 +27,7 @@ struct AuthorityFilesTests {
     #expect(try await files.content(named()).get() == Self.agreed)
     await #expect(
       throws: HTTPFailure(
-        .authority, "its ca_file /ca.pem is not the one that was agreed to any more; nothing was sent")
+        .authority, "its ca_file /ca.pem is no longer the one that was agreed to; nothing was sent")
     ) { try await files.content(named()).get() }
     #expect(readings.withLock { $0 } == 2, "each content is of one reading")
   }

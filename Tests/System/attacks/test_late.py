@@ -168,7 +168,7 @@ def test_forgetting_ends_the_login_that_was_shown_and_no_other(home, agent, firs
 
     status, text = run_at_terminal(
         home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": log_in_anew})
-    assert status == 3 and "is not what was shown any more" in text and account_file(home).exists()
+    assert status == 3 and "has changed since it was shown" in text and account_file(home).exists()
     assert home.oauthctl("get-token", "work").stdout == "access-2-of-first\n"
 
 

@@ -197,7 +197,7 @@ extension AccountStateMachine {
   var obstacle: AgentFailure? {
     if isRolledBack {
       return AgentFailure(
-        .vaultDamaged, "\(name): the vault is, or may be, older than it was, so its refresh token may be used up",
+        .vaultDamaged, "\(name): the vault may be an older copy, so its refresh token may be used up",
         hint: "oauthctl login \(name)   # or, for all accounts: oauthctl vault accept-rollback")
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
