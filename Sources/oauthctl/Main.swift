@@ -4,6 +4,7 @@ import CHeap
 import CLinux
 import CStart
 import Glibc
+import HelperFormats
 
 @main
 enum Main {
@@ -21,7 +22,7 @@ enum Main {
       switch HotCommand(arguments) {
       case .getToken(let account): Terminal.writeData(try LiveAgent().tokenLine(of: account))
       case .gitCredential(let operation, let account):
-        try GitCredentialHelper(bench: .helper(), account: account).run(operation)
+        try HelperRun.git(.helper(), account: account).run(GitDialect.self, operation)
       case nil:
         let status = CommandLineEntry.run(arguments)
         if status != 0 { exit(status) }

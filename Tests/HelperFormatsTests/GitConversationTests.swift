@@ -32,12 +32,12 @@ private struct TokenSource {
   private let letters = ["a", "b", "c"]
   private var current = 0
 
-  mutating func answer(_ question: GitLookup.Question) -> GitLookup.Token {
+  mutating func answer(_ question: HelperQuestion) -> HelperToken {
     if question.rejected == token.fingerprint, current + 1 < letters.count { current += 1 }
     return token
   }
 
-  var token: GitLookup.Token {
+  var token: HelperToken {
     let name = String(repeating: letters[current], count: 32)
     return .init(
       accessToken: "tok-" + name, tokenType: "Bearer", expiresAt: 4_102_444_800 + current,

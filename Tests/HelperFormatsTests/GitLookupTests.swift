@@ -5,7 +5,7 @@ import Testing
 @Suite("What git is told")
 struct GitLookupTests {
   static let hex = "00112233445566778899aabbccddeeff"
-  static let token = GitLookup.Token(
+  static let token = HelperToken(
     accessToken: "t0ken", tokenType: "Bearer", expiresAt: 2_000_000_000, fingerprint: "sha256:" + hex,
     username: "oauth2", account: "work")
   static let bothCapabilities = "capability[]=authtype\ncapability[]=state\n"
@@ -173,7 +173,7 @@ struct GitLookupTests {
   @Test("failures: silence, one line, or one line and no prompt")
   func failures() throws {
     let lookup = try lookup("")
-    #expect(lookup.answer(.notOurs("who?"), isSetUp: false) == GitLookup.Reply())
+    #expect(lookup.answer(.notOurs("who?"), isSetUp: false) == HelperReply())
     #expect(lookup.answer(.notOurs("who?")) == .init(output: "quit=1\n", note: "who?"))
     #expect(lookup.answer(.needsPerson("login needed")) == .init(output: "quit=1\n", note: "login needed"))
     #expect(lookup.answer(.other("later"), isSetUp: false) == .init(output: "", note: "later"))

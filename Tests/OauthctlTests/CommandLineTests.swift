@@ -29,8 +29,17 @@ struct CommandLineTests {
       #expect(parsed.format == nil && !parsed.json)
     case .gitCredential(let operation, let account):
       let parsed = try #require(command as? GitCredentialCommand)
-      #expect(GitOperation(parsed.operation) == operation && parsed.account == account)
+      #expect(GitDialect.operation(parsed.operation) == operation && parsed.account == account)
     }
+  }
+
+  @Test(
+    "Each dialect's subcommand, and the program's name that is one, lead to its command", arguments: Dialect.allCases)
+  func dialects(dialect: Dialect) throws {
+    #expect(dialect.command._commandName == dialect.subcommand)
+    #expect(Oauthctl.configuration.subcommands.filter { $0 == dialect.command }.count == 1)
+    #expect(Dialect(subcommand: dialect.subcommand) == dialect)
+    #expect(dialect.program.map { Dialect(program: $0) == dialect } ?? true)
   }
 
   @Test(

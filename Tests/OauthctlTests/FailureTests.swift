@@ -50,6 +50,16 @@ struct FailureTests {
       page.error == "oauthctl: a\\u{1B}[2Jb c\\u{202E}d\\u{200B}e\\u{9B}f\n  x y\\u{7}\n")
   }
 
+  @Test("A page passes its own colours and no other sequence, whoever escaped its lines", arguments: [true, false])
+  func page(usesColor: Bool) {
+    let page = Page()
+    let terminal = page.terminal(usesColor: usesColor)
+    terminal.page(["a\u{1B}[2Jb\nc", "x" + terminal.paint("r\u{202E}", .red) + "y"])
+    #expect(
+      page.output == "a\\u{1B}[2Jb\\u{A}c\n"
+        + (usesColor ? "x\u{1B}[31mr\\u{202E}\u{1B}[0my\n" : "xr\\u{202E}y\n"))
+  }
+
   @Test("curl passes its own status on, and everything of ours is 125 unless it is 126 or 127")
   func childStatuses() {
     #expect(CommandError.agent(AgentFailure(.loginRequired, "x"), account: nil).asChildFailure.status == 125)

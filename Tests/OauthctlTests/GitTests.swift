@@ -73,7 +73,7 @@ struct GitTests {
     let bench = Workbench.scripted(Page()) { _ throws(CommandError) in
       throw .agent(AgentFailure(kind, "why", hint: nil), account: nil)
     }
-    let reply = GitCredentialHelper(bench: bench, isSetUp: { $0 == "https://h" && isSetUp }).reply(to: lookup)
+    let reply = HelperRun.git(bench, isSetUp: { $0 == "https://h" && isSetUp }).reply(to: lookup, validitySeconds: 300)
     #expect(reply.output == output)
     #expect((reply.note != nil) == speaks)
     #expect(reply.note?.contains("\n") != true)
@@ -91,14 +91,20 @@ struct GitTests {
       else { throw .silent(status: 1) }
       return TokenAnswer.example("new")
     }
-    let reply = GitCredentialHelper(bench: bench).reply(to: lookup)
+    let reply = HelperRun.git(bench).reply(to: lookup, validitySeconds: 300)
     #expect(reply.output.contains("credential=new\n") && !reply.output.contains("continue"))
+  }
+
+  /// What git at a server with several accounts is told of `failure`.
+  private static func told(_ failure: AgentFailure) -> HelperFailure {
+    HelperRun.git(.scripted(Page()) { _ throws(CommandError) in throw .silent(status: 1) })
+      .failure(.agent(failure, account: nil), at: "https://h:8443")
   }
 
   @Test("Where several accounts fit, git is told how to name one of them")
   func choice() throws {
     let failure = AgentFailure(.accountAmbiguous, "2 accounts fit", accounts: ["other", "work"])
-    guard case .needsPerson(let line) = GitCredentialHelper.failure(.agent(failure, account: nil), at: "https://h:8443")
+    guard case .needsPerson(let line) = Self.told(failure)
     else {
       Issue.record("git would go on")
       return
@@ -131,7 +137,7 @@ struct GitTests {
   @Test("Where the user name is nobody's, git is told to change the address first, where one wins")
   func otherName() {
     let failure = AgentFailure(.accountUnknown, "no account answers to nobody", accounts: ["other", "work"])
-    let line = GitCredentialHelper.failure(.agent(failure, account: nil), at: "https://h:8443")
+    let line = Self.told(failure)
     guard case .needsPerson(let line) = line else {
       Issue.record("git would go on")
       return
@@ -150,7 +156,7 @@ struct GitTests {
         guard least == 300, request.bestEffort == true, isBetterThere else { throw .silent(status: 1) }
         return TokenAnswer.example("long")
       }
-      let reply = GitCredentialHelper(bench: bench, isSetUp: { _ in true }).reply(to: lookup)
+      let reply = HelperRun.git(bench, isSetUp: { _ in true }).reply(to: lookup, validitySeconds: 300)
       #expect(reply.output.contains(isBetterThere ? "password=long\n" : "password=short\n"))
     }
   }

@@ -1,76 +1,9 @@
 import HTTPTerms
 
-/// One `get`: which token git needs, and what it is told. Pure; the caller asks the agent in between.
-///
-/// ```
-/// guard let lookup = GitLookup(request) else { say nothing }
-/// var token = ask(lookup.question)
-/// if let second = lookup.secondQuestion(after: token) { token = ask(second) }
-/// print(try lookup.answer(token))
-/// ```
-package struct GitLookup: Sendable, Equatable {
-  /// What to ask the agent: `token.get` with these.
-  package struct Question: Sendable, Equatable {
-    package var url: String
-    /// The account by its name, nil where nobody said which.
-    package var account: String?
-    /// The user name of the URL or of `credential.username`: it chooses among accounts.
-    package var username: String?
-    /// Fingerprint of the token that the server refused, nil when none is known to be.
-    package var rejected: String?
-  }
-
-  /// What the agent said, as far as git cares.
-  package struct Token: Sendable, Equatable {
-    package var accessToken: String
-    package var tokenType: String
-    /// Unix time.
-    package var expiresAt: Int?
-    package var expiresInSeconds: Int?
-    /// `sha256:` and 32 hex digits.
-    package var fingerprint: String
-    /// User name for Basic, nil where the account names none.
-    package var username: String?
-    /// Whose it is.
-    package var account: String?
-    /// What the person is told beside it: one line.
-    package var warning: String?
-
-    package init(
-      accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int? = nil, fingerprint: String,
-      username: String?, account: String? = nil, warning: String? = nil
-    ) {
-      self.accessToken = accessToken
-      self.tokenType = tokenType
-      self.expiresAt = expiresAt
-      self.expiresInSeconds = expiresInSeconds
-      self.fingerprint = fingerprint
-      self.username = username
-      self.account = account
-      self.warning = warning
-    }
-  }
-
-  /// Why there is no token.
-  package enum Failure: Sendable, Equatable {
-    /// No account is for this server: git goes on as if this helper were not there, unless it was set up for it. One line.
-    case notOurs(String)
-    /// An account is, and a person has to do something first. One line: what, why, and what to run.
-    case needsPerson(String)
-    /// An account is, and it fails in passing or for good. One line.
-    case other(String)
-  }
-
-  /// What goes to git, and to the person.
-  package struct Reply: Sendable, Equatable {
-    /// For stdout: lines of the protocol, each with its line feed.
-    package var output = ""
-    /// For stderr: one line without a line feed.
-    package var note: String?
-  }
-
+/// One `get`: which token git needs, and what it is told.
+package struct GitLookup: HelperLookup, Equatable {
   /// How the token is sent to the server.
-  package enum Scheme: String, Sendable { case auto, basic, bearer }
+  enum Scheme: String, Sendable { case auto, basic, bearer }
 
   /// A user name that GitLab asks for and that most others do not look at.
   static let defaultUsername = "oauth2"
@@ -97,10 +30,10 @@ package struct GitLookup: Sendable, Equatable {
     state = request.states.reduce(nil) { GitState($1) ?? $0 }
   }
 
-  package var question: Question {
+  package var question: HelperQuestion {
     // What comes back in `state[]` is our own word from the round before; the user name may be too.
     let known = account ?? state?.account
-    return Question(
+    return HelperQuestion(
       url: url, account: known, username: known == nil ? request.username : nil,
       rejected: wasWrongScheme ? nil : state?.fingerprint)
   }
@@ -115,13 +48,13 @@ package struct GitLookup: Sendable, Equatable {
 
   /// After a token was stored, git forgets `state[]`; when the server refuses it later in the same process, only the
   /// leftovers tell which token it was. Nil: the token at hand is the one to give.
-  package func secondQuestion(after token: Token) -> Question? {
+  package func secondQuestion(after token: HelperToken) -> HelperQuestion? {
     // Mostly there is none.
     guard request.hasExpiry, state == nil, question.rejected == nil, let leftover = request.passwordExpiry,
       leftover == token.expiresAt,
       offered.contains(where: { $0.scheme == "bearer" && $0.parameter("error") == "invalid_token" })
     else { return nil }
-    return Question(url: url, account: account ?? token.account, rejected: token.fingerprint)
+    return HelperQuestion(url: url, account: account ?? token.account, rejected: token.fingerprint)
   }
 
   /// The lines for git, or a note why it gets none.
@@ -129,8 +62,14 @@ package struct GitLookup: Sendable, Equatable {
   /// `isSecond`: it answers ``secondQuestion(after:)``. `isSetUp` as in ``answer(_:isSetUp:)``.
   /// Throws `unwritable` for a token or user name that the protocol cannot carry.
   package func answer(
-    _ token: Token, scheme: Scheme = .auto, isSecond: Bool = false, isSetUp: @autoclosure () -> Bool = true
-  ) throws(HelperFormatError) -> Reply {
+    _ token: HelperToken, isSecond: Bool = false, isSetUp: @autoclosure () -> Bool = true
+  ) throws(HelperFormatError) -> HelperReply {
+    try answer(token, scheme: .auto, isSecond: isSecond, isSetUp: isSetUp())
+  }
+
+  func answer(
+    _ token: HelperToken, scheme: Scheme, isSecond: Bool = false, isSetUp: @autoclosure () -> Bool = true
+  ) throws(HelperFormatError) -> HelperReply {
     try AuthorizationHeader.checkToken(token.accessToken)
     guard token.tokenType.lowercased() == "bearer" else {
       return answer(
@@ -145,7 +84,7 @@ package struct GitLookup: Sendable, Equatable {
       return answer(
         .other("\(origin) takes Bearer tokens alone, which needs git 2.46 or newer"), isSetUp: isSetUp())
     case .some(.bearer):
-      return Reply(
+      return HelperReply(
         output: lines("authtype=Bearer\ncredential=\(token.accessToken)\n", token, isSecond), note: token.warning)
     case .some:
       let username = token.username ?? Self.defaultUsername
@@ -157,17 +96,17 @@ package struct GitLookup: Sendable, Equatable {
         request.knowsAuthtype
         ? "authtype=Basic\ncredential=\(BasicCredential.encode(username: username, token: token.accessToken))\n"
         : "username=\(username)\npassword=\(token.accessToken)\n"
-      return Reply(output: lines(credential, token, isSecond), note: token.warning)
+      return HelperReply(output: lines(credential, token, isSecond), note: token.warning)
     }
   }
 
   /// What is said when there is no token. `isSetUp`: this helper was named for this very server, so that git is not to ask
   /// for a user name and a password, which do not exist and would go to the server.
-  package func answer(_ failure: Failure, isSetUp: @autoclosure () -> Bool = true) -> Reply {
+  package func answer(_ failure: HelperFailure, isSetUp: @autoclosure () -> Bool = true) -> HelperReply {
     switch failure {
-    case .notOurs(let message): isSetUp() ? Reply(output: "quit=1\n", note: message) : Reply()
-    case .needsPerson(let message): Reply(output: "quit=1\n", note: message)
-    case .other(let message): Reply(output: isSetUp() ? "quit=1\n" : "", note: message)
+    case .notOurs(let message): isSetUp() ? HelperReply(output: "quit=1\n", note: message) : HelperReply()
+    case .needsPerson(let message): HelperReply(output: "quit=1\n", note: message)
+    case .other(let message): HelperReply(output: isSetUp() ? "quit=1\n" : "", note: message)
     }
   }
 
@@ -179,7 +118,7 @@ package struct GitLookup: Sendable, Equatable {
   }
 
   /// `credential`: the lines that hold the token.
-  private func lines(_ credential: String, _ token: Token, _ isSecond: Bool) -> String {
+  private func lines(_ credential: String, _ token: HelperToken, _ isSecond: Bool) -> String {
     var lines = ""
     // First: git passes over what depends on a capability that was not announced yet.
     if request.knowsAuthtype { lines += "capability[]=authtype\n" }

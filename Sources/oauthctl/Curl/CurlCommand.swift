@@ -1,9 +1,10 @@
 import AgentWire
 import ArgumentParser
+import HelperFormats
 
 struct CurlCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "curl", abstract: "Runs curl with the current access token.",
+    commandName: Dialect.curl.subcommand, abstract: "Runs curl with the current access token.",
     usage: "oauthctl curl [--any-host] [NAME] CURL-ARGUMENTS…",
     discussion: """
       The token reaches curl by an inherited descriptor: it is never in argv, the environment or a file, and goes \
@@ -21,7 +22,8 @@ struct CurlCommand: ParsableCommand {
 
   func run(_ bench: Workbench) throws(CommandError) {
     if arguments.first == "--help" || arguments.isEmpty {
-      bench.terminal.page([CurlCommand.helpMessage()])
+      let help = CurlCommand.helpMessage().split(separator: "\n", omittingEmptySubsequences: false)
+      bench.terminal.page(help.map(String.init))
       return
     }
     do throws(CommandError) {

@@ -1,6 +1,6 @@
-import AgentWire
 import CLinux
 import Glibc
+import HelperFormats
 
 /// One curl: started with the token on a descriptor that only it inherits.
 struct CurlProcess {
@@ -16,7 +16,7 @@ struct CurlProcess {
 
   /// - Throws: `CommandError.local` with status 126 or 127 when curl cannot be started or found, 125 for the rest.
   init(
-    settings: CurlSettings, answer: TokenAnswer, arguments: CurlArguments, headers: Headers, output: Int32?,
+    settings: CurlSettings, token: HelperToken, arguments: CurlArguments, headers: Headers, output: Int32?,
     errors: Int32? = nil, input: CurlInput?
   ) throws(CommandError) {
     var wiring = Program.Wiring()
@@ -39,11 +39,11 @@ struct CurlProcess {
     let writeEnd = configuration[1]
     defer { close(writeEnd) }
     let text: String
-    do throws(CommandError) {
-      text = try settings.text(answer, headersPath: headersPath)
+    do throws(HelperFormatError) {
+      text = try settings.text(token, headersPath: headersPath)
     } catch {
       close(configuration[0])
-      throw error
+      throw .local(error.message, run: "oauthctl status", status: 125)
     }
     wiring.kept.append(configuration[0])
     if let authority = settings.authority { wiring.kept.append(authority) }

@@ -33,7 +33,7 @@ struct CurlRun {
       let headers = headersFile()
       defer { if let headers { close(headers) } }
       let process = try CurlProcess(
-        settings: settings, answer: answer, arguments: invocation.arguments,
+        settings: settings, token: HelperToken(answer), arguments: invocation.arguments,
         headers: headers.map { .kept(at: $0) } ?? .users, output: nil, input: input)
       let status = process.wait()
       if let headers, Self.sawUnauthorized(headers, from: urls.map(\.origin)) {
@@ -68,7 +68,8 @@ struct CurlRun {
     let first: CurlProcess
     do throws(CommandError) {
       first = try CurlProcess(
-        settings: settings, answer: answer, arguments: invocation.arguments, headers: .kept(at: ends.headers),
+        settings: settings, token: HelperToken(answer), arguments: invocation.arguments,
+        headers: .kept(at: ends.headers),
         output: ends.output, errors: ends.errors, input: input)
     } catch {
       ends.closeAll()
@@ -98,7 +99,8 @@ struct CurlRun {
     }
     input?.rewind()
     return try CurlProcess(
-      settings: settings, answer: next, arguments: invocation.arguments, headers: .users, output: nil, input: input
+      settings: settings, token: HelperToken(next), arguments: invocation.arguments, headers: .users, output: nil,
+      input: input
     ).wait()
   }
 
@@ -166,5 +168,13 @@ struct CurlRun {
     lseek(descriptor, 0, SEEK_SET)
     let bytes = FileBytes.readAll(from: descriptor, limit: HeaderDump.limit) ?? []
     return HeaderDump(bytes, from: origins)?.hasUnauthorized ?? false
+  }
+}
+
+extension CurlPolicy.Refusal {
+  /// What to do, with the account's name where it was given.
+  fileprivate func step(_ account: String?) -> String? {
+    guard let run, let account else { return run }
+    return run.replacingFirst("--any-host NAME", with: "--any-host \(account)")
   }
 }

@@ -91,7 +91,7 @@ final class HeldTransfer {
         takeErrors()
       }
     }
-    if isHolding, let head = HeaderDump(headers, from: origins), Self.mayBeCuredByNewToken(head) {
+    if isHolding, let head = HeaderDump(headers, from: origins), head.isRejection {
       return .unauthorized
     }
     release()
@@ -135,19 +135,7 @@ final class HeldTransfer {
       return
     }
     headers += some
-    if headers.count > HeaderDump.limit || HeaderDump(headers, from: origins).map(Self.isSettled) == true { release() }
-  }
-
-  /// Whether the body that follows is to be passed on at once: not that of a redirect that curl may follow, nor of a
-  /// 401.
-  static func isSettled(_ head: HeaderDump) -> Bool {
-    guard head.isWhole, head.status != 401 || head.hasLeftOrigin else { return false }
-    return !(300...399).contains(head.status) || !head.fields.contains { $0.name == "location" }
-  }
-
-  /// Many servers send a 401 without any challenge, though RFC 9110 §11.6.1 wants one: it says nothing against a try.
-  static func mayBeCuredByNewToken(_ head: HeaderDump) -> Bool {
-    head.status == 401 && !head.hasLeftOrigin && (head.challenges.isEmpty || head.asksForNewToken)
+    if headers.count > HeaderDump.limit || HeaderDump(headers, from: origins)?.isSettled == true { release() }
   }
 
   private func takeOutput() {

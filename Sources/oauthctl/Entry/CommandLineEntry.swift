@@ -1,13 +1,14 @@
 import AgentWire
 import ArgumentParser
+import HelperFormats
 
 /// The way through ArgumentParser, with its errors said in our words and its exit statuses mapped to ours.
 enum CommandLineEntry {
   /// - Returns: the exit status.
   static func run(_ arguments: [String]) -> Int32 {
     var words = Array(arguments.dropFirst())
-    if let program = arguments.first, FileBytes.name(of: program) == "git-credential-oauthctl" {
-      words = ["git-credential"] + words
+    if let program = arguments.first, let dialect = Dialect(program: FileBytes.name(of: program)) {
+      words = [dialect.subcommand] + words
     }
     words = Verbosity.taken(from: words)
     do {

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import HelperFormats
 import SystemFacts
 
 extension CompletionKind {
@@ -15,7 +16,7 @@ extension CompletionKind {
   /// The words of `oauthctl curl`: an account comes first, with `--any-host` before it; what follows is curl's.
   static var curlWord: CompletionKind {
     .custom { words, place, _ in
-      let before = words.prefix(place).drop { $0 != "curl" }.dropFirst()
+      let before = words.prefix(place).drop { $0 != Dialect.curl.subcommand }.dropFirst()
       return before.allSatisfy { $0 == "--any-host" }
         ? accountNames(.live) + (before.isEmpty ? ["--any-host"] : []) : []
     }

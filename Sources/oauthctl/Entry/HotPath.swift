@@ -9,24 +9,30 @@ enum HotCommand: Equatable, Sendable {
   /// `arguments` with the program's name first.
   init?(_ arguments: [String]) {
     guard let program = arguments.first else { return nil }
-    if FileBytes.name(of: program) == "git-credential-oauthctl" {
-      self.init(helper: arguments.dropFirst())
+    if let dialect = Dialect(program: FileBytes.name(of: program)) {
+      self.init(dialect, arguments.dropFirst())
       return
     }
-    if arguments.count > 2, arguments[1] == "git-credential" {
-      self.init(helper: arguments.dropFirst(2))
-      return
-    }
-    guard arguments.count == 3 else { return nil }
-    if arguments[1] == "get-token", AccountName.isValid(arguments[2]) {
+    guard arguments.count > 2 else { return nil }
+    if arguments.count == 3, arguments[1] == "get-token", AccountName.isValid(arguments[2]) {
       self = .getToken(account: arguments[2])
+    } else if let dialect = Dialect(subcommand: arguments[1]) {
+      self.init(dialect, arguments.dropFirst(2))
     } else {
       return nil
     }
   }
 
+  private init?(_ dialect: Dialect, _ words: ArraySlice<String>) {
+    switch dialect {
+    case .git: self.init(git: words)
+    // curl itself takes far longer than the reading of its words.
+    case .curl: return nil
+    }
+  }
+
   /// `[--account NAME] OPERATION`, as `setup git` writes it and git completes it.
-  private init?(helper words: ArraySlice<String>) {
+  private init?(git words: ArraySlice<String>) {
     var words = words
     var account: String?
     if words.count == 3, words.first == "--account", let name = words.dropFirst().first, AccountName.isValid(name) {

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import HelperFormats
 
 struct Oauthctl: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,11 +12,10 @@ struct Oauthctl: ParsableCommand {
       With -v or --verbose, before any command, it says on standard error what is asked of the agent.
       """,
     version: Version.text,
-    subcommands: [
-      LoginCommand.self, GetTokenCommand.self, StatusCommand.self, CurlCommand.self, SetupCommand.self,
-      AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self, AgentCommand.self,
-      DoctorCommand.self, ReloadCommand.self, GitCredentialCommand.self,
-    ])
+    subcommands: [LoginCommand.self, GetTokenCommand.self, StatusCommand.self] + Dialect.commands(typed: true) + [
+      SetupCommand.self, AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self,
+      AgentCommand.self, DoctorCommand.self, ReloadCommand.self,
+    ] + Dialect.commands(typed: false) + [HelperNamesCommand.self])
 }
 
 enum Version {

@@ -3,7 +3,7 @@ import HelperFormats
 
 struct GitCredentialCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "git-credential", abstract: "Answers git as its credential helper.",
+    commandName: Dialect.git.subcommand, abstract: "Answers git as its credential helper.",
     discussion:
       "git runs it; `oauthctl setup git` says so to git.\nExample: printf 'protocol=https\\nhost=gitlab.example.com\\n' | oauthctl git-credential get"
   )
@@ -15,6 +15,6 @@ struct GitCredentialCommand: ParsableCommand {
 
   func run() throws {
     if let account { try AccountName.check(account) }
-    try GitCredentialHelper(bench: .helper(), account: account).run(GitOperation(operation))
+    try HelperRun.git(.helper(), account: account).run(GitDialect.self, GitDialect.operation(operation))
   }
 }

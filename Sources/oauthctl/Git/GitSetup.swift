@@ -1,5 +1,6 @@
 import Glibc
 import HTTPTerms
+import HelperFormats
 import SystemFacts
 
 /// What `oauthctl setup git` changes in git's global configuration: per host, an empty `helper`, which switches off the
@@ -80,17 +81,22 @@ enum GitSetup {
     }
   }
 
+  private static let linkName = Dialect.git.program ?? "oauthctl"
+
+  /// The link that an installation brings.
+  static func link(beside executable: String) -> String { FileBytes.folder(of: executable) + "/" + linkName }
+
   /// How git is to start us: an absolute path, which git gives to the shell as it is, so every other character than
   /// the plain ones is escaped.
   static func helper(executable: String, hasLink: Bool, account: String? = nil) -> String {
-    let path = hasLink ? FileBytes.folder(of: executable) + "/git-credential-oauthctl" : executable
+    let path = hasLink ? link(beside: executable) : executable
     let escaped = path.unicodeScalars.map { scalar -> String in
       let isPlain =
         scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "/._-+".unicodeScalars.contains(scalar)
       return isPlain ? String(scalar) : "\\" + String(scalar)
     }.joined()
     // An account's name has no character that a shell would look at.
-    return escaped + (hasLink ? "" : " git-credential") + (account.map { " --account \($0)" } ?? "")
+    return escaped + (hasLink ? "" : " " + Dialect.git.subcommand) + (account.map { " --account \($0)" } ?? "")
   }
 
   /// Whether a configured value starts us, wherever we were when it was written.
@@ -100,7 +106,7 @@ enum GitSetup {
     // A path with blanks has them escaped, so its last part still ends its word.
     let command = words.count > 2 && words[words.count - 2] == "--account" ? words.dropLast(2) : words[...]
     let text = command.joined(separator: " ")
-    return text.hasSuffix("/git-credential-oauthctl") || text.hasSuffix("/oauthctl git-credential")
+    return text.hasSuffix("/" + linkName) || text.hasSuffix("/oauthctl " + Dialect.git.subcommand)
   }
 
   /// What makes `values`, the key's present ones in order, end with an empty one and ours. Empty: nothing to do.

@@ -134,8 +134,8 @@ struct SetupCommand: ParsableCommand {
         guard let executable = OwnExecutable.path else {
           throw .local("/proc/self/exe does not tell where oauthctl is", run: nil, status: 1)
         }
-        let link = FileBytes.folder(of: executable) + "/git-credential-oauthctl"
-        helper = GitSetup.helper(executable: executable, hasLink: access(link, X_OK) == 0, account: account)
+        let hasLink = access(GitSetup.link(beside: executable), X_OK) == 0
+        helper = GitSetup.helper(executable: executable, hasLink: hasLink, account: account)
       }
       var commands: [GitSetup.Command] = []
       var copies: [GitAuthority.Copy] = []

@@ -11,8 +11,6 @@ struct VaultCreation {
     guard status.state == .absent else { return }
     let answer = try bench.agent.ask(VaultCreate())
     guard answer.created, let code = answer.recoveryCode else { return }
-    bench.terminal.say("Made a vault for your logins. Its recovery code, shown only now:")
-    bench.terminal.say("  \(code)")
-    bench.terminal.say("Keep it in a safe place: it opens the vault if the key file is ever lost.")
+    try bench.terminal.showRecoveryCode(code, byLogin: true)
   }
 }

@@ -100,16 +100,32 @@ struct Terminal: Sendable {
   }
 
   /// One line for people on standard error, escaped.
-  func say(_ line: String) { sink(.error, spelled(PrintableText.escaped(line, limit: 64 << 10)) + "\n") }
+  func say(_ line: String) { sink(.error, spelled(PrintableText.escaped(line, limit: Self.lineLimit)) + "\n") }
 
   func say(_ lines: [String]) { for line in lines { say(line) } }
 
   /// Text before an answer, without a line end.
   func ask(_ text: String) { sink(.error, spelled(PrintableText.escaped(text))) }
 
-  /// A table or other laid out text on standard output, each line escaped. Colour is added by `paint` before: the
-  /// escape sequences of ours are the only ones that pass.
-  func page(_ lines: [String]) { for line in lines { data(spelled(line)) } }
+  /// A table or other laid out text on standard output, each line escaped here, whoever escaped it before.
+  func page(_ lines: [String]) { for line in lines { data(spelled(escaped(line))) } }
+
+  /// The colours that `paint` gives are the only sequences that pass, and only where it gives any.
+  private func escaped(_ line: String) -> String {
+    let pieces = line.split(separator: "\u{1B}", omittingEmptySubsequences: false)
+    return pieces.dropFirst().reduce(into: Self.plain(pieces.first ?? "")) { text, piece in
+      let color = usesColor ? Self.colors.first { piece.hasPrefix($0) } : nil
+      text += color.map { "\u{1B}" + $0 + Self.plain(piece.dropFirst($0.count)) } ?? Self.plain("\u{1B}" + piece)
+    }
+  }
+
+  private static func plain(_ text: some StringProtocol) -> String {
+    PrintableText.escaped(String(text), limit: lineLimit)
+  }
+
+  /// Longest line for people, in characters.
+  private static let lineLimit = 64 << 10
+  private static let colors = Color.allCases.map { "[\($0.rawValue)m" } + ["[0m"]
 
   /// `text` in the characters of the user's locale.
   func spelled(_ text: String) -> String {
@@ -165,5 +181,5 @@ struct Terminal: Sendable {
     usesColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  enum Color: Int, Sendable { case red = 31, green = 32, yellow = 33 }
+  enum Color: Int, CaseIterable, Sendable { case red = 31, green = 32, yellow = 33 }
 }

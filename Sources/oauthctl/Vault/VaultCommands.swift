@@ -257,8 +257,15 @@ extension VaultStatusAnswer {
 }
 
 extension Terminal {
-  /// The code alone is data; the words about it are not.
-  func showRecoveryCode(_ code: String) throws(CommandError) {
+  /// `byLogin`: of a vault that a login has made, whose own output it is no part of. Else the code alone is data; the words
+  /// about it are not.
+  func showRecoveryCode(_ code: String, byLogin: Bool = false) throws(CommandError) {
+    if byLogin {
+      return say([
+        "Made a vault for your logins. Its recovery code, shown only now:", "  \(code)",
+        "Keep it in a safe place: it opens the vault if the key file is ever lost.",
+      ])
+    }
     say("The vault's recovery code, shown only now. Keep it in a safe place, not on this machine:")
     data(PrintableText.escaped(code))
     do { try Self.checkOutput() } catch {

@@ -9,7 +9,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let request = try? GitCredentialRequest(Array(bytes)) else { return 0 }
   _ = GitOperation.rejected(request)
   guard let lookup = GitLookup(request) else { return 0 }
-  let token = GitLookup.Token(
+  let token = HelperToken(
     accessToken: "secret-token", tokenType: "Bearer", expiresAt: 1_800_000_000,
     fingerprint: "sha256:00112233445566778899aabbccddeeff", username: nil)
   _ = lookup.secondQuestion(after: token)

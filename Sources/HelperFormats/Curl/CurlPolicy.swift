@@ -1,28 +1,27 @@
 import HTTPTerms
 
 /// What `oauthctl curl` lets through. Refusals say why; they all end with status 125 before anything was asked or sent.
-struct CurlPolicy: Sendable {
-  let arguments: CurlArguments
-  let anyHost: Bool
+package struct CurlPolicy: Sendable {
+  package let arguments: CurlArguments
+  package let anyHost: Bool
 
-  struct Refusal: Error, Equatable {
-    var why: String
-    var run: String?
+  package struct Refusal: Error, Equatable {
+    package var why: String
+    package var run: String?
 
     init(_ why: String, run: String? = nil) {
       self.why = why
       self.run = run
     }
+  }
 
-    /// What to do, with the account's name where it was given.
-    func step(_ account: String?) -> String? {
-      guard let run, let account else { return run }
-      return run.replacingFirst("--any-host NAME", with: "--any-host \(account)")
-    }
+  package init(arguments: CurlArguments, anyHost: Bool) {
+    self.arguments = arguments
+    self.anyHost = anyHost
   }
 
   /// The URLs, checked.
-  func urls() throws(Refusal) -> [CurlURL] {
+  package func urls() throws(Refusal) -> [CurlURL] {
     for option in arguments.options { try check(option) }
     guard !arguments.urls.isEmpty else { throw Refusal("no URL in curl's arguments", run: "oauthctl curl --help") }
     let globbing = !arguments.isOn("globoff")
@@ -34,7 +33,7 @@ struct CurlPolicy: Sendable {
 
   /// Whether nothing but this machine's own loopback may be spoken to, since what goes there is readable, or goes to
   /// whoever answers.
-  static func staysOnThisMachine(_ urls: [CurlURL], _ arguments: CurlArguments) -> Bool {
+  package static func staysOnThisMachine(_ urls: [CurlURL], _ arguments: CurlArguments) -> Bool {
     urls.contains { $0.origin.scheme == .http } || arguments.isOn("insecure") && urls.allSatisfy(\.origin.isLoopback)
   }
 
@@ -157,7 +156,7 @@ struct CurlPolicy: Sendable {
   }
 
   /// Whether a mark such as `:` or `@` is followed by a combining one: here the two are one character, and curl reads bytes.
-  static func hidesPunctuation(_ text: String) -> Bool {
+  package static func hidesPunctuation(_ text: String) -> Bool {
     text.contains { character in
       guard let first = character.utf8.first, character.utf8.count > 1, character != "\r\n" else { return false }
       let isLetterOrDigit = (0x30...0x39).contains(first) || (0x61...0x7A).contains(first | 0x20)
@@ -166,16 +165,18 @@ struct CurlPolicy: Sendable {
   }
 
   /// Whether a header line's field is Authorization.
-  static func isAuthorization(_ line: String) -> Bool { name(ofHeader: line) == "authorization" }
+  package static func isAuthorization(_ line: String) -> Bool { name(ofHeader: line) == "authorization" }
 
   /// The field of a header line, in lower case: of `Name: value`, `Name:` (removes it) and `Name;` (sends it empty).
   private static func name(ofHeader line: String) -> String {
-    String(line.prefix { $0 != ":" && $0 != ";" }).trimmed.lowercased()
+    let isEdge: (Character) -> Bool = { $0.isWhitespace || "\"'<>".contains($0) }
+    let name = line.prefix { $0 != ":" && $0 != ";" }.drop(while: isEdge).reversed().drop(while: isEdge).reversed()
+    return String(name).lowercased()
   }
 
   /// Whether a list of protocols allows none but https. curl begins each such list with all that it knows, whatever was
   /// said before: `-ftp` alone allows all the rest.
-  static func leavesOnlyHTTPS(_ list: String) -> Bool {
+  package static func leavesOnlyHTTPS(_ list: String) -> Bool {
     var isOnlyHTTPS = false
     for entry in list.split(separator: ",") {
       switch entry {
@@ -188,7 +189,7 @@ struct CurlPolicy: Sendable {
   }
 
   /// Why a request that got a 401 is not sent again; nil: it can be.
-  func obstacleToRetry(_ urls: [CurlURL]) -> String? {
+  package func obstacleToRetry(_ urls: [CurlURL]) -> String? {
     if urls.count > 1 || urls.contains(where: \.isGlob) { return "several URLs" }
     if arguments.isOn("parallel") { return "--parallel" }
     if arguments.has("continue-at") { return "--continue-at" }
@@ -200,7 +201,7 @@ struct CurlPolicy: Sendable {
   }
 
   /// Whether curl reads standard input, which then has to be kept for the second time.
-  var readsInput: Bool {
+  package var readsInput: Bool {
     arguments.options.contains { option in
       guard let value = option.value else { return false }
       switch option.name {
@@ -216,10 +217,10 @@ struct CurlPolicy: Sendable {
   }
 
   /// Whether curl writes the response body to standard output.
-  var writesBodyToOutput: Bool {
+  package var writesBodyToOutput: Bool {
     !arguments.has("output", "remote-name", "remote-name-all", "out-null")
   }
 
   /// Whether curl is told to show what it sends, the token too.
-  var showsToken: Bool { arguments.has("verbose", "trace", "trace-ascii") }
+  package var showsToken: Bool { arguments.has("verbose", "trace", "trace-ascii") }
 }

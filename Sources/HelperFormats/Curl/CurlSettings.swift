@@ -1,28 +1,32 @@
-import AgentWire
 import HTTPTerms
-import HelperFormats
 
 /// What curl is told by `--config` on an inherited descriptor.
-struct CurlSettings: Sendable {
-  var urls: [CurlURL]
+package struct CurlSettings: Sendable {
+  package var urls: [CurlURL]
   /// No proxy, whoever names it.
-  var staysOnThisMachine = false
+  package var staysOnThisMachine = false
   /// Standard output is a terminal and takes the body; curl itself sees a pipe.
-  var isInteractive: Bool
+  package var isInteractive: Bool
   /// Descriptor of the authority to trust, as PEM; nil for curl's own.
-  var authority: Int32?
+  package var authority: Int32?
   /// The user has an opinion on the progress meter.
-  var noticesProgress: Bool
+  package var noticesProgress: Bool
+
+  package init(
+    urls: [CurlURL], staysOnThisMachine: Bool = false, isInteractive: Bool, authority: Int32? = nil,
+    noticesProgress: Bool
+  ) {
+    self.urls = urls
+    self.staysOnThisMachine = staysOnThisMachine
+    self.isInteractive = isInteractive
+    self.authority = authority
+    self.noticesProgress = noticesProgress
+  }
 
   /// The configuration text. `headersPath` is where curl writes the response headers, nil for nowhere of ours.
-  func text(_ answer: TokenAnswer, headersPath: String?) throws(CommandError) -> String {
+  package func text(_ token: HelperToken, headersPath: String?) throws(HelperFormatError) -> String {
     let isLoopback = urls.contains { $0.origin.scheme == .http }
-    let header: String
-    do {
-      header = try AuthorizationHeader.curlConfig(tokenType: answer.tokenType, token: answer.accessToken)
-    } catch {
-      throw .local(error.message, run: "oauthctl status", status: 125)
-    }
+    let header = try AuthorizationHeader.curlConfig(tokenType: token.tokenType, token: token.accessToken)
     var lines = [
       Self.line("proto", isLoopback ? "=http,https" : "=https"),
       Self.line("proto-default", "https"),
@@ -42,10 +46,10 @@ struct CurlSettings: Sendable {
   }
 
   /// What has to count whatever was said before: a proxy for this machine's own loopback would get the token.
-  var lastWords: [String] { staysOnThisMachine ? ["--noproxy", "*"] : [] }
+  package var lastWords: [String] { staysOnThisMachine ? ["--noproxy", "*"] : [] }
 
   /// Variables that curl does not get, for the same reason: `http_proxy`, `ALL_PROXY` and the like.
-  func isLeftOut(_ variable: String) -> Bool { staysOnThisMachine && variable.lowercased().hasSuffix("_proxy") }
+  package func isLeftOut(_ variable: String) -> Bool { staysOnThisMachine && variable.lowercased().hasSuffix("_proxy") }
 
   /// `name = "value"`. No value of ours holds a line end.
   private static func line(_ name: String, _ value: String) -> String {

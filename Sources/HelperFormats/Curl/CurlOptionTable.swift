@@ -1,8 +1,8 @@
 /// Which of curl's options take a value: just enough of its grammar to find the URLs (curl 7.88 to 8.x). An option that
 /// is not here is refused: its next word could be a URL or a secret.
-enum CurlOptionTable {
+package enum CurlOptionTable {
   /// Long options with a value.
-  static let withValue = Set(
+  package static let withValue = Set(
     """
     abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config connect-timeout connect-to
     continue-at cookie cookie-jar create-file-mode crlfile curves data data-ascii data-binary data-raw data-urlencode
@@ -22,7 +22,7 @@ enum CurlOptionTable {
     """.split(whereSeparator: \.isWhitespace).map(String.init))
 
   /// Long options without a value. Most have a `--no-` form too.
-  static let flags = Set(
+  package static let flags = Set(
     """
     alpn anyauth append basic ca-native cert-status compressed compressed-ssh create-dirs crlf digest disable
     disable-eprt disable-epsv disallow-username-in-url doh-cert-status doh-insecure dump-ca-embed environment eprt epsv
@@ -41,7 +41,7 @@ enum CurlOptionTable {
     """.split(whereSeparator: \.isWhitespace).map(String.init))
 
   /// Short options, as the long ones they mean.
-  static let short: [Character: String] = [
+  package static let short: [Character: String] = [
     "a": "append", "A": "user-agent", "b": "cookie", "B": "use-ascii", "c": "cookie-jar", "C": "continue-at",
     "d": "data", "D": "dump-header", "e": "referer", "E": "cert", "f": "fail", "F": "form", "g": "globoff", "G": "get",
     "H": "header", "i": "include", "I": "head", "j": "junk-session-cookies", "J": "remote-header-name",
@@ -53,11 +53,11 @@ enum CurlOptionTable {
     ":": "next", "0": "http1.0", "1": "tlsv1", "2": "sslv2", "3": "sslv3", "4": "ipv4", "6": "ipv6",
   ]
 
-  enum Shape: Equatable { case value, flag }
+  package enum Shape: Equatable { case value, flag }
 
   /// The shape of a long option by its whole name, without `--`. Abbreviations are not resolved: what they mean
   /// differs between versions of curl.
-  static func shape(of name: String) -> Shape? {
+  package static func shape(of name: String) -> Shape? {
     if withValue.contains(name) { return .value }
     if flags.contains(name) { return .flag }
     if name.hasPrefix("no-"), flags.contains(String(name.dropFirst(3))) { return .flag }

@@ -1,19 +1,19 @@
-import HTTPTerms
+package import HTTPTerms
 
 /// A URL operand, read more strictly than curl reads it: whatever two parsers could understand differently is refused,
 /// so that the host that was checked is the host that gets the token.
-struct CurlURL: Sendable, Equatable {
-  let origin: Origin
+package struct CurlURL: Sendable, Equatable {
+  package let origin: Origin
   /// Whether curl makes several transfers of it (`{a,b}`, `[1-9]`).
-  let isGlob: Bool
+  package let isGlob: Bool
 
   /// As written, where it is sure to mean the same to two readers; else empty.
   private let path: String
 
   /// What the agent is told: the path tells accounts of one host apart. The query is none of its business.
-  var place: String { origin.description + (path.isEmpty ? "/" : path) }
+  package var place: String { origin.description + (path.isEmpty ? "/" : path) }
 
-  enum Refusal: Error, Equatable {
+  package enum Refusal: Error, Equatable {
     case scheme(String)
     case plainText(String)
     case userInfo
@@ -23,7 +23,7 @@ struct CurlURL: Sendable, Equatable {
   /// Reads an operand; `globbing` is false after `--globoff`.
   ///
   /// - Throws: `Refusal` for what is not surely a host that may get a token.
-  init(_ text: String, globbing: Bool) throws(Refusal) {
+  package init(_ text: String, globbing: Bool) throws(Refusal) {
     // curl is told --proto-default https, so that this guess and its own agree.
     let (scheme, rest) = splitScheme(text) ?? ("https", text[...])
     guard let known = Origin.Scheme(rawValue: scheme) else { throw .scheme(scheme) }

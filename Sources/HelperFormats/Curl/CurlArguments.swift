@@ -1,28 +1,28 @@
 /// curl's command line, read just enough: the URLs, what would carry or leak credentials, and what stands in the way of
 /// sending the request a second time.
-struct CurlArguments: Sendable, Equatable {
-  struct Option: Sendable, Equatable {
+package struct CurlArguments: Sendable, Equatable {
+  package struct Option: Sendable, Equatable {
     /// The long name.
-    var name: String
-    var value: String?
+    package var name: String
+    package var value: String?
   }
 
   /// As typed, without `-D` and its value when `dumpHeader` holds it.
-  var words: [String] = []
-  var options: [Option] = []
+  package var words: [String] = []
+  package var options: [Option] = []
   /// Operands and the values of `--url`.
-  var urls: [String] = []
+  package var urls: [String] = []
   /// Where in `words` the `--` stands that ends the options.
   private var endOfOptions: Int?
   /// File of the last `-D`, `-` for standard output.
-  var dumpHeader: String?
+  package var dumpHeader: String?
 
-  enum Refusal: Error, Equatable {
+  package enum Refusal: Error, Equatable {
     case unknownOption(String)
     case missingValue(String)
   }
 
-  init(_ arguments: [String]) throws(Refusal) {
+  package init(_ arguments: [String]) throws(Refusal) {
     var index = 0
     var optionsEnded = false
     func value(_ option: String) throws(Refusal) -> String {
@@ -85,28 +85,28 @@ struct CurlArguments: Sendable, Equatable {
     if let value { words.append(value) }
   }
 
-  func has(_ names: String...) -> Bool {
+  package func has(_ names: String...) -> Bool {
     options.contains {
       names.contains($0.name) || names.contains($0.name.hasPrefix("expand-") ? String($0.name.dropFirst(7)) : $0.name)
     }
   }
 
   /// The first option of a set, by its long name; flags count where they are on.
-  func first(of names: Set<String>) -> String? {
+  package func first(of names: Set<String>) -> String? {
     names.sorted().first { CurlOptionTable.shape(of: $0) == .flag ? isOn($0) : has($0) }
   }
 
   /// `words` with further options behind all others, where the last one counts.
-  func words(andLast more: [String]) -> [String] {
+  package func words(andLast more: [String]) -> [String] {
     var words = words
     words.insert(contentsOf: more, at: endOfOptions ?? words.count)
     return words
   }
 
   /// The state of a flag that has a `--no-` form; the last one counts.
-  func isOn(_ name: String) -> Bool {
+  package func isOn(_ name: String) -> Bool {
     options.last { $0.name == name || $0.name == "no-" + name }?.name == name
   }
 
-  func values(_ name: String) -> [String] { options.filter { $0.name == name }.compactMap(\.value) }
+  package func values(_ name: String) -> [String] { options.filter { $0.name == name }.compactMap(\.value) }
 }

@@ -1,31 +1,31 @@
 /// curl's options by what they mean for the question who gets the token.
-enum CurlOptionEffects {
+package enum CurlOptionEffects {
   /// They choose which machine is spoken to, whatever host the URL names. TLS with curl's own authorities still finds out;
   /// plain http and a check that was taken away do not.
-  static let moveConnection: Set<String> = [
+  package static let moveConnection: Set<String> = [
     "abstract-unix-socket", "alt-svc", "connect-to", "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr", "dns-servers",
     "doh-url", "hsts", "interface", "preproxy", "proxy", "proxy1.0", "proxytunnel", "resolve", "socks4", "socks4a",
     "socks5", "socks5-hostname", "unix-socket",
   ]
 
   /// They choose whose word is taken for who a server is.
-  static let chooseTrust: Set<String> = ["cacert", "capath", "tlsauthtype", "tlspassword", "tlsuser"]
+  package static let chooseTrust: Set<String> = ["cacert", "capath", "tlsauthtype", "tlspassword", "tlsuser"]
 
   /// With one of them the user has said whom to trust.
-  static let sayTrust = chooseTrust.union(["ca-native", "insecure"])
+  package static let sayTrust = chooseTrust.union(["ca-native", "insecure"])
 
   /// Their values are a body, or a text for the output: line ends are theirs. Of all others they would end up inside the
   /// head of the request.
-  static let freeText: Set<String> = [
+  package static let freeText: Set<String> = [
     "data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "form", "form-string", "json", "url-query",
     "write-out",
   ]
 
   /// Header fields that only the account, or only the URL, may set.
-  static func isReserved(header name: String) -> Bool { ["authorization", "host", ""].contains(name) }
+  package static func isReserved(header name: String) -> Bool { ["authorization", "host", ""].contains(name) }
 
   /// A method is a token (RFC 9110 §9.1): a blank in it would begin the request's target.
-  static func isMethod(_ text: String) -> Bool {
+  package static func isMethod(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy { byte in
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
@@ -33,7 +33,7 @@ enum CurlOptionEffects {
   }
 
   /// A path, or `*`: the absolute form names a host, and that is believed before the Host field (RFC 9112 §3.2.2).
-  static func isTarget(_ text: String) -> Bool {
+  package static func isTarget(_ text: String) -> Bool {
     text == "*" || text.hasPrefix("/") && text.utf8.allSatisfy { (0x21...0x7E).contains($0) || $0 >= 0x80 }
   }
 }

@@ -1,0 +1,137 @@
+import AgentWire
+import Glibc
+import HelperFormats
+
+/// Answers one call of a program that runs a helper: the format is its dialect's, the tokens are the agent's.
+struct HelperRun {
+  /// Longest wait for a token that lives long enough, when there is one that lives shorter.
+  static let betterTokenMilliseconds = 5_000
+  /// Longest wait to tell of a rejected token: the program waits too, and it has failed already.
+  static let rejectionMilliseconds = 2_000
+
+  let bench: Workbench
+  /// `--account`: whose token, whatever else fits.
+  var account: String?
+  /// Whether a server (`https://host:port`) was set up for this helper: nothing is to be asked for it at a prompt.
+  var isSetUp: @Sendable (String) -> Bool
+  /// How this program is told which account of a server is meant.
+  var advice: @Sendable (AccountChoice, _ origin: String) -> String
+
+  /// Names among which a person has to choose, and why.
+  struct AccountChoice: Sendable {
+    var names: [String]
+    /// The name that was given is nobody's.
+    var isUnknown: Bool
+  }
+
+  /// Reads the program's input for the operations that have one, and answers. An operation of a newer program is ignored
+  /// without a word.
+  ///
+  /// - Throws: `CommandError.local` for an input that cannot be read.
+  func run<D: HelperDialect>(_ dialect: D.Type, _ operation: D.Operation?) throws(CommandError) {
+    guard let operation else { return }
+    switch try call(dialect, operation) {
+    case .ignored: break
+    case .told(let text): bench.terminal.write(text)
+    case .lookup(let lookup):
+      let reply = reply(to: lookup, validitySeconds: D.validitySeconds)
+      if let note = reply.note { bench.terminal.warn(note) }
+      bench.terminal.write(reply.output)
+    case .rejection(let rejection): tell(rejection)
+    }
+  }
+
+  private func call<D: HelperDialect>(
+    _ dialect: D.Type, _ operation: D.Operation
+  ) throws(CommandError) -> HelperCall<D.Lookup> {
+    var input: [UInt8] = []
+    if D.hasInput(operation) {
+      guard let read = FileBytes.readToBlankLine(from: STDIN_FILENO, limit: D.inputLimit) else {
+        throw .local("\(D.caller)'s request is longer than \(D.inputLimit) bytes", run: nil, status: 1)
+      }
+      input = read
+    }
+    do {
+      return try D.call(operation, account: account, input: input)
+    } catch {
+      throw .local("\(D.caller)'s request cannot be read: \(error.message)", run: nil, status: 1)
+    }
+  }
+
+  /// `validitySeconds`: how long the token should live at least.
+  func reply(to lookup: some HelperLookup, validitySeconds: Int) -> HelperReply {
+    let isSetUp: () -> Bool = { self.isSetUp(lookup.origin) }
+    do throws(CommandError) {
+      var token = try ask(lookup.question)
+      let second = lookup.secondQuestion(after: token)
+      if let second { token = try ask(second) } else { token = better(token, validitySeconds, for: lookup.question) }
+      do throws(HelperFormatError) {
+        return try lookup.answer(token, isSecond: second != nil, isSetUp: isSetUp())
+      } catch {
+        return lookup.answer(.other(error.message), isSetUp: isSetUp())
+      }
+    } catch {
+      return lookup.answer(failure(error, at: lookup.origin), isSetUp: isSetUp())
+    }
+  }
+
+  /// Only the access token is marked, and only if it is the one that was tried. No agent is started for it.
+  private func tell(_ rejection: HelperRejection) {
+    let question = TokenReject(
+      account: account, url: rejection.url, username: rejection.username,
+      rejected: RejectedToken(token: rejection.token))
+    guard let answer = try? bench.agent.tell(question, timeoutMilliseconds: Self.rejectionMilliseconds),
+      answer.result == .kept
+    else { return }
+    bench.terminal.warn(rejection.noteIfKept)
+  }
+
+  private func ask(_ question: HelperQuestion) throws(CommandError) -> HelperToken {
+    var request = TokenGet(account: question.account, url: question.url, username: question.username)
+    if let fingerprint = question.rejected { request.rejected = RejectedToken(fingerprint: fingerprint) }
+    return HelperToken(try bench.agent.token(request))
+  }
+
+  /// A token that lives long enough for the program, where the server gives one in time; else `token`.
+  private func better(_ token: HelperToken, _ seconds: Int, for question: HelperQuestion) -> HelperToken {
+    guard question.rejected == nil, let left = token.expiresInSeconds, left < seconds else { return token }
+    var request = TokenGet(account: token.account, url: question.url)
+    request.minValiditySeconds = seconds
+    request.bestEffort = true
+    request.timeoutMilliseconds = Self.betterTokenMilliseconds
+    guard var longer = (try? bench.agent.token(request)).map(HelperToken.init) else { return token }
+    longer.warning = token.warning
+    return longer
+  }
+
+  /// What a failure means to the program. `origin` is the server, for advice that a person can follow there.
+  func failure(_ error: CommandError, at origin: String) -> HelperFailure {
+    var error = error
+    if case .agent(var failure, let account) = error, let names = failure.accounts,
+      [.accountAmbiguous, .accountUnknown].contains(failure.kind)
+    {
+      failure.hint = advice(AccountChoice(names: names, isUnknown: failure.kind == .accountUnknown), origin)
+      error = .agent(failure, account: account)
+    }
+    let line = (error.sentence ?? "") + (error.nextStep.map { "; \(Terminal.stepLine($0))" } ?? "")
+    guard case .agent(let failure, _) = error else { return .other(line) }
+    switch failure.kind {
+    case .accountUnknown: return failure.accounts == nil ? .notOurs(line) : .needsPerson(line)
+    case .badRequest, .notPermitted: return .notOurs(line)
+    case .accountAmbiguous, .clientRejected: return .needsPerson(line)
+    case .unsupportedMethod, .unsupportedParameter, .internal, .definitionChanged, .configInvalid, .loginRequired,
+      .loginPending, .loginCancelled, .serverRefused, .vaultLocked, .keyMissing, .vaultInUse, .vaultDamaged,
+      .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged, .rateLimited, .overloaded:
+      return failure.kind.needsInteraction ? .needsPerson(line) : .other(line)
+    }
+  }
+}
+
+extension HelperToken {
+  init(_ answer: TokenAnswer) {
+    self.init(
+      accessToken: answer.accessToken, tokenType: answer.tokenType, expiresAt: answer.expiresAt,
+      expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: answer.gitUsername,
+      account: answer.account, warning: answer.warning)
+  }
+}
