@@ -151,7 +151,7 @@ struct TLSAndProxyTests {
       server.stop()
     }
     let outcome = await fetch.perform(post(server.url), route: HTTPRoute(proxy: "http://127.0.0.1:\(proxy.port)"))
-    #expect(Verdict(outcome) == .answered(200))
+    #expect(Verdict(outcome) == .answered(200), "\(outcome)")
     #expect(proxy.connections == 0)
   }
 }
