@@ -8,6 +8,8 @@ package enum Method: String, CaseIterable, Sendable {
   case loginWait = "login.wait"
   case loginComplete = "login.complete"
   case loginCancel = "login.cancel"
+  case serverFind = "server.find"
+  case clientRegister = "client.register"
   case accountCheck = "account.check"
   case accountList = "account.list"
   case accountShow = "account.show"
@@ -34,8 +36,8 @@ package enum Method: String, CaseIterable, Sendable {
   /// it once leaves.
   package var isRepeatable: Bool {
     switch self {
-    case .loginComplete, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
-    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .accountCheck,
+    case .loginComplete, .clientRegister, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
+    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind, .accountCheck,
       .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
       .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot, .vaultBackup, .vaultCheck,
       .vaultAcceptRollback, .eventsSubscribe:

@@ -148,6 +148,8 @@ package struct AgentRouter: LineResponder {
     case .loginWait: return try await reply(LoginWait.self, logins.wait)
     case .loginComplete: return try await reply(LoginComplete.self, logins.complete)
     case .loginCancel: return try await reply(LoginCancel.self, logins.cancel)
+    case .serverFind: return try await reply(ServerFind.self, service.find)
+    case .clientRegister: return try await reply(ClientRegister.self, service.register)
     case .accountCheck: return try await reply(AccountCheck.self, service.check)
     case .accountList: return try await reply(AccountList.self, list)
     case .accountShow: return try await reply(AccountShow.self, service.show)

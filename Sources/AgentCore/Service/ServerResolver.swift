@@ -64,10 +64,10 @@ package struct ServerResolver: Sendable {
       authorizationObstacle: metadata.authorizationObstacle,
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
       offersOfflineAccess: metadata.scopesSupported?.contains(AccountDefinition.offlineAccess) ?? false,
-      discovery: kind.rawValue)
+      discovery: kind.name)
   }
 
-  private func discover(
+  func discover(
     _ definition: AccountDefinition, now: Moment
   ) async throws(AgentFailure) -> (ServerMetadata, MetadataKind) {
     let issuer: Issuer

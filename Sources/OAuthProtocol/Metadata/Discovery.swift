@@ -2,7 +2,7 @@ import Sealing
 
 /// Finding a server's metadata: which requests in which order, and what their answers mean. A value; the caller sends.
 ///
-/// RFC 8414 is asked first, then OpenID Connect. A document that is there and wrong does not end the search (some
+/// RFC 8414 is asked first, then OpenID Connect in both places. A document that is there and wrong does not end the search (some
 /// servers answer the first place for another tenant), but its refusal is what a failed search reports.
 package struct Discovery: Sendable {
   package enum Step: Sendable {
@@ -13,10 +13,13 @@ package struct Discovery: Sendable {
   }
 
   private let issuer: Issuer
-  private var remaining = MetadataKind.allCases
+  private var remaining: [MetadataKind]
   private var problems: [(kind: MetadataKind, problem: DiscoveryFailure.Problem)] = []
 
-  package init(issuer: Issuer) { self.issuer = issuer }
+  package init(issuer: Issuer) {
+    self.issuer = issuer
+    remaining = issuer.places
+  }
 
   /// The first request.
   package var first: HTTPRequest { request(.oauth) }

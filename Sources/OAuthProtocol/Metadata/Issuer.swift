@@ -31,15 +31,24 @@ package struct Issuer: Sendable, Hashable, CustomStringConvertible {
     let path = url.path.hasSuffix("/") ? url.path.dropLast() : url.path[...]
     switch kind {
     case .oauth: return trimmed.dropLast(path.count) + "/.well-known/oauth-authorization-server" + path
+    case .insertedOpenID: return trimmed.dropLast(path.count) + "/.well-known/openid-configuration" + path
     case .openID: return trimmed + "/.well-known/openid-configuration"
     }
   }
+
+  /// The places in the order to ask them. Without a path the two of OpenID Connect are one.
+  var places: [MetadataKind] { url.path.count > 1 ? [.oauth, .insertedOpenID, .openID] : [.oauth, .openID] }
 }
 
-/// The two places of metadata.
-package enum MetadataKind: String, Sendable, CaseIterable {
+/// The places of metadata.
+package enum MetadataKind: Sendable {
   /// RFC 8414 §3.1: inserted between host and path.
-  case oauth = "OAuth metadata"
+  case oauth
+  /// RFC 8414 §5: OpenID Connect's name, inserted between host and path.
+  case insertedOpenID
   /// OpenID Connect Discovery §4: appended to the path.
-  case openID = "OpenID discovery"
+  case openID
+
+  /// As people and callers are told.
+  package var name: String { self == .oauth ? "OAuth metadata" : "OpenID discovery" }
 }

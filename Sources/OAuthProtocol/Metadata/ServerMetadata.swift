@@ -9,6 +9,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package var revocationEndpoint: WebURL?
   package var deviceAuthorizationEndpoint: WebURL?
   package var introspectionEndpoint: WebURL?
+  /// RFC 7591 §3
+  package var registrationEndpoint: WebURL?
   /// Nil: not told.
   package var codeChallengeMethodsSupported: [String]?
   package var tokenEndpointAuthMethodsSupported: [String]?
@@ -24,7 +26,7 @@ package struct ServerMetadata: Sendable, Equatable {
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
     deviceAuthorizationEndpoint: WebURL? = nil, introspectionEndpoint: WebURL? = nil,
-    codeChallengeMethodsSupported: [String]? = nil, tokenEndpointAuthMethodsSupported: [String]? = nil,
+    registrationEndpoint: WebURL? = nil, codeChallengeMethodsSupported: [String]? = nil, tokenEndpointAuthMethodsSupported: [String]? = nil,
     grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
     authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
     requireSignedRequestObject: Bool = false
@@ -35,6 +37,7 @@ package struct ServerMetadata: Sendable, Equatable {
     self.revocationEndpoint = revocationEndpoint
     self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
     self.introspectionEndpoint = introspectionEndpoint
+    self.registrationEndpoint = registrationEndpoint
     self.codeChallengeMethodsSupported = codeChallengeMethodsSupported
     self.tokenEndpointAuthMethodsSupported = tokenEndpointAuthMethodsSupported
     self.grantTypesSupported = grantTypesSupported
@@ -92,6 +95,7 @@ extension ServerMetadata {
       revocationEndpoint: try endpoint("revocation_endpoint"),
       deviceAuthorizationEndpoint: try endpoint("device_authorization_endpoint"),
       introspectionEndpoint: try endpoint("introspection_endpoint"),
+      registrationEndpoint: try endpoint("registration_endpoint"),
       codeChallengeMethodsSupported: try Self.list("code_challenge_methods_supported", in: body),
       tokenEndpointAuthMethodsSupported: try Self.list("token_endpoint_auth_methods_supported", in: body),
       grantTypesSupported: try Self.list("grant_types_supported", in: body),
@@ -104,7 +108,7 @@ extension ServerMetadata {
 
   private static let endpointNames = [
     "authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_authorization_endpoint",
-    "introspection_endpoint",
+    "introspection_endpoint", "registration_endpoint",
   ]
 
   private static func endpoint(

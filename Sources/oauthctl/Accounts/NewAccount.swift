@@ -55,10 +55,13 @@ struct NewAccount: Sendable, Equatable {
   }
 
   /// An issuer as typed: without a scheme it is https, and of the place of its metadata, copied from a browser, it is what
-  /// that was made from (RFC 8414 §3, OpenID Connect Discovery §4).
+  /// that was made from (RFC 8414 §3, OpenID Connect Discovery §4, RFC 9728 §3).
   static func issuer(typed: String) -> String {
     var issuer = typed.contains("://") ? typed : "https://" + typed
-    for place in ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"] {
+    for place in [
+      "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
+      "/.well-known/oauth-protected-resource",
+    ] {
       guard let found = issuer.range(ofText: place) else { continue }
       let path = issuer[found.upperBound...]
       // The older place stands behind the issuer's path, the newer one before it.

@@ -6,15 +6,20 @@ import SystemFacts
 
 struct LoginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "login", abstract: "Logs in; with an issuer it makes the account first.",
+    commandName: "login", abstract: "Logs in; with a URL it makes the account first.",
     discussion: """
-      Example: oauthctl login work https://gitlab.example.com --client-id 3fa9 --scope read_repository
+      The URL is that of an authorization server, of an MCP server or of anything else that names its authorization server \
+      (RFC 9728). Without --client-id a client is registered there, where the server does that (RFC 7591).
+      Example: oauthctl login https://mcp.example.com/mcp
+               oauthctl login work https://gitlab.example.com --client-id 3fa9 --scope read_repository
       Later:   oauthctl login work
       """)
 
-  @Argument(help: "Account name. May be left out where there is one account.", completion: .accountName)
+  @Argument(
+    help: "Account name. May be left out where there is one account, and before a URL, whose host is the name then.",
+    completion: .accountName)
   var name: String?
-  @Argument(help: "URL of the authorization server: makes accounts.d/NAME.toml.") var issuer: String?
+  @Argument(help: "URL of the server to log in at or for: makes accounts.d/NAME.toml.") var issuer: String?
   @OptionGroup var options: LoginOptions
   @OptionGroup var verbosity: Verbosity
 
@@ -29,13 +34,42 @@ struct LoginCommand: ParsableCommand {
       )
     }
     try options.checkTimeout()
+    if issuer == nil, let url = name, url.contains("://"), let account = ServerFinding.name(for: url) {
+      var command = self
+      (command.name, command.issuer) = (account, url)
+      return try command.run(bench)
+    }
     if let error = misplacedServer { throw error }
+    if let typed = issuer, options.isSilentAboutClient {
+      let account = try accountName(bench, isNew: true)
+      let finding = ServerFinding(
+        bench: bench, account: account, url: NewAccount.issuer(typed: typed), workingFolder: Self.workingFolder)
+      guard let found = try finding.find(options) else {
+        return try logIn(bench, account, try known(bench, account), isNew: false)
+      }
+      var command = self
+      (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
+      return try command.make(bench, registeredSecret: found.clientSecret)
+    }
+    try make(bench, registeredSecret: nil)
+  }
+
+  /// Makes the account, where one is described, and logs in.
+  private func make(_ bench: Workbench, registeredSecret: String?) throws(CommandError) {
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(bench, isNew: new != nil)
     guard let new else { return try logIn(bench, account, try known(bench, account), isNew: false) }
     var creation = try AccountCreation(bench: bench, name: account, replace: options.replace)
     do throws(CommandError) {
-      try logIn(bench, account, try creation.create(new), isNew: creation.isFirst)
+      var check = try creation.create(new)
+      if let registeredSecret {
+        try VaultCreation(bench: bench).createIfAbsent()
+        _ = try bench.agent.ask(
+          SecretSet(account: account, kind: .clientSecret, value: registeredSecret, secretPlace: check.secretPlace),
+          about: account)
+        check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
+      }
+      try logIn(bench, account, check, isNew: creation.isFirst)
     } catch {
       throw creation.takingBack(
         // A time that was too short once would be so again.

@@ -45,6 +45,10 @@ struct LoginOptions: ParsableArguments {
     name: .customLong("device-authorization-endpoint"), help: "For --device, where the server's metadata leaves it out."
   )
   var deviceAuthorizationEndpoint: String?
+  @Flag(
+    name: .customLong("allow-no-pkce-metadata"),
+    help: "Logs in for a resource whose server does not say that it knows PKCE.")
+  var allowNoPKCEMetadata = false
   @Option(help: "Your name at the server, for the password grant.")
   var username: String?
   @Option(help: "Resource the token is for (RFC 8707); repeatable.")
@@ -93,6 +97,12 @@ struct LoginOptions: ParsableArguments {
 }
 
 extension LoginOptions {
+  /// Whether nothing is said of the client, and nothing of the endpoints: what one needs is to be found by the URL alone.
+  var isSilentAboutClient: Bool {
+    clientID == nil && tokenEndpoint == nil && authorizationEndpoint == nil && !clientSecretFromInput
+      && (grant == nil || device)
+  }
+
   func checkTimeout() throws(CommandError) {
     guard let timeout, !(1...86_400).contains(timeout) else { return }
     throw .usage("--timeout \(timeout): seconds, 1 to 86400", run: nil)

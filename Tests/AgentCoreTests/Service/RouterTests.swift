@@ -57,6 +57,7 @@ struct RouterTests {
       .loginStart: #"{"request_id":"a","account":"work"}"#, .loginWait: #"{"login_id":"none"}"#,
       .loginComplete: #"{"login_id":"none","redirect_url":"http://127.0.0.1/"}"#,
       .loginCancel: #"{"login_id":"none"}"#, .accountCheck: #"{"account":"work"}"#,
+      .serverFind: #"{"account":"work","definition":"x"}"#, .clientRegister: #"{"account":"work","definition":"x"}"#,
       .accountShow: #"{"account":"work"}"#, .accountForget: #"{"account":"work"}"#,
       .accountAccept: #"{"account":"work"}"#, .secretSet: #"{"account":"work","kind":"client_secret","value":"x"}"#,
       .secretForget: #"{"account":"work","kind":"client_secret"}"#, .logout: #"{"account":"work"}"#,

@@ -38,11 +38,18 @@ import Testing
     var discovery = Discovery(issuer: issuer)
     #expect(discovery.first.url == oauth)
     #expect(discovery.first.method == .get)
-    guard case .ask(let second) = discovery.judge(.answered(answer(404, "")), now: 0) else {
-      Issue.record("no second request")
+    let others = [issuer.metadataURL(.insertedOpenID), openID]
+    for next in issuer.url.path.count > 1 ? others : [openID] {
+      guard case .ask(let request) = discovery.judge(.answered(answer(404, "")), now: 0) else {
+        Issue.record("no request to \(next)")
+        return
+      }
+      #expect(request.url == next)
+    }
+    guard case .failed = discovery.judge(.answered(answer(404, "")), now: 0) else {
+      Issue.record("one request too many")
       return
     }
-    #expect(second.url == openID)
   }
 
   @Test(

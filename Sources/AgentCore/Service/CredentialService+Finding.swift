@@ -1,0 +1,100 @@
+package import AgentWire
+import HTTPTerms
+import OAuthProtocol
+import Sealing
+
+/// What is needed to make an account of nothing but a URL: the server behind it, and a client there.
+extension CredentialService {
+  /// Milliseconds for one request of a search, which has many of them while a person waits.
+  private static let searchTimeoutMilliseconds = 10_000
+
+  package func find(_ request: ServerFind) async throws(AgentFailure) -> ServerFindAnswer {
+    let definition = try await readDefinition(request.account, request.definition)
+    var search: ServerSearch
+    do { search = try ServerSearch(definition.issuer) } catch {
+      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
+    }
+    let route = Self.searchRoute(definition)
+    // What a URL says of itself is nothing that other accounts have to hear.
+    let transport = HeardTransport(service: self, account: nil)
+    var next = search.first
+    while true {
+      switch search.judge(await transport.perform(next, route: route), now: Int64(time.now().wallSeconds)) {
+      case .ask(let request): next = request
+      case .found(let found): return ServerFindAnswer(found)
+      case .failed(let failure):
+        let text = "\(definition.name): \(failure.description)"
+        if let reason = failure.unreachable { throw AgentFailure.login(reason, text) }
+        throw AgentFailure(
+          failure.isTransient ? .unavailable : .configInvalid, text,
+          hint: failure.isTransient ? nil : "check the address, or name the issuer, or --authorization-endpoint and "
+            + "--token-endpoint")
+      }
+    }
+  }
+
+  package func register(_ request: ClientRegister) async throws(AgentFailure) -> ClientRegisterAnswer {
+    let definition = try await readDefinition(request.account, request.definition)
+    let transport = HeardTransport(service: self, account: nil)
+    let server = try await ServerResolver(transport: transport)
+      .discover(definition, now: time.now()).0
+    guard let endpoint = server.registrationEndpoint else {
+      throw AgentFailure(
+        .configInvalid, "\(definition.name): \(definition.issuer) registers no clients by itself",
+        hint: "register one there, then name it: --client-id ID")
+    }
+    let registration = ClientRegistration(
+      endpoint: endpoint, redirectURI: definition.redirectURI,
+      isForDevices: definition.grant == .deviceCode, scope: definition.scope)
+    let outcome = await transport.perform(registration.httpRequest(), route: Self.searchRoute(definition))
+    let answer: HTTPAnswer
+    switch outcome {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      throw AgentFailure.login(failure, "\(definition.name): no client was registered: \(failure.message)")
+    case .answered(let found): answer = found
+    }
+    do throws(RegistrationRefusal) {
+      let client = try RegisteredClient(judging: answer, of: registration)
+      return ClientRegisterAnswer(
+        clientID: client.id, clientSecret: client.secret?.withBytes { String(decoding: $0, as: UTF8.self) },
+        clientAuthentication: client.authentication.flatMap(ClientAuthenticationMethod.init(rawValue:))?.rawValue)
+    } catch {
+      throw AgentFailure(
+        error.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(error)",
+        hint: error.isTransient ? nil : "register a client there yourself, then name it: --client-id ID")
+    }
+  }
+
+  private func readDefinition(_ name: String, _ text: String) async throws(AgentFailure) -> AccountDefinition {
+    switch await configuration.definition(name: name, text: text) {
+    case .success(let definition): return definition
+    case .failure(let found):
+      throw AgentFailure(.configInvalid, "\(name): \(found.problems.first?.reason ?? "the definition cannot be used")")
+    }
+  }
+
+  private static func searchRoute(_ definition: AccountDefinition) -> HTTPRoute {
+    HTTPRoute(
+      authority: NamedAuthority(
+        file: definition.certificateAuthorityFile, digest: definition.certificateAuthorityDigest),
+      proxy: definition.proxy, timeoutMilliseconds: searchTimeoutMilliseconds)
+  }
+}
+
+extension ServerFindAnswer {
+  fileprivate init(_ found: ServerSearch.Found) {
+    let server = found.metadata
+    var scope = found.scope
+    // Without it many servers give no refresh token; only those that list it know it (OpenID Connect Core §11).
+    if !scope.isEmpty, !scope.contains(AccountDefinition.offlineAccess),
+      server.scopesSupported?.contains(AccountDefinition.offlineAccess) == true
+    {
+      scope.append(AccountDefinition.offlineAccess)
+    }
+    self.init(
+      issuer: server.issuer?.text ?? "", discovery: found.kind.name, resource: found.resource?.text, scope: scope,
+      registers: server.registrationEndpoint != nil,
+      listsPKCE: server.codeChallengeMethodsSupported?.contains("S256") == true,
+      deviceFlow: server.deviceAuthorizationEndpoint != nil)
+  }
+}

@@ -1,0 +1,90 @@
+/// `server.find`: where one logs in for a URL. Changes nothing, and sends no secret.
+package struct ServerFind: RequestParameters, Equatable {
+  package typealias Answer = ServerFindAnswer
+  package static let method = Method.serverFind
+
+  package var account: String
+  /// TOML text as of an account's file: `issuer` is the URL to begin with, `client_id` is not looked at.
+  package var definition: String
+
+  package init(account: String, definition: String) {
+    self.account = account
+    self.definition = definition
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account, definition }
+}
+
+package struct ServerFindAnswer: Codable, Sendable, Equatable {
+  /// As the server spells it.
+  package var issuer: String
+  /// `OAuth metadata` or `OpenID discovery`.
+  package var discovery: String
+  /// The protected resource that the URL belongs to (RFC 9728); nil: it is the issuer's.
+  package var resource: String?
+  /// What to ask for there; empty: the server decides.
+  package var scope: [String]
+  /// Whether clients can be registered (RFC 7591).
+  package var registers: Bool
+  /// Whether its metadata lists S256 (RFC 7636).
+  package var listsPKCE: Bool
+  package var deviceFlow: Bool
+
+  package init(
+    issuer: String, discovery: String, resource: String? = nil, scope: [String] = [], registers: Bool = false,
+    listsPKCE: Bool = false, deviceFlow: Bool = false
+  ) {
+    self.issuer = issuer
+    self.discovery = discovery
+    self.resource = resource
+    self.scope = scope
+    self.registers = registers
+    self.listsPKCE = listsPKCE
+    self.deviceFlow = deviceFlow
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case issuer, discovery, resource, scope, registers
+    case listsPKCE = "lists_pkce"
+    case deviceFlow = "device_flow"
+  }
+}
+
+/// `client.register`: has the issuer of a definition register a public client (RFC 7591). Keeps nothing.
+package struct ClientRegister: RequestParameters, Equatable {
+  package typealias Answer = ClientRegisterAnswer
+  package static let method = Method.clientRegister
+
+  package var account: String
+  /// TOML text as of an account's file; `client_id` is not looked at. Its `redirect_uri` is registered.
+  package var definition: String
+
+  package init(account: String, definition: String) {
+    self.account = account
+    self.definition = definition
+  }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case account, definition }
+}
+
+package struct ClientRegisterAnswer: Codable, Sendable, Equatable {
+  package var clientID: String
+  /// For `secret.set`; some servers give one although none was asked for.
+  package var clientSecret: String?
+  /// `none`, `client_secret_basic` or `client_secret_post`; nil: not told.
+  package var clientAuthentication: String?
+
+  package init(clientID: String, clientSecret: String? = nil, clientAuthentication: String? = nil) {
+    self.clientID = clientID
+    self.clientSecret = clientSecret
+    self.clientAuthentication = clientAuthentication
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case clientID = "client_id"
+    case clientSecret = "client_secret"
+    case clientAuthentication = "client_authentication"
+  }
+}

@@ -1,0 +1,118 @@
+import FoundationEssentials
+package import HTTPTerms
+package import Sealing
+
+/// Dynamic client registration (RFC 7591): a native, public client that asks for refresh tokens.
+package struct ClientRegistration: Sendable {
+  package var endpoint: WebURL
+  /// The redirect of the login, port included: many servers compare it to the letter.
+  package var redirectURI: String
+  /// Whether logins will be by a code that is typed on another device (RFC 8628).
+  package var isForDevices: Bool
+  package var scope: [String]
+
+  package init(endpoint: WebURL, redirectURI: String, isForDevices: Bool, scope: [String]) {
+    self.endpoint = endpoint
+    self.redirectURI = redirectURI
+    self.isForDevices = isForDevices
+    self.scope = scope
+  }
+
+  /// What servers show on the page that asks for consent.
+  package static let clientName = "oauthctl"
+
+  private struct Body: Encodable {
+    var client_name = ClientRegistration.clientName
+    var redirect_uris: [String]
+    var grant_types: [String]
+    var response_types = ["code"]
+    var token_endpoint_auth_method = "none"
+    // OpenID Connect Dynamic Client Registration §2; servers of MCP need it for a redirect on loopback.
+    var application_type = "native"
+    var scope: String?
+  }
+
+  package func httpRequest() -> HTTPRequest {
+    let body = Body(
+      redirect_uris: [redirectURI],
+      grant_types: [
+        isForDevices ? "urn:ietf:params:oauth:grant-type:device_code" : "authorization_code", "refresh_token",
+      ],
+      scope: scope.isEmpty ? nil : scope.joined(separator: " "))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let bytes = (try? encoder.encode(body)) ?? .init()
+    return HTTPRequest(
+      .post, endpoint.text,
+      headers: [HTTPField("Content-Type", "application/json"), HTTPField("Accept", "application/json")],
+      body: Secret(bytes))
+  }
+}
+
+/// What the server made of it.
+package struct RegisteredClient: Sendable {
+  /// 1…``idLimit`` printable ASCII characters.
+  package var id: String
+  /// Some servers give one although none was asked for.
+  package var secret: Secret?
+  /// `token_endpoint_auth_method`; nil: not told.
+  package var authentication: String?
+
+  /// Longest client id, bytes.
+  package static let idLimit = 1_024
+
+  /// Throws ``RegistrationRefusal``.
+  package init(judging answer: HTTPAnswer, of registration: ClientRegistration) throws(RegistrationRefusal) {
+    let body = JSONObject(reading: answer.body)
+    guard answer.status == 201 || answer.status == 200 else {
+      guard body.problem == nil, let error = OAuthError(body, hiding: RequestSecrets([])) else { throw .status(answer.status) }
+      throw .refused(error)
+    }
+    if let problem = body.problem { throw .malformed(problem.rawValue) }
+    if let name = body.repeated(["client_id", "client_secret", "redirect_uris"]) {
+      throw .malformed("\(name) appears twice")
+    }
+    guard let id = body.text("client_id", limit: Self.idLimit), !id.isEmpty,
+      id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { throw .malformed("it holds no usable client_id") }
+    if case .array(let values)? = body.value("redirect_uris") {
+      let isOurs = values.contains { value in
+        if case .string(let text) = value { text.text(limit: WebURL.limitBytes) == registration.redirectURI } else { false }
+      }
+      guard isOurs else { throw .otherRedirect }
+    }
+    self.id = id
+    if case .string(let secret)? = body.value("client_secret") {
+      guard let text = secret.text(limit: 4_096), !text.isEmpty else { throw .malformed("its client_secret is too long") }
+      self.secret = secret
+    }
+    authentication = body.text("token_endpoint_auth_method", limit: 64)
+  }
+}
+
+/// Why there is no client. Foreign texts in it are escaped.
+package enum RegistrationRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+  case refused(OAuthError)
+  case status(Int)
+  case malformed(String)
+  /// The server wrote down a redirect that a login would not use.
+  case otherRedirect
+
+  package var description: String {
+    switch self {
+    case .refused(let error): "the server refused to register a client: \(error)"
+    case .status(let status): "the server refused to register a client with status \(status)"
+    case .malformed(let reason): "the server's answer about the new client cannot be used: \(reason)"
+    case .otherRedirect: "the server registered another redirect address than it was asked for"
+    }
+  }
+
+  /// Whether trying again later may help.
+  package var isTransient: Bool {
+    switch self {
+    case .status(let status): status == 429 || status >= 500
+    case .refused(let error): error.meaning == .transient
+    case .malformed, .otherRedirect: false
+    }
+  }
+}

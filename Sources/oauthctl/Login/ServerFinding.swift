@@ -1,0 +1,116 @@
+import AgentWire
+import HTTPTerms
+import SystemFacts
+
+/// What `oauthctl login URL` finds out for itself, where only a URL was given: the server to log in at, the resource that
+/// the token is for, its scope, and a client that is registered there.
+struct ServerFinding {
+  let bench: Workbench
+  let account: String
+  /// As it was typed, made whole.
+  let url: String
+  let workingFolder: String
+
+  /// What is known in the end.
+  struct Found {
+    var options: LoginOptions
+    var issuer: String
+    /// One that the server gave with the client's id.
+    var clientSecret: String?
+  }
+
+  /// Ports of the redirect that is registered: outside of those the kernel gives away (ip_local_port_range).
+  private static let ports = 20_000...32_000
+  /// Milliseconds: a search has up to 24 requests, most of which answer at once.
+  private static let timeoutMilliseconds = 120_000
+
+  /// - Returns: nil where the account is there already and belongs to what was found.
+  /// - Throws: `CommandError` where nothing is found, where a person does not want to go there, or where no client can be
+  ///   registered.
+  func find(_ given: LoginOptions) throws(CommandError) -> Found? {
+    var options = given
+    let found = try bench.agent.call(
+      ServerFind(account: account, definition: try definition(options, issuer: url)),
+      timeoutMilliseconds: Self.timeoutMilliseconds)
+    let isNew = (try? bench.agent.ask(AccountShow(account: account)))?.summary.issuer != found.issuer
+    if !isNew, options.definingFlags.isEmpty { return nil }
+    try agree(found)
+    if let resource = found.resource {
+      guard found.listsPKCE || options.allowNoPKCEMetadata else {
+        throw .configuration(
+          "\(found.issuer) does not say that it knows PKCE (S256), without which a code can be stolen",
+          run: "run the command again with --allow-no-pkce-metadata   # where you know that it does")
+      }
+      if options.resource.isEmpty { options.resource = [resource] }
+      if let origin = NewAccount.origin(of: resource), origin != NewAccount.origin(of: found.issuer),
+        !options.host.contains(origin)
+      {
+        options.host.append(origin)
+      }
+    }
+    if options.scope.isEmpty { options.scope = found.scope }
+    guard options.clientID == nil else { return Found(options: options, issuer: found.issuer) }
+    return try register(options, found)
+  }
+
+  /// Another server than the one that was named gets the login: a person has to want that.
+  private func agree(_ found: ServerFindAnswer) throws(CommandError) {
+    let shown = found.resource ?? url
+    let mine = try? Origin(of: url), theirs = try? Origin(of: found.issuer)
+    bench.terminal.say("\(shown): one logs in at \(found.issuer) (\(found.discovery)).")
+    guard mine?.host != theirs?.host else { return }
+    let isWanted = try bench.terminal.confirm(
+      "Log in there?", about: ["\(shown) leaves its logins to another server: \(found.issuer)"],
+      otherwise: command(issuer: found.issuer, found, "") + "   # when you know that server")
+    guard isWanted else { throw .silent(status: 1) }
+  }
+
+  private func register(_ given: LoginOptions, _ found: ServerFindAnswer) throws(CommandError) -> Found {
+    guard found.registers else {
+      throw .usage(
+        "\(found.issuer) needs to know which client this is, and registers none by itself: --client-id is missing",
+        run: found.resource == nil
+          ? "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
+          : command(issuer: found.issuer, found, " --client-id ID")
+            + "   # after you registered a client there (redirect http://127.0.0.1/callback)")
+    }
+    var options = given
+    if !options.device, options.redirectURI == nil, options.port == nil {
+      options.port = Int.random(in: Self.ports)
+    }
+    let client = try bench.agent.call(
+      ClientRegister(account: account, definition: try definition(options, issuer: found.issuer)),
+      timeoutMilliseconds: Self.timeoutMilliseconds)
+    bench.terminal.say("\(found.issuer): a client was registered for this account.")
+    options.clientID = client.clientID
+    // Its metadata may not list what it gave.
+    options.clientAuthentication =
+      client.clientSecret == nil ? "none" : client.clientAuthentication ?? options.clientAuthentication
+    return Found(options: options, issuer: found.issuer, clientSecret: client.clientSecret)
+  }
+
+  /// A definition to ask with: a client is not known yet.
+  private func definition(_ options: LoginOptions, issuer: String) throws(CommandError) -> String {
+    var options = options
+    if options.clientID == nil { options.clientID = "-" }
+    return try options.account(name: account, issuer: issuer, workingFolder: workingFolder)?.tomlText ?? ""
+  }
+
+  /// The command that names all of what was found.
+  private func command(issuer: String, _ found: ServerFindAnswer, _ more: String) -> String {
+    var words = ["oauthctl", "login", account, issuer]
+    if let resource = found.resource {
+      words += ["--resource", resource]
+      if let origin = NewAccount.origin(of: resource) { words += ["--host", origin] }
+    }
+    for scope in found.scope { words += ["--scope", scope] }
+    return words.map(ShellWord.quoted).joined(separator: " ") + more
+  }
+
+  /// A name for the account of a URL: its host.
+  static func name(for url: String) -> String? {
+    guard let host = try? Origin(of: url).host else { return nil }
+    let name = String(host.lowercased().map { AccountName.isValid("a\($0)") ? $0 : "-" }.prefix(AccountName.longest))
+    return AccountName.isValid(name) ? name : nil
+  }
+}
