@@ -37,8 +37,8 @@ package enum Method: String, CaseIterable, Sendable {
   package var isRepeatable: Bool {
     switch self {
     case .loginComplete, .clientRegister, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
-    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind, .accountCheck,
-      .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
+    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind,
+      .accountCheck, .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
       .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot, .vaultBackup, .vaultCheck,
       .vaultAcceptRollback, .eventsSubscribe:
       true

@@ -14,6 +14,8 @@ extension Method {
     case .loginWait: try body(LoginWait.self)
     case .loginComplete: try body(LoginComplete.self)
     case .loginCancel: try body(LoginCancel.self)
+    case .serverFind: try body(ServerFind.self)
+    case .clientRegister: try body(ClientRegister.self)
     case .accountCheck: try body(AccountCheck.self)
     case .accountList: try body(AccountList.self)
     case .accountShow: try body(AccountShow.self)

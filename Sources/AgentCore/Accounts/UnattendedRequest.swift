@@ -10,6 +10,11 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
   package var audience: [String]
   package var username: String?
 
+  /// What a grant that a person gives asks for by itself.
+  static let nothing = UnattendedRequest()
+
+  private init() { (scope, resource, audience) = ([], [], []) }
+
   /// Nil for a grant that a person gives.
   package init?(_ definition: AccountDefinition) {
     guard definition.grant.isUnattended else { return nil }

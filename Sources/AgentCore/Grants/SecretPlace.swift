@@ -132,12 +132,15 @@ extension AccountRecord {
   func loginDifferences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
     var found = (grant?.binding ?? formerBinding)?.loginDifferences(to: next, of: definition) ?? []
     found += formerKind?.differences(to: definition.grant) ?? []
-    let places = [clientSecret == nil ? nil : clientSecretPlace, password == nil ? nil : passwordPlace]
-    for place in places.compactMap(\.self) {
-      for difference in place.differences(to: next, of: definition)
-      where !found.contains(where: { $0.key == difference.key }) {
-        found.append(difference)
-      }
+    if formerKind?.isUnattended == false, let request = next.request {
+      // Nobody is asked any more, so all that it will ask for is new.
+      found += UnattendedRequest.nothing.differences(from: request)
+    }
+    if clientSecret != nil, let clientSecretPlace {
+      found.append(clientSecretPlace.differences(to: next, of: definition), of: .clientSecret)
+    }
+    if password != nil, let passwordPlace {
+      found.append(passwordPlace.differences(to: next, of: definition), of: .password)
     }
     return found
   }
@@ -174,5 +177,19 @@ package struct UsedSecrets: Sendable, Equatable {
   package init(clientSecret: Secret? = nil, password: Secret? = nil) {
     self.clientSecret = clientSecret
     self.password = password
+  }
+}
+
+extension [DefinitionDifference] {
+  /// Adds from where a secret goes elsewhere. What moves as the login itself does is told once; what comes from a third
+  /// place is told as the secret's, beside that.
+  mutating func append(_ differences: [DefinitionDifference], of kind: SecretKind) {
+    for difference in differences where !contains(difference) {
+      var told = difference
+      if contains(where: { $0.key == told.key }) {
+        told.key += kind == .password ? " of the password" : " of the client secret"
+      }
+      if !contains(told) { append(told) }
+    }
   }
 }

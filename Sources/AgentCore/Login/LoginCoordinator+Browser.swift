@@ -67,7 +67,10 @@ extension LoginCoordinator {
       for listener in listeners { await listener.close() }
       throw error
     }
-    add(session)
+    do throws(AgentFailure) { try add(session) } catch {
+      for listener in listeners { await listener.close() }
+      throw error
+    }
     return session.started
   }
 

@@ -35,7 +35,7 @@ extension LoginCoordinator {
           verificationURIComplete: authorization.verificationURIComplete?.text,
           notice: Self.notice(
             of: authorization.verificationURI.origin, issuer: session.binding.issuer, before: "enter the code"))
-        add(session)
+        try add(session)
         let id = session.id
         run(id) { await $0.poll(id, authorization, asked: asked) }
         return session.started
@@ -66,7 +66,12 @@ extension LoginCoordinator {
       case .poll(let at):
         let wait = Double(at - time.now().bootMilliseconds) / 1_000
         do { try await time.sleep(seconds: max(0, wait)) } catch { return }
-        guard let next = await pollOnce(id, session, authorization, &polling) else { return }
+        sessions[id]?.isPolling = true
+        await service.beginWork()
+        let next = await pollOnce(id, session, authorization, &polling)
+        sessions[id]?.isPolling = false
+        await service.endWork()
+        guard let next else { return }
         step = next
       }
     }

@@ -14,7 +14,17 @@ extension LoginCoordinator {
     return result
   }
 
+  /// A lock waits for it whole: what the server gives for a code is given once.
   func tokens(
+    _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
+  ) async -> Result<LoginProgress, AgentFailure> {
+    await service.beginWork()
+    let result = await askForTokens(session, grant, scope: scope)
+    await service.endWork()
+    return result
+  }
+
+  private func askForTokens(
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition

@@ -19,6 +19,8 @@ package actor LoginCoordinator {
   private var lastWaiter: UInt64 = 0
   /// Logins that are opening their listeners.
   var listenersOpening = 0
+  /// Counts the locks: a login that was begun before one is none after it.
+  private var epoch = 0
 
   package init(
     service: CredentialService, redirects: any RedirectReceiver, time: any TimeKeeper, random: any RandomSource,
@@ -42,10 +44,10 @@ package actor LoginCoordinator {
       $0.definition.name == account && $0.requestIDs.contains(request.requestID)
     }
     if let known { return withLink(known.id, known.started) }
-    if let pending = pending(account) { return try joinOther(pending.id, request, pending.started) }
+    if let pending = pending(account) { return try await joinOther(pending.id, request, pending.started) }
     if let begun = starting[account] {
       let started = try await begun.value.get()
-      return try joinOther(started.loginID, request, started)
+      return try await joinOther(started.loginID, request, started)
     }
     let task = Task { await self.beginAlone(request) }
     starting[account] = task
@@ -53,10 +55,23 @@ package actor LoginCoordinator {
     return join(started.loginID, request, started)
   }
 
-  /// Joins a login that somebody else began. Throws where that goes elsewhere than was agreed to here.
+  /// Joins a login that somebody else began. One that was begun with another definition than the account has now makes
+  /// place for this one: nobody here has seen where it goes. Throws where it goes elsewhere than was agreed to here.
   private func joinOther(
     _ id: String, _ request: LoginStart, _ started: LoginStarted
-  ) throws(AgentFailure) -> LoginStarted {
+  ) async throws(AgentFailure) -> LoginStarted {
+    let name = request.account
+    if let now = await service.definitionNow(name), let session = sessions[id], session.isPending,
+      session.definition != now
+    {
+      guard !session.isReceiving else {
+        throw AgentFailure(
+          .loginPending, "\(name): a login from before its file was changed is being finished", hint: "try again")
+      }
+      let failure = AgentFailure(.loginCancelled, "\(name): its file was changed, and another login has begun")
+      end(id, .failure(failure))
+      return try await start(request)
+    }
     if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
       throw AgentFailure.changedMeanwhile(request.account)
     }
@@ -125,9 +140,25 @@ package actor LoginCoordinator {
     return EmptyResult()
   }
 
-  /// The vault is being locked: ends every login, except those whose tokens are being made durable, and forgets them.
-  package func forgetAll() {
-    for (id, session) in sessions {
+  /// Ends the login of `account` that is under way, since the account is being logged out or forgotten. Tokens that come
+  /// all the same are revoked. One whose tokens are being made durable is waited for.
+  package func giveUp(_ account: String) async {
+    guard let session = pending(account) else { return }
+    if case .keeping = session.state {
+      _ = await ending(of: session.id, seconds: Self.keepingSeconds)
+    } else {
+      end(session.id, .failure(AgentFailure(.loginCancelled, "\(account): the login was cancelled")))
+    }
+  }
+
+  /// Longer than the vault needs to write.
+  private static let keepingSeconds = 10.0
+
+  /// The vault is being locked: ends every login, except those that may be given tokens at this moment, and forgets them.
+  /// One that is beginning fails. `isLast` spares none: nothing can be kept any more.
+  package func forgetAll(isLast: Bool = true) {
+    epoch += 1
+    for (id, session) in sessions where isLast || !session.isReceiving {
       if case .keeping = session.state { continue }
       end(id, .failure(.vaultLocked))
       sessions[id] = nil
@@ -163,7 +194,9 @@ package actor LoginCoordinator {
     Task { await service.tell(name) }
   }
 
-  func add(_ session: LoginSession) {
+  /// Throws `vault_locked` where a lock has come since it was begun.
+  func add(_ session: LoginSession) throws(AgentFailure) {
+    guard session.epoch == epoch else { throw .vaultLocked }
     sessions[session.id] = session
     note(session)
     order.append(session.id)
@@ -254,6 +287,7 @@ package actor LoginCoordinator {
   // MARK: Beginning
 
   private func begin(_ request: LoginStart) async -> Result<LoginStarted, AgentFailure> {
+    let epoch = epoch
     do throws(AgentFailure) {
       let context = try await service.loginContext(request.account)
       let giver = context.definition.giver(device: request.device == true)
@@ -268,6 +302,7 @@ package actor LoginCoordinator {
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
+      session.epoch = epoch
       session.isDevice = giver == .device
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
       switch giver {
@@ -292,7 +327,7 @@ package actor LoginCoordinator {
     session.started.loginID = session.id
     session.password = password
     session.state = .exchanging
-    add(session)
+    try add(session)
     let id = session.id
     run(id) { await $0.obtain(id, grant, scope: definition.scope) }
     return session.started

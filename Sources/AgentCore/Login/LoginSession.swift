@@ -40,6 +40,10 @@ struct LoginSession {
   var isPasswordKept = false
   /// By device code, whatever the account's grant.
   var isDevice = false
+  /// The server is being asked whether the person has agreed: its answer may hold the tokens.
+  var isPolling = false
+  /// ``LoginCoordinator/epoch`` when it was begun.
+  var epoch = 0
   /// When it began; lives of tokens count from their own requests.
   let began: Moment
   var started: LoginStarted
@@ -68,6 +72,15 @@ struct LoginSession {
     let secret = isPasswordKept ? "oauthctl secret set \(definition.name) password && " : ""
     let device = isDevice && definition.giver(device: false) != .device ? " --device" : ""
     return "\(secret)oauthctl login \(definition.name)\(device)"
+  }
+
+  /// Whether tokens may be on their way to us.
+  var isReceiving: Bool {
+    switch state {
+    case .exchanging, .keeping: true
+    case .pending: isPolling
+    case .ended: false
+    }
   }
 
   var isPending: Bool { if case .ended = state { false } else { true } }

@@ -153,12 +153,12 @@ package struct AgentRouter: LineResponder {
     case .accountCheck: return try await reply(AccountCheck.self, service.check)
     case .accountList: return try await reply(AccountList.self, list)
     case .accountShow: return try await reply(AccountShow.self, service.show)
-    case .accountForget: return try await reply(AccountForget.self, service.forget)
+    case .accountForget: return try await reply(AccountForget.self, forget)
     case .accountAccept: return try await reply(AccountAccept.self, service.accept)
     case .configReload: return try await reply(ConfigReload.self, reload)
     case .secretSet: return try await reply(SecretSet.self, service.setSecret)
     case .secretForget: return try await reply(SecretForget.self, service.forgetSecret)
-    case .logout: return try await reply(Logout.self, service.logout)
+    case .logout: return try await reply(Logout.self, logout)
     case .vaultStatus: return try await reply(VaultStatusRequest.self, vaultStatus)
     case .vaultCreate: return try await reply(VaultCreate.self, createVault)
     case .vaultLock: return try await reply(VaultLock.self, lockVault)
@@ -276,11 +276,21 @@ package struct AgentRouter: LineResponder {
   }
 
   private func lockVault(_: VaultLock) async throws(AgentFailure) -> VaultLockAnswer {
-    await logins.forgetAll()
+    await logins.forgetAll(isLast: false)
     let isDrained = try await service.lock(vault)
     await logins.forgetAll()
     return VaultLockAnswer(
       state: await vault.status().state, sealed: await vault.isSealed(), drained: isDrained)
+  }
+
+  private func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
+    await logins.giveUp(request.account)
+    return try await service.logout(request)
+  }
+
+  private func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
+    if request.dryRun != true { await logins.giveUp(request.account) }
+    return try await service.forget(request)
   }
 
   private func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) -> VaultStatusAnswer {

@@ -47,6 +47,7 @@ extension CredentialService {
       answer.host = grant?.binding.issuerHost
     } else {
       try await change(account.name, .forget(login: request.login))
+      account.passwordOnce = nil
     }
     let left = accounts[account.name]?.machine.record?.revocations.count ?? 0
     answer.revocations = left > 0 ? left : nil

@@ -59,9 +59,9 @@ extension CredentialService {
   private func loginDifferences(
     _ record: AccountRecord?, _ once: OncePassword?, _ binding: DefinitionBinding, _ definition: AccountDefinition
   ) -> [DefinitionDifference] {
-    let found = record?.loginDifferences(to: binding, of: definition) ?? []
-    let more = once?.place?.differences(to: binding, of: definition) ?? []
-    return found + more.filter { difference in !found.contains { $0.key == difference.key } }
+    var found = record?.loginDifferences(to: binding, of: definition) ?? []
+    found.append(once?.place?.differences(to: binding, of: definition) ?? [], of: .password)
+    return found
   }
 
   /// Throws `definition_changed` when a login with `binding` would send what is kept, or what it gets, elsewhere than

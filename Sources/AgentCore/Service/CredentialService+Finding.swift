@@ -1,6 +1,7 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 
 /// What is needed to make an account of nothing but a URL: the server behind it, and a client there.
@@ -16,7 +17,7 @@ extension CredentialService {
     }
     let route = Self.searchRoute(definition)
     // What a URL says of itself is nothing that other accounts have to hear.
-    let transport = HeardTransport(service: self, account: nil)
+    let transport = ObservedTransport(service: self, account: nil)
     var next = search.first
     while true {
       switch search.judge(await transport.perform(next, route: route), now: Int64(time.now().wallSeconds)) {
@@ -27,15 +28,17 @@ extension CredentialService {
         if let reason = failure.unreachable { throw AgentFailure.login(reason, text) }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, text,
-          hint: failure.isTransient ? nil : "check the address, or name the issuer, or --authorization-endpoint and "
-            + "--token-endpoint")
+          hint: failure.isTransient
+            ? nil
+            : "check the address, or name the issuer, or --authorization-endpoint and "
+              + "--token-endpoint")
       }
     }
   }
 
   package func register(_ request: ClientRegister) async throws(AgentFailure) -> ClientRegisterAnswer {
     let definition = try await readDefinition(request.account, request.definition)
-    let transport = HeardTransport(service: self, account: nil)
+    let transport = ObservedTransport(service: self, account: nil)
     let server = try await ServerResolver(transport: transport)
       .discover(definition, now: time.now()).0
     guard let endpoint = server.registrationEndpoint else {

@@ -37,9 +37,15 @@ extension CredentialService {
   func finishLogin(
     _ name: String, _ grant: GrantRecord, _ token: TokenRecord, used: UsedSecrets
   ) async throws(AgentFailure) -> Bool {
-    if isLocked { throw .vaultLocked }
-    guard accounts[name] != nil else { throw AgentFailure(.accountUnknown, "\(name): the account is gone") }
+    // While a lock waits for what is under way, the accounts are there.
+    guard accounts[name] != nil else { throw isLocked ? .vaultLocked : Self.gone(name) }
     try await change(name, .login(grant, token, used: used))
     return accounts[name]?.machine.isRenewable ?? false
+  }
+
+  /// The definition of an account as its file is now.
+  func definitionNow(_ name: String) async -> AccountDefinition? {
+    _ = await readFiles()
+    return accounts[name]?.machine.definition
   }
 }

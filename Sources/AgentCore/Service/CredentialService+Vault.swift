@@ -43,7 +43,7 @@ extension CredentialService {
     }
     await idle(seconds: Self.lockDrainSeconds)
     letterbox = await store.letterbox
-    let isDrained = accounts.values.allSatisfy { $0.machine.isIdle && $0.machine.unsaved == nil }
+    let isDrained = isIdle && accounts.values.allSatisfy { $0.machine.unsaved == nil }
     forgetAll()
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
     // Without a vault there is nothing to be locked.

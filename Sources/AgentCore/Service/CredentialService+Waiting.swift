@@ -80,7 +80,7 @@ extension CredentialService {
     for account in accounts.values { event(account) { machine, now in machine.close(failure, at: now) } }
   }
 
-  /// Returns when no account saves or sends, or after `seconds`.
+  /// Returns when nothing saves or sends any more, logins and revocations included, or after `seconds`.
   package func idle(seconds: Double) async {
     if isIdle { return }
     let id = nextID()
@@ -109,7 +109,17 @@ extension CredentialService {
   /// More than the rest that is left to a request then.
   private static let restSeconds = 15.0
 
-  private var isIdle: Bool { accounts.values.allSatisfy(\.machine.isIdle) }
+  /// Whether nothing that holds a secret is on its way to a server, and no answer is on its way to the vault.
+  var isIdle: Bool { workUnderWay == 0 && accounts.values.allSatisfy(\.machine.isIdle) }
+
+  /// A request begins that is no token call of an account and holds a secret: of a login, or to revoke a token.
+  func beginWork() { workUnderWay += 1 }
+
+  /// It has ended, and what its answer gave is kept.
+  func endWork() {
+    workUnderWay -= 1
+    resumeIfIdle()
+  }
 
   func resumeIfIdle() {
     guard !idleWaiters.isEmpty, isIdle else { return }

@@ -118,6 +118,8 @@ package actor CredentialService {
   var tokenSleep: TokenSleep?
   var lastReply = MadeReply()
   var changeWaiters: [UInt64: CheckedContinuation<AgentFailure?, Never>] = [:]
+  /// What ``beginWork()`` has noted and has not ended.
+  var workUnderWay = 0
   var revocationWaiters: [String: [UInt64: Waiting<Void>]] = [:]
   var isDraining = false
   var idleWaiters: [UInt64: Waiting<Void>] = [:]

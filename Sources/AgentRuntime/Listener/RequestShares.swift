@@ -19,10 +19,10 @@ final class RequestShares {
       switch method {
       case .tokenGet: self = .token
       case .agentStatus, .accountList: self = .listing
-      case .agentHello, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .accountCheck,
-        .accountShow, .accountForget, .accountAccept, .configReload, .secretSet, .secretForget, .logout, .vaultStatus,
-        .vaultCreate, .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey,
-        .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
+      case .agentHello, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind,
+        .clientRegister, .accountCheck, .accountShow, .accountForget, .accountAccept, .configReload, .secretSet,
+        .secretForget, .logout, .vaultStatus, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot,
+        .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
         self = .other
       }
     }

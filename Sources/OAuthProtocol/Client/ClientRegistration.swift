@@ -65,7 +65,9 @@ package struct RegisteredClient: Sendable {
   package init(judging answer: HTTPAnswer, of registration: ClientRegistration) throws(RegistrationRefusal) {
     let body = JSONObject(reading: answer.body)
     guard answer.status == 201 || answer.status == 200 else {
-      guard body.problem == nil, let error = OAuthError(body, hiding: RequestSecrets([])) else { throw .status(answer.status) }
+      guard body.problem == nil, let error = OAuthError(body, hiding: RequestSecrets([])) else {
+        throw .status(answer.status)
+      }
       throw .refused(error)
     }
     if let problem = body.problem { throw .malformed(problem.rawValue) }
@@ -77,13 +79,19 @@ package struct RegisteredClient: Sendable {
     else { throw .malformed("it holds no usable client_id") }
     if case .array(let values)? = body.value("redirect_uris") {
       let isOurs = values.contains { value in
-        if case .string(let text) = value { text.text(limit: WebURL.limitBytes) == registration.redirectURI } else { false }
+        if case .string(let text) = value {
+          text.text(limit: WebURL.limitBytes) == registration.redirectURI
+        } else {
+          false
+        }
       }
       guard isOurs else { throw .otherRedirect }
     }
     self.id = id
     if case .string(let secret)? = body.value("client_secret") {
-      guard let text = secret.text(limit: 4_096), !text.isEmpty else { throw .malformed("its client_secret is too long") }
+      guard let text = secret.text(limit: 4_096), !text.isEmpty else {
+        throw .malformed("its client_secret is too long")
+      }
       self.secret = secret
     }
     authentication = body.text("token_endpoint_auth_method", limit: 64)

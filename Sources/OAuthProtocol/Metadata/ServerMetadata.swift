@@ -26,7 +26,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
     deviceAuthorizationEndpoint: WebURL? = nil, introspectionEndpoint: WebURL? = nil,
-    registrationEndpoint: WebURL? = nil, codeChallengeMethodsSupported: [String]? = nil, tokenEndpointAuthMethodsSupported: [String]? = nil,
+    registrationEndpoint: WebURL? = nil, codeChallengeMethodsSupported: [String]? = nil,
+    tokenEndpointAuthMethodsSupported: [String]? = nil,
     grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
     authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
     requireSignedRequestObject: Bool = false
