@@ -68,6 +68,14 @@ struct CurlTests {
       ["-H", "X: a\r\nHost: b"], ["-A", "a\nb"], ["-b", "a\rb"], ["-e", "a\u{0}b"], ["--proxy-header", "a\r\nb"],
       ["-X", "GET https://b/"], ["-X", ""], ["--request-target", "https://b/"], ["--request-target", "/ HTTP/1.1"],
       ["--expand-user-agent", "{{x}}"], ["--trace", "file"], ["--trace-ascii", "file"], ["-v", "--stderr", "file"],
+      ["--trace", "-"], ["--trace-ascii", "-"], ["-v", "--stderr", "-"], ["--stderr", "-", "--trace", "%"],
+      ["-sSv", "-o", "f", "--stderr", "-"],
+      ["-H", "Content-Length: 1"], ["-H", "content-length:"], ["-HContent-Length;"], ["-H", "Content-Length : 1"],
+      ["-H", "Transfer-Encoding: chunked"], ["-H", "Transfer-Encoding:"], ["-H", "transfer-encoding\t: identity"],
+      ["-H", "Connection: Upgrade"], ["-H", "Connection: close, Host"], ["-H", "Upgrade: h2c"], ["-H", "TE: trailers"],
+      ["-H", "Trailer: Host"], ["-H", "Expect: 100-continue"], ["-H", "Expect;"], ["-H", "Keep-Alive: 1"],
+      ["-H", "Proxy-Connection: x"], ["-H", "HTTP2-Settings: x"], ["-H", "Content-Length x: 1"], ["-H", " X: y"],
+      ["-H", "X;Content-Length: 1"], ["-H", "X y: z"], ["-H", "X\u{A0}: z"],
       ["https://localhost/", "-k", "-x", "http://p"], ["https://a/", "http://localhost/"],
     ])
   func refused(words: [String]) throws {
@@ -98,8 +106,10 @@ struct CurlTests {
       ["--cacert", "f"], ["-x", "http://p"], ["--connect-to", "::b:1"], ["--resolve", "a:443:1.2.3.4"],
       ["--noproxy", "x"], ["-X", "PROPFIND"], ["-X", "patch"], ["--request-target", "/x?y"], ["--request-target", "*"],
       ["-d", "a\nb"], ["--data-raw", "a\r\nb"], ["-w", "a\n"], ["-F", "a=b\nc"], ["--expand-data", "{{x}}"], ["-v"],
-      ["--trace", "-"], ["--trace-ascii", "%"], ["--stderr", "file"], ["-k", "https://localhost/"], ["-H", "Hosts: a"],
-      ["-k", "--no-insecure"], ["-H", "X:\tb"],
+      ["--trace", "%"], ["--trace-ascii", "%"], ["--stderr", "file"], ["--stderr", "-"], ["-k", "https://localhost/"],
+      ["-H", "Hosts: a"],
+      ["-k", "--no-insecure"], ["-H", "X:\tb"], ["-H", "Expect:"], ["-H", "connection: Close"], ["-H", "X-Empty;"],
+      ["-H", "Content-Type: a; b=c"], ["-H", "Connection:keep-alive"], ["-H", "Content-Length-Note: 1"],
     ])
   func harmless(words: [String]) throws {
     let words = words.contains { $0.hasPrefix("https://") } ? words : words + ["https://a/"]
@@ -107,9 +117,21 @@ struct CurlTests {
     #expect(try policy.urls().count == 1)
   }
 
+  @Test("A person at a terminal may see what curl sends, and a file may not", arguments: ["-", "file"])
+  func shownAtATerminal(place: String) throws {
+    for words in [["--trace", place], ["--trace-ascii", place], ["-v", "--stderr", place]] {
+      let arguments = try CurlArguments(words + ["https://a/"])
+      let policy = CurlPolicy(arguments: arguments, anyHost: false, outputIsTerminal: true)
+      #expect((try? policy.urls())?.count == (place == "-" ? 1 : nil))
+    }
+  }
+
   @Test("With --any-host the user answers for the host, and for nothing else")
   func anyHost() throws {
-    for words in [["-k"], ["-H", "Host: b"], ["-H", "@file"], ["-K", "file"], ["--cacert", "f", "-x", "http://p"]] {
+    for words in [
+      ["-k"], ["-H", "Host: b"], ["-H", "@file"], ["-K", "file"], ["--cacert", "f", "-x", "http://p"],
+      ["-H", "Content-Length: 1"], ["--trace", "-"], ["-v", "--stderr", "-"], ["-H", "X y: z"],
+    ] {
       let policy = CurlPolicy(arguments: try CurlArguments(words + ["https://a/"]), anyHost: true)
       #expect(try policy.urls().count == 1)
     }

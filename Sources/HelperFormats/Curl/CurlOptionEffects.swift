@@ -21,11 +21,25 @@ package enum CurlOptionEffects {
     "write-out",
   ]
 
-  /// Header fields that only the account, or only the URL, may set.
-  package static func isReserved(header name: String) -> Bool { ["authorization", "host", ""].contains(name) }
+  /// Header fields that only curl may set: they say where a request ends, and what comes after it on its connection.
+  /// Behind a wrong end the rest of a body is a request of its own, to any host behind the same address, and the next
+  /// request, with its token, is that one's body.
+  private static let framing: Set<String> = [
+    "connection", "content-length", "expect", "http2-settings", "keep-alive", "proxy-connection", "te", "trailer",
+    "transfer-encoding", "upgrade",
+  ]
 
-  /// A method is a token (RFC 9110 §9.1): a blank in it would begin the request's target.
-  package static func isMethod(_ text: String) -> Bool {
+  /// Whether a field of that name is for the account, the URL or curl alone to set. `value` is nil for `Name;`.
+  package static func isReserved(header name: String, value: String?) -> Bool {
+    let words = value?.split(whereSeparator: { $0 == " " || $0 == "\t" }).map { String($0) }
+    // The habits there are: a body that is sent unasked, and one connection for each request.
+    if name == "expect", let words, words.isEmpty { return false }
+    if name == "connection", let words, words == ["close"] || words == ["keep-alive"] { return false }
+    return ["authorization", "host", ""].contains(name) || framing.contains(name)
+  }
+
+  /// The name of a method or of a header field is a token (RFC 9110 §5.6.2): a blank in it would begin what comes next.
+  package static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy { byte in
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "!#$%&'*+-.^_`|~".utf8.contains(byte)

@@ -4,6 +4,8 @@ import HTTPTerms
 package struct CurlPolicy: Sendable {
   package let arguments: CurlArguments
   package let anyHost: Bool
+  /// Standard output goes to a person, not to a program that reads it.
+  package let outputIsTerminal: Bool
 
   package struct Refusal: Error, Equatable {
     package var why: String
@@ -15,9 +17,10 @@ package struct CurlPolicy: Sendable {
     }
   }
 
-  package init(arguments: CurlArguments, anyHost: Bool) {
+  package init(arguments: CurlArguments, anyHost: Bool, outputIsTerminal: Bool = false) {
     self.arguments = arguments
     self.anyHost = anyHost
+    self.outputIsTerminal = outputIsTerminal
   }
 
   /// The URLs, checked.
@@ -115,13 +118,10 @@ package struct CurlPolicy: Sendable {
       throw Refusal("--\(name) may only say https here: a token goes over https only")
     case "libcurl":
       throw Refusal("--libcurl would write the token into a file")
-    case "trace" where option.value != "-" && option.value != "%",
-      "trace-ascii" where option.value != "-" && option.value != "%":
-      throw Refusal("--\(name) would write the token into a file", run: "use --\(name) -")
-    case "stderr" where option.value != "-" && showsToken:
-      throw Refusal("--stderr would write the token that --verbose shows into a file", run: "leave --stderr out")
+    case "trace" where option.value != "%", "trace-ascii" where option.value != "%", "stderr" where showsToken:
+      try check(shownBy: name, in: option.value)
     case "engine": throw Refusal("--engine loads a library into the program that has the token")
-    case "request" where !CurlOptionEffects.isMethod(option.value ?? ""):
+    case "request" where !CurlOptionEffects.isToken(option.value ?? ""):
       throw Refusal("--request is no method: it could name another host")
     case "request-target" where !CurlOptionEffects.isTarget(option.value ?? ""):
       throw Refusal("--request-target is no path: it could name another host")
@@ -138,6 +138,17 @@ package struct CurlPolicy: Sendable {
     }
   }
 
+  /// Standard error is where people expect what curl shows of a request. A file keeps the token, and standard output is
+  /// what a script reads.
+  private func check(shownBy name: String, in place: String?) throws(Refusal) {
+    let run = name == "stderr" ? "leave --stderr out" : "use --\(name) %, which is standard error"
+    guard place == "-" else {
+      throw Refusal("--\(name) would write the token that curl shows into a file", run: run)
+    }
+    if anyHost || outputIsTerminal { return }
+    throw Refusal("--\(name) - would give the token that curl shows to whatever reads standard output", run: run)
+  }
+
   private func check(header line: String, isExpanded: Bool) throws(Refusal) {
     if isExpanded || Self.isAuthorization(line) {
       throw Refusal(
@@ -149,10 +160,20 @@ package struct CurlPolicy: Sendable {
         "--header @FILE may hide an Authorization or Host header from this check",
         run: "give each header by itself, or oauthctl curl --any-host NAME …")
     }
-    guard CurlOptionEffects.isReserved(header: Self.name(ofHeader: line)) else { return }
-    throw Refusal(
-      "a Host header of your own may lead to another host than the URL's, and the token with it",
-      run: "leave it out, or oauthctl curl --any-host NAME …")
+    let run = "leave it out, or oauthctl curl --any-host NAME …"
+    // As curl does: the first colon ends the name, and only without one a semicolon.
+    let colon = line.firstIndex(of: ":")
+    let written = colon.map { String(line[..<$0]) } ?? String(line.prefix { $0 != ";" })
+    let name = Self.name(ofHeader: line)
+    if CurlOptionEffects.isReserved(header: name, value: colon.map { line[line.index(after: $0)...].lowercased() }) {
+      throw Refusal(
+        name == "host" || name.isEmpty
+          ? "a Host header of your own may lead to another host than the URL's, and the token with it"
+          : "a header \(name) of your own may lead the token to another host behind the same address", run: run)
+    }
+    guard CurlOptionEffects.isToken(written) else {
+      throw Refusal("a header's name with a blank or a mark in it is read in different ways by servers", run: run)
+    }
   }
 
   /// Whether a mark such as `:` or `@` is followed by a combining one: here the two are one character, and curl reads bytes.

@@ -12,7 +12,8 @@ struct CurlRun {
   /// - Returns: curl's exit status.
   func run() throws(CommandError) -> Int32 {
     try checkOrder()
-    let policy = CurlPolicy(arguments: invocation.arguments, anyHost: invocation.anyHost)
+    let policy = CurlPolicy(
+      arguments: invocation.arguments, anyHost: invocation.anyHost, outputIsTerminal: bench.terminal.outputIsTerminal)
     let urls: [CurlURL]
     do {
       urls = try policy.urls()

