@@ -11,7 +11,7 @@ struct PretendedMachine {
     "/run/user/7/oauthctl/agent.sock": (.socket, 7, 0o600, ""), "/run/systemd/system": (.directory, 0, 0o755, ""),
     "/opt/bin/oauthctl": (.other, 0, 0o755, ""), "/opt/bin/oauthd": (.other, 0, 0o755, ""),
     "/opt/bin/oauthd-fetch": (.other, 0, 0o755, ""), "/opt/bin/oauthd-redirect": (.other, 0, 0o755, ""),
-    "/usr/bin": (.directory, 0, 0o755, ""),
+    "/": (.directory, 0, 0o755, ""), "/usr": (.directory, 0, 0o755, ""), "/usr/bin": (.directory, 0, 0o755, ""),
     "/usr/bin/git": (.other, 0, 0o755, ""),
     "/usr/bin/curl": (.other, 0, 0o755, ""), "/usr/bin/xdg-open": (.other, 0, 0o755, ""),
     "/home/u/.local/share/systemd/user/oauthd.socket": (.other, 7, 0o644, "[Socket]"),
@@ -52,7 +52,7 @@ struct PretendedMachine {
     return Machine(
       userID: userID, now: now, clockIsSynchronized: clockIsSynchronized, landlockVersion: landlockVersion,
       program: "/opt/bin/oauthctl", status: status, followedStatus: status,
-      changedAt: { [agentChangedAt] _ in agentChangedAt },
+      realPath: { files[$0] == nil ? nil : $0 }, changedAt: { [agentChangedAt] _ in agentChangedAt },
       text: { files[$0]?.text },
       names: { folder in
         files.keys.filter { FileBytes.folder(of: $0) == folder }.map { FileBytes.name(of: $0) }.sorted()

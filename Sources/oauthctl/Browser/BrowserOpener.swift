@@ -10,11 +10,10 @@ struct BrowserOpener: Sendable {
   func open(_ url: String) -> Bool {
     guard BrowserRule.isSafe(url) else { return false }
     for name in BrowserRule(surroundings).programs {
-      guard let path = ProgramLookup.live(surroundings).find(name) else { continue }
       var wiring = Program.Wiring()
       wiring.isDetached = true
       wiring.isSilent = true
-      if (try? Program.start([path, url], wiring)) != nil { return true }
+      if (try? Program.start([name, url], wiring)) != nil { return true }
     }
     return false
   }

@@ -20,6 +20,8 @@ struct Machine: Sendable {
   var status: @Sendable (String) -> SocketLocation.FileStatus?
   /// stat(2).
   var followedStatus: @Sendable (String) -> SocketLocation.FileStatus?
+  /// realpath(3).
+  var realPath: @Sendable (String) -> String?
   /// Unix time of the last change of a file's inode: when it was put there.
   var changedAt: @Sendable (String) -> Int?
   /// The text of a file of at most 1 MiB.
@@ -42,7 +44,7 @@ struct Machine: Sendable {
     return Machine(
       userID: geteuid(), now: time(nil), clockIsSynchronized: synchronized < 0 ? nil : synchronized == 1,
       landlockVersion: Int(clinux_landlock_version()), program: OwnExecutable.path, status: LiveSystem.status,
-      followedStatus: LiveSystem.followedStatus,
+      followedStatus: LiveSystem.followedStatus, realPath: FileBytes.realPath(of:),
       changedAt: { path in
         var found = stat()
         return stat(path, &found) == 0 ? found.st_ctim.tv_sec : nil

@@ -109,25 +109,37 @@ enum FileBytes {
     return readAll(from: descriptor, limit: limit)
   }
 
-  /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
-  private static func target(of path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
+  /// `path` without symbolic links; nil where there is nothing.
+  static func realPath(of path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }
     return String(cString: found)
   }
 
-  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Mode 0600. Of a
-  /// symbolic link, the file behind it: the link stays.
+  /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
+  private static func target(of path: String) -> String { realPath(of: path) ?? path }
+
+  /// The file behind a symbolic link; nil where `path` is none, or leads nowhere.
+  static func linkTarget(of path: String) -> String? {
+    var about = stat()
+    guard lstat(path, &about) == 0, about.st_mode & S_IFMT == S_IFLNK else { return nil }
+    return realPath(of: path)
+  }
+
+  /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode
+  /// stays, and is 0600 of a new one. Of a symbolic link, the file behind it: the link stays, where it is followed.
   ///
   /// - Throws: `CommandError.local` that names the step that failed.
-  static func replace(_ link: String, with bytes: [UInt8]) throws(CommandError) {
-    let path = target(of: link)
+  static func replace(_ link: String, with bytes: [UInt8], followsLink: Bool = true) throws(CommandError) {
+    let path = followsLink ? target(of: link) : link
     let temporary = "\(path).\(getpid()).tmp"
     func failure(_ step: String) -> CommandError {
       .local("cannot \(step): \(errorText())", run: nil, status: 3)
     }
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("create \(temporary)") }
+    var about = stat()
+    if lstat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG { _ = fchmod(descriptor, about.st_mode & 0o777) }
     guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
       let error = failure("write \(temporary)")
       close(descriptor)

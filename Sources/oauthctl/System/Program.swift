@@ -23,7 +23,7 @@ enum Program {
     let code: Int32
   }
 
-  /// Starts `arguments[0]`, found as `ProgramLookup` says.
+  /// Starts `arguments[0]`, found as `ProgramLookup` says. It sees the name it was called by: some programs have many.
   ///
   /// - Returns: its process id.
   static func start(_ arguments: [String], _ wiring: Wiring = Wiring()) throws(StartFailure) -> pid_t {

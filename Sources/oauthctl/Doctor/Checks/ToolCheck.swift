@@ -113,8 +113,8 @@ enum ToolCheck {
 
   private static func find(_ name: String, _ patient: Patient) -> String? {
     ProgramLookup(
-      path: patient.surroundings["PATH"], userID: patient.machine.userID, status: patient.machine.followedStatus,
-      isExecutable: patient.machine.isExecutable
+      path: patient.surroundings["PATH"], userID: patient.machine.userID, status: patient.machine.status,
+      realPath: patient.machine.realPath, isExecutable: patient.machine.isExecutable
     ).find(name)
   }
 }
