@@ -154,6 +154,36 @@ struct AccountFileTests {
   }
 
   @Test(
+    "What names an issuer is an account's file",
+    arguments: [
+      ("issuer = \"https://h\"\n", true), ("# mine\nclient_id = \"c\"\n\"issuer\"=\"https://h\"\n", true), ("", false),
+      ("#!/bin/sh\necho issuer\n", false), ("# issuer = \"https://h\"\n", false), ("issuers = 1\n", false),
+    ])
+  func isAccount(text: String, isAccount: Bool) { #expect(AccountFile.isAccount(text) == isAccount) }
+
+  @Test("Behind a link the file is replaced: it is told, the link stays, and so does the file's mode")
+  func link() throws {
+    var template = Array("/tmp/oauthctl-test.XXXXXX".utf8CString)
+    let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let (link, target) = (AccountFile(path: folder + "/a.toml"), folder + "/mine")
+    #expect(link.linkTarget == nil)
+    try #require(symlink(target, link.path) == 0)
+    // It leads nowhere yet.
+    #expect(link.linkTarget == nil && !link.exists)
+    try FileBytes.replace(target, with: Array("old".utf8))
+    #expect(chmod(target, 0o751) == 0)
+    let place = try #require(FileBytes.realPath(of: target))
+    #expect(link.linkTarget == place)
+    #expect(link.name(in: Surroundings([:])) == "\(link.path) (a link to \(place))")
+    try link.write("new", behind: place)
+    #expect(link.linkTarget == place && FileBytes.contents(of: target) == Array("new".utf8))
+    var about = stat()
+    let found = stat(target, &about)
+    #expect(found == 0 && about.st_mode & 0o777 == 0o751)
+    for path in [link.path, target, folder] { remove(path) }
+  }
+
+  @Test(
     "Account files have one place",
     arguments: [
       (["HOME": "/h"], "/h/.config/oauthctl/accounts.d/a.toml"),

@@ -22,6 +22,23 @@ struct AccountFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
+  /// The file that is written where `path` is a symbolic link to it.
+  var linkTarget: String? { FileBytes.linkTarget(of: path) }
+
+  /// The path as it is told to a person, with the file behind a link.
+  func name(in surroundings: Surroundings) -> String {
+    let target = linkTarget.map { " (a link to \(surroundings.abbreviated($0)))" } ?? ""
+    return surroundings.abbreviated(path) + target
+  }
+
+  /// Whether a text has the key that every account file has.
+  static func isAccount(_ text: String) -> Bool {
+    text.split(whereSeparator: \.isNewline).contains { line in
+      guard let equals = line.firstIndex(of: "=") else { return false }
+      return String(line[..<equals]).trimmed == "issuer"
+    }
+  }
+
   /// What this program has written or read, and which file that is: a person who edits it makes another, or changes its bytes.
   struct Written: Sendable, Equatable {
     fileprivate let text: [UInt8]
@@ -29,11 +46,13 @@ struct AccountFile: Sendable {
     fileprivate let inode: UInt
   }
 
+  /// Writes to `target`, the `linkTarget` that was looked at: a link that was made or turned since is not followed.
+  ///
   /// - Returns: nil where somebody has replaced or removed it meanwhile.
   @discardableResult
-  func write(_ text: String) throws(CommandError) -> Written? {
+  func write(_ text: String, behind target: String? = nil) throws(CommandError) -> Written? {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
-    try FileBytes.replace(path, with: Array(text.utf8))
+    try FileBytes.replace(target ?? path, with: Array(text.utf8), followsLink: false)
     return current.flatMap { $0.text == Array(text.utf8) ? $0 : nil }
   }
 

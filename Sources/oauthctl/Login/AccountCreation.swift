@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// Makes `accounts.d/NAME.toml`: the agent checks it and asks the server before anything is written.
 struct AccountCreation {
@@ -37,7 +38,7 @@ struct AccountCreation {
         "\(name): \(check.problems.last.map(reason) ?? "the account cannot be used")",
         run: "nothing was written: correct that, and run the command again")
     }
-    let path = bench.surroundings.abbreviated(file.path)
+    let path = file.name(in: bench.surroundings)
     let saved = try save(text, to: file, shownAs: path)
     let found = Self.discoverySentence(check, issuer: account.issuer)
     bench.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
@@ -99,24 +100,32 @@ struct AccountCreation {
   private mutating func save(
     _ text: String, to file: AccountFile, shownAs path: String
   ) throws(CommandError) -> Bool {
+    let target = file.linkTarget
     if file.exists {
       let old = file.text ?? ""
       if old == text { return false }
+      // Whoever may write account files would have any other file replaced, and nobody would have seen it.
+      if replace, target != nil, !AccountFile.isAccount(old) {
+        throw .configuration(
+          "\(name): \(path) leads to no account file; nothing is written", run: "rm \(ShellWord.quoted(file.path))")
+      }
       if !replace {
         let lines =
           ["\(name) is defined already, and differs:"]
           + AccountFile.differences(from: old, to: text).map { "  " + $0 }
         let otherwise = "run the command again with --replace, or: oauthctl login \(name)"
-        guard try bench.terminal.confirm("Replace \(path)?", about: lines, otherwise: otherwise) else {
+        let link = bench.surroundings.abbreviated(file.path)
+        let what = target.map { "\(bench.surroundings.abbreviated($0)) (\(link) is a link to it)" } ?? link
+        guard try bench.terminal.confirm("Replace \(what)?", about: lines, otherwise: otherwise) else {
           throw .configuration("\(name): kept as it was", run: otherwise)
         }
         // Somebody else's change, made while the question stood, would be undone.
-        guard file.text ?? "" == old else {
+        guard file.text ?? "" == old, file.linkTarget == target else {
           throw .configuration("\(path) was changed meanwhile; nothing is written", run: otherwise)
         }
       }
     }
-    written = try file.write(text)
+    written = try file.write(text, behind: target)
     return true
   }
 

@@ -26,14 +26,22 @@ extension SetupCommand {
       let agents = AgentFolders(bench.surroundings, try? bench.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = agents.obstacle() { throw obstacle }
       let path = folder + "/config.toml"
-      let old = FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) }
+      let file = AccountFile(path: path)
+      let name = file.name(in: bench.surroundings)
+      let target = file.linkTarget
+      let old = FileBytes.contents(of: path).flatMap { String(validating: $0, as: UTF8.self) }
+      // What cannot be put back as it was is not written over.
+      if old == nil, file.exists {
+        throw .configuration(
+          "\(name) is no text of at most 1 MiB; nothing is written", run: "ls -lL \(ShellWord.quoted(path))")
+      }
       let new = try changed(old ?? "", path, bench)
       let differences = AccountFile.differences(from: old ?? "", to: new)
       if differences.isEmpty {
-        bench.terminal.say("\(bench.surroundings.abbreviated(path)) says so already.")
+        bench.terminal.say("\(name) says so already.")
         return
       }
-      let lines = ["\(bench.surroundings.abbreviated(path)):"] + differences.map { "  " + $0 }
+      let lines = ["\(name):"] + differences.map { "  " + $0 }
       if dryRun || yes { bench.terminal.say(lines) }
       if dryRun { return }
       if !yes {
@@ -42,11 +50,11 @@ extension SetupCommand {
             "Change the agent's settings so?", about: lines, otherwise: "oauthctl setup proxy --yes")
         else { throw .declined }
         // Somebody else's change, made while the question stood, would be undone.
-        guard FileBytes.contents(of: path).map({ String(decoding: $0, as: UTF8.self) }) == old else {
+        guard file.text == old, file.linkTarget == target else {
           throw .configuration("\(path) was changed meanwhile; nothing is written", run: "oauthctl setup proxy")
         }
       }
-      try write(new, over: old, path, bench)
+      try write(new, over: old, file, behind: target, bench)
       bench.terminal.say(remove ? "Done: the agent uses no proxy." : "Done: the agent uses it from now on.")
     }
 
@@ -74,15 +82,17 @@ extension SetupCommand {
     }
 
     /// The agent judges what was written; what it refuses is taken back.
-    private func write(_ new: String, over old: String?, _ path: String, _ bench: Workbench) throws(CommandError) {
-      let file = AccountFile(path: path)
-      let written = try file.write(new)
+    private func write(
+      _ new: String, over old: String?, _ file: AccountFile, behind target: String?, _ bench: Workbench
+    ) throws(CommandError) {
+      let path = file.path
+      let written = try file.write(new, behind: target)
       let answer = try bench.agent.ask(ConfigReload())
       guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
       guard let written, file.isStill(written) else {
         throw .configuration("\(path) was changed meanwhile, and stays: \(problem.sentence)", run: "mend \(path)")
       }
-      if let old { try file.write(old) } else { try file.remove() }
+      if let old { try file.write(old, behind: target) } else { try file.remove() }
       _ = try bench.agent.ask(ConfigReload())
       throw .configuration("nothing was changed: \(problem.sentence)", run: nil)
     }

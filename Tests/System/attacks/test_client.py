@@ -27,6 +27,8 @@ COPIES = 3
 
 @pytest.mark.parametrize("arguments", [
     ["--trace", "shown"], ["--trace-ascii", "shown"], ["-v", "--stderr", "shown"], ["--libcurl", "shown"],
+    # A script reads standard output.
+    ["--trace", "-"], ["--trace-ascii", "-"], ["-v", "--stderr", "-"], ["--stderr", "-", "--trace", "%"],
 ], ids=" ".join)
 def test_no_option_writes_the_token_down(work, dot, arguments):
     token = get_token(work)
@@ -45,7 +47,10 @@ def test_no_option_reads_the_token_from_where_curl_got_it(work, dot):
 
 THIEF = '#!/bin/sh\ncat "$3" > {stolen} 2>&1\necho "$@" >> {stolen}\n'
 # What stands before the system's folders in PATH. `bin` is the home's own folder, from where every command here is run.
-FOLDERS = {"a dot": ".", "nothing": "", "a relative folder": "bin", "everybody's folder": "{root}/open"}
+FOLDERS = {
+    "a dot": ".", "nothing": "", "a relative folder": "bin", "everybody's folder": "{root}/open",
+    # Which everybody may replace.
+    "a folder in everybody's": "{root}/open/below"}
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda name: name.replace(" ", "-"))
@@ -53,8 +58,9 @@ def thieves(request, work):
     """Programs with well-known names where PATH should not lead; `run` tells whether one ran."""
     stolen = work.root / "stolen"
     folder = work.root / "open"
-    folder.mkdir()
-    for place in (work.root, work.bin, folder):
+    below = folder / "below"
+    below.mkdir(parents=True)
+    for place in (work.root, work.bin, folder, below):
         for name in ("curl", "git", "xdg-open"):
             (place / name).write_text(THIEF.format(stolen=stolen))
             (place / name).chmod(0o755)
@@ -63,7 +69,7 @@ def thieves(request, work):
     work.environment["PATH"] = f"{first}:/usr/local/bin:/usr/bin:/bin"
     work.environment.pop("BROWSER", None)
     yield stolen
-    for place in (work.root, work.bin, folder):
+    for place in (work.root, work.bin, folder, below):
         for name in ("curl", "git", "xdg-open"):
             (place / name).unlink()
 
@@ -85,6 +91,17 @@ def test_a_browser_is_not_taken_from_where_anybody_could_put_one(work, thieves):
     work.environment["DISPLAY"] = ":0"
     work.run("timeout", "3", work.programs / "oauthctl", "login", "work", check=False)
     assert not thieves.exists()
+
+
+def test_what_was_looked_at_is_what_is_started(work, dot):
+    """Whoever has the link turns it between the look and the start: what is started has no link in its name."""
+    folder = work.root / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    curl_there = shutil.which("curl")
+    (folder / "link").symlink_to(os.path.dirname(curl_there))
+    result = work.oauthctl("-v", "curl", "-sS", dot.resource, environment={"PATH": f"{folder}/link"})
+    assert f"oauthctl: started {os.path.realpath(curl_there)}" in result.stderr.splitlines()
 
 
 # Cores
@@ -272,6 +289,8 @@ def test_no_pipe_in_place_of_a_file_is_waited_for(work, command):
 def test_a_link_to_the_settings_stays_a_link(work):
     file, behind = work.config / "oauthctl/config.toml", work.root / "dotfiles.toml"
     behind.write_text("")
+    behind.chmod(0o640)
     file.symlink_to(behind)
-    work.oauthctl("setup", "proxy", "--yes", environment={"HTTPS_PROXY": "http://127.0.0.1:9"})
-    assert file.is_symlink() and "127.0.0.1:9" in behind.read_text()
+    result = work.oauthctl("setup", "proxy", "--yes", environment={"HTTPS_PROXY": "http://127.0.0.1:9"})
+    assert file.is_symlink() and "127.0.0.1:9" in behind.read_text() and behind.stat().st_mode & 0o777 == 0o640
+    assert "(a link to ~/dotfiles.toml)" in result.stdout + result.stderr, result

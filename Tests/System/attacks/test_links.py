@@ -1,0 +1,78 @@
+"""What somebody who may write account files makes of a symbolic link there: some other file of the user is written.
+
+Each test is the attack: it was seen to succeed before the program was mended."""
+
+import pytest
+
+from support.terminal import run_at_terminal
+
+
+@pytest.fixture
+def link(home, agent):
+    """`accounts.d/work.toml`, which leads to the file `important`."""
+    folder = home.config / "oauthctl/accounts.d"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = folder / "work.toml"
+    file.symlink_to(home.root / "important")
+    return file
+
+
+def definition(server, *arguments):
+    # The file is written before anybody logs in.
+    return ["login", "work", server.issuer, "--client-id", "native-app", "--no-browser", "--timeout", "1", *arguments]
+
+
+@pytest.mark.parametrize("text", [b"#!/bin/sh\necho mine\n", b"", b"\xff\xfe\x00", b"# issuer\n[issuer]\n"], ids=repr)
+def test_no_other_file_is_replaced_through_a_link_unseen(home, dot, link, text):
+    important = link.resolve()
+    important.write_bytes(text)
+    important.chmod(0o755)
+    result = home.oauthctl(*definition(dot, "--replace"), check=False)
+    assert (important.read_bytes(), important.stat().st_mode & 0o777) == (text, 0o755)
+    assert result.status == 3 and "a link to ~/important" in result.stderr and link.is_symlink(), result
+
+
+def test_the_question_names_the_file_behind_a_link(home, dot, link):
+    important = link.resolve()
+    important.write_text("mine\n")
+    status, shown = run_at_terminal(home, home.programs / "oauthctl", *definition(dot), answers={"[y/N]": "n\n"})
+    assert "Replace ~/important (" in shown.split("[y/N]")[0], shown
+    assert status == 3 and important.read_text() == "mine\n"
+
+
+def test_a_link_that_is_turned_under_the_question_replaces_nothing(home, dot, link):
+    shown, other = link.resolve(), home.root / "other"
+    for file in (shown, other):
+        file.write_text("mine\n")
+
+    def turn():
+        link.unlink()
+        link.symlink_to(other)
+        return "y\n"
+
+    status, _ = run_at_terminal(home, home.programs / "oauthctl", *definition(dot), answers={"[y/N]": turn})
+    assert (status, shown.read_text(), other.read_text()) == (3, "mine\n", "mine\n")
+
+
+def test_an_account_behind_a_link_stays_there_with_its_mode(home, dot, link):
+    """As people have it who keep their settings elsewhere."""
+    kept = link.resolve()
+    kept.write_text(f'issuer = "{dot.issuer}"\nclient_id = "another"\n')
+    kept.chmod(0o644)
+    result = home.oauthctl(*definition(dot, "--replace"), check=False)
+    assert link.is_symlink() and "native-app" in kept.read_text(), result
+    assert kept.stat().st_mode & 0o777 == 0o644 and "(a link to ~/important)" in result.stdout + result.stderr
+
+
+def test_the_settings_are_not_written_over_what_cannot_be_put_back(home, agent):
+    """It was read as text, and what the agent refuses was put back as that."""
+    important = home.root / "important"
+    file = home.config / "oauthctl/config.toml"
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    file.symlink_to(important)
+    for content in (b"\xff\xfe mine\n", b"#" * (2 << 20)):
+        important.write_bytes(content)
+        result = home.oauthctl(
+            "setup", "proxy", "--yes", environment={"HTTPS_PROXY": "http://127.0.0.1:9"}, check=False)
+        assert important.read_bytes() == content and file.is_symlink()
+        assert result.status == 3 and "a link to ~/important" in result.stderr, result
