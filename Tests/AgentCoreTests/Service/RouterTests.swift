@@ -67,6 +67,7 @@ struct RouterTests {
     let failing: [Method: String] = [
       .tokenGet: "login_required", .loginWait: "bad_request", .loginComplete: "bad_request",
       .loginCancel: "bad_request", .accountAccept: "login_required",
+      .clientRegister: "config_invalid",
     ]
     let text = try await raw(
       bench, #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":\#(parameters[method] ?? "{}")}"#)

@@ -53,9 +53,13 @@ def descendants():
 
 
 def stop(*pids):
-    """SIGSTOP, and wait until no thread of these processes runs: the signal reaches each of them in its own time."""
+    """SIGSTOP, and wait until no thread of these processes runs: the signal reaches each of them in its own time.
+
+    One that has ended runs no more either.
+    """
     for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
     end = time.monotonic() + 20
     while not all(is_stopped(pid) for pid in pids):
         assert time.monotonic() < end, f"{pids} do not stop"
@@ -79,7 +83,7 @@ def is_stopped(pid):
         states = {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
     except (FileNotFoundError, ProcessLookupError):
         return False  # A thread has just ended.
-    return states == {"T"}
+    return states <= {"T", "Z", "X"}
 
 
 def orphans():
