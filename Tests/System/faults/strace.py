@@ -14,6 +14,7 @@ import pytest
 from support import processes
 from support.home import START_LIMIT_SECONDS, Result, accepts
 from support.login import wait_until
+from support.unattended import refresh
 
 # What changes files.
 VAULT_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "renameat2")

@@ -29,7 +29,7 @@ def test_a_login_that_nobody_finishes_is_given_up_after_timeout(home, agent, dot
         told = home.oauthctl("login", "tv", dot.issuer, *words, "--timeout", "1", check=False)
         assert told.status == 4 and "tv: nobody finished the login within 1 s" in told.stderr
         [again] = re.findall("run: (.*)", told.stderr)
-        assert again.startswith(f"oauthctl login tv {dot.issuer} ") and "--timeout 1" in again
+        assert again.startswith(f"oauthctl login tv {dot.issuer} ") and "--timeout" not in again
         assert again.count("--device ") == words.count("--device") and not account_file(home, "tv").exists()
     assert home.oauthctl("login", "tv", dot.issuer, *TV, "--timeout", "0", check=False).status == 64
 
