@@ -96,7 +96,10 @@ extension LoginCoordinator {
           missingScope: missing.isEmpty ? nil : missing,
           user: IDTokenName.of(granted, to: request, issuer: definition.issuer, clientID: definition.clientID),
           hint: renewable ? nil : Self.refreshTokenHint(definition, session.server)))
-    } catch { return .failure(error) }
+    } catch {
+      if error.kind == .accountUnknown { await discard(refreshToken, granted.accessToken, session) }
+      return .failure(error)
+    }
   }
 
   /// How the next login may bring a refresh token, where the server has the scope for it.
@@ -114,7 +117,8 @@ extension LoginCoordinator {
     let revocation = RevocationRecord(
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
-    _ = await TokenEndpoint(transport: transport(session))
+    // Part of what a lock waits for, so it needs no place, which none is given any more.
+    _ = await TokenEndpoint(transport: service.checkedTransport)
       .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 

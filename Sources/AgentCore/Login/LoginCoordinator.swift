@@ -21,6 +21,8 @@ package actor LoginCoordinator {
   var listenersOpening = 0
   /// Counts the locks: a login that was begun before one is none after it.
   private var epoch = 0
+  /// Counts, of accounts whose login is beginning, how often they were logged out or forgotten.
+  private var departures: [String: Int] = [:]
 
   package init(
     service: CredentialService, redirects: any RedirectReceiver, time: any TimeKeeper, random: any RandomSource,
@@ -72,6 +74,8 @@ package actor LoginCoordinator {
       end(id, .failure(failure))
       return try await start(request)
     }
+    // It may have ended while the file was read.
+    guard sessions[id]?.isPending == true else { return try await start(request) }
     if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
       throw AgentFailure.changedMeanwhile(request.account)
     }
@@ -88,7 +92,10 @@ package actor LoginCoordinator {
 
   /// The one beginning of an account's login; ends it in `starting` itself, before anybody who waits goes on.
   private func beginAlone(_ request: LoginStart) async -> Result<LoginStarted, AgentFailure> {
-    defer { starting[request.account] = nil }
+    defer {
+      starting[request.account] = nil
+      departures[request.account] = nil
+    }
     return await begin(request)
   }
 
@@ -143,6 +150,7 @@ package actor LoginCoordinator {
   /// Ends the login of `account` that is under way, since the account is being logged out or forgotten. Tokens that come
   /// all the same are revoked. One whose tokens are being made durable is waited for.
   package func giveUp(_ account: String) async {
+    if starting[account] != nil { departures[account, default: 0] += 1 }
     guard let session = pending(account) else { return }
     if case .keeping = session.state {
       _ = await ending(of: session.id, seconds: Self.keepingSeconds)
@@ -197,6 +205,10 @@ package actor LoginCoordinator {
   /// Throws `vault_locked` where a lock has come since it was begun.
   func add(_ session: LoginSession) throws(AgentFailure) {
     guard session.epoch == epoch else { throw .vaultLocked }
+    let name = session.definition.name
+    guard session.departures == departures[name, default: 0] else {
+      throw AgentFailure(.loginCancelled, "\(name): the login was cancelled")
+    }
     sessions[session.id] = session
     note(session)
     order.append(session.id)
@@ -205,7 +217,6 @@ package actor LoginCoordinator {
       order.removeAll { $0 == old }
     }
     let id = session.id
-    let name = session.definition.name
     let seconds = Double(session.started.expiresInSeconds)
     run(id) { coordinator in
       do { try await coordinator.time.sleep(seconds: seconds) } catch { return }
@@ -288,6 +299,7 @@ package actor LoginCoordinator {
 
   private func begin(_ request: LoginStart) async -> Result<LoginStarted, AgentFailure> {
     let epoch = epoch
+    let left = departures[request.account, default: 0]
     do throws(AgentFailure) {
       let context = try await service.loginContext(request.account)
       let giver = context.definition.giver(device: request.device == true)
@@ -303,6 +315,7 @@ package actor LoginCoordinator {
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
       session.epoch = epoch
+      session.departures = left
       session.isDevice = giver == .device
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
       switch giver {

@@ -44,6 +44,8 @@ struct LoginSession {
   var isPolling = false
   /// ``LoginCoordinator/epoch`` when it was begun.
   var epoch = 0
+  /// How often its account had been left then.
+  var departures = 0
   /// When it began; lives of tokens count from their own requests.
   let began: Moment
   var started: LoginStarted

@@ -277,18 +277,25 @@ package struct AgentRouter: LineResponder {
 
   private func lockVault(_: VaultLock) async throws(AgentFailure) -> VaultLockAnswer {
     await logins.forgetAll(isLast: false)
-    let isDrained = try await service.lock(vault)
+    let isDrained: Bool
+    do throws(AgentFailure) { isDrained = try await service.lock(vault) } catch {
+      if error.kind != .vaultInUse { await logins.forgetAll() }
+      throw error
+    }
     await logins.forgetAll()
     return VaultLockAnswer(
       state: await vault.status().state, sealed: await vault.isSealed(), drained: isDrained)
   }
 
   private func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
+    // Nothing is given up where nothing can be logged out.
+    try await service.open()
     await logins.giveUp(request.account)
     return try await service.logout(request)
   }
 
   private func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
+    try await service.open()
     if request.dryRun != true { await logins.giveUp(request.account) }
     return try await service.forget(request)
   }

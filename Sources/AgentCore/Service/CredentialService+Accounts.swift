@@ -32,6 +32,7 @@ extension CredentialService {
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
     details.authority = authority
+    details.resource = definition.resource.isEmpty ? nil : definition.resource
     return details
   }
 

@@ -10,6 +10,7 @@ extension CredentialService {
   private static let searchTimeoutMilliseconds = 10_000
 
   package func find(_ request: ServerFind) async throws(AgentFailure) -> ServerFindAnswer {
+    try await open()
     let definition = try await readDefinition(request.account, request.definition)
     var search: ServerSearch
     do { search = try ServerSearch(definition.issuer) } catch {
@@ -37,6 +38,7 @@ extension CredentialService {
   }
 
   package func register(_ request: ClientRegister) async throws(AgentFailure) -> ClientRegisterAnswer {
+    try await open()
     let definition = try await readDefinition(request.account, request.definition)
     let transport = ObservedTransport(service: self, account: nil)
     let server = try await ServerResolver(transport: transport)
@@ -45,6 +47,12 @@ extension CredentialService {
       throw AgentFailure(
         .configInvalid, "\(definition.name): \(definition.issuer) registers no clients by itself",
         hint: "register one there, then name it: --client-id ID")
+    }
+    // On this machine other ports are other programs, of other users, too.
+    guard !endpoint.origin.isLoopback || endpoint.origin == server.issuer?.url.origin else {
+      throw AgentFailure(
+        .configInvalid, "\(definition.name): \(definition.issuer) leads to \(endpoint.origin) to register clients",
+        hint: "register a client yourself, then name it: --client-id ID")
     }
     let registration = ClientRegistration(
       endpoint: endpoint, redirectURI: definition.redirectURI,
@@ -85,9 +93,23 @@ extension CredentialService {
 }
 
 extension ServerFindAnswer {
+  /// Most scopes that are asked for on a server's word, and most bytes of them.
+  private static let scopeLimit = (count: 64, bytes: 4_096)
+
+  /// Those that can be sent (RFC 6749 §3.3), as far as the limits go.
+  private static func usable(_ scopes: [String]) -> [String] {
+    var bytes = 0
+    return scopes.filter { scope in
+      scope.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }.prefix(scopeLimit.count).prefix { scope in
+      bytes += scope.utf8.count
+      return bytes <= scopeLimit.bytes
+    }
+  }
+
   fileprivate init(_ found: ServerSearch.Found) {
     let server = found.metadata
-    var scope = found.scope
+    var scope = Self.usable(found.scope)
     // Without it many servers give no refresh token; only those that list it know it (OpenID Connect Core §11).
     if !scope.isEmpty, !scope.contains(AccountDefinition.offlineAccess),
       server.scopesSupported?.contains(AccountDefinition.offlineAccess) == true

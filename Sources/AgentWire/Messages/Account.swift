@@ -229,6 +229,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var fingerprint: String?
   /// PEM text: what the login's `ca_file` holds, which is what the login is bound to.
   package var authority: String?
+  /// What the tokens are asked for (RFC 8707); nil: nothing.
+  package var resource: [String]?
 
   package init(
     summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
@@ -247,7 +249,7 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority
+    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource
     case loggedInAt = "logged_in_at"
     case refreshedAt = "refreshed_at"
   }

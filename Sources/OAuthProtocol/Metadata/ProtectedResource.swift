@@ -39,9 +39,10 @@ package enum ResourceRefusal: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 extension ProtectedResource {
-  /// Judges a document that was found for `asked`. A resource that covers the address, at the same origin, will do: servers
-  /// often describe all that is below one path.
-  init(_ body: JSONObject, asked: WebURL) throws(ResourceRefusal) {
+  /// Judges a document that was found for `asked` at `place`. A resource that covers the address, at the same origin, will
+  /// do where the document lies at that resource's own place: servers often describe all that is below one path. One that
+  /// lies elsewhere may be of somebody who has a path there, and speaks of its own address alone.
+  init(_ body: JSONObject, asked: WebURL, place: String) throws(ResourceRefusal) {
     if let problem = body.problem { throw .notResourceMetadata(problem.rawValue) }
     guard let text = body.text("resource", limit: WebURL.limitBytes) else {
       throw .notResourceMetadata("it names no resource")
@@ -49,7 +50,9 @@ extension ProtectedResource {
     if let name = body.repeated(["resource", "authorization_servers"]) {
       throw .notResourceMetadata("\(name) appears twice")
     }
-    guard let url = try? WebURL(text), url.covers(asked) else { throw .otherResource(Escaped.forTerminal(text)) }
+    guard let url = try? WebURL(text), url.covers(asked),
+      asked.covers(url) || Self.places(url).first == place
+    else { throw .otherResource(Escaped.forTerminal(text)) }
     resource = url
     guard case .array(let values)? = body.value("authorization_servers"), !values.isEmpty else { throw .noServer }
     authorizationServers = []

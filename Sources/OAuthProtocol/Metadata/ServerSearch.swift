@@ -112,7 +112,7 @@ package struct ServerSearch: Sendable {
       isTransient = true
     case .answered(let answer) where answer.status == 200:
       do throws(ResourceRefusal) {
-        let found = try ProtectedResource(JSONObject(reading: answer.body), asked: url)
+        let found = try ProtectedResource(JSONObject(reading: answer.body), asked: url, place: place)
         resource = found
         return askIssuers(found.authorizationServers)
       } catch {

@@ -43,7 +43,8 @@ struct LoginCommand: ParsableCommand {
     if let typed = issuer, options.isSilentAboutClient {
       let account = try accountName(bench, isNew: true)
       let finding = ServerFinding(
-        bench: bench, account: account, url: NewAccount.issuer(typed: typed), workingFolder: Self.workingFolder)
+        bench: bench, account: account, url: NewAccount.issuer(typed: typed), workingFolder: Self.workingFolder,
+        flags: Self.flags(without: [account, typed]))
       guard let found = try finding.find(options) else {
         return try logIn(bench, account, try known(bench, account), isNew: false)
       }
@@ -130,6 +131,13 @@ struct LoginCommand: ParsableCommand {
   /// `words` without an option and its value.
   static func without(_ option: String, _ words: [String]) -> [String] {
     zip(words, [""] + words).filter { $0 != option && $1 != option && !$0.hasPrefix(option + "=") }.map(\.0)
+  }
+
+  /// The options as they were typed: all but the command and the first of each of `arguments`.
+  private static func flags(without arguments: [String]) -> [String] {
+    var words = Array(Self.words.dropFirst())
+    for argument in arguments { words.firstIndex(of: argument).map { _ = words.remove(at: $0) } }
+    return words
   }
 
   private static func commandLine(_ words: [String]) -> String {

@@ -10,6 +10,8 @@ struct ServerFinding {
   /// As it was typed, made whole.
   let url: String
   let workingFolder: String
+  /// The options as they were typed.
+  let flags: [String]
 
   /// What is known in the end.
   struct Found {
@@ -32,9 +34,20 @@ struct ServerFinding {
     let found = try bench.agent.call(
       ServerFind(account: account, definition: try definition(options, issuer: url)),
       timeoutMilliseconds: Self.timeoutMilliseconds)
-    let isNew = (try? bench.agent.ask(AccountShow(account: account)))?.summary.issuer != found.issuer
-    if !isNew, options.definingFlags.isEmpty { return nil }
-    try agree(found)
+    let known = try knownAccount()
+    if let known, known.summary.issuer == found.issuer, (known.resource ?? []) == (found.resource.map { [$0] } ?? []),
+      options.definingFlags.isEmpty
+    {
+      return nil
+    }
+    // Before a client is registered for it.
+    if known != nil, !options.replace {
+      options.replace = try bench.terminal.confirm(
+        "Replace it?", about: ["\(account) is another account already."],
+        otherwise: "run the command again with --replace, or: oauthctl login \(account)")
+      guard options.replace else { throw .silent(status: 1) }
+    }
+    try agree(found, options)
     if let resource = found.resource {
       guard found.listsPKCE || options.allowNoPKCEMetadata else {
         throw .configuration(
@@ -53,15 +66,31 @@ struct ServerFinding {
     return try register(options, found)
   }
 
+  private func knownAccount() throws(CommandError) -> AccountDetails? {
+    do throws(CommandError) { return try bench.agent.ask(AccountShow(account: account)) } catch {
+      if case .agent(let failure, _) = error, [.accountUnknown, .configInvalid].contains(failure.kind) { return nil }
+      throw error
+    }
+  }
+
   /// Another server than the one that was named gets the login: a person has to want that.
-  private func agree(_ found: ServerFindAnswer) throws(CommandError) {
+  private func agree(_ found: ServerFindAnswer, _ options: LoginOptions) throws(CommandError) {
     let shown = found.resource ?? url
     let mine = try? Origin(of: url), theirs = try? Origin(of: found.issuer)
     bench.terminal.say("\(shown): one logs in at \(found.issuer) (\(found.discovery)).")
-    guard mine?.host != theirs?.host else { return }
+    guard mine == nil || mine != theirs else { return }
+    let scope = options.scope.isEmpty ? found.scope : options.scope
+    let more = scope.count > 20 ? " and \(scope.count - 20) more" : ""
     let isWanted = try bench.terminal.confirm(
-      "Log in there?", about: ["\(shown) leaves its logins to another server: \(found.issuer)"],
-      otherwise: command(issuer: found.issuer, found, "") + "   # when you know that server")
+      "Log in there?",
+      about: [
+        "\(shown) leaves its logins to another server: \(found.issuer)",
+        "The token will be sent to: \(mine.map(\.description) ?? url)",
+        scope.isEmpty
+          ? "It is for what that server gives by itself."
+          : "It is for: \(scope.prefix(20).joined(separator: " "))\(more)",
+      ],
+      otherwise: command(options, found, "") + "   # when you know that server")
     guard isWanted else { throw .silent(status: 1) }
   }
 
@@ -71,7 +100,7 @@ struct ServerFinding {
         "\(found.issuer) needs to know which client this is, and registers none by itself: --client-id is missing",
         run: found.resource == nil
           ? "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
-          : command(issuer: found.issuer, found, " --client-id ID")
+          : command(given, found, " --client-id ID")
             + "   # after you registered a client there (redirect http://127.0.0.1/callback)")
     }
     var options = given
@@ -96,14 +125,18 @@ struct ServerFinding {
     return try options.account(name: account, issuer: issuer, workingFolder: workingFolder)?.tomlText ?? ""
   }
 
-  /// The command that names all of what was found.
-  private func command(issuer: String, _ found: ServerFindAnswer, _ more: String) -> String {
-    var words = ["oauthctl", "login", account, issuer]
+  /// The command as it was typed, with the server and what else was found.
+  private func command(_ options: LoginOptions, _ found: ServerFindAnswer, _ more: String) -> String {
+    var words = ["oauthctl", "login", account, found.issuer] + flags
     if let resource = found.resource {
-      words += ["--resource", resource]
-      if let origin = NewAccount.origin(of: resource) { words += ["--host", origin] }
+      if options.resource.isEmpty || options.resource == [resource], !flags.contains("--resource") {
+        words += ["--resource", resource]
+      }
+      if let origin = NewAccount.origin(of: resource), !flags.contains("--host") { words += ["--host", origin] }
     }
-    for scope in found.scope { words += ["--scope", scope] }
+    if !flags.contains("--scope") {
+      for scope in found.scope { words += ["--scope", scope] }
+    }
     return words.map(ShellWord.quoted).joined(separator: " ") + more
   }
 

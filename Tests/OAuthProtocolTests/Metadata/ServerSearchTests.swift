@@ -167,6 +167,16 @@ struct ServerSearchTests {
     #expect(!world.asked.contains(place))
   }
 
+  @Test("a document that a challenge names speaks of that address alone: somebody else's may lie above it")
+  func wider() throws {
+    var world = World([
+      "https://api.example/~eve/mcp": challenge(#"Bearer resource_metadata="https://api.example/~eve/prm""#),
+      "https://api.example/~eve/prm": resource("https://api.example", "https://as.example"),
+      Self.issuer: metadata("https://as.example"),
+    ])
+    #expect(try world.failure("https://api.example/~eve/mcp") != nil && world.asked.count == 2)
+  }
+
   @Test("a server that cannot be reached ends the search at once")
   func unreachable() throws {
     var search = try ServerSearch("https://api.example/mcp")

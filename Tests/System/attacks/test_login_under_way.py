@@ -9,6 +9,7 @@ from support.login import wait_until
 from support.terminal import run_at_terminal
 
 POST = 'client_authentication = "client_secret_post"'
+LEAVING = [["logout", "work"], ["account", "forget", "work", "--yes"]]
 
 
 @pytest.fixture
@@ -83,8 +84,7 @@ def test_a_lock_waits_for_a_code_under_way_and_keeps_what_comes(home, server):
     assert home.oauthctl("get-token", "work").stdout == "access-1\n"
 
 
-@pytest.mark.parametrize(
-    "command", [["logout", "work"], ["account", "forget", "work", "--yes"]], ids=["logout", "forget"])
+@pytest.mark.parametrize("command", LEAVING, ids=["logout", "forget"])
 def test_a_login_that_ends_after_the_account_was_left_is_taken_back(home, server, command):
     server.define(home)
     goes_on = server.hold("/token")
@@ -108,3 +108,30 @@ def test_a_login_that_begins_before_a_lock_is_none_after_it(home, server):
     assert login.wait(20) != 0 and "locked" in login.stderr.read()
     home.oauthctl("vault", "unlock")
     assert server.seen == []
+
+
+@pytest.mark.parametrize("command", LEAVING, ids=["logout", "forget"])
+def test_a_login_that_begins_before_the_account_is_left_is_none_after_it(home, server, command):
+    server.define(home)
+    goes_on = server.hold("/.well-known/oauth-authorization-server")
+    login = start_login(home)
+    wait_until(lambda: server.connections > 0, 20, "the server is asked")
+    home.oauthctl(*command)
+    goes_on.set()
+    assert login.wait(20) != 0 and server.seen == []
+
+
+@pytest.mark.parametrize("command", LEAVING, ids=["logout", "forget"])
+def test_what_a_lock_refuses_gives_no_login_up(home, server, command):
+    server.define(home)
+    goes_on = server.hold("/token")
+    login = start_login(home)
+    wait_until(lambda: "authorization_code" in server.kinds(), 20, "the code is sent")
+    lock = home.start(home.programs / "oauthctl", "vault", "lock")
+    wait_until(lambda: "locked" in home.oauthctl("get-token", "work", check=False).stderr, 20, "the lock has begun")
+    refused = home.oauthctl(*command, check=False)
+    assert refused.status != 0 and "locked" in refused.stderr
+    goes_on.set()
+    assert lock.wait(20) == 0 and login.wait(20) == 0
+    home.oauthctl("vault", "unlock")
+    assert home.oauthctl("get-token", "work").stdout == "access-1\n"

@@ -13,14 +13,14 @@ CLIENT_SECRET = "registered-secret-7f3a"
 class Provider(Listener):
     """A resource at /mcp and its authorization server, which registers clients, on one port; `host` is the server's."""
 
-    def __init__(self, host="127.0.0.1"):
+    def __init__(self, host="127.0.0.1", server=None):
         self.host, self.seen, self.tokens = host, [], 0
         self.registers, self.lists_pkce, self.secret, self.rewrites = True, True, False, False
         # What is asked for by this name is answered when the event is set.
         self.holds = {}
         super().__init__()
         self.url = f"http://127.0.0.1:{self.port}/mcp"
-        self.issuer = f"http://{host}:{self.port}"
+        self.issuer = server.issuer if server else f"http://{host}:{self.port}"
 
     def serve(self, connection):
         data = b""

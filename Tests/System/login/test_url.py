@@ -75,6 +75,26 @@ def test_another_host_is_logged_in_at_by_a_yes_alone(home, agent, elsewhere):
     assert elsewhere.form("authorize")["resource"] == elsewhere.url
 
 
+def test_another_port_of_the_host_is_another_server(home, agent, provider):
+    with Provider(server=provider) as resource:
+        refused = home.oauthctl("login", "tool", resource.url, "--scope", "mine", check=False)
+        assert refused.status != 0 and provider.seen == [] and "--scope mine" in next_step(refused)
+        status, text = run_at_terminal(
+            home, home.programs / "oauthctl", "login", "tool", resource.url, answers={"[y/N]": "n\n"})
+        assert status == 1 and provider.seen == []
+        assert f"The token will be sent to: http://127.0.0.1:{resource.port}" in text and "It is for: read" in text
+
+
+def test_an_account_of_another_resource_is_not_taken_for_it(home, agent, provider):
+    """Nothing is registered before it is known that the account may be replaced."""
+    home.oauthctl("login", "tool", provider.issuer)
+    seen = list(provider.seen)
+    refused = home.oauthctl("login", "tool", provider.url, check=False)
+    assert refused.status != 0 and "--replace" in refused.stderr and provider.seen == seen
+    home.oauthctl("login", "tool", provider.url, "--replace", "--accept-changes")
+    assert provider.form("authorize")["resource"] == provider.url
+
+
 def test_a_server_that_registers_nobody_is_told_with_the_whole_command(home, agent, provider):
     provider.registers = False
     refused = home.oauthctl("login", "tool", provider.url, check=False)
