@@ -179,7 +179,11 @@ extension Method {
   fileprivate var isAnsweredAtOnce: Bool {
     switch self {
     case .agentHello, .agentStatus, .accountList, .accountShow, .vaultStatus, .vaultSlots: true
-    default: false
+    case .tokenGet, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind, .clientRegister,
+      .accountCheck, .accountForget, .accountAccept, .configReload, .secretSet, .secretForget, .logout, .vaultCreate,
+      .vaultLock, .vaultUnlock, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
+      .vaultAcceptRollback, .eventsSubscribe:
+      false
     }
   }
 }
