@@ -117,8 +117,9 @@ extension LoginCoordinator {
     let revocation = RevocationRecord(
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
-    // Part of what a lock waits for, so it needs no place, which none is given any more.
-    _ = await TokenEndpoint(transport: service.checkedTransport)
+    // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
+    let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)
+    _ = await TokenEndpoint(transport: transport)
       .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 

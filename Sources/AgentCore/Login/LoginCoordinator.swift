@@ -20,9 +20,9 @@ package actor LoginCoordinator {
   /// Logins that are opening their listeners.
   var listenersOpening = 0
   /// Counts the locks: a login that was begun before one is none after it.
-  private var epoch = 0
+  var epoch = 0
   /// Counts, of accounts whose login is beginning, how often they were logged out or forgotten.
-  private var departures: [String: Int] = [:]
+  var departures: [String: Int] = [:]
 
   package init(
     service: CredentialService, redirects: any RedirectReceiver, time: any TimeKeeper, random: any RandomSource,
@@ -74,8 +74,6 @@ package actor LoginCoordinator {
       end(id, .failure(failure))
       return try await start(request)
     }
-    // It may have ended while the file was read.
-    guard sessions[id]?.isPending == true else { return try await start(request) }
     if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
       throw AgentFailure.changedMeanwhile(request.account)
     }
@@ -293,56 +291,5 @@ package actor LoginCoordinator {
   private func stillPending(_ id: String, _ waiter: UInt64) {
     guard let progress = sessions[id]?.progress else { return }
     sessions[id]?.waiters.removeValue(forKey: waiter)?.resume(.success(progress))
-  }
-
-  // MARK: Beginning
-
-  private func begin(_ request: LoginStart) async -> Result<LoginStarted, AgentFailure> {
-    let epoch = epoch
-    let left = departures[request.account, default: 0]
-    do throws(AgentFailure) {
-      let context = try await service.loginContext(request.account)
-      let giver = context.definition.giver(device: request.device == true)
-      let now = time.now()
-      let server = try await service.resolver(for: context.definition.name)
-        .resolve(context.definition, device: giver == .device, now: now)
-      let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
-      let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
-      var session = LoginSession(
-        id: Base64URL.encode(random.bytes(18)), definition: context.definition,
-        server: server, binding: binding, agreement: agreement, clientSecret: context.clientSecret, began: now,
-        started: LoginStarted(
-          loginID: "", kind: .unattended, account: context.definition.name,
-          expiresInSeconds: Int(LoginSession.windowSeconds)))
-      session.epoch = epoch
-      session.departures = left
-      session.isDevice = giver == .device
-      session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
-      switch giver {
-      case .browser: return .success(try await beginBrowser(session))
-      case .device: return .success(try await beginDevice(session))
-      case .nobody: return .success(try beginUnattended(session, password: context.password))
-      }
-    } catch { return .failure(error) }
-  }
-
-  private func beginUnattended(_ session: LoginSession, password: Secret?) throws(AgentFailure) -> LoginStarted {
-    var session = session
-    let definition = session.definition
-    guard let grant = TokenRequestGrant.unattended(definition.grant, username: definition.username, password: password)
-    else {
-      let need = definition.grant.terms.need
-      throw AgentFailure(
-        .configInvalid,
-        "\(definition.name): the \(definition.grant.rawValue) grant needs \(need?.words ?? "more than is kept")",
-        hint: need.map { "oauthctl secret set \(definition.name) \(SecretKind($0).rawValue)" })
-    }
-    session.started.loginID = session.id
-    session.password = password
-    session.state = .exchanging
-    try add(session)
-    let id = session.id
-    run(id) { await $0.obtain(id, grant, scope: definition.scope) }
-    return session.started
   }
 }

@@ -295,8 +295,11 @@ package struct AgentRouter: LineResponder {
   }
 
   private func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
-    try await service.open()
-    if request.dryRun != true { await logins.giveUp(request.account) }
+    let kept = try await service.forget(AccountForget(account: request.account, dryRun: true))
+    if request.dryRun == true { return kept }
+    // The login under way of an account that is not forgotten goes on.
+    if let shown = request.login, shown != kept.login ?? "" { throw .changedMeanwhile(request.account) }
+    await logins.giveUp(request.account)
     return try await service.forget(request)
   }
 

@@ -31,8 +31,7 @@ extension CredentialService {
           failure.isTransient ? .unavailable : .configInvalid, text,
           hint: failure.isTransient
             ? nil
-            : "check the address, or name the issuer, or --authorization-endpoint and "
-              + "--token-endpoint")
+            : "check the address, or name the issuer, or --authorization-endpoint and --token-endpoint")
       }
     }
   }
@@ -119,7 +118,6 @@ extension ServerFindAnswer {
     self.init(
       issuer: server.issuer?.text ?? "", discovery: found.kind.name, resource: found.resource?.text, scope: scope,
       registers: server.registrationEndpoint != nil,
-      listsPKCE: server.codeChallengeMethodsSupported?.contains("S256") == true,
-      deviceFlow: server.deviceAuthorizationEndpoint != nil)
+      listsPKCE: server.codeChallengeMethodsSupported?.contains("S256") == true)
   }
 }

@@ -29,11 +29,10 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
   package var registers: Bool
   /// Whether its metadata lists S256 (RFC 7636).
   package var listsPKCE: Bool
-  package var deviceFlow: Bool
 
   package init(
     issuer: String, discovery: String, resource: String? = nil, scope: [String] = [], registers: Bool = false,
-    listsPKCE: Bool = false, deviceFlow: Bool = false
+    listsPKCE: Bool = false
   ) {
     self.issuer = issuer
     self.discovery = discovery
@@ -41,13 +40,11 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
     self.scope = scope
     self.registers = registers
     self.listsPKCE = listsPKCE
-    self.deviceFlow = deviceFlow
   }
 
   package enum CodingKeys: String, CodingKey {
     case issuer, discovery, resource, scope, registers
     case listsPKCE = "lists_pkce"
-    case deviceFlow = "device_flow"
   }
 }
 

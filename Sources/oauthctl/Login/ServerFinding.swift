@@ -77,10 +77,9 @@ struct ServerFinding {
   private func agree(_ found: ServerFindAnswer, _ options: LoginOptions) throws(CommandError) {
     let shown = found.resource ?? url
     let mine = try? Origin(of: url), theirs = try? Origin(of: found.issuer)
-    bench.terminal.say("\(shown): one logs in at \(found.issuer) (\(found.discovery)).")
+    bench.terminal.say("\(shown): you log in at \(found.issuer) (\(found.discovery)).")
     guard mine == nil || mine != theirs else { return }
     let scope = options.scope.isEmpty ? found.scope : options.scope
-    let more = scope.count > 20 ? " and \(scope.count - 20) more" : ""
     let isWanted = try bench.terminal.confirm(
       "Log in there?",
       about: [
@@ -88,7 +87,7 @@ struct ServerFinding {
         "The token will be sent to: \(mine.map(\.description) ?? url)",
         scope.isEmpty
           ? "It is for what that server gives by itself."
-          : "It is for: \(scope.prefix(20).joined(separator: " "))\(more)",
+          : "It is for: \(scope.joined(separator: " "))",
       ],
       otherwise: command(options, found, "") + "   # when you know that server")
     guard isWanted else { throw .silent(status: 1) }

@@ -38,7 +38,7 @@ def test_a_url_is_enough_to_log_in_for_a_resource(home, agent, provider):
     assert registered["redirect_uris"] == [asked["redirect_uri"]] and registered["application_type"] == "native"
     assert asked["client_id"] == "registered-client" and asked["code_challenge_method"] == "S256"
     assert asked["scope"] == registered["scope"] == "read offline_access"
-    assert home.oauthctl("curl", name, "-sS", provider.url).stdout == '{"hello": "world"}'
+    assert home.oauthctl("curl", "-sS", provider.url).stdout == '{"hello": "world"}'
     home.oauthctl("get-token", name, "--force")
     # RFC 8707 in each of the three, as MCP has it.
     for kind in ("authorize", "authorization_code", "refresh_token"):
