@@ -1,5 +1,6 @@
-import ArgumentParser
 import AgentWire
+import ArgumentParser
+import FoundationEssentials
 import Testing
 
 @testable import oauthctl
@@ -8,7 +9,10 @@ import Testing
 struct TokenTests {
   @Test(
     "A token is printed as asked",
-    arguments: [("token", "tok\n"), ("header", "Authorization: Bearer tok\n")])
+    arguments: [
+      ("token", "tok\n"), ("header", "Authorization: Bearer tok\n"),
+      ("headers", "{\"Authorization\":\"Bearer tok\"}\n"),
+    ])
   func formats(format: String, output: String) throws {
     let page = Page()
     let bench = Workbench.scripted(page) { _ in TokenAnswer.example() }
@@ -16,6 +20,15 @@ struct TokenTests {
     try command.run(bench)
     #expect(page.output == output)
     #expect(page.error.isEmpty)
+  }
+
+  @Test("A JSON object of headers is one whatever the token holds")
+  func headersAreJSON() throws {
+    let token = #"a"b\c/"#
+    let text = try TokenFormat.headers.text(.example(token))
+    let read = try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
+    #expect(read == ["Authorization": "Bearer \(token)"])
+    #expect(throws: CommandError.self) { try TokenFormat.headers.text(.example("a\nb")) }
   }
 
   @Test("A token is told as a line of bytes too, and neither way when a header cannot carry it")

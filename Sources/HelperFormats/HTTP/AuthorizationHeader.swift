@@ -5,22 +5,33 @@ package enum AuthorizationHeader {
   /// The field without a line feed: `Authorization: Bearer …`.
   /// Throws `unwritable` for a token or type that a header field cannot carry.
   package static func field(tokenType: String, token: String) throws(HelperFormatError) -> String {
+    "Authorization: \(try value(tokenType: tokenType, token: token))"
+  }
+
+  /// One JSON object that has the field and no other, on one line: `{"Authorization":"Bearer …"}`. Throws as `field`.
+  package static func jsonObject(tokenType: String, token: String) throws(HelperFormatError) -> String {
+    "{\"Authorization\":\"\(quoted(try value(tokenType: tokenType, token: token)))\"}"
+  }
+
+  private static func value(tokenType: String, token: String) throws(HelperFormatError) -> String {
     try checkToken(token)
     guard !tokenType.isEmpty, tokenType.utf8.allSatisfy({ isLetter($0) || $0 == UInt8(ascii: "-") }) else {
       throw .unwritable("the token type")
     }
-    return "Authorization: \(tokenType) \(token)"
+    return "\(tokenType) \(token)"
   }
 
   /// A configuration line for `curl --config`, line feed included. Throws as `field`.
   package static func curlConfig(tokenType: String, token: String) throws(HelperFormatError) -> String {
-    let field = try field(tokenType: tokenType, token: token)
-    var quoted = ""
-    for character in field {
+    "header = \"\(quoted(try field(tokenType: tokenType, token: token)))\"\n"
+  }
+
+  /// What stands between double quotes, in curl's configuration and in JSON alike: `text` is printable ASCII.
+  private static func quoted(_ text: String) -> String {
+    text.reduce(into: "") { quoted, character in
       if character == "\\" || character == "\"" { quoted.append("\\") }
       quoted.append(character)
     }
-    return "header = \"\(quoted)\"\n"
   }
 
   /// A token is 1 or more of 0x21 to 0x7E: no control character can end the field early.

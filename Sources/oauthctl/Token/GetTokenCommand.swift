@@ -10,7 +10,7 @@ struct GetTokenCommand: ParsableCommand {
 
   @Argument(help: "Account name. May be left out where one account fits.", completion: .accountName) var name: String?
   @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
-  @Option(help: "token, json or header.") var format: TokenFormat?
+  @Option(help: "token, json, header or headers (a JSON object, as headersHelper takes it).") var format: TokenFormat?
   @Flag(help: "The same as --format json.") var json = false
   @Flag(name: .customLong("rejected-stdin"), help: "Standard input holds a token that an API answered 401 for.")
   var rejectedFromInput = false

@@ -9,12 +9,15 @@ enum TokenFormat: String, CaseIterable, Sendable {
   case json
   /// `Authorization: Bearer TOKEN`, for `curl -H @<(…)` and others.
   case header
+  /// `{"Authorization":"Bearer TOKEN"}`, one line, for programs that have a command print their headers.
+  case headers
 
   func text(_ answer: TokenAnswer) throws(CommandError) -> String {
     switch self {
     case .token: return try AccessToken.checked(answer.accessToken)
     case .json: return JSONText.line(answer)
-    case .header: return try AccessToken.headerField(answer)
+    case .header: return try AccessToken.header(answer, AuthorizationHeader.field)
+    case .headers: return try AccessToken.header(answer, AuthorizationHeader.jsonObject)
     }
   }
 }
@@ -42,10 +45,12 @@ enum AccessToken {
     }
   }
 
-  /// `Authorization: Bearer TOKEN`, the type as the agent says it is to be written.
-  static func headerField(_ answer: TokenAnswer) throws(CommandError) -> String {
+  /// The header in a form of one's choice, the type as the agent says it is to be written.
+  static func header(
+    _ answer: TokenAnswer, _ form: (String, String) throws(HelperFormatError) -> String
+  ) throws(CommandError) -> String {
     do {
-      return try AuthorizationHeader.field(tokenType: answer.tokenType, token: answer.accessToken)
+      return try form(answer.tokenType, answer.accessToken)
     } catch {
       throw .local(error.message, run: "oauthctl status", status: 9)
     }
