@@ -15,6 +15,7 @@ package enum Method: String, CaseIterable, Sendable {
   case accountShow = "account.show"
   case accountForget = "account.forget"
   case accountAccept = "account.accept"
+  case accountImport = "account.import"
   case configReload = "config.reload"
   case secretSet = "secret.set"
   case secretForget = "secret.forget"
@@ -36,7 +37,7 @@ package enum Method: String, CaseIterable, Sendable {
   /// it once leaves.
   package var isRepeatable: Bool {
     switch self {
-    case .loginComplete, .clientRegister, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
+    case .loginComplete, .clientRegister, .accountImport, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
     case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind,
       .accountCheck, .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
       .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot, .vaultBackup, .vaultCheck,

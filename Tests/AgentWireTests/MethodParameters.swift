@@ -21,6 +21,7 @@ extension Method {
     case .accountShow: try body(AccountShow.self)
     case .accountForget: try body(AccountForget.self)
     case .accountAccept: try body(AccountAccept.self)
+    case .accountImport: try body(AccountImport.self)
     case .configReload: try body(ConfigReload.self)
     case .secretSet: try body(SecretSet.self)
     case .secretForget: try body(SecretForget.self)

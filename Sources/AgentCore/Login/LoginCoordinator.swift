@@ -180,6 +180,9 @@ package actor LoginCoordinator {
 
   package func isPending(_ account: String) -> Bool { pending(account) != nil }
 
+  /// Whether one is beginning, too.
+  func isBusy(_ account: String) -> Bool { starting[account] != nil || isPending(account) }
+
   // MARK: Sessions
 
   func pending(_ account: String) -> LoginSession? {

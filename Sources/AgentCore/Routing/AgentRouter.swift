@@ -155,6 +155,7 @@ package struct AgentRouter: LineResponder {
     case .accountShow: return try await reply(AccountShow.self, service.show)
     case .accountForget: return try await reply(AccountForget.self, forget)
     case .accountAccept: return try await reply(AccountAccept.self, service.accept)
+    case .accountImport: return try await reply(AccountImport.self, logins.take)
     case .configReload: return try await reply(ConfigReload.self, reload)
     case .secretSet: return try await reply(SecretSet.self, service.setSecret)
     case .secretForget: return try await reply(SecretForget.self, service.forgetSecret)

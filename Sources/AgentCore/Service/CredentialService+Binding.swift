@@ -55,6 +55,13 @@ extension CredentialService {
         binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)))
   }
 
+  /// What a login of `context` with `binding` would change.
+  func agreement(_ context: LoginContext, _ binding: DefinitionBinding) -> Agreement {
+    Agreement(
+      binding: binding,
+      differences: loginDifferences(context.record, context.passwordOnce, binding, context.definition))
+  }
+
   /// Of a password that is used once, too.
   private func loginDifferences(
     _ record: AccountRecord?, _ once: OncePassword?, _ binding: DefinitionBinding, _ definition: AccountDefinition
@@ -69,9 +76,9 @@ extension CredentialService {
   func checkLogin(
     _ context: LoginContext, _ binding: DefinitionBinding, agreed: String?
   ) throws(AgentFailure) -> String {
-    let (name, definition) = (context.definition.name, context.definition)
-    let differences = loginDifferences(context.record, context.passwordOnce, binding, definition)
-    let shown = Agreement(binding: binding, differences: differences).digest
+    let name = context.definition.name
+    let agreement = agreement(context, binding)
+    let (shown, differences) = (agreement.digest, agreement.differences)
     guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.
     if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }

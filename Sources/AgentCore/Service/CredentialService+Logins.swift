@@ -33,13 +33,14 @@ extension CredentialService {
     return LoginContext(definition: definition, record: found.machine.record, passwordOnce: once)
   }
 
-  /// Makes a new grant durable. Returns whether the agent can renew it by itself.
+  /// Makes a new grant durable. Returns whether the agent can renew it by itself. `replacing` is the
+  /// `GrantRecord.loginID` that may be replaced, empty for none; nil: any.
   func finishLogin(
-    _ name: String, _ grant: GrantRecord, _ token: TokenRecord, used: UsedSecrets
+    _ name: String, _ grant: GrantRecord, _ token: TokenRecord?, used: UsedSecrets, replacing: String? = nil
   ) async throws(AgentFailure) -> Bool {
     // While a lock waits for what is under way, the accounts are there.
     guard accounts[name] != nil else { throw isLocked ? .vaultLocked : Self.gone(name) }
-    try await change(name, .login(grant, token, used: used))
+    try await change(name, .login(grant, token, used: used, replacing: replacing))
     return accounts[name]?.machine.isRenewable ?? false
   }
 

@@ -44,12 +44,13 @@ package struct ServerResolver: Sendable {
 
   package init(transport: any HTTPTransport) { self.transport = transport }
 
-  /// Throws `config_invalid` for endpoints that cannot be used, `unavailable` when the server cannot be asked.
+  /// `isMade`: the login is there, so a token endpoint is enough. Throws `config_invalid` for endpoints that cannot be used,
+  /// `unavailable` when the server cannot be asked.
   package func resolve(
-    _ definition: AccountDefinition, device: Bool, now: Moment
+    _ definition: AccountDefinition, device: Bool, isMade: Bool = false, now: Moment
   ) async throws(AgentFailure) -> ResolvedServer {
     let written = try Self.written(definition)
-    if let tokenEndpoint = written.token, !Self.needsDiscovery(definition, written, device: device) {
+    if let tokenEndpoint = written.token, isMade || !Self.needsDiscovery(definition, written, device: device) {
       return ResolvedServer(
         tokenEndpoint: tokenEndpoint, authorizationEndpoint: written.authorization,
         deviceAuthorizationEndpoint: written.device, revocationEndpoint: written.revocation)

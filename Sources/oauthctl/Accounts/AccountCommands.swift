@@ -3,8 +3,8 @@ import ArgumentParser
 
 struct AccountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "account", abstract: "Lists, shows, forgets and accepts accounts.",
-    subcommands: [List.self, Show.self, Forget.self, Accept.self])
+    commandName: "account", abstract: "Lists, shows, imports, forgets and accepts accounts.",
+    subcommands: [List.self, Show.self, Import.self, Forget.self, Accept.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(

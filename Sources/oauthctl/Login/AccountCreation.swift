@@ -21,15 +21,17 @@ struct AccountCreation {
     isFirst = !file.exists
   }
 
+  /// `discovers`: a login needs endpoints that the file may not name.
+  ///
   /// - Returns: among others the kinds of secrets the account still needs.
-  mutating func create(_ account: NewAccount) throws(CommandError) -> AccountCheckAnswer {
+  mutating func create(_ account: NewAccount, discovers: Bool = true) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
     let status = try bench.agent.ask(AgentStatus(limit: 1))
     isFirstVault = status.vault.state == .absent
     let folder = AgentFolders(bench.surroundings, status)
     if let obstacle = folder.obstacle() { throw obstacle }
     let check = try bench.agent.call(
-      AccountCheck(account: name, definition: text),
+      AccountCheck(account: name, definition: text, discover: discovers ? nil : false),
       // Two discovery documents, each with its own time-out, may have to fail before the answer is there.
       timeoutMilliseconds: 90_000)
     if !check.problems.isEmpty {

@@ -202,7 +202,7 @@ struct LoginCommand: ParsableCommand {
     }
   }
 
-  private static var workingFolder: String {
+  static var workingFolder: String {
     guard let path = getcwd(nil, 0) else { return "" }
     defer { free(path) }
     return String(cString: path)

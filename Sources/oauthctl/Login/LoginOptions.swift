@@ -154,8 +154,7 @@ extension LoginOptions {
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
       throw .usage("--param \(twice) is given twice", run: nil)
     }
-    account.certificateAuthorityFile = certificateAuthority.map { $0.hasPrefix("/") ? $0 : workingFolder + "/" + $0 }
-    try Self.checkCertificates(account.certificateAuthorityFile)
+    account.certificateAuthorityFile = try Self.certificates(certificateAuthority, in: workingFolder)
     account.gitUsername = gitUsername
     if account.grant?.terms.need == .password, username == nil {
       throw .usage(
@@ -164,19 +163,21 @@ extension LoginOptions {
     return account
   }
 
-  /// Nobody reaches a server with a file that names no authority, and libcurl would only say that it cannot import it. One
-  /// that cannot be read is told by the agent, which has to read it.
-  static func checkCertificates(_ path: String?) throws(CommandError) {
+  /// The whole path of `--ca`. Nobody reaches a server with a file that names no authority, and libcurl would only say that
+  /// it cannot import it. One that cannot be read is told by the agent, which has to read it.
+  static func certificates(_ typed: String?, in workingFolder: String) throws(CommandError) -> String? {
+    guard let typed else { return nil }
+    let path = typed.hasPrefix("/") ? typed : workingFolder + "/" + typed
     var found = stat()
-    guard let path, stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, let bytes = FileBytes.contents(of: path)
-    else { return }
-    guard String(decoding: bytes, as: UTF8.self).range(ofText: "CERTIFICATE-----") == nil else { return }
+    guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, let bytes = FileBytes.contents(of: path),
+      String(decoding: bytes, as: UTF8.self).range(ofText: "CERTIFICATE-----") == nil
+    else { return path }
     throw .configuration(
       "--ca \(path): it holds no certificate (PEM)", run: "name the file with the certificate of the server's authority"
     )
   }
 
-  private static func clientAuthentication(_ typed: String?) throws(CommandError) -> ClientAuthenticationMethod? {
+  static func clientAuthentication(_ typed: String?) throws(CommandError) -> ClientAuthenticationMethod? {
     guard let typed else { return nil }
     guard let method = ClientAuthenticationMethod(typed: typed) else {
       throw .usage("--client-authentication \(typed): it is \(ClientAuthenticationMethod.choice)", run: nil)

@@ -59,7 +59,8 @@ struct RouterTests {
       .loginCancel: #"{"login_id":"none"}"#, .accountCheck: #"{"account":"work"}"#,
       .serverFind: #"{"account":"work","definition":"x"}"#, .clientRegister: #"{"account":"work","definition":"x"}"#,
       .accountShow: #"{"account":"work"}"#, .accountForget: #"{"account":"work"}"#,
-      .accountAccept: #"{"account":"work"}"#, .secretSet: #"{"account":"work","kind":"client_secret","value":"x"}"#,
+      .accountAccept: #"{"account":"work"}"#, .accountImport: #"{"account":"work"}"#,
+      .secretSet: #"{"account":"work","kind":"client_secret","value":"x"}"#,
       .secretForget: #"{"account":"work","kind":"client_secret"}"#, .logout: #"{"account":"work"}"#,
       .vaultUnlock: #"{"recovery_code":"x"}"#, .vaultSetSlot: #"{"kind":"key_file"}"#,
       .vaultRemoveSlot: #"{"kind":"passphrase"}"#,
@@ -67,7 +68,7 @@ struct RouterTests {
     let failing: [Method: String] = [
       .tokenGet: "login_required", .loginWait: "bad_request", .loginComplete: "bad_request",
       .loginCancel: "bad_request", .accountAccept: "login_required",
-      .clientRegister: "config_invalid",
+      .clientRegister: "config_invalid", .accountImport: "bad_request",
     ]
     let text = try await raw(
       bench, #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":\#(parameters[method] ?? "{}")}"#)

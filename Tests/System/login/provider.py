@@ -16,6 +16,9 @@ class Provider(Listener):
     def __init__(self, host="127.0.0.1", server=None):
         self.host, self.seen, self.tokens = host, [], 0
         self.registers, self.lists_pkce, self.secret, self.rewrites = True, True, False, False
+        self.hides_metadata = False
+        # True: refresh tokens are refused. A text: the status of every token answer.
+        self.refuses = False
         # What is asked for by this name is answered when the event is set.
         self.holds = {}
         super().__init__()
@@ -53,7 +56,7 @@ class Provider(Listener):
                 "WWW-Authenticate": f'Bearer scope="read", resource_metadata="{root}/prm"'}, None
         if url.path == "/prm":
             return "200 OK", {}, {"resource": self.url, "authorization_servers": [self.issuer]}
-        if url.path == "/.well-known/oauth-authorization-server":
+        if url.path == "/.well-known/oauth-authorization-server" and not self.hides_metadata:
             answer = {"issuer": self.issuer, "authorization_endpoint": self.issuer + "/authorize",
                       "token_endpoint": self.issuer + "/token", "revocation_endpoint": self.issuer + "/revoke",
                       "scopes_supported": ["read", "offline_access"],
@@ -80,6 +83,9 @@ class Provider(Listener):
         if url.path == "/token":
             form = {name: values[0] for name, values in parse_qs(body).items()}
             self.seen.append((form["grant_type"], form))
+            if self.refuses:
+                dead = self.refuses is True
+                return "400 Bad Request" if dead else self.refuses, {}, {"error": "invalid_grant"} if dead else None
             self.tokens += 1
             return "200 OK", {}, {
                 "access_token": f"access-{self.tokens}", "token_type": "Bearer", "expires_in": 3600,

@@ -4,8 +4,9 @@ package import Sealing
 
 /// A change of what is kept for an account, one at a time between refreshes.
 package enum AccountChange: Sendable {
-  /// A login gave a new grant; it replaces the old one.
-  case login(GrantRecord, TokenRecord, used: UsedSecrets)
+  /// A login gave a new grant; it replaces the old one. `replacing` is the `GrantRecord.loginID` that a person was shown,
+  /// empty where there was none; nil: whatever is there.
+  case login(GrantRecord, TokenRecord?, used: UsedSecrets, replacing: String? = nil)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
   case logout
   /// `place` is the digest of where a person was told that the secret belongs.
@@ -49,12 +50,14 @@ extension AccountStateMachine {
   mutating func apply(_ change: AccountChange, id: ChangeID, at now: Moment) -> [Action] {
     var next = latest ?? AccountRecord(name: name)
     switch change {
-    case .login(let grant, let token, let used):
+    case .login(_, _, _, let login?) where login != next.grant?.loginID ?? "":
+      return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .login(let grant, let token, let used, _):
       next.name = name
       next.grant = grant
       next.grant?.afterRollback = rollback
       next.formerBinding = nil
-      next.tokens = [token]
+      next.tokens = token.map { [$0] } ?? []
       next.intent = nil
       next.bindSecrets(to: grant.binding, used: used)
       // Whoever logs in wants the token, over a restart too.

@@ -1,0 +1,109 @@
+import FoundationEssentials
+
+/// A login that another program has made, as it writes it down: one JSON object with the names of RFC 6749, of oidc-agent
+/// (`oidc-gen --print`), of Google's libraries and gcloud (`application_default_credentials.json`), or of Go's
+/// `oauth2.Token` (rclone and others). What is not needed is left alone.
+struct ImportedCredential: Equatable {
+  var refreshToken: String?
+  var accessToken: String?
+  /// Unix seconds; nil: not told.
+  var expiresAt: Int?
+  var scope: [String]?
+  var clientID: String?
+  var clientSecret: String?
+  var issuer: String?
+  var tokenEndpoint: String?
+
+  /// Longest text that is read.
+  static let limitBytes = 256 << 10
+
+  /// - Throws: `CommandError.usage` for what is no login. The text is secret: nothing of it is repeated.
+  init(reading bytes: [UInt8]) throws(CommandError) {
+    let members: [String: Value]
+    do { members = try JSONDecoder().decode([String: Value].self, from: Data(bytes)) } catch {
+      throw .usage(
+        "standard input holds no JSON object with a login",
+        run: "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it; "
+          + "a dump of pizauth is none: there, take over the refresh token by oauthctl login")
+    }
+    func text(_ names: String...) -> String? {
+      names.lazy.compactMap { if case .text(let text)? = members[$0], !text.isEmpty { text } else { nil } }.first
+    }
+    if let kind = text("type"), kind.hasSuffix("service_account") || kind == "external_account" {
+      throw .usage("that is the key of a machine (\(kind)), not the login of a person", run: nil)
+    }
+    if let kind = text("token_type"), kind.lowercased() != "bearer" {
+      throw .usage("its access token is of another type than Bearer, which cannot be handed out", run: nil)
+    }
+    refreshToken = text("refresh_token")
+    accessToken = text("access_token", "token")
+    guard refreshToken != nil || accessToken != nil else {
+      throw .usage("that holds neither a refresh_token nor an access_token", run: nil)
+    }
+    clientID = text("client_id")
+    clientSecret = text("client_secret")
+    issuer = text("issuer", "issuer_url")
+    tokenEndpoint = text("token_endpoint", "token_uri", "token_url")
+    // Google's own files name no issuer.
+    if issuer == nil, text("type") == "authorized_user" || tokenEndpoint == Self.googleTokenEndpoint {
+      issuer = "https://accounts.google.com"
+      tokenEndpoint = nil
+    }
+    scope = ["scope", "scopes"].lazy.compactMap { members[$0]?.words }.first { !$0.isEmpty }
+    guard accessToken != nil else { return }
+    guard let end = Self.end(members) else {
+      // One of unknown age is worth nothing where there can be another.
+      if refreshToken != nil { accessToken = nil }
+      return
+    }
+    expiresAt = end
+  }
+
+  private static let googleTokenEndpoint = "https://oauth2.googleapis.com/token"
+
+  /// When the access token ends; nil: that cannot be told.
+  private static func end(_ members: [String: Value]) -> Int? {
+    for name in ["expires_at", "expiry", "expires"] {
+      switch members[name] {
+      case .number(let seconds)? where (0...253_402_300_799).contains(seconds): return Int(seconds)
+      // Go writes year 1 for a token that does not end, Python no zone for UTC.
+      case .text(let text)?:
+        guard !text.dropFirst(19).contains(where: { $0 == "+" || $0 == "-" }),
+          let date = try? Date(String(text.prefix(19)) + "Z", strategy: .iso8601), date.timeIntervalSince1970 >= 0
+        else { break }
+        return Int(date.timeIntervalSince1970)
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// As much of JSON as matters here.
+  private enum Value: Decodable {
+    case text(String)
+    case number(Double)
+    case list([String])
+    case other
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let text = try? container.decode(String.self) {
+        self = .text(text)
+      } else if let number = try? container.decode(Double.self) {
+        self = .number(number)
+      } else if let list = try? container.decode([String].self) {
+        self = .list(list)
+      } else {
+        self = .other
+      }
+    }
+
+    var words: [String]? {
+      switch self {
+      case .text(let text): text.split(separator: " ").map(String.init)
+      case .list(let list): list
+      case .number, .other: nil
+      }
+    }
+  }
+}

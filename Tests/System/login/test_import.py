@@ -1,0 +1,138 @@
+"""`oauthctl account import`: a login that another program has made, by its JSON on standard input."""
+
+import json
+
+import pytest
+
+from login.provider import CLIENT_SECRET, Provider
+from support.accounts import account_file, edit
+from support.terminal import run_at_terminal
+
+REFRESH, ACCESS = "imported-refresh-71c2", "imported-access-9d0e"
+
+
+@pytest.fixture
+def provider():
+    with Provider() as provider:
+        yield provider
+
+
+def credential(provider, **more):
+    return json.dumps({"refresh_token": REFRESH, "client_id": "theirs", "issuer": provider.issuer, **more})
+
+
+def take(home, text, *arguments, check=True):
+    return home.oauthctl("account", "import", "work", *arguments, stdin=text, check=check)
+
+
+def test_an_imported_login_is_used_at_once_and_renewed(home, agent, provider):
+    told = take(home, credential(provider, issuer=None, issuer_url=provider.issuer, daeSetByUser=0, scope="read"))
+    assert "Imported work." in told.stderr and "renewed by itself" in told.stderr
+    sent = provider.form("refresh_token")
+    assert sent["refresh_token"] == REFRESH and sent["client_id"] == "theirs" and "scope" not in sent
+    assert home.oauthctl("get-token", "work").stdout == "access-1\n"
+    home.oauthctl("get-token", "work", "--force")
+    assert provider.form("refresh_token")["refresh_token"] == "refresh-1"
+    agent.restart()
+    assert home.oauthctl("get-token", "work").stdout == "access-2\n"
+
+
+def test_no_secret_of_an_import_is_shown_or_lies_open(home, agent, provider):
+    provider.refuses = True
+    text = credential(provider, client_secret=CLIENT_SECRET, access_token=ACCESS, expires_at=4e9)
+    told = take(home, text, check=False)
+    assert told.status == 4
+    files = b"".join(path.read_bytes() for path in home.files())
+    for secret in (REFRESH, CLIENT_SECRET, ACCESS):
+        assert secret not in told.stdout + told.stderr and secret.encode() not in files
+
+
+def test_a_wrong_refresh_token_is_told_with_what_to_do(home, agent, provider):
+    provider.refuses = True
+    told = take(home, credential(provider), check=False)
+    assert told.status == 4 and "invalid_grant" in told.stderr and "run: oauthctl login work" in told.stderr
+
+
+def test_a_server_that_is_away_costs_no_imported_login(home, agent, provider):
+    provider.refuses = "503 Service Unavailable"
+    told = take(home, credential(provider), check=False)
+    assert told.status == 6 and "is sealed" in told.stderr
+    provider.refuses = False
+    home.oauthctl("get-token", "work", "--timeout", "60")
+    assert provider.form("refresh_token")["refresh_token"] == REFRESH
+
+
+def test_a_client_secret_comes_along(home, agent, provider):
+    take(home, credential(provider, client_secret=CLIENT_SECRET))
+    assert provider.form("refresh_token")["client_secret"] == CLIENT_SECRET
+
+
+@pytest.mark.parametrize(("lacks", "said", "step"), [
+    ({"client_id": None}, "--client-id is missing", "--client-id ID"),
+    ({"issuer": None}, "the server (ISSUER, or --token-endpoint) is missing", "import work ISSUER"),
+    ({"issuer": None, "client_id": None}, "are missing", "ISSUER --client-id ID"),
+], ids=["client", "server", "both"])
+def test_what_is_missing_is_told(home, agent, provider, lacks, said, step):
+    told = take(home, credential(provider, **lacks), check=False)
+    assert told.status == 64 and said in told.stderr and step in told.stderr
+    assert provider.seen == [] and not account_file(home).exists()
+    flags = [provider.issuer] if "issuer" in lacks else []
+    take(home, credential(provider, **lacks), *flags, *(["--client-id", "mine"] if "client_id" in lacks else []))
+    assert provider.form("refresh_token")["client_id"] == ("mine" if "client_id" in lacks else "theirs")
+
+
+def test_a_token_endpoint_is_enough_for_a_server_without_metadata(home, agent, provider):
+    provider.hides_metadata = True
+    take(home, credential(provider, issuer=None, token_uri=provider.issuer + "/token"))
+    assert provider.form("refresh_token")["refresh_token"] == REFRESH
+    assert f'token_endpoint = "{provider.issuer}/token"' in account_file(home).read_text()
+
+
+def test_a_login_that_is_there_is_replaced_by_a_yes_alone(home, agent, provider):
+    take(home, credential(provider))
+    again = credential(provider, refresh_token="second")
+    refused = home.run(
+        "setsid", home.programs / "oauthctl", "account", "import", "work", stdin=again, check=False)
+    assert refused.status == 64 and "--replace" in refused.stderr
+    assert home.oauthctl("get-token", "work").stdout == "access-1\n"
+    file = home.root / "second.json"
+    file.write_text(again)
+    command = "sh", "-c", f"'{home.programs}/oauthctl' account import work < '{file}'"
+    status, shown = run_at_terminal(home, *command, answers={"[y/N]": "n\n"})
+    assert status == 1 and "logged in at" in shown and len(provider.seen) == 1
+    take(home, again, "--replace")
+    assert provider.form("refresh_token")["refresh_token"] == "second"
+
+
+@pytest.mark.parametrize("other", ["client_id", "issuer"])
+def test_a_login_of_another_client_or_server_than_the_account_s_is_refused(home, agent, provider, other):
+    take(home, credential(provider))
+    with Provider() as elsewhere:
+        foreign = {"client_id": "other"} if other == "client_id" else {"issuer": elsewhere.issuer}
+        refused = take(home, credential(provider, refresh_token="foreign", **foreign), "--replace", check=False)
+        assert refused.status == 3 and "another" in refused.stderr
+        assert elsewhere.seen == [] and len(provider.seen) == 1
+
+
+def test_a_file_that_changed_sends_no_imported_token_elsewhere(home, agent, provider):
+    """The file now names another token endpoint than the login was bound to."""
+    take(home, credential(provider))
+    with Provider() as elsewhere:
+        edit(home, "work", token_endpoint=f'"{elsewhere.issuer}/token"')
+        again = credential(provider, refresh_token="second")
+        refused = home.run(
+            "setsid", home.programs / "oauthctl", "account", "import", "work", "--replace", stdin=again, check=False)
+        assert refused.status == 64 and "token_endpoint" in refused.stderr and "--accept-changes" in refused.stderr
+        assert elsewhere.seen == []
+        take(home, again, "--replace", "--accept-changes")
+        assert elsewhere.form("refresh_token")["refresh_token"] == "second"
+
+
+@pytest.mark.parametrize("text", [
+    "", "\x00\x01", "[" * 100_000, '{"refresh_token": 7}', json.dumps({"refresh_token": "a\nb", "client_id": "c"}),
+    json.dumps({"refresh_token": "r" * 40_000, "client_id": "c"}), '{"a": "' + "x" * 300_000 + '"}',
+], ids=["empty", "binary", "deep", "number", "line", "long", "huge"])
+def test_what_is_no_login_is_refused_and_leaves_nothing(home, agent, provider, text):
+    refused = take(home, text, provider.issuer, "--client-id", "c", check=False)
+    assert refused.status in (1, 64) and "oauthctl: " in refused.stderr
+    assert provider.seen == [] and not account_file(home).exists()
