@@ -34,6 +34,7 @@ def versions():
         f"Glewlwyd {package('glewlwyd')} (C, Debian's package)",
         f"Apache {package('apache2')} with mod_oauth2 {package('libapache2-mod-oauth2')}",
         f"Chromium {package('chromium')}, driven by selenium {importlib.metadata.version('selenium')}",
+        f"fastmcp {importlib.metadata.version('fastmcp')}, mcp {importlib.metadata.version('mcp')} (Python)",
         f"git-lfs {package('git-lfs')}",
         subprocess.run(["git", "--version"], capture_output=True, text=True).stdout.strip(),
     ]
