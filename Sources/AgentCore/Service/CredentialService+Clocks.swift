@@ -16,7 +16,7 @@ extension CredentialService {
   /// An answer of a server said what time it is there.
   func noteClock(_ dateSeconds: Int64?, from route: ServerRoute, sent: Moment) {
     guard let dateSeconds else { return }
-    let server = server(route)
+    let server = servers.server(route)
     let isFirst = server.clock == nil
     server.clock = ServerClock(dateSeconds: dateSeconds, sent: sent, received: time.now())
     guard isFirst else { return }
@@ -33,9 +33,9 @@ extension CredentialService {
     await withCheckedContinuation { continuation in
       let timer = Task {
         do { try await self.time.sleep(seconds: seconds) } catch { return }
-        self.clockWaiters.removeValue(forKey: id)?.resume(())
+        self.clockWaiters.answer(id)
       }
-      clockWaiters[id] = Waiting(continuation: continuation, timer: timer)
+      clockWaiters.add(PatientTask(continuation: continuation, timer: timer), id)
     }
   }
 
@@ -58,13 +58,13 @@ extension CredentialService {
     let clocks = await ServerResolver(transport: ObservedTransport(service: self, account: nil))
       .clocks(bindings, time: time)
     for (route, clock) in clocks {
-      let server = server(route)
+      let server = servers.server(route)
       let pause = server.clock.map { clock.pauseSeconds(since: $0) } ?? 0
       server.clock = clock
       guard pause > WallWatch.stepSeconds else { continue }
       logger.notice("the machine stood still", metadata: ["seconds": "\(Int(pause))", "server": "\(route.origin)"])
       for account in accounts.values where account.server === server {
-        event(account) { machine, _ in machine.age(by: pause, before: noticed, id: nextID()) }
+        event(account, .aged(seconds: pause, before: noticed, nextID()))
       }
     }
     askingForTheTime = nil
@@ -72,8 +72,6 @@ extension CredentialService {
     // Tokens of an earlier boot are dated by the wall clock; and what was due meanwhile is due now.
     for name in accounts.keys { publish(name) }
     wakeSoon(accounts.keys)
-    let waiting = clockWaiters.values
-    clockWaiters = [:]
-    for waiter in waiting { waiter.resume(()) }
+    clockWaiters.answerAll()
   }
 }

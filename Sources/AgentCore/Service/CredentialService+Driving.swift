@@ -7,18 +7,18 @@ import TokenVault
 extension CredentialService {
   typealias Actions = [AccountStateMachine.Action]
 
-  /// Feeds one event to the state machine of `name`, and performs what it wants done.
-  func event(_ name: String, _ body: (inout AccountStateMachine, Moment) -> Actions) {
-    if let account = accounts[name] { event(account, body) }
+  /// Hands one event to the state machine of `name`, and performs what it wants done.
+  func event(_ name: String, _ event: AccountStateMachine.Event) {
+    if let account = accounts[name] { self.event(account, event) }
   }
 
-  /// The same. `afterwards` comes before what it wants is performed.
+  /// The same, as of `ahead` seconds from now. `afterwards` comes before what it wants is performed, which is returned.
+  @discardableResult
   func event(
-    _ account: Account, _ body: (inout AccountStateMachine, Moment) -> Actions, afterwards: () -> Void = {}
-  ) {
+    _ account: Account, _ event: AccountStateMachine.Event, ahead: Double = 0, afterwards: () -> Void = {}
+  ) -> Actions {
     takeHolds(account)
-    let now = now(account)
-    let actions = account.drive { body(&$0, now) }
+    let actions = account.handle(event, at: now(account).advanced(by: ahead))
     afterwards()
     noteProbes(account)
     for action in actions { perform(action, account) }
@@ -26,6 +26,7 @@ extension CredentialService {
     applyWish(account)
     reschedule(account)
     resumeIfIdle()
+    return actions
   }
 
   private func perform(_ action: AccountStateMachine.Action, _ account: Account) {
@@ -37,7 +38,8 @@ extension CredentialService {
     case .publish: publish(account.name)
     case .deliver(let id, let token): answerWaiter(id, .success(token))
     case .refuse(let id, let failure): answerWaiter(id, .failure(failure))
-    case .changed(let id, let failure): changeWaiters.removeValue(forKey: id)?.resume(returning: failure)
+    case .judged: break
+    case .changed(let id, let failure): changeWaiters.take(id)?.resume(returning: failure)
     }
   }
 
@@ -102,9 +104,11 @@ extension CredentialService {
     // What was saved for an account before a lock is no news to the one after it.
     guard accounts[account.name] === account else { return }
     if failure == nil, account.hasLetters { removeLetters(of: account) }
-    event(account) { machine, now in
-      if let failure { return machine.saveFailed(failure, at: now, random: random.fraction()) }
-      return machine.saved(at: now, random: random.fraction())
+    let random = self.random.fraction()
+    if let failure {
+      event(account, .saveFailed(failure, random: random))
+    } else {
+      event(account, .saved(random: random))
     }
   }
 
@@ -126,9 +130,7 @@ extension CredentialService {
     noteEnd(end, of: call, for: name)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
     if let account = accounts[name], account.machine.awaits(call.number) {
-      event(account) { machine, now in
-        machine.callEnded(call.number, end, at: now, random: random.fraction())
-      }
+      event(account, .callEnded(call.number, end, random: random.fraction()))
     } else if let sent {
       strayed(sent, end)
     }
@@ -155,10 +157,9 @@ extension CredentialService {
     account.revoked.removeAll { $0.revocation.since != revocation.since || $0.revocation == revocation }
     account.revoked.append((revocation, end))
     guard accounts[account.name] === account else { return }
-    event(account) { machine, now in
-      machine.revocationEnded(revocation, end, id: nextID(), at: now, random: random.fraction())
-    }
-    for waiting in (revocationWaiters.removeValue(forKey: account.name) ?? [:]).values { waiting.resume(()) }
+    event(account, .revocationEnded(revocation, end, nextID(), random: random.fraction()))
+    revocationWaiters[account.name]?.answerAll()
+    revocationWaiters[account.name] = nil
   }
 
   func publish(_ name: String) {

@@ -31,6 +31,6 @@ extension CredentialService {
     guard isOpen, !isLocked, now != rollback else { return }
     guard now != nil else { return acceptRollback() }
     rollback = now
-    for account in accounts.values { account.machine.rollback = now }
+    for account in accounts.values { account.handle(.rolledBack(from: now), at: time.now()) }
   }
 }

@@ -80,9 +80,7 @@ extension CredentialService {
 
   private func begin(_ account: Account, _ ticket: Ticket) {
     let before = account.machine.lastCall
-    event(account) { machine, now in
-      machine.placed(at: now)
-    } afterwards: {
+    event(account, .placed) {
       if account.machine.isCalling, account.machine.lastCall > before {
         account.places[account.machine.lastCall] = ticket
       } else {
@@ -117,13 +115,11 @@ extension CredentialService {
     if requests.giveWay(ticket), requests.waitingCount > 0 { admitSoon() }
   }
 
-  /// A plan whose turn comes later than its token lives cannot keep up, and says so.
   private func noteLag(_ account: Account, _ server: Server) {
     guard let life = account.machine.record?.token(.standard)?.lifeSeconds, let applied = account.applied else {
       return
     }
-    let waited = time.now().bootSeconds - applied
-    if waited > life { server.lag = waited } else if waited < life / 2 { server.lag = nil }
+    server.noteWait(time.now().bootSeconds - applied, lifeSeconds: life)
   }
 
   // MARK: A server that did not answer

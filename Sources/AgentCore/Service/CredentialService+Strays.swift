@@ -31,7 +31,7 @@ extension CredentialService {
     logger.notice("an answer came late: its refresh token is kept", metadata: ["account": "\(sent.account)"])
     if isOpen, !isLocked {
       guard let account = accounts[sent.account], account.id == sent.id else { return }
-      event(account) { machine, now in machine.change(.lateToken(late), id: 0, at: now) }
+      event(account, .changed(.lateToken(late), 0))
       return
     }
     // While it is being opened the letters may have been read.

@@ -4,14 +4,13 @@ import AgentWire
 /// one who waits.
 extension CredentialService {
   /// Somebody who waits for a token.
-  struct TokenWaiter {
-    enum Answered {
+  struct TokenWaiter: Sendable {
+    enum Answered: Sendable {
       case task(CheckedContinuation<Result<TokenRecord, AgentFailure>, Never>)
       case caller(RequestID, Choice, @Sendable (TokenReply) -> Void)
     }
 
     let account: String
-    let deadline: Double
     let answered: Answered
   }
 
@@ -41,23 +40,20 @@ extension CredentialService {
   /// Asks the state machine of `name`. The answer comes at once or later, but at the waiter's deadline at the latest.
   func begin(_ name: String, _ waiter: AccountStateMachine.Waiter, _ answered: TokenWaiter.Answered) {
     let id = waiter.id
-    tokenWaiters[id] = TokenWaiter(account: name, deadline: waiter.deadline, answered: answered)
+    tokenWaiters.add(TokenWaiter(account: name, answered: answered), id)
     guard accounts[name] != nil else { return answerWaiter(id, .failure(Self.gone(name))) }
-    event(name) { machine, now in machine.ask(waiter, at: now) }
-    guard tokenWaiters[id] != nil else { return }
-    tokenDeadlines.add(id, due: waiter.deadline)
+    event(name, .asked(waiter))
+    guard tokenWaiters.contains(id) else { return }
+    tokenWaiters.limit(id, to: waiter.deadline)
     watchTheClock()
   }
 
   /// Tells the waiter, once.
   func answerWaiter(_ id: UInt64, _ result: Result<TokenRecord, AgentFailure>) {
-    guard let waiter = tokenWaiters.removeValue(forKey: id) else { return }
+    guard let waiter = tokenWaiters.take(id) else { return }
     if tokenWaiters.isEmpty {
-      tokenDeadlines = DeadlineHeap()
       tokenSleep?.task.cancel()
       tokenSleep = nil
-    } else {
-      tokenDeadlines.compact(living: tokenWaiters.count) { id, _ in tokenWaiters[id] != nil }
     }
     switch (waiter.answered, result) {
     case (.task(let continuation), _): continuation.resume(returning: result)
@@ -69,8 +65,7 @@ extension CredentialService {
 
   /// Sleeps until the first of them has no patience left.
   private func watchTheClock() {
-    tokenDeadlines.dropDead { id, _ in tokenWaiters[id] == nil }
-    guard let due = tokenDeadlines.soonest, due < tokenSleep?.until ?? .infinity else { return }
+    guard let due = tokenWaiters.firstDeadline(), due < tokenSleep?.until ?? .infinity else { return }
     tokenSleep?.task.cancel()
     let seconds = max(0, due - time.now().bootSeconds)
     let task = Task {
@@ -85,11 +80,9 @@ extension CredentialService {
     tokenSleep = nil
     let now = time.now().bootSeconds + 0.001
     var over: [String: Set<UInt64>] = [:]
-    while let (id, _) = tokenDeadlines.takeDue(at: now) {
-      if let waiter = tokenWaiters[id] { over[waiter.account, default: []].insert(id) }
-    }
+    for (id, waiter) in tokenWaiters.overdue(at: now) { over[waiter.account, default: []].insert(id) }
     for (name, ids) in over {
-      event(name) { machine, _ in machine.timedOut(ids) }
+      event(name, .timedOut(ids))
       // The machine may not know them any more, as after a lock.
       for id in ids { answerWaiter(id, .failure(Self.gone(name))) }
     }

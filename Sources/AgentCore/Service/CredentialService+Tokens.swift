@@ -83,10 +83,8 @@ extension CredentialService {
     let name = try select(wish, rejected: fingerprint).name
     let place = Self.place(request.url)
     var verdict = TokenRejectAnswer.Verdict.unknown
-    event(name) { machine, now in
-      let (result, actions) = machine.reject(fingerprint, at: place, now: now)
-      verdict = result
-      return actions
+    for case .judged(let found) in accounts[name].map({ event($0, .rejected(fingerprint, at: place)) }) ?? [] {
+      verdict = found
     }
     return TokenRejectAnswer(verdict)
   }

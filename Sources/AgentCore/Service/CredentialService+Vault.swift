@@ -33,7 +33,7 @@ extension CredentialService {
       guard error.kind != .vaultInUse else {
         isLocked = false
         for account in accounts.values {
-          account.machine.reopen()
+          account.handle(.reopened, at: time.now())
           publish(account.name)
         }
         wakeSoon(accounts.keys)
@@ -55,24 +55,20 @@ extension CredentialService {
   }
 
   private func forgetAll() {
-    sleep?.task?.cancel()
-    sleep = nil
-    alarms = Alarms()
-    waking = []
+    sleeping?.cancel()
+    sleeping = nil
+    plan.clear()
     emptyQueue()
     for ticket in accounts.values.flatMap(\.places.values) { requests.release(ticket) }
     accounts = [:]
     ready.forgetHosts()
     unread = nil
     definedHosts = nil
-    servers = [:]
-    let changes = changeWaiters.values
-    changeWaiters = [:]
+    servers = KnownServers()
     told = [:]
-    for waiter in changes { waiter.resume(returning: .vaultLocked) }
-    let revocations = revocationWaiters.values.flatMap(\.values)
+    for waiter in changeWaiters.takeAll() { waiter.resume(returning: .vaultLocked) }
+    for name in revocationWaiters.keys { revocationWaiters[name]?.answerAll() }
     revocationWaiters = [:]
-    for waiter in revocations { waiter.resume(()) }
     ready.removeAll()
     close()
   }

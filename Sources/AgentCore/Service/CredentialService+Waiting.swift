@@ -1,25 +1,13 @@
 import AgentWire
 
 extension CredentialService {
-  /// Somebody who waits for an answer, and the end of its patience.
-  struct Waiting<Answer: Sendable> {
-    let continuation: CheckedContinuation<Answer, Never>
-    var timer: Task<Void, Never>?
-
-    /// Once: whoever removed it from its table.
-    func resume(_ answer: Answer) {
-      timer?.cancel()
-      continuation.resume(returning: answer)
-    }
-  }
-
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
     guard accounts[name] != nil else { throw Self.gone(name) }
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
-      changeWaiters[id] = continuation
-      event(name) { machine, now in machine.change(change, id: id, at: now) }
+      changeWaiters.add(continuation, id)
+      event(name, .changed(change, id))
     }
     if let failure { throw failure }
   }
@@ -51,9 +39,9 @@ extension CredentialService {
     await withCheckedContinuation { continuation in
       let timer = Task {
         do { try await self.time.sleep(seconds: seconds) } catch { return }
-        self.revocationWaiters[name]?.removeValue(forKey: id)?.resume(())
+        self.revocationWaiters[name]?.answer(id)
       }
-      revocationWaiters[name, default: [:]][id] = Waiting(continuation: continuation, timer: timer)
+      revocationWaiters[name, default: Waiters()].add(PatientTask(continuation: continuation, timer: timer), id)
     }
   }
 
@@ -77,7 +65,7 @@ extension CredentialService {
   /// Takes back every wish to send, and tells whoever waits `failure`; without one, that the agent stops.
   func closeAll(_ failure: AgentFailure?) {
     emptyQueue()
-    for account in accounts.values { event(account) { machine, now in machine.close(failure, at: now) } }
+    for account in accounts.values { event(account, .closed(failure)) }
   }
 
   /// Returns when nothing saves or sends any more, logins and revocations included, or after `seconds`.
@@ -87,9 +75,9 @@ extension CredentialService {
     await withCheckedContinuation { continuation in
       let timer = Task {
         do { try await self.sleepAwake(seconds: seconds) } catch { return }
-        self.idleWaiters.removeValue(forKey: id)?.resume(())
+        self.idleWaiters.answer(id)
       }
-      idleWaiters[id] = Waiting(continuation: continuation, timer: timer)
+      idleWaiters.add(PatientTask(continuation: continuation, timer: timer), id)
     }
   }
 
@@ -122,9 +110,6 @@ extension CredentialService {
   }
 
   func resumeIfIdle() {
-    guard !idleWaiters.isEmpty, isIdle else { return }
-    let waiting = idleWaiters.values
-    idleWaiters = [:]
-    for waiter in waiting { waiter.resume(()) }
+    if !idleWaiters.isEmpty, isIdle { idleWaiters.answerAll() }
   }
 }

@@ -7,10 +7,21 @@ package import TokenVault
 /// All accounts: drives one state machine each, performs its actions, and is the only writer of the ready tokens.
 ///
 /// Nothing read before an `await` is used after it without asking the state machine again.
+///
+/// Who waits for what, in this order. A caller waits until the vault is open (`opening`), and where the wall clock has
+/// moved until the servers have told the time (`clockWaiters`). Then it waits for its account (`tokenWaiters`), whose
+/// machine waits for one thing at a time: first for a place among the requests (`requests`), then until its intent is in
+/// the vault (`writes`), then for the server (`underWay`), then until the answer is in the vault; only then the caller is
+/// answered. While a server cannot be reached, its accounts wait for the one of them that tries (`servers`). A login, a
+/// logout or a secret waits until the machine has ended what it is at, and is answered when it is durable
+/// (`changeWaiters`); a logout waits for what the server says to it as well (`revocationWaiters`). A lock and a stop wait
+/// until all of that has ended (`idleWaiters`), and an unlock waits for the lock. Nothing waits the other way round: no
+/// machine waits for a caller, no answer for a lock. Each wait has an end of its own.
 package actor CredentialService {
   /// One account, defined or still kept. A class: changing one while going through all copies none.
   final class Account {
-    var machine: AccountStateMachine
+    /// Changed by ``handle(_:at:)`` alone.
+    private(set) var machine: AccountStateMachine
     let name: String
     let id: RecordID
     /// Version of the last put.
@@ -43,10 +54,9 @@ package actor CredentialService {
       self.version = version
     }
 
-    /// Feeds one event to the state machine, in place.
-    func drive(
-      _ body: (inout AccountStateMachine) -> [AccountStateMachine.Action]
-    ) -> [AccountStateMachine.Action] { body(&machine) }
+    /// Hands one event to the state machine, in place.
+    @discardableResult
+    func handle(_ event: AccountStateMachine.Event, at now: Moment) -> Actions { machine.handle(event, at: now) }
   }
 
   let store: any RecordStore
@@ -75,7 +85,7 @@ package actor CredentialService {
   var nextReading: Task<Configuration, Never>?
   private(set) var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
-  var servers: [ServerRoute: Server] = [:]
+  var servers = KnownServers()
   /// Requests that run, and those that wait for their turn.
   var requests = RequestQueue<ServerRoute>()
   var applicants: [Ticket: Applicant] = [:]
@@ -86,12 +96,9 @@ package actor CredentialService {
   var letterbox: (any Letterbox)?
   /// What came while the vault was being opened.
   var strays: [(id: RecordID, late: LateToken)] = []
-  var alarms = Alarms<Alarm>()
+  var plan = WakePlan()
   /// Nil while nobody has anything to do by plan.
-  var sleep: Sleep?
-  /// Accounts that are woken one after the other.
-  var waking: [String] = []
-  var isWaking = false
+  var sleeping: Task<Void, Never>?
   /// Of the vault as it was opened: see `RecordStore.rolledBackFrom`.
   var rollback: UInt64?
   /// Counts the machines of this agent's life, so that no call has the number of another.
@@ -112,18 +119,17 @@ package actor CredentialService {
   private var lastID: UInt64 = 0
 
   // Each continuation stands in one table, and is resumed by who takes it out.
-  var tokenWaiters: [UInt64: TokenWaiter] = [:]
-  /// When their patience ends; those that were answered are dead entries.
-  var tokenDeadlines = DeadlineHeap<Double, UInt64>()
+  var tokenWaiters = Waiters<TokenWaiter>()
   var tokenSleep: TokenSleep?
   var lastReply = MadeReply()
-  var changeWaiters: [UInt64: CheckedContinuation<AgentFailure?, Never>] = [:]
+  var changeWaiters = Waiters<CheckedContinuation<AgentFailure?, Never>>()
   /// What ``beginWork()`` has noted and has not ended.
   var workUnderWay = 0
-  var revocationWaiters: [String: [UInt64: Waiting<Void>]] = [:]
+  /// By account.
+  var revocationWaiters: [String: Waiters<PatientTask>] = [:]
   var isDraining = false
-  var idleWaiters: [UInt64: Waiting<Void>] = [:]
-  var clockWaiters: [UInt64: Waiting<Void>] = [:]
+  var idleWaiters = Waiters<PatientTask>()
+  var clockWaiters = Waiters<PatientTask>()
 
   /// Boot time of the last reading because of an authority.
   var authorityRead = -Double.infinity
@@ -223,17 +229,17 @@ package actor CredentialService {
   /// The user takes the vault as it is for the truth: refreshes go on.
   package func acceptRollback() {
     rollback = nil
-    for account in accounts.values { account.machine.rollback = nil }
+    for account in accounts.values { account.handle(.rolledBack(from: nil), at: time.now()) }
     wakeSoon(accounts.keys)
   }
 
   private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ letters: [RecordID: [LateToken]]) {
-    var machine = newMachine(record)
-    let late = (letters[stored.id] ?? []) + strays.filter { $0.id == stored.id }.map(\.late)
-    let isNews = machine.take(late)
-    if !isNews { machine.adopt(callsUnderWay(stored.id, record)) }
-    let account = Account(record.name, machine: machine, id: stored.id, version: stored.version)
+    let account = Account(record.name, machine: newMachine(record), id: stored.id, version: stored.version)
     accounts[record.name] = account
+    let late = (letters[stored.id] ?? []) + strays.filter { $0.id == stored.id }.map(\.late)
+    account.handle(.late(late), at: time.now())
+    let isNews = account.machine.unsaved != nil
+    if !isNews { account.handle(.adopted(callsUnderWay(stored.id, record)), at: time.now()) }
     account.hasLetters = isNews
     if !isNews, letters[stored.id] != nil { removeLetters(of: account) }
   }
@@ -269,10 +275,8 @@ package actor CredentialService {
     guard let account = accounts[name] else { return }
     ready.nameHosts(
       of: name, before: account.machine.definition?.origins ?? [], after: definition?.origins ?? [])
-    account.machine.define(definition)
     definedHosts = nil
-    publish(name)
-    event(account) { _, _ in [] }
+    event(account, .defined(definition))
   }
 
   private func newMachine(_ record: AccountRecord?) -> AccountStateMachine {

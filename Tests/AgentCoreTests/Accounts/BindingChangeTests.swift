@@ -140,7 +140,7 @@ struct BindingChangeTests {
         $0.clientSecretPlace = place
       }
       var machine = AccountStateMachine(record: record, definition: .plain)
-      let actions = machine.change(.logout, id: 1, at: .start)
+      let actions = machine.handle(.changed(.logout, 1), at: .start)
       guard let saved = actions.compactMap({ if case .save(let it) = $0 { it } else { nil } }).first else {
         Issue.record("nothing is saved")
         return
@@ -158,14 +158,16 @@ struct BindingChangeTests {
   @Test("a login after a logout is compared with the login before, and a login takes its place")
   func loginAfterLogout() {
     var machine = AccountStateMachine(record: .loggedIn(), definition: .plain)
-    let saved = machine.change(.logout, id: 1, at: .start).compactMap { if case .save(let it) = $0 { it } else { nil } }
+    let saved = machine.handle(.changed(.logout, 1), at: .start).compactMap {
+      if case .save(let it) = $0 { it } else { nil }
+    }
     var next = DefinitionBinding.plain
     next.hosts.append("https://elsewhere.example")
     #expect(saved.map { $0.loginDifferences(to: next, of: .plain).map(\.key) } == [["hosts"]])
     #expect(saved.first?.grant == nil && saved.first?.formerBinding == .plain)
     var again = AccountStateMachine(record: saved.first, definition: .plain)
     guard let login = AccountRecord.loggedIn().grant, let token = AccountRecord.loggedIn().tokens.first else { return }
-    let kept = again.change(.login(login, token, used: UsedSecrets()), id: 2, at: .start)
+    let kept = again.handle(.changed(.login(login, token, used: UsedSecrets()), 2), at: .start)
       .compactMap { if case .save(let it) = $0 { it } else { nil } }
     #expect(kept.count == 1 && kept.first?.formerBinding == nil)
   }

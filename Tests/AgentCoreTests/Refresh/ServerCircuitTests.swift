@@ -76,21 +76,21 @@ struct HeldAccountTests {
   @Test("who asks is told at once, and a token that is still valid is served")
   func asks() {
     let driver = MachineDriver(.expired())
-    driver.machine.hold = until(60, asked: 4)
+    driver.holds(until(60, asked: 4))
     let failure = driver.failureWhole(driver.ask())
     #expect(failure?.kind == .unavailable)
     #expect(failure?.retryAfterMilliseconds == 4_000)
     #expect(failure?.message.contains("no route") == true)
     #expect(driver.log == ["refuse"], "nothing is written and nothing sent")
     let living = MachineDriver(.loggedIn(age: 3_595))
-    living.machine.hold = until(60, asked: 4)
+    living.holds(until(60, asked: 4))
     #expect(living.token(living.ask()) == "a1")
   }
 
   @Test("somebody who asks after that time makes the try")
   func tries() {
     let driver = MachineDriver(.expired())
-    driver.machine.hold = until(60, asked: -1)
+    driver.holds(until(60, asked: -1))
     let id = driver.ask()
     driver.saved()
     driver.endsDurably(.granted("a2"))
@@ -100,7 +100,7 @@ struct HeldAccountTests {
   @Test("the plan waits for the plan's time")
   func plan() {
     let driver = MachineDriver(.loggedIn(age: 3_000, asked: true))
-    driver.machine.hold = until(60)
+    driver.holds(until(60))
     #expect(driver.machine.wake(at: driver.now) == nil, "its server's own deadline wakes it")
     driver.wakes()
     #expect(driver.sent.isEmpty && driver.log.isEmpty)
@@ -113,19 +113,19 @@ struct HeldAccountTests {
   @Test("while another account tries, who asks waits for how that ends")
   func waits() {
     let driver = MachineDriver(.expired())
-    driver.machine.hold = .probing
+    driver.holds(.probing)
     let id = driver.ask()
     driver.wakes()
     #expect(driver.isWaiting(id) && driver.log.isEmpty)
     #expect(driver.machine.wake(at: driver.now) == nil)
-    driver.machine.hold = until(60, asked: 4)
+    driver.holds(until(60, asked: 4))
     driver.wakes()
     #expect(driver.failure(id) == .unavailable)
     let lucky = driver.machine
     driver.machine = lucky
-    driver.machine.hold = .probing
+    driver.holds(.probing)
     let other = driver.ask()
-    driver.machine.hold = nil
+    driver.holds(nil)
     driver.wakes()
     driver.saved()
     driver.endsDurably(.granted("a2"))
@@ -143,12 +143,12 @@ struct HeldAccountTests {
       driver.saved()
     }
     driver.endsDurably(.notSent("no route"))
-    driver.machine.serverAnswered()
+    driver.serverAnswers()
     driver.wakes()
     driver.saved()
     #expect(driver.sent.count == 6)
     driver.endsDurably(.serverError)
-    driver.machine.serverAnswered()
+    driver.serverAnswers()
     driver.wakes()
     #expect(driver.sent.count == 6 && driver.saving == nil)
   }
@@ -156,7 +156,7 @@ struct HeldAccountTests {
   @Test("status says that it is retried, and when")
   func status() {
     let driver = MachineDriver(.expired())
-    driver.machine.hold = until(60)
+    driver.holds(until(60))
     #expect(driver.machine.state(at: driver.now).state == .retrying)
     #expect(driver.machine.retryAfterMilliseconds(at: driver.now) == 60_000)
   }

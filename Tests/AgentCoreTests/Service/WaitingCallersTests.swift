@@ -62,7 +62,7 @@ struct WaitingCallersTests {
     #expect(answers.all[-3]?.contains("account_unknown") == true)
     #expect(answers.all[-4]?.contains("bad_request") == true)
     #expect(await bench.service.tokenWaiters.isEmpty)
-    #expect(await bench.service.tokenDeadlines.count == 0)
+    #expect(await bench.service.tokenWaiters.deadlineCount == 0)
   }
 
   @Test("Those of a rejected token join the refresh that the first of them waits for, before it has begun too")

@@ -11,11 +11,11 @@ extension CredentialService {
   /// Accounts that have a moment of their own, or that their server wakes.
   var awaitedCount: Int {
     accounts.values.count { account in
-      alarms[.account(account.name)] != nil || servers.values.contains { $0.parked.contains(account.name) }
+      plan[.account(account.name)] != nil || servers.all.contains { $0.parked.contains(account.name) }
     }
   }
   func wakes(but left: String? = nil) -> [Double] {
-    accounts.keys.filter { $0 != left }.compactMap { alarms[.account($0)] }.sorted()
+    accounts.keys.filter { $0 != left }.compactMap { plan[.account($0)] }.sorted()
   }
 }
 

@@ -149,19 +149,17 @@ struct World {
     switch event {
     case .ask:
       asks += 1
-      perform(
-        machine?.ask(
-          .init(id: UInt64(asks), deadline: now.bootSeconds + 30), at: now))
-      if !rules.placeComesFirst, machine?.wish(at: now) != nil { perform(machine?.placed(at: now)) }
+      happen(.asked(.init(id: UInt64(asks), deadline: now.bootSeconds + 30)))
+      if !rules.placeComesFirst, machine?.wish(at: now) != nil { happen(.placed) }
     case .place:
       places += 1
-      perform(machine?.placed(at: now))
+      happen(.placed)
     case .save:
       guard let record = saving else { return }
       if record.refreshToken != durable.refreshToken { places = 0 }
       durable = record
       saving = nil
-      perform(machine?.saved(at: now, random: 0.5))
+      happen(.saved(random: 0.5))
       letters = letters.filter { [token] in $0.refreshToken.secret.reveal() != token }
     case .act(let index): act(index)
     case .answer(let index):
@@ -176,7 +174,7 @@ struct World {
       disturbances += 1
       vault = .locking
       if rules.lockCloses {
-        perform(machine?.close(AgentFailure(.vaultLocked, "locked"), at: now))
+        happen(.closed(AgentFailure(.vaultLocked, "locked")))
       }
     case .locked:
       vault = .locked
@@ -185,7 +183,7 @@ struct World {
     case .kill: kill()
     case .hours:
       now = now.advanced(by: 7_200)
-      perform(machine?.woke(at: now, asked: nil, random: 0.5))
+      happen(.woke(asked: nil))
     }
     check()
   }
@@ -205,26 +203,25 @@ struct World {
 
   private mutating func arrive(_ end: TokenCallEnd, to request: Request, _ rules: Rules) {
     if machine?.awaits(request.call.number) == true {
-      return perform(machine?.callEnded(request.call.number, end, at: now, random: 0.5))
+      return happen(.callEnded(request.call.number, end, random: 0.5))
     }
     guard rules.keepsLateAnswers, case .answered(let answer) = end, let token = answer.refreshToken else { return }
     let late = LateToken(
       refreshToken: StoredSecret(token), sent: Fingerprint(of: Secret(request.token)).description, received: now,
       lifeSeconds: nil, binding: .plain)
-    if vault == .locked { letters.append(late) } else { perform(machine?.change(.lateToken(late), id: 0, at: now)) }
+    if vault == .locked { letters.append(late) } else { happen(.changed(.lateToken(late), 0)) }
   }
 
   private mutating func unlock(_ rules: Rules) {
     vault = .open
     start()
-    let letters = letters
-    let isNews = machine?.take(letters) ?? false
-    if !isNews, rules.unlockAdopts, durable.intent != nil {
+    happen(.late(letters))
+    if machine?.unsaved == nil, rules.unlockAdopts, durable.intent != nil {
       let token = token
       let open = requests.filter { !$0.isOrphan && $0.token == token }.map(\.call)
-      machine?.adopt(open)
+      happen(.adopted(open))
     }
-    perform(machine?.woke(at: now, asked: nil, random: 0.5))
+    happen(.woke(asked: nil))
   }
 
   private mutating func kill() {
@@ -239,12 +236,17 @@ struct World {
     if vault == .open { unlock(Rules(unlockAdopts: false)) }
   }
 
-  private mutating func perform(_ actions: [AccountStateMachine.Action]?) {
-    for action in actions ?? [] {
+  private mutating func happen(_ event: AccountStateMachine.Event) {
+    guard let before = machine?.phase.name else { return }
+    let actions = machine?.handle(event, at: now) ?? []
+    if let after = machine?.phase.name, after != before, !before.next.contains(after) {
+      violation = "\(before) became \(after)"
+    }
+    for action in actions {
       switch action {
       case .save(let record): saving = record
       case .send(let call): send(call)
-      case .erase, .revoke, .publish, .deliver, .refuse, .changed: break
+      case .erase, .revoke, .publish, .deliver, .refuse, .judged, .changed: break
       }
     }
   }

@@ -25,11 +25,15 @@ final class MachineDriver {
   private(set) var sent: [TokenCall] = []
   private(set) var answers: [UInt64: Result<TokenRecord, AgentFailure>] = [:]
   private(set) var changes: [UInt64: AgentFailure?] = [:]
+  private var judged: TokenRejectAnswer.Verdict?
   /// Tokens that the last `publish` made ready.
   private(set) var published: Set<Fingerprint>
   /// One word an action, in order.
   private(set) var log: [String] = []
   private var asked: Set<UInt64> = []
+  private var phase = AccountStateMachine.PhaseName.idle
+  /// What each phase was turned into by an event.
+  private(set) var transitions: [AccountStateMachine.PhaseName: Set<AccountStateMachine.PhaseName>] = [:]
   private var lastID: UInt64 = 0
 
   init(_ record: AccountRecord? = .loggedIn(), _ definition: AccountDefinition? = .plain) {
@@ -44,7 +48,7 @@ final class MachineDriver {
   // MARK: Events
 
   /// It gets the place that it wishes for.
-  func placed() { perform(machine.placed(at: now)) }
+  func placed() { happens(.placed) }
 
   /// Somebody asks; returns the waiter's id.
   @discardableResult
@@ -58,59 +62,68 @@ final class MachineDriver {
     let waiter = AccountStateMachine.Waiter(
       id: id, key: key, minimumValiditySeconds: least, rejected: rejected.map { Fingerprint(of: Secret($0)) },
       place: place, force: force, bestEffort: bestEffort, deadline: now.bootSeconds + seconds)
-    perform(machine.ask(waiter, at: now))
+    happens(.asked(waiter))
     return id
   }
 
   @discardableResult
   func change(_ change: AccountChange) -> UInt64 {
     lastID += 1
-    perform(machine.change(change, id: lastID, at: now))
+    happens(.changed(change, lastID))
     return lastID
   }
 
-  func reject(_ token: String, at place: String? = nil) -> TokenRejectAnswer.Verdict {
-    let (verdict, actions) = machine.reject(Fingerprint(of: Secret(token)), at: place, now: now)
-    perform(actions)
-    return verdict
+  func reject(_ token: String, at place: String? = nil) -> TokenRejectAnswer.Verdict? {
+    judged = nil
+    happens(.rejected(Fingerprint(of: Secret(token)), at: place))
+    return judged
   }
 
   func define(_ definition: AccountDefinition?) {
-    machine.define(definition)
+    _ = machine.handle(.defined(definition), at: now)
     published = Set(machine.ready.map(\.fingerprint))
     perform([])
   }
 
+  /// What is known of its servers.
+  func holds(_ hold: ServerHold?, revocation: ServerHold? = nil) {
+    _ = machine.handle(.held(hold, revocation: revocation), at: now)
+  }
+
+  func serverAnswers() { _ = machine.handle(.serverAnswered, at: now) }
+
   /// It takes over a call that was sent before a lock.
   func adopt(_ call: TokenCall) {
-    machine.adopt([call])
     open = [call]
+    happens(.adopted([call]))
   }
 
   /// The vault is locked, or the agent stops.
   func closes(_ failure: AgentFailure? = AgentFailure(.vaultLocked, "the vault is locked")) {
-    perform(machine.close(failure, at: now))
+    happens(.closed(failure))
   }
+
+  func reopens() { happens(.reopened) }
 
   /// The save under way is durable.
   func saved() {
     guard let candidate = saving else { return note("nothing is being saved") }
     durable = candidate
     saving = nil
-    perform(machine.saved(at: now, random: random))
+    happens(.saved(random: random))
   }
 
   func saveFails() {
     guard saving != nil else { return note("nothing is being saved") }
     saving = nil
-    perform(machine.saveFailed(AgentFailure(.storageFailed, "no space left"), at: now, random: random))
+    happens(.saveFailed(AgentFailure(.storageFailed, "no space left"), random: random))
   }
 
   /// The oldest call that is open ends, or the one at `index`.
   func ends(_ end: TokenCallEnd, at index: Int = 0) {
     guard open.indices.contains(index) else { return note("nothing was sent") }
     let call = open.remove(at: index)
-    perform(machine.callEnded(call.number, end, at: now, random: random))
+    happens(.callEnded(call.number, end, random: random))
   }
 
   /// The call ends, and what it led to is durable.
@@ -123,17 +136,17 @@ final class MachineDriver {
     guard let revocation = revoking else { return note("nothing is being revoked") }
     revoking = nil
     lastID += 1
-    perform(machine.revocationEnded(revocation, end, id: lastID, at: now, random: random))
+    happens(.revocationEnded(revocation, end, lastID, random: random))
   }
 
   func ages(by seconds: Double, before: Moment) {
     lastID += 1
-    perform(machine.age(by: seconds, before: before, id: lastID))
+    happens(.aged(seconds: seconds, before: before, lastID))
   }
 
-  func timesOut(_ id: UInt64) { perform(machine.timedOut([id])) }
+  func timesOut(_ id: UInt64) { happens(.timedOut([id])) }
 
-  func wakes() { perform(machine.woke(at: now, asked: nil, random: random)) }
+  func wakes() { happens(.woke(asked: nil)) }
 
   func pass(_ seconds: Double) { now = now.advanced(by: seconds) }
 
@@ -153,6 +166,7 @@ final class MachineDriver {
     revoking = nil
     published = Set(machine.ready.map(\.fingerprint))
     asked = []
+    phase = .idle
   }
 
   // MARK: Looking
@@ -183,7 +197,11 @@ final class MachineDriver {
 
   // MARK: Actions, and what holds always
 
+  private func happens(_ event: AccountStateMachine.Event) { perform(machine.handle(event, at: now)) }
+
   private func perform(_ actions: [AccountStateMachine.Action]) {
+    transitions[phase, default: []].insert(machine.phase.name)
+    phase = machine.phase.name
     for action in actions {
       switch action {
       case .save(let record):
@@ -225,6 +243,7 @@ final class MachineDriver {
         log.append("refuse")
         #expect(answers[id] == nil, "each waiter is answered once")
         answers[id] = .failure(failure)
+      case .judged(let verdict): judged = verdict
       case .changed(let id, let failure):
         log.append("changed")
         #expect(changes[id] == nil, "each change is answered once")
@@ -263,7 +282,7 @@ final class MachineDriver {
     }
     guard wake <= now.bootSeconds else { return }
     var copy = machine
-    let actions = copy.woke(at: now, asked: nil, random: random)
+    let actions = copy.handle(.woke(asked: nil), at: now)
     #expect(!actions.isEmpty || copy.wish(at: now) != nil, "a wake that is due makes progress")
   }
 

@@ -87,7 +87,7 @@ struct PlaceTests {
   @Test("a server that turned out to be dead meanwhile is not asked: the place is given back")
   func dead() {
     let (driver, id) = waiting()
-    driver.machine.hold = .until(planned: 10_060, asked: 10_004, reason: "no route")
+    driver.holds(.until(planned: 10_060, asked: 10_004, reason: "no route"))
     driver.placed()
     #expect(driver.failure(id) == .unavailable)
     #expect(driver.sent.isEmpty && driver.saving == nil && !driver.machine.isCalling)
@@ -98,7 +98,7 @@ struct PlaceTests {
     let (driver, id) = waiting()
     driver.placed()
     driver.saved()
-    let actions = driver.machine.callEnded(77, .granted("foreign"), at: driver.now, random: 0.5)
+    let actions = driver.machine.handle(.callEnded(77, .granted("foreign"), random: 0.5), at: driver.now)
     #expect(actions.isEmpty && driver.isWaiting(id) && !driver.machine.awaits(77))
     driver.endsDurably(.granted("a2"))
     #expect(driver.token(id) == "a2")

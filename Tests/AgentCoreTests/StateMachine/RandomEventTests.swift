@@ -30,7 +30,7 @@ struct RandomEventTests {
     #expect(driver.unanswered.isEmpty, "seed \(seed): \(driver.log.suffix(30))")
   }
 
-  private static func start(_ dice: inout Dice) -> MachineDriver {
+  static func start(_ dice: inout Dice) -> MachineDriver {
     let lives: [Double?] = [3_600, 60, 4, 1, nil]
     let kinds: [GrantKind] = [.authorizationCode, .password, .clientCredentials]
     let keeps: [KeepPolicy] = [.inUse, .always, .onDemand]
@@ -50,7 +50,7 @@ struct RandomEventTests {
     return MachineDriver(dice.roll(10) == 0 ? nil : record, definition)
   }
 
-  private static func step(_ driver: MachineDriver, _ dice: inout Dice) {
+  static func step(_ driver: MachineDriver, _ dice: inout Dice) {
     driver.random = dice.fraction()
     switch dice.roll(16) {
     case 0, 1, 2:

@@ -127,7 +127,7 @@ struct RevocationTests {
   @Test("what a logout asks for is sent to a server that cannot be reached, too; trying again waits for the server")
   func held() {
     let driver = MachineDriver(.expired())
-    driver.machine.revocationHold = .until(planned: 10_060, asked: 10_004, reason: "no route")
+    driver.holds(nil, revocation: .until(planned: 10_060, asked: 10_004, reason: "no route"))
     driver.change(.logout)
     driver.saved()
     driver.revocationEnds(.later("no route", retryAfterSeconds: nil))
@@ -135,15 +135,15 @@ struct RevocationTests {
     driver.wakes()
     #expect(driver.revoking == nil)
     #expect(driver.machine.wake(at: driver.now) == nil, "its server's own deadline wakes it")
-    driver.machine.revocationHold = .probing
+    driver.holds(nil, revocation: .probing)
     driver.pass(100)
     driver.wakes()
     #expect(driver.revoking == nil && driver.machine.wake(at: driver.now) == nil, "who asks will tell")
-    driver.machine.revocationHold = nil
+    driver.holds(nil, revocation: nil)
     driver.wakes()
     #expect(driver.revoking != nil)
     driver.crash()
-    driver.machine.revocationHold = .until(planned: 10_200, asked: 10_200, reason: "no route")
+    driver.holds(nil, revocation: .until(planned: 10_200, asked: 10_200, reason: "no route"))
     #expect(driver.machine.wake(at: driver.now) == nil, "nobody asked this agent")
     driver.pass(200)
     driver.wakes()

@@ -41,8 +41,7 @@ package enum RevocationEnd: Sendable {
 }
 
 extension AccountStateMachine {
-  /// Asks for a change; `.changed(id, …)` says when it is durable.
-  package mutating func change(_ change: AccountChange, id: ChangeID, at now: Moment) -> [Action] {
+  mutating func change(_ change: AccountChange, id: ChangeID, at now: Moment) -> [Action] {
     changes.append((id, change))
     return proceed(at: now)
   }
@@ -188,8 +187,7 @@ extension AccountStateMachine {
     return .revoke(next, clientSecret: revokingSecret?.secret)
   }
 
-  /// The revocation sent last ended. `id` names the change that removes it.
-  package mutating func revocationEnded(
+  mutating func revocationEnded(
     _ revocation: RevocationRecord, _ end: RevocationEnd, id: ChangeID, at now: Moment, random: Double
   ) -> [Action] {
     isRevoking = false

@@ -3,8 +3,7 @@ import OAuthProtocol
 import OAuthTerms
 
 extension AccountStateMachine {
-  /// Somebody asks for a token.
-  package mutating func ask(_ waiter: Waiter, at now: Moment) -> [Action] {
+  mutating func ask(_ waiter: Waiter, at now: Moment) -> [Action] {
     noteAsked(now.bootSeconds)
     var waiter = waiter
     waiter.callsBefore = calls
@@ -24,14 +23,11 @@ extension AccountStateMachine {
     }
   }
 
-  /// An API refused a token (`token.reject`): nothing is started, the next `ask` refreshes.
-  package mutating func reject(
-    _ fingerprint: Fingerprint, at place: String? = nil, now: Moment
-  ) -> (TokenRejectAnswer.Verdict, [Action]) {
-    guard let record, !record.tokens.isEmpty else { return (.unknown, []) }
-    guard isCurrent(fingerprint) else { return (.superseded, []) }
-    if refusesNewTokens(place, fingerprint, at: now) != nil { return (.kept, []) }
-    return (.marked, mark(fingerprint))
+  mutating func reject(_ fingerprint: Fingerprint, at place: String?, now: Moment) -> [Action] {
+    guard let record, !record.tokens.isEmpty else { return [.judged(.unknown)] }
+    guard isCurrent(fingerprint) else { return [.judged(.superseded)] }
+    if refusesNewTokens(place, fingerprint, at: now) != nil { return [.judged(.kept)] }
+    return [.judged(.marked)] + mark(fingerprint)
   }
 
   /// Notes that the current token was refused at `place`. The milliseconds for which that is no reason to refresh, since
@@ -45,7 +41,6 @@ extension AccountStateMachine {
   private mutating func mark(_ fingerprint: Fingerprint) -> [Action] {
     guard rejected[fingerprint] == nil else { return [] }
     rejected[fingerprint] = calls
-    revision += 1
     return [.publish]
   }
 

@@ -33,16 +33,13 @@ extension AccountStateMachine {
     return RequestWish(key: due.key, priority: .plan(due: due.at))
   }
 
-  /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. `id` names
-  /// the change that makes it durable; until then it holds all the same.
-  package mutating func age(by seconds: Double, before: Moment, id: ChangeID) -> [Action] {
+  mutating func age(by seconds: Double, before: Moment, id: ChangeID) -> [Action] {
     record?.age(by: seconds, before: before)
     unsaved?.age(by: seconds, before: before)
     if case .saving(var candidate, let purpose) = phase {
       candidate?.age(by: seconds, before: before)
       phase = .saving(candidate, purpose)
     }
-    revision += 1
     guard isIdle, unsaved == nil, let record else { return [.publish] }
     return [.publish] + save(record, for: .change(id, eases: false))
   }

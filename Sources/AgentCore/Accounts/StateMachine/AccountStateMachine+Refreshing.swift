@@ -45,9 +45,8 @@ extension AccountStateMachine {
         .unavailable, "\(name): the agent is stopping", hint: "ask again", retryAfterMilliseconds: 1_000) : nil
   }
 
-  /// It has a place among the requests: starts the call that it wished for, the intent first when it uses a refresh token
-  /// up. The place is its own until the call has ended; without a call under way it is free again.
-  package mutating func placed(at now: Moment) -> [Action] {
+  /// Starts the call that it wished for, the intent first when it uses a refresh token up.
+  mutating func placed(at now: Moment) -> [Action] {
     guard let wish = wish(at: now), let record, let grant = record.grant, let tokenGrant = tokenGrant(record, grant)
     else { return isIdle ? proceed(at: now) : [] }
     if case .sending(let flight) = phase { return beginSecond(flight, record, at: now) }
@@ -84,10 +83,7 @@ extension AccountStateMachine {
       started: now)
   }
 
-  /// Call `number` ended. Nothing happens for a call that nobody here waits for.
-  package mutating func callEnded(
-    _ number: UInt64, _ end: TokenCallEnd, at now: Moment, random: Double
-  ) -> [Action] {
+  mutating func callEnded(_ number: UInt64, _ end: TokenCallEnd, at now: Moment, random: Double) -> [Action] {
     if let call = overtaken.removeValue(forKey: number) { return overtook(call, end, at: now) }
     switch phase {
     case .sending(var flight):

@@ -1,5 +1,4 @@
-package import AgentWire
-package import Sealing
+import AgentWire
 
 /// The life of one account's grant: events in, actions out; no clock, no I/O.
 ///
@@ -11,107 +10,24 @@ package import Sealing
 /// written, until it is given a place among the requests (``placed(at:)``). So whatever ends the wait, a lock, a stop, a
 /// logout or a kill, has nothing to take back.
 ///
-/// Whoever drives it performs the actions in order, reports how `save`, `send` and `revoke` ended, and asks for its wish
-/// after each event.
+/// Whoever drives it hands in events (``handle(_:at:)``), performs the actions in order, reports how `save`, `send` and
+/// `revoke` ended, and asks for its wish after each event. What it is at is a ``Phase``; which phases follow each other
+/// stands with ``PhaseName``.
 package struct AccountStateMachine: Sendable {
-  package typealias WaiterID = UInt64
-  package typealias ChangeID = UInt64
-
-  /// Somebody who asked for a token.
-  package struct Waiter: Sendable {
-    package var id: WaiterID
-    package var key: TokenKey
-    /// Seconds, as named in the request.
-    package var minimumValiditySeconds: Double?
-    package var rejected: Fingerprint?
-    /// Where it was rejected, as origin and path; nil: nobody said.
-    package var place: String?
-    package var force: Bool
-    package var bestEffort: Bool
-    /// Boot time at which it stops waiting.
-    package var deadline: Double
-    /// The last call that had begun when it asked.
-    var callsBefore: UInt64 = 0
-
-    package init(
-      id: WaiterID, key: TokenKey = .standard, minimumValiditySeconds: Double? = nil, rejected: Fingerprint? = nil,
-      place: String? = nil, force: Bool = false, bestEffort: Bool = false, deadline: Double
-    ) {
-      self.id = id
-      self.key = key
-      self.minimumValiditySeconds = minimumValiditySeconds
-      self.rejected = rejected
-      self.place = place
-      self.force = force
-      self.bestEffort = bestEffort
-      self.deadline = deadline
-    }
-  }
-
-  /// What the driver does next.
-  package enum Action: Sendable {
-    /// Make the record durable, then call `saved` or `saveFailed`.
-    case save(AccountRecord)
-    /// Delete the record durably, then call `saved` or `saveFailed`.
-    case erase
-    /// Send it once, at once, then call `callEnded`.
-    case send(TokenCall)
-    /// Tell the server, then call `revocationEnded`.
-    case revoke(RevocationRecord, clientSecret: Secret?)
-    /// Take the account's entry of the ready tokens anew from `ready(at:)`. Always before the answers that depend on it.
-    case publish
-    case deliver(WaiterID, TokenRecord)
-    case refuse(WaiterID, AgentFailure)
-    /// A change asked for by `change` is durable, or failed.
-    case changed(ChangeID, AgentFailure?)
-  }
-
-  enum Purpose: Sendable {
-    case intent(TokenCall)
-    /// The same refresh token once more, while the first request is still open.
-    case secondIntent(TokenCall, beside: Flight)
-    /// After an answer: what to tell the waiters once it is durable.
-    case answer(TokenCall?, Outcome)
-    /// `eases`: what held refreshes back may be mended by it.
-    case change(ChangeID, eases: Bool)
-    case retrySave
-  }
-
-  enum Outcome: Sendable {
-    case token
-    case failed(AgentFailure)
-    /// The server does not give a token for this key; the other keys are not concerned.
-    case keyRefused(AgentFailure)
-    /// Another call follows at once.
-    case again(TokenCall)
-    /// The answer was lost; the waiters go on waiting for the one retry.
-    case lost
-  }
-
-  /// What the machine is at. `idle` becomes any other; `saving` becomes `sending` after an intent, else `idle`; `sending`
-  /// becomes `saving` with the answer, or when the request is sent a second time, or `idle` when there is nothing to save.
-  indirect enum Phase: Sendable {
-    case idle
-    case saving(AccountRecord?, Purpose)
-    case sending(Flight)
-  }
-
   /// The last durable state; nil: nothing is kept for the account.
   @Boxed package internal(set) var record: AccountRecord?
-  @Boxed package internal(set) var definition: AccountDefinition?
-  /// Grows with every change that a token or its validity could depend on.
-  package internal(set) var revision: UInt64 = 0
+  @Boxed package private(set) var definition: AccountDefinition?
 
   /// Set where the vault is older than what this machine has seen, until that is accepted: see `RecordStore.rolledBackFrom`.
-  package var rollback: UInt64?
+  package private(set) var rollback: UInt64?
   /// Nothing is sent any more: the vault is being locked, or the agent stops. What is under way is made durable.
   package internal(set) var isClosed = false
   /// Since then the record that could not be saved was tried again.
   var hasRetriedSave = false
-  /// What keeps it from sending, as the account's server was seen last. Set before every event.
-  package var hold: ServerHold?
+  /// What keeps it from sending, as the account's server was seen last. Told before every event.
+  package private(set) var hold: ServerHold?
   /// The same for the server of the next revocation.
-  package var revocationHold: ServerHold?
+  package private(set) var revocationHold: ServerHold?
 
   var phase = Phase.idle
   var waiters: [Waiter] = []
@@ -162,15 +78,46 @@ package struct AccountStateMachine: Sendable {
 
   // MARK: Events
 
-  /// The definition file was read again; nil: it is gone.
-  package mutating func define(_ definition: AccountDefinition?) {
-    self.definition = definition
-    revision += 1
-    ease()
+  /// Takes one event, and returns what is to be done, in order.
+  package mutating func handle(_ event: Event, at now: Moment) -> [Action] {
+    switch event {
+    case .asked(let waiter): return ask(waiter, at: now)
+    case .rejected(let fingerprint, let place): return reject(fingerprint, at: place, now: now)
+    case .timedOut(let ids): return timedOut(ids)
+    case .changed(let change, let id): return self.change(change, id: id, at: now)
+    case .defined(let definition): return define(definition)
+    case .placed: return placed(at: now)
+    case .saved(let random): return saved(at: now, random: random)
+    case .saveFailed(let failure, let random): return saveFailed(failure, at: now, random: random)
+    case .callEnded(let number, let end, let random): return callEnded(number, end, at: now, random: random)
+    case .revocationEnded(let revocation, let end, let id, let random):
+      return revocationEnded(revocation, end, id: id, at: now, random: random)
+    case .woke(let asked):
+      noteAsked(asked)
+      return isIdle ? proceed(at: now) : []
+    case .aged(let seconds, let before, let id): return age(by: seconds, before: before, id: id)
+    case .held(let hold, let revocationHold):
+      self.hold = hold
+      self.revocationHold = revocationHold
+    case .serverAnswered: serverAnswered()
+    case .rolledBack(let rollback): self.rollback = rollback
+    case .closed(let failure): return close(failure, at: now)
+    case .reopened:
+      isClosed = false
+      hasRetriedSave = false
+    case .late(let tokens): take(tokens)
+    case .adopted(let calls): adopt(calls)
+    }
+    return []
   }
 
-  /// The last `save` or `erase` is durable.
-  package mutating func saved(at now: Moment, random: Double) -> [Action] {
+  private mutating func define(_ definition: AccountDefinition?) -> [Action] {
+    self.definition = definition
+    ease()
+    return [.publish]
+  }
+
+  private mutating func saved(at now: Moment, random: Double) -> [Action] {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     let tokensBefore = record?.tokens
@@ -180,7 +127,6 @@ package struct AccountStateMachine: Sendable {
     }
     record = candidate
     unsaved = nil
-    revision += 1
     forgetOldTokens(before: tokensBefore, random: random)
     switch purpose {
     case .intent(let call):
@@ -201,8 +147,7 @@ package struct AccountStateMachine: Sendable {
     }
   }
 
-  /// The last `save` or `erase` failed.
-  package mutating func saveFailed(_ failure: AgentFailure, at now: Moment, random: Double) -> [Action] {
+  private mutating func saveFailed(_ failure: AgentFailure, at now: Moment, random: Double) -> [Action] {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     backoff.fail(failure.message, at: now.bootSeconds, spread: random)
@@ -223,22 +168,14 @@ package struct AccountStateMachine: Sendable {
     return refuseAll(failure, at: now) + proceed(at: now)
   }
 
-  /// The time of these waiters is over. The refresh they wait for goes on.
-  package mutating func timedOut(_ ids: Set<WaiterID>) -> [Action] {
+  private mutating func timedOut(_ ids: Set<WaiterID>) -> [Action] {
     let over = waiters.filter { ids.contains($0.id) }
     waiters.removeAll { ids.contains($0.id) }
     let reason = backoff.reason.map { ": \($0)" } ?? ""
     return over.map { .refuse($0.id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)")) }
   }
 
-  /// `wake(at:)`'s time has come. `asked`: boot time of the last request that was answered without the machine.
-  package mutating func woke(at now: Moment, asked: Double?, random: Double) -> [Action] {
-    noteAsked(asked)
-    return isIdle ? proceed(at: now) : []
-  }
-
-  /// Its server, which had not answered, answers again: the account's own back-off has no reason any more.
-  package mutating func serverAnswered() {
+  private mutating func serverAnswered() {
     guard isHeldByServer, isIdle, unsaved == nil else { return }
     isHeldByServer = false
     backoff.succeed()

@@ -1,0 +1,69 @@
+/// Those who wait for answers of one kind. Each stands here from its question until somebody takes it out to answer it: so
+/// it is answered once, by whoever comes first, the answer or the end of its patience.
+struct Waiters<Waiter: Sendable>: Sendable {
+  private var waiting: [UInt64: Waiter] = [:]
+  /// The ends of their patience in boot seconds. Those who were answered leave dead entries.
+  private var deadlines = DeadlineHeap<Double, UInt64>()
+
+  var isEmpty: Bool { waiting.isEmpty }
+  var count: Int { waiting.count }
+  /// The dead ones too.
+  var deadlineCount: Int { deadlines.count }
+
+  func contains(_ id: UInt64) -> Bool { waiting[id] != nil }
+
+  mutating func add(_ waiter: Waiter, _ id: UInt64) { waiting[id] = waiter }
+
+  /// It waits until boot second `due` at most.
+  mutating func limit(_ id: UInt64, to due: Double) { deadlines.add(id, due: due) }
+
+  /// Takes out the one that is answered now; nil: it was answered before.
+  mutating func take(_ id: UInt64) -> Waiter? {
+    guard let waiter = waiting.removeValue(forKey: id) else { return nil }
+    if waiting.isEmpty {
+      deadlines = DeadlineHeap()
+    } else {
+      deadlines.compact(living: waiting.count) { [waiting] id, _ in waiting[id] != nil }
+    }
+    return waiter
+  }
+
+  mutating func takeAll() -> [Waiter] {
+    defer { self = Waiters() }
+    return Array(waiting.values)
+  }
+
+  /// When the first of them has no patience left, in boot seconds.
+  mutating func firstDeadline() -> Double? {
+    deadlines.dropDead { [waiting] id, _ in waiting[id] == nil }
+    return deadlines.soonest
+  }
+
+  /// Those who have no patience left at boot second `now`: still here, to be answered.
+  mutating func overdue(at now: Double) -> [(id: UInt64, waiter: Waiter)] {
+    var over: [(id: UInt64, waiter: Waiter)] = []
+    while let (id, _) = deadlines.takeDue(at: now) {
+      if let waiter = waiting[id] { over.append((id, waiter)) }
+    }
+    return over
+  }
+}
+
+/// A task that waits for something to have happened, with a timer of its own.
+struct PatientTask: Sendable {
+  let continuation: CheckedContinuation<Void, Never>
+  let timer: Task<Void, Never>
+}
+
+extension Waiters<PatientTask> {
+  mutating func answer(_ id: UInt64) {
+    if let waiter = take(id) { Self.resume(waiter) }
+  }
+
+  mutating func answerAll() { takeAll().forEach(Self.resume) }
+
+  private static func resume(_ waiter: PatientTask) {
+    waiter.timer.cancel()
+    waiter.continuation.resume()
+  }
+}
