@@ -33,6 +33,9 @@ package enum Method: String, CaseIterable, Sendable {
   case vaultAcceptRollback = "vault.accept_rollback"
   case eventsSubscribe = "events.subscribe"
 
+  /// Whether nobody but its caller wants its end, so that it is given up when that leaves.
+  package var isGivenUpWithItsCaller: Bool { [.serverFind, .clientRegister, .accountCheck].contains(self) }
+
   /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing
   /// it once leaves.
   package var isRepeatable: Bool {

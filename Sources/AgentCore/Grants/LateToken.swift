@@ -52,7 +52,7 @@ extension AccountRecord {
       var revocation = RevocationRecord(
         token: late.refreshToken, hint: "refresh_token", binding: late.binding, since: late.received)
       if late.binding.sendsClientSecret { revocation.clientSecret = clientSecret(for: revocation) }
-      revocations.append(revocation)
+      owe([revocation])
       return
     }
     guard late.loggedIn.map({ $0 == login.loggedIn }) ?? (late.binding == login.binding),

@@ -24,6 +24,7 @@ extension LoginCoordinator {
       session.epoch = epoch
       session.departures = left
       session.isDevice = giver == .device
+      session.isBrowserRemote = request.remoteBrowser == true
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
       switch giver {
       case .browser: return .success(try await beginBrowser(session))

@@ -29,7 +29,14 @@ extension LoginCoordinator {
     try makeRoom(definition.name)
     listenersOpening += 1
     defer { listenersOpening -= 1 }
-    let opened = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
+    let opened: [Opened]
+    do throws(AgentFailure) {
+      opened = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
+    } catch {
+      // The browser is on another machine: the address is pasted, whoever has the port here.
+      guard session.isBrowserRemote, redirect.port != nil else { throw error }
+      opened = []
+    }
     let listeners = opened.map(\.listener)
     do throws(AgentFailure) {
       let state = AuthorizationState.make(random: random)
@@ -209,10 +216,8 @@ extension LoginCoordinator {
     else { return false }
     session.refusal = failure
     session.state = .pending
-    let waiters = session.waiters
-    session.waiters = [:]
     sessions[id] = session
-    for waiter in waiters.values { waiter.resume(.success(session.progress)) }
+    answerWaiters(id, .success(session.progress))
     return true
   }
 }

@@ -97,7 +97,8 @@ extension LoginCoordinator {
           user: IDTokenName.of(granted, to: request, issuer: definition.issuer, clientID: definition.clientID),
           hint: renewable ? nil : Self.refreshTokenHint(definition, session.server)))
     } catch {
-      if error.kind == .accountUnknown { await discard(refreshToken, granted.accessToken, session) }
+      // Nobody has them, so nobody else would revoke them. After a lock nothing is sent.
+      if error.kind != .vaultLocked { await discard(refreshToken, granted.accessToken, session) }
       return .failure(error)
     }
   }

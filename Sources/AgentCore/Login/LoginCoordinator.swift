@@ -16,6 +16,9 @@ package actor LoginCoordinator {
   /// In the order they began.
   private var order: [String] = []
   private var starting: [String: Task<Result<LoginStarted, AgentFailure>, Never>] = [:]
+  /// Callers who wait for the end of a login, by its id. They are not kept in the session: each of them has a copy of that
+  /// while it waits, and would keep all the others with it.
+  private var waiters: [String: [UInt64: LoginSession.Waiting]] = [:]
   private var lastWaiter: UInt64 = 0
   /// Logins that are opening their listeners.
   var listenersOpening = 0
@@ -249,13 +252,11 @@ package actor LoginCoordinator {
   func end(_ id: String, _ result: Result<LoginProgress, AgentFailure>) {
     guard var session = sessions[id], session.isPending else { return }
     session.state = .ended(result)
-    let waiters = session.waiters
-    session.waiters = [:]
     let tasks = session.tasks
     session.tasks = []
     sessions[id] = session
     note(session)
-    for waiter in waiters.values { waiter.resume(result) }
+    answerWaiters(id, result)
     for task in tasks { task.cancel() }
     var about: Logger.Metadata = [
       "event": "logged_in", "account": "\(session.definition.name)", "issuer": "\(session.binding.issuer)",
@@ -287,12 +288,16 @@ package actor LoginCoordinator {
         do { try await self.time.sleep(seconds: seconds) } catch { return }
         self.stillPending(id, waiter)
       }
-      sessions[id]?.waiters[waiter] = LoginSession.Waiting(continuation: continuation, timer: timer)
+      waiters[id, default: [:]][waiter] = LoginSession.Waiting(continuation: continuation, timer: timer)
     }
   }
 
   private func stillPending(_ id: String, _ waiter: UInt64) {
     guard let progress = sessions[id]?.progress else { return }
-    sessions[id]?.waiters.removeValue(forKey: waiter)?.resume(.success(progress))
+    waiters[id]?.removeValue(forKey: waiter)?.resume(.success(progress))
+  }
+
+  func answerWaiters(_ id: String, _ result: Result<LoginProgress, AgentFailure>) {
+    for waiter in (waiters.removeValue(forKey: id) ?? [:]).values { waiter.resume(result) }
   }
 }

@@ -40,6 +40,8 @@ struct LoginSession {
   var isPasswordKept = false
   /// By device code, whatever the account's grant.
   var isDevice = false
+  /// The browser is on another machine, or the person pastes its address in any case.
+  var isBrowserRemote = false
   /// The server is being asked whether the person has agreed: its answer may hold the tokens.
   var isPolling = false
   /// ``LoginCoordinator/epoch`` when it was begun.
@@ -55,7 +57,6 @@ struct LoginSession {
   var refusal: AgentFailure?
   /// Authorization code only.
   var browser: Browser?
-  var waiters: [UInt64: Waiting] = [:]
   /// Polling, unattended grants and the end of the window.
   var tasks: [Task<Void, Never>] = []
 

@@ -70,7 +70,8 @@ extension CredentialService {
     answer.secretPlace = place.digest
     answer.secretURLs = place.urls
     guard request.discover ?? true else { return answer }
-    let server = try await resolver(for: definition.name).resolve(definition, device: false, now: time.now())
+    let server = try await ServerResolver(transport: ObservedTransport(service: self, account: nil))
+      .resolve(definition, device: false, now: time.now())
     answer.discovery = server.discovery ?? "none"
     answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
     return answer

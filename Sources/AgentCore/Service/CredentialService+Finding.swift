@@ -17,10 +17,11 @@ extension CredentialService {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
     let route = Self.searchRoute(definition)
-    // What a URL says of itself is nothing that other accounts have to hear.
     let transport = ObservedTransport(service: self, account: nil)
     var next = search.first
     while true {
+      // Whoever asked has left.
+      if Task.isCancelled { throw AgentFailure(.unavailable, "\(definition.name): the search was given up") }
       switch search.judge(await transport.perform(next, route: route), now: Int64(time.now().wallSeconds)) {
       case .ask(let request): next = request
       case .found(let found): return ServerFindAnswer(found)

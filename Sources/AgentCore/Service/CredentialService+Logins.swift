@@ -25,9 +25,7 @@ extension CredentialService {
     try await open()
     let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
-    guard let found = accounts[name], let definition = found.machine.definition else {
-      throw AgentFailure(.accountUnknown, "\(name): no such account")
-    }
+    guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
     let once = found.passwordOnce
     accounts[name]?.passwordOnce = nil
     return LoginContext(definition: definition, record: found.machine.record, passwordOnce: once)
@@ -39,7 +37,7 @@ extension CredentialService {
     _ name: String, _ grant: GrantRecord, _ token: TokenRecord?, used: UsedSecrets, replacing: String? = nil
   ) async throws(AgentFailure) -> Bool {
     // While a lock waits for what is under way, the accounts are there.
-    guard accounts[name] != nil else { throw isLocked ? .vaultLocked : Self.gone(name) }
+    guard accounts[name] != nil else { throw gone(name) }
     try await change(name, .login(grant, token, used: used, replacing: replacing))
     return accounts[name]?.machine.isRenewable ?? false
   }

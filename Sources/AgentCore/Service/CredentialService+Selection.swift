@@ -23,6 +23,8 @@ extension CredentialService {
   }
 
   func select(_ wish: AccountSelection.Wish, rejected: Fingerprint?) throws(AgentFailure) -> Choice {
+    // A lock may have come since the request was begun.
+    guard isOpen else { throw .vaultLocked }
     let origin = wish.url.flatMap { try? WebURL($0) }?.origin.description
     let known = considered(wish.account, origin).compactMap { candidate($0, rejected) }
     // A URL that cannot be read means nobody.

@@ -41,7 +41,7 @@ extension CredentialService {
   func begin(_ name: String, _ waiter: AccountStateMachine.Waiter, _ answered: TokenWaiter.Answered) {
     let id = waiter.id
     tokenWaiters.add(TokenWaiter(account: name, answered: answered), id)
-    guard accounts[name] != nil else { return answerWaiter(id, .failure(Self.gone(name))) }
+    guard accounts[name] != nil else { return answerWaiter(id, .failure(gone(name))) }
     event(name, .asked(waiter))
     guard tokenWaiters.contains(id) else { return }
     tokenWaiters.limit(id, to: waiter.deadline)
@@ -84,7 +84,7 @@ extension CredentialService {
     for (name, ids) in over {
       event(name, .timedOut(ids))
       // The machine may not know them any more, as after a lock.
-      for id in ids { answerWaiter(id, .failure(Self.gone(name))) }
+      for id in ids { answerWaiter(id, .failure(gone(name))) }
     }
     watchTheClock()
   }

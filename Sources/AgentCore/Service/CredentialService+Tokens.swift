@@ -14,6 +14,7 @@ extension CredentialService {
       // Who may not have it is told at once.
       _ = try select(request)
       await clocksSettled(seconds: bounds.timeoutSeconds)
+      try await open()
     }
     var choice = try select(request)
     if mayBeMended(choice.name) {

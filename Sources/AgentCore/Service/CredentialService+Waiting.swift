@@ -3,7 +3,7 @@ import AgentWire
 extension CredentialService {
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
-    guard accounts[name] != nil else { throw Self.gone(name) }
+    guard accounts[name] != nil else { throw gone(name) }
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
       changeWaiters.add(continuation, id)
@@ -45,8 +45,9 @@ extension CredentialService {
     }
   }
 
-  static func gone(_ name: String) -> AgentFailure {
-    AgentFailure(.accountUnknown, "\(name): the account is gone")
+  /// Why the account of a request is not there any more: a lock takes all of them out of memory.
+  func gone(_ name: String) -> AgentFailure {
+    isOpen ? AgentFailure(.accountUnknown, "\(name): the account is gone") : .vaultLocked
   }
 
   // MARK: Draining
@@ -65,6 +66,7 @@ extension CredentialService {
   /// Takes back every wish to send, and tells whoever waits `failure`; without one, that the agent stops.
   func closeAll(_ failure: AgentFailure?) {
     emptyQueue()
+    clockWaiters.answerAll()
     for account in accounts.values { event(account, .closed(failure)) }
   }
 

@@ -166,11 +166,13 @@ package actor CredentialService {
 
   /// Reads configuration and vault once; a failure is answered and tried again by the next request.
   package func open() async throws(AgentFailure) {
-    if isLocked { throw .vaultLocked }
-    if isOpen { return }
-    let task = opening ?? Task { await self.load() }
-    opening = task
-    if let failure = await task.value { throw failure }
+    // A lock may come between the end of a load and whoever waited for it.
+    while !isOpen || isLocked {
+      if isLocked { throw .vaultLocked }
+      let task = opening ?? Task { await self.load() }
+      opening = task
+      if let failure = await task.value { throw failure }
+    }
   }
 
   /// Ends in one step on this actor: nobody sees half of it, and a second load can begin only after a failed one.

@@ -18,6 +18,10 @@ struct ServerRoute: Hashable {
     authority = route.authority
   }
 
+  /// What all searches together count as in the queue, and all logins that ask for metadata, wherever they lead.
+  static let searches = ServerRoute("searches", HTTPRoute())
+  static let discoveries = ServerRoute("discoveries", HTTPRoute())
+
   /// The one that gives the tokens.
   init(_ binding: DefinitionBinding) { self.init(binding.tokenEndpoint, binding.route) }
 

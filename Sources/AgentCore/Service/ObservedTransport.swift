@@ -4,7 +4,8 @@ import OAuthProtocol
 /// it is sent as soon as it has a place; and what its end says of the server is noted for all accounts there.
 struct ObservedTransport: HTTPTransport {
   let service: CredentialService
-  /// Nil: the end is for whoever asks alone.
+  /// Nil: a search for whoever asks alone, as before there is an account. Nobody else hears of its end, and it shares the
+  /// places of all searches.
   let account: String?
   var priority = RequestPriority.person
 
@@ -17,9 +18,15 @@ struct ObservedTransport: HTTPTransport {
     return outcome
   }
 
+  /// Metadata can be asked for at any number of servers, which shall not take the places of refreshes.
+  private func lane(_ request: HTTPRequest) -> ServerRoute? {
+    if account == nil { return .searches }
+    return request.method == .get ? .discoveries : nil
+  }
+
   private func send(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let server = ServerRoute(request.url, route)
-    guard let place = await service.place(server, priority) else {
+    guard let place = await service.place(lane(request) ?? server, priority) else {
       return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
     }
     let sent = service.time.now()

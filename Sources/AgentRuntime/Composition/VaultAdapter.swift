@@ -6,17 +6,23 @@ package import TokenVault
 /// The vault as the router sees it: words of the wire in, words of the wire out.
 package struct VaultAdapter: VaultControl {
   private let vault: Vault
+  private let reader: VaultStatusReader
 
-  package init(_ vault: Vault) { self.vault = vault }
+  package init(_ vault: Vault) {
+    self.vault = vault
+    reader = VaultStatusReader { await Self.status(of: vault) }
+  }
 
-  package func status() async -> VaultStatusAnswer {
+  package func status() async -> VaultStatusAnswer { await reader.status() }
+
+  private static func status(of vault: Vault) async -> VaultStatusAnswer {
     let status = await vault.status()
     let slots = status.slots.map { slot in
       let name = slot.kind.map { VaultSlotKind($0).rawValue } ?? "slot_\(slot.number)"
       if slot.kind == .keyFile, status.isKeyFileMissing { return name + " (missing)" }
       return slot.isIntact ? name : name + " (damaged)"
     }
-    var (state, reason) = Self.words(status.state)
+    var (state, reason) = words(status.state)
     var hint: String?
     if let rollback = status.rollback {
       let failure = AgentFailure(.rolledBack(rollback))
@@ -29,7 +35,7 @@ package struct VaultAdapter: VaultControl {
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
       rollbackFound: status.rollback.map { Int(clamping: $0.found) },
       rollbackExpected: status.rollback.map { Int(clamping: $0.expected) },
-      recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: Self.isGone(status.state) ? true : nil,
+      recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
       hint: hint)
   }
 

@@ -48,7 +48,7 @@ extension CallerConnection {
         loop.execute { queue in bound.value(on: queue).deliver(reply, id: id, .token) }
       }
     }
-    Task {
+    let task = Task {
       let answer = await responder.answer(to: request, from: caller)
       loop.execute { queue in
         let connection = bound.value(on: queue)
@@ -59,6 +59,7 @@ extension CallerConnection {
         connection.deliver(.line(answer), id: request.id, kind)
       }
     }
+    if request.method.isGivenUpWithItsCaller { searches[request.id] = task }
   }
 
   /// Its turn has come to begin the request that is held back. False: that still has to wait, at the same place.
@@ -81,6 +82,7 @@ extension CallerConnection {
     answersAwaited -= 1
     if kind == .token { tokensAwaited -= 1 }
     idsInUse.remove(id)
+    searches[id] = nil
     lastActivity = now
     if isOpen {
       give(reply)

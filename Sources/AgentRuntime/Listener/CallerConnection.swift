@@ -27,6 +27,8 @@ final class CallerConnection: DescriptorHandler {
   /// For requests of these kinds; see ``RequestShares``.
   var standsInLine: Set<RequestShares.Kind> = []
   var idsInUse: Set<RequestID> = []
+  /// Requests that are given up when the caller leaves.
+  var searches: [RequestID: Task<Void, Never>] = [:]
   var lineDeadline: LoopTime?
   var answerDeadline: LoopTime?
   var isTelling = false
@@ -109,6 +111,8 @@ final class CallerConnection: DescriptorHandler {
     held = nil
     untaken = UntakenAnswers()
     parked = []
+    for search in searches.values { search.cancel() }
+    searches = [:]
     responder.events.remove(caller.connection)
     table.remove(self)
   }

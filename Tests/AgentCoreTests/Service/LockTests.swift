@@ -50,6 +50,22 @@ struct LockTests {
     #expect(await bench.failure(TokenGet(account: "work")) == nil)
   }
 
+  @Test(
+    "Whoever waits for the server's clock when a lock comes is told of the lock at once, not that it has no account")
+  func lockBesideAClock() async throws {
+    let bench = Bench()
+    try await bench.logIn()
+    bench.clock.setWall(bench.clock.now().wallSeconds + 5_000)
+    bench.transport.withServer { $0.options.delayMilliseconds[.metadata] = 20_000 }
+    let asking = Task { await bench.failure(TokenGet(account: "work", timeoutMilliseconds: 100_000)) }
+    try await bench.clock.sleepers(until: 20)
+    let locking = Task { try await bench.call(VaultLock()) }
+    #expect(await asking.value?.kind == .vaultLocked)
+    bench.transport.withServer { $0.script(.metadata, .refuse) }
+    bench.clock.advance(by: 20)
+    _ = try await locking.value
+  }
+
   @Test("A refresh under way is waited for and made durable, while its callers and everybody else are told at once")
   func drains() async throws {
     let bench = Bench()

@@ -65,7 +65,7 @@ extension AccountStateMachine {
       unchanged = nil
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
-      next.revocations += revocations(of: grant, next, at: now)
+      next.owe(revocations(of: grant, next, at: now))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.formerBinding = grant.binding
       next.grant = nil

@@ -1,0 +1,22 @@
+import FoundationEssentials
+import Sealing
+
+extension AccountRecord {
+  /// Revocations that wait, at most: a server that takes none must not fill the record, which the vault bounds.
+  package static let mostRevocations = 64
+  /// Bytes of them, as they are kept: a quarter of the most that a record may have.
+  package static let mostRevocationBytes = 256 << 10
+
+  /// Adds what the server has to be told. Where that is more than is kept, the oldest go: those tokens live until they end
+  /// by themselves.
+  package mutating func owe(_ more: [RevocationRecord]) {
+    revocations += more
+    var left = Self.mostRevocationBytes
+    let kept = revocations.reversed().prefix { revocation in
+      left -= (try? JSONEncoder().encode(revocation).count) ?? 0
+      return left >= 0
+    }
+    let most = max(min(kept.count, Self.mostRevocations), more.count)
+    revocations.removeFirst(max(0, revocations.count - most))
+  }
+}
