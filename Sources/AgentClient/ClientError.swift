@@ -2,8 +2,8 @@ package import AgentWire
 
 /// Why a request has no result.
 package enum ClientError: Error, Sendable, Equatable {
-  /// No agent that can be trusted answered there, or it went before it answered.
-  case notReachable(path: String, reason: String, hint: String)
+  /// No agent that can be trusted answered there, or it went before it answered. `isAbsent`: nobody listens there.
+  case notReachable(path: String, reason: String, hint: NextStep, isAbsent: Bool = false)
   /// The agent's own answer.
   case failure(AgentFailure)
   /// What came is no answer of this protocol.
@@ -16,7 +16,7 @@ package enum ClientError: Error, Sendable, Equatable {
   /// One line for people: what and why.
   package var message: String {
     switch self {
-    case .notReachable(let path, let reason, _): "the agent cannot be reached at \(path): \(reason)"
+    case .notReachable(let path, let reason, _, _): "the agent cannot be reached at \(path): \(reason)"
     case .failure(let failure): failure.message
     case .protocolViolation(let reason): "the agent did not answer as expected: \(reason)"
     case .timeout(let milliseconds): "the agent did not answer within \(milliseconds) ms"
@@ -24,13 +24,14 @@ package enum ClientError: Error, Sendable, Equatable {
     }
   }
 
-  /// One line for people: what to do next.
-  package var hint: String? {
+  /// What to do next.
+  package var hint: NextStep? {
     switch self {
-    case .notReachable(_, _, let hint): hint
+    case .notReachable(_, _, let hint, _): hint
     case .failure(let failure): failure.hint
-    case .protocolViolation: "oauthctl agent restart   # after an upgrade: oauthctl and oauthd are of one version then"
-    case .timeout: Self.remedy(ofStopped: nil)
+    case .protocolViolation:
+      .run("oauthctl agent restart   # after an upgrade: oauthctl and oauthd are of one version then")
+    case .timeout: nil
     case .stopped(let process): Self.remedy(ofStopped: process)
     }
   }
@@ -45,5 +46,5 @@ package enum ClientError: Error, Sendable, Equatable {
     }
   }
 
-  static func remedy(ofStopped process: Int32?) -> String { process.map { "kill -CONT \($0)" } ?? "oauthctl doctor" }
+  static func remedy(ofStopped process: Int32) -> NextStep { .run("kill -CONT \(process)") }
 }

@@ -1,3 +1,4 @@
+package import AgentWire
 import Glibc
 
 /// Told step by step what this program does with the agent, where a person wants to know (`--verbose`): sockets, methods,
@@ -7,7 +8,7 @@ package enum ClientTrace {
   package nonisolated(unsafe) static var tell: (@Sendable (String) -> Void)?
 
   /// Told once to whoever waits, verbose or not: a remark, and what to do. Set as `tell` is.
-  package nonisolated(unsafe) static var warn: (@Sendable (String, String) -> Void)?
+  package nonisolated(unsafe) static var warn: (@Sendable (String, NextStep) -> Void)?
 
   /// Runs `body`, and tells how long it took.
   static func timed<Value, Failure: Error>(

@@ -65,7 +65,7 @@ package final class MemoryStore: RecordStore {
   /// The most loads that were under way at once.
   package var mostLoading: Int { state.withLock { $0.mostLoading } }
   package var rolledBackFrom: UInt64? { state.withLock { $0.rolledBackFrom } }
-  /// What told of a rollback says something else by now.
+  /// What reported a rollback says something else by now.
   package func setRollback(_ from: UInt64?) { state.withLock { $0.rolledBackFrom = from } }
   package var puts: Int { state.withLock { $0.puts } }
   /// Records kept aside.

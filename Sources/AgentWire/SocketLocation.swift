@@ -34,7 +34,7 @@ package struct SocketLocation: Sendable, Equatable {
     case emptyVariable
     case relativeVariable(String)
     case tooLong(String)
-    case unsafeDirectory(String, reason: String)
+    case unsafeDirectory(String, DirectoryProblem)
 
     package var message: String {
       switch self {
@@ -42,17 +42,17 @@ package struct SocketLocation: Sendable, Equatable {
       case .relativeVariable(let path): "OAUTHCTL_SOCKET is no absolute path: \(PrintableText.escaped(path))"
       case .tooLong(let path):
         "the socket path is longer than \(SocketLocation.greatestPathBytes) bytes: \(PrintableText.escaped(path))"
-      case .unsafeDirectory(let path, let reason): "\(PrintableText.escaped(path)) \(reason)"
+      case .unsafeDirectory(let path, let problem): "\(PrintableText.escaped(path)) \(problem)"
       }
     }
 
-    package var hint: String {
+    package var hint: NextStep {
       switch self {
-      case .emptyVariable: "unset OAUTHCTL_SOCKET   # or set it to the path of a socket"
+      case .emptyVariable: .run("unset OAUTHCTL_SOCKET   # or set it to the path of a socket")
       case .relativeVariable: "set OAUTHCTL_SOCKET to a path that begins with /"
       case .tooLong: "set XDG_RUNTIME_DIR or OAUTHCTL_SOCKET to a shorter path"
-      case .unsafeDirectory(let path, let reason) where reason.hasPrefix("is open"):
-        "chmod 700 \(PrintableText.escaped(path))"
+      case .unsafeDirectory(let path, .openToOthers):
+        .run("chmod 700 \(PrintableText.escaped(ShellWord.quoted(path)))")
       // Another's folder in a sticky /tmp is not ours to remove.
       case .unsafeDirectory:
         "use a folder of your own (mode 700), in every shell: mkdir -m 700 ~/.oauthctl; export XDG_RUNTIME_DIR=~/.oauthctl"
@@ -106,26 +106,42 @@ package struct SocketLocation: Sendable, Equatable {
       return try bounded(base + "/oauthctl/agent.sock", .userRuntimeDirectory)
     }
     let location = try bounded("/tmp/oauthctl-\(uid)/agent.sock", .temporary)
-    if let found = status(location.directory), let reason = location.problem(ofDirectory: found, uid: uid) {
-      throw .unsafeDirectory(location.directory, reason: reason)
+    if let found = status(location.directory), let problem = location.problem(ofDirectory: found, uid: uid) {
+      throw .unsafeDirectory(location.directory, problem)
     }
     return location
+  }
+
+  /// Why the socket's directory cannot be trusted.
+  package enum DirectoryProblem: Sendable, Equatable, CustomStringConvertible {
+    case symbolicLink, noDirectory, othersOwn, writableByOthers
+    case openToOthers(mode: UInt32)
+
+    package var description: String {
+      switch self {
+      case .symbolicLink: "is a symbolic link"
+      case .noDirectory: "is not a directory"
+      case .othersOwn: "belongs to another user"
+      case .writableByOthers: "may be written by others"
+      case .openToOthers(let mode): "is open to others (mode \(String(mode, radix: 8)))"
+      }
+    }
   }
 
   /// Why the socket's directory cannot be trusted, or nil. Checked by both sides before a byte is sent or read.
   ///
   /// A default directory is ours and closed to all others. One that the user named may be root's, and may be read by
   /// others, but nobody else may write there.
-  package func problem(ofDirectory found: FileStatus, uid: UInt32) -> String? {
+  package func problem(ofDirectory found: FileStatus, uid: UInt32) -> DirectoryProblem? {
     switch found.kind {
     case .directory: break
-    case .symbolicLink: return "is a symbolic link"
-    default: return "is not a directory"
+    case .symbolicLink: return .symbolicLink
+    default: return .noDirectory
     }
     let isNamed = source == .environment
-    guard found.owner == uid || (isNamed && found.owner == 0) else { return "belongs to another user" }
-    if isNamed { return found.mode & 0o022 == 0 ? nil : "may be written by others" }
-    return found.mode & 0o077 == 0 ? nil : "is open to others (mode \(String(found.mode & 0o777, radix: 8)))"
+    guard found.owner == uid || (isNamed && found.owner == 0) else { return .othersOwn }
+    if isNamed { return found.mode & 0o022 == 0 ? nil : .writableByOthers }
+    return found.mode & 0o077 == 0 ? nil : .openToOthers(mode: found.mode & 0o777)
   }
 
   private static func isOurs(_ status: FileStatus?, _ uid: UInt32) -> Bool {

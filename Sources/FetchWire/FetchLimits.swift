@@ -8,19 +8,19 @@ package enum FetchLimits {
   package static let authorityBytes = 4 << 20
   /// Largest request head: method, URL, header fields, route.
   package static let requestHeadBytes = 64 << 10
-  /// Largest request body.
+  /// Largest request body: a refresh token of 32 KiB, every byte escaped, and the rest of the form.
   package static let requestBodyBytes = 256 << 10
   /// Largest sum of answer header bytes, as the server sent them.
   package static let answerHeaderBytes = 64 << 10
   /// Largest answer head frame: the header bytes, plus status, body length and number of fields.
   package static let answerHeadBytes = answerHeaderBytes + 8
-  /// Largest answer body.
+  /// Largest answer body: metadata and token answers have some KiB.
   package static let answerBodyBytes = 1 << 20
   /// Largest number of header fields, either way.
   package static let headerFields = 256
-  /// Longest URL or proxy, in bytes.
+  /// Longest URL or proxy, in bytes: RFC 9110 §4.1 wants 8,000 to be possible.
   package static let textBytes = 8 << 10
-  /// Longest failure text, in characters.
+  /// Longest failure text, in characters: three lines of a terminal.
   package static let failureTextCharacters = 240
   /// Range of both timeouts, in milliseconds: up to ten minutes.
   package static let timeoutMilliseconds = 1...600_000

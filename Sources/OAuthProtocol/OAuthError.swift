@@ -25,7 +25,7 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
   /// `interval` beside `slow_down`, seconds (GitHub).
   package let intervalSeconds: Int?
 
-  /// The codes of RFC 6749, 7009, 8628 and 8707 and those of ``meaning``: one of them is told even where a secret is
+  /// The codes of RFC 6749, 7009, 8628 and 8707 and those of ``meaning``: one of them is shown even where a secret is
   /// spelled alike.
   private static let registered: Set<String> = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",

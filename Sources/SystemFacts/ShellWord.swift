@@ -1,4 +1,4 @@
-/// A word in a command that a person is told to type, a path for instance.
+/// A word in a command that a person is to type, a path for instance.
 package enum ShellWord {
   /// `word` as a shell reads it, byte by byte: an accent after a quotation mark does not hide it.
   package static func quoted(_ word: String) -> String {

@@ -66,13 +66,16 @@ extension Vault {
     if session.counterProblem == nil {
       do throws(VaultError) {
         try session.counter.write(catalogue.commit)
-        if case .counterLost(let what) = lost { session.counterProblem = "\(what); it has been made anew" }
+        if case .counterLost(let what) = lost {
+          session.counterProblem = "\(what); it has been made anew"
+          session.isCounterMadeAnew = true
+        }
       } catch { session.counterFailed(counterText(error)) }
     }
     return known
   }
 
-  /// Reads or writes the counter again where that failed: whoever asks is told of no fault that was mended. A counter that
+  /// Reads or writes the counter again where that failed: nobody reads about a fault that is mended. A counter that
   /// is ahead of the vault is never written over: it tells that the vault is old.
   func lookAtCounterAgain() {
     guard var session else { return }

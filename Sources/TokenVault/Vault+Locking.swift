@@ -139,7 +139,7 @@ extension Vault {
       case .notAuthentic:
         stretcher.tried(isRight: false)
         throw slot.kind == SlotKind.passphrase.rawValue ? .wrongPassphrase : .invalidRecoveryCode
-      case .outOfRange(let what): throw .damaged(what: "slot \(slot.number): \(what)")
+      case .outOfRange(let what): throw .damaged(.slot, what: "slot \(slot.number): \(what)")
       case .libraryUnusable, .outOfMemory: throw error.vaultError
       }
     }

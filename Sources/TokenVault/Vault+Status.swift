@@ -12,6 +12,7 @@ extension Vault {
       status.isMemoryLocked = keys.areLocked
       status.rollback = rollback
       status.counterProblem = session.counterProblem
+      status.isCounterMadeAnew = session.isCounterMadeAnew
       status.letterProblem = letterProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       return status

@@ -53,9 +53,12 @@ package actor Vault: RecordStore {
     var counterProblem: String?
     /// The problem is that the counter could not be written; it goes with the next write that works.
     var isCounterUnwritten = false
+    /// The problem is that the counter was lost, and has been made anew.
+    var isCounterMadeAnew = false
 
     mutating func counterFailed(_ problem: String) {
       counterProblem = problem
+      isCounterMadeAnew = false
       isCounterUnwritten = true
     }
 

@@ -8,21 +8,23 @@ package enum VaultError: Error, Equatable, Sendable {
   /// There is a vault, but no key file at `path`. The recovery code opens it; a new vault is never made instead.
   /// `usual`: where there is one, in the folder that is taken when no variable names another.
   case keyMissing(path: String, usual: String? = nil)
-  /// Bytes are not as they were written; `what` names the part.
-  case damaged(what: String)
+  /// Bytes are not as they were written: `part` decides what helps, `what` names the place for people.
+  case damaged(_ part: DamagedPart = .contents, what: String)
   /// A copy that neither the open vault's key nor the key file opens: from before a rekey, or another vault's.
   case otherKey
   /// A file that is no vault.
   case noVault(path: String)
   /// No vault has been made: there is nothing to change or to check.
   case absent
-  /// There was a vault at `path`, and its file is not there any more. None is made in its place without being told to.
+  /// There was a vault at `path`, and its file is not there any more. None is made in its place unless somebody asks for it.
   /// `usual`: as for `keyMissing`.
   case gone(path: String, usual: String? = nil)
   /// The user locked the vault; it stays so until `unlock`.
   case locked
   /// A file or folder that others could read, change or swap. `fix` says what to do, as a command where there is one.
   case unsafePermissions(path: String, fix: String)
+  /// Others may read or change it: this mode, for chmod(1), keeps them out.
+  case openToOthers(path: String, chmod: String)
   /// A folder in which the user himself may not read and write.
   case closedToOwner(path: String)
   /// The vault's folder is on a network file system, where locks and fsync cannot be trusted.
@@ -62,6 +64,14 @@ package enum VaultError: Error, Equatable, Sendable {
   case tooManyTries(retryAfterMilliseconds: Int)
 }
 
+package enum DamagedPart: Sendable, Equatable {
+  /// A key slot: another one opens the vault, and mends this one.
+  case slot
+  case keyFile
+  /// Anything else: only a backup helps.
+  case contents
+}
+
 extension VaultError {
   /// The database at `path` cannot be looked at: it is gone only where the system says just that. One in a folder that is
   /// closed for a while is still there.
@@ -86,6 +96,8 @@ extension VaultError {
     switch self {
     case .storageFailed(let why): why
     case .unsafePermissions(let path, let fix): "\(path) could be read or changed by others: \(fix)"
+    case .openToOthers(let path, let mode):
+      "\(path) could be read or changed by others: chmod \(mode) \(ShellWord.quoted(path))"
     case .closedToOwner(let path): "you may not read and write in \(path): chmod 700 \(ShellWord.quoted(path))"
     default: "\(path): \(self)"
     }

@@ -37,7 +37,7 @@ package struct VaultLocation: Equatable, Sendable {
     self.usual = usual
   }
 
-  /// What is told of a database that is gone, and of a missing key file.
+  /// What is said about a database that is gone, and about a missing key file.
   var gone: VaultError { .gone(path: databaseFile, usual: Self.present(usual.database, beside: databaseFile)) }
   var keyMissing: VaultError { .keyMissing(path: keyFile, usual: Self.present(usual.keyFile, beside: keyFile)) }
 
@@ -127,6 +127,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var rollback: Rollback?
   /// What is wrong with the commit counter outside of the vault; rollbacks may go unseen.
   package var counterProblem: String?
+  /// The problem is that it was missing, or another vault's, and has been made anew.
+  package var isCounterMadeAnew = false
   /// Why answers that came while the vault was locked could not be read.
   package var letterProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False

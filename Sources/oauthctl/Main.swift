@@ -16,7 +16,7 @@ enum Main {
     signal(SIGPIPE, SIG_IGN)
     // Who started us may ignore its children's ends; we wait for ours.
     signal(SIGCHLD, SIG_DFL)
-    ClientTrace.warn = { Terminal.helper().warn($0, run: $1) }
+    ClientTrace.warn = { Terminal.helper().warn($0, next: $1) }
     let arguments = CommandLine.arguments
     do throws(CommandError) {
       switch HotCommand(arguments) {

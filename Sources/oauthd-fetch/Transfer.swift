@@ -52,7 +52,7 @@ final class Transfer {
     guard let multi = curl_multi_init(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
       return result = CURLE_OUT_OF_MEMORY
     }
-    var patience = Patience(milliseconds: request.timeoutMilliseconds, .helper, at: BootClock.milliseconds())
+    var patience = ExchangeTimeout(milliseconds: request.timeoutMilliseconds, .helper, at: BootClock.milliseconds())
     while true {
       var running: Int32 = 0
       guard curl_multi_perform(multi, &running) == CURLM_OK else { return result = CURLE_OUT_OF_MEMORY }

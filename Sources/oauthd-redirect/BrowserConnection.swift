@@ -12,7 +12,7 @@ final class BrowserConnection: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var deadline: Scheduled<Void>?
   private(set) var isAnswered = false
-  /// The agent was told of a request, or why there is none.
+  /// The agent got a request, or the reason why there is none.
   private var hasRequest = false
 
   init(number: UInt32, table: ConnectionTable) {

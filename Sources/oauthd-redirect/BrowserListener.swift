@@ -60,7 +60,9 @@ final class BrowserListener {
     )
     ServerBootstrap(group: loop)
       .serverChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptRescue()) }
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(ReserveDescriptorHandler())
+        }
       }
       .childChannelInitializer { channel in
         boundAdmission.value.ask(channel).flatMapThrowing { number in

@@ -48,7 +48,7 @@ struct AgentConnectionTests {
 
   @Test("gives the agent's failure as it is", arguments: ["1", "null"])
   func failure(id: String) async {
-    let failure = AgentFailure(.accountUnknown, "there is no account work", hint: "oauthctl account list")
+    let failure = AgentFailure(.accountUnknown, "there is no account work", hint: .run("oauthctl account list"))
     let line = String(decoding: AnswerLine.failure(id == "1" ? .number(1) : nil, failure), as: UTF8.self)
     await run([.raw(line)]) { _ in
       #expect(await call(Logout(account: "work")) == .failure(.failure(failure)))
@@ -77,7 +77,7 @@ struct AgentConnectionTests {
   func notRepeatable() async {
     await run([.closeAfterReading, .answer("{}")]) { agent in
       let result = await call(SecretSet(account: "work", kind: .password, value: "hunter2"))
-      guard case .failure(.notReachable(_, let reason, _)) = result else {
+      guard case .failure(.notReachable(_, let reason, _, _)) = result else {
         Issue.record("\(result)")
         return
       }
@@ -224,7 +224,7 @@ struct AgentConnectionTests {
   func nobody() async {
     let result = await call(Logout(account: "work"))
     #expect(result.error?.exitStatus == 7)
-    #expect(result.error?.hint?.contains("starts it") == true)
+    #expect(result.error?.hint?.text.contains("starts it") == true)
   }
 }
 

@@ -135,7 +135,7 @@ struct AgentStarterTests {
     let error = await connect("missing")
     #expect(error?.exitStatus == 7)
     #expect(error?.message.contains("missing") == true)
-    #expect(error?.hint?.isEmpty == false)
+    #expect(error?.hint?.text.isEmpty == false)
     #expect(access("\(folder.path)/oauthctl/agent.sock", F_OK) != 0)
   }
 
@@ -175,7 +175,7 @@ struct AgentStarterTests {
     folder.file("oauthd", Self.program, mode: 0o700)
     folder.file("systemctl", "#!/bin/sh\nexit 1\n", mode: 0o700)
     let error = await connect(systemctl: ["\(folder.path)/systemctl"])
-    #expect(error?.hint?.contains("systemctl --user status") == true)
+    #expect(error?.hint?.text.contains("systemctl --user status") == true)
     #expect(pids().isEmpty)
   }
 

@@ -40,7 +40,7 @@ struct StartPolicyTests {
       source: example.source, environment: example.environment, realUID: example.realUID,
       effectiveUID: example.effectiveUID, home: example.home)
     #expect((refusal == nil) == example.allowed)
-    if let refusal { #expect(!refusal.reason.isEmpty && !refusal.hint.isEmpty) }
+    if let refusal { #expect(!refusal.reason.isEmpty && !refusal.hint.text.isEmpty) }
   }
 
   @Test("hands down what the agent needs and nothing else")

@@ -80,18 +80,18 @@ struct SocketLocationTests {
     Case(
       "the last resort of another fails", [:],
       ["/tmp/oauthctl-1000": Status(kind: .directory, owner: 666, mode: 0o700)],
-      failure: .unsafeDirectory("/tmp/oauthctl-1000", reason: "belongs to another user")),
+      failure: .unsafeDirectory("/tmp/oauthctl-1000", .othersOwn)),
     Case(
       "the last resort as a link fails", [:],
       ["/tmp/oauthctl-1000": Status(kind: .symbolicLink, owner: 1000, mode: 0o777)],
-      failure: .unsafeDirectory("/tmp/oauthctl-1000", reason: "is a symbolic link")),
+      failure: .unsafeDirectory("/tmp/oauthctl-1000", .symbolicLink)),
     Case(
       "the last resort as a file fails", [:], ["/tmp/oauthctl-1000": Status(kind: .other, owner: 1000, mode: 0o700)],
-      failure: .unsafeDirectory("/tmp/oauthctl-1000", reason: "is not a directory")),
+      failure: .unsafeDirectory("/tmp/oauthctl-1000", .noDirectory)),
     Case(
       "the last resort open to others fails", [:],
       ["/tmp/oauthctl-1000": Status(kind: .directory, owner: 1000, mode: 0o755)],
-      failure: .unsafeDirectory("/tmp/oauthctl-1000", reason: "is open to others (mode 755)")),
+      failure: .unsafeDirectory("/tmp/oauthctl-1000", .openToOthers(mode: 0o755))),
   ]
 
   @Test("is found by rules", arguments: cases)
@@ -101,8 +101,8 @@ struct SocketLocationTests {
     }
     if let failure = example.failure {
       #expect(throws: failure) { try resolve() }
-      #expect(!failure.message.isEmpty && !failure.hint.isEmpty)
-      if failure.message.contains("another user") { #expect(failure.hint.contains("export XDG_RUNTIME_DIR=")) }
+      #expect(!failure.message.isEmpty && !failure.hint.text.isEmpty)
+      if failure.message.contains("another user") { #expect(failure.hint.text.contains("export XDG_RUNTIME_DIR=")) }
     } else {
       let location = try resolve()
       #expect(location.path == example.path)

@@ -5,13 +5,13 @@ import Testing
 @Suite struct AuthorizeTests {
   @Test("Auto-consent answers with a code, the state and iss")
   func automatic() {
-    var bench = Bench()
-    let answer = bench.get(Bench.authorizeTarget())
+    var fixture = ServerFixture()
+    let answer = fixture.get(ServerFixture.authorizeTarget())
     #expect(answer.status == 303)
     let redirect = Redirect(answer)
-    #expect(redirect.base == Bench.redirect)
+    #expect(redirect.base == ServerFixture.redirect)
     #expect(redirect.parameters["state"] == "s-1")
-    #expect(redirect.parameters["iss"] == Bench.issuer)
+    #expect(redirect.parameters["iss"] == ServerFixture.issuer)
     #expect(redirect.parameters["code"]?.isEmpty == false)
   }
 
@@ -24,12 +24,12 @@ import Testing
       ("scope", "read fly", "invalid_scope"), ("resource", "/relative", "invalid_target"),
     ] as [(String, String?, String)])
   func errors(name: String, value: String?, error: String) {
-    var bench = Bench()
-    let redirect = Redirect(bench.get(Bench.authorizeTarget([name: value])))
-    #expect(redirect.base == Bench.redirect)
+    var fixture = ServerFixture()
+    let redirect = Redirect(fixture.get(ServerFixture.authorizeTarget([name: value])))
+    #expect(redirect.base == ServerFixture.redirect)
     #expect(redirect.parameters["error"] == error)
     #expect(redirect.parameters["state"] == "s-1")
-    #expect(redirect.parameters["iss"] == Bench.issuer)
+    #expect(redirect.parameters["iss"] == ServerFixture.issuer)
     #expect(redirect.parameters["code"] == nil)
   }
 
@@ -44,8 +44,8 @@ import Testing
       ("redirect_uri", "http://127.0.0.1/callback#x"), ("redirect_uri", "https://127.0.0.1:5050/callback"),
     ] as [(String, String?)])
   func untrusted(name: String, value: String?) {
-    var bench = Bench()
-    let answer = bench.get(Bench.authorizeTarget([name: value]))
+    var fixture = ServerFixture()
+    let answer = fixture.get(ServerFixture.authorizeTarget([name: value]))
     #expect(answer.status == 400)
     #expect(answer.headers.value("Location") == nil)
   }
@@ -57,20 +57,20 @@ import Testing
       "http://localhost:8914/callback",
     ])
   func loopback(uri: String) {
-    var bench = Bench()
-    #expect(Redirect(bench.get(Bench.authorizeTarget(["redirect_uri": uri]))).base == uri)
+    var fixture = ServerFixture()
+    #expect(Redirect(fixture.get(ServerFixture.authorizeTarget(["redirect_uri": uri]))).base == uri)
   }
 
   @Test("A repeated parameter is refused on a page")
   func repeated() {
-    var bench = Bench()
-    #expect(bench.get(Bench.authorizeTarget() + "&state=2").status == 400)
+    var fixture = ServerFixture()
+    #expect(fixture.get(ServerFixture.authorizeTarget() + "&state=2").status == 400)
   }
 
   @Test("Login page, consent page and decision lead back to the client", arguments: ["allow", "deny"])
   func pages(decision: String) {
-    var bench = Bench { $0.autoConsent = false }
-    let login = bench.get(Bench.authorizeTarget(["login_hint": "a\"<b>"]))
+    var fixture = ServerFixture { $0.autoConsent = false }
+    let login = fixture.get(ServerFixture.authorizeTarget(["login_hint": "a\"<b>"]))
     #expect(login.status == 200)
     #expect(login.text.contains("value=\"a&quot;&lt;b&gt;\""))
     #expect(login.headers.value("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
@@ -78,32 +78,32 @@ import Testing
     #expect(!id.isEmpty)
 
     // A decision before the login counts for nothing.
-    #expect(bench.post("/authorize/consent", ["authorization": id, "decision": "allow"]).status == 400)
+    #expect(fixture.post("/authorize/consent", ["authorization": id, "decision": "allow"]).status == 400)
     for (user, password) in [("mallory", "x"), ("alice", ""), ("alice", "wrong")] {
       let form: KeyValuePairs = ["authorization": id, "username": user, "password": password]
-      #expect(bench.post("/authorize/login", form).status == 403)
+      #expect(fixture.post("/authorize/login", form).status == 403)
     }
-    let consent = bench.post("/authorize/login", ["authorization": id, "username": "alice", "password": "x"])
+    let consent = fixture.post("/authorize/login", ["authorization": id, "username": "alice", "password": "x"])
     #expect(consent.status == 200)
     #expect(consent.text.contains("<li>write</li>"))
 
-    let end = Redirect(bench.post("/authorize/consent", ["authorization": id, "decision": decision]))
+    let end = Redirect(fixture.post("/authorize/consent", ["authorization": id, "decision": decision]))
     #expect(end.parameters["state"] == "s-1")
     if decision == "allow" {
-      #expect(bench.exchange(end.parameters["code"] ?? "").status == 200)
+      #expect(fixture.exchange(end.parameters["code"] ?? "").status == 200)
     } else {
       #expect(end.parameters["error"] == "access_denied")
     }
     // The form works once.
-    #expect(bench.post("/authorize/consent", ["authorization": id, "decision": "allow"]).status == 400)
+    #expect(fixture.post("/authorize/consent", ["authorization": id, "decision": "allow"]).status == 400)
   }
 
   @Test("The login form dies after ten minutes")
   func expiry() {
-    var bench = Bench { $0.autoConsent = false }
-    let id = bench.get(Bench.authorizeTarget()).hidden("authorization")
-    bench.now += 600
-    let late = bench.post("/authorize/login", ["authorization": id, "username": "alice", "password": "x"])
+    var fixture = ServerFixture { $0.autoConsent = false }
+    let id = fixture.get(ServerFixture.authorizeTarget()).hidden("authorization")
+    fixture.now += 600
+    let late = fixture.post("/authorize/login", ["authorization": id, "username": "alice", "password": "x"])
     #expect(late.status == 400)
   }
 }

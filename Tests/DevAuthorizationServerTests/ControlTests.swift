@@ -3,18 +3,18 @@ import OAuthProtocol
 import Testing
 
 @Suite struct ControlTests {
-  private func script(_ bench: inout Bench, _ json: String, _ headers: [HTTPField] = []) -> DevResponse {
+  private func script(_ fixture: inout ServerFixture, _ json: String, _ headers: [HTTPField] = []) -> DevResponse {
     let fields = [HTTPField("Content-Type", "application/json"), HTTPField("Host", "127.0.0.1:8080")]
-    return bench.server.respond(
-      to: DevRequest("POST", "/_dev/script", headers: headers + fields, body: Array(json.utf8)), at: bench.now)
+    return fixture.server.respond(
+      to: DevRequest("POST", "/_dev/script", headers: headers + fields, body: Array(json.utf8)), at: fixture.now)
   }
 
   @Test("Every member changes what it names")
   func members() {
-    var bench = Bench()
-    let tokens = bench.logIn()
+    var fixture = ServerFixture()
+    let tokens = fixture.logIn()
     let answer = script(
-      &bench,
+      &fixture,
       """
       {"access_token_life_s": 5, "refresh_token_life_s": 50, "code_life_s": 6, "device_code_life_s": 7,
        "device_interval_s": 1, "rotation": "grace=3", "omit_expires_in": true, "auto_consent": false,
@@ -25,7 +25,7 @@ import Testing
                    {"endpoint": "git", "action": "act_then_cut", "after_bytes": 3}]}
       """)
     #expect(answer.status == 200, "\(answer.text)")
-    let options = bench.server.options
+    let options = fixture.server.options
     #expect(options.accessTokenLifeSeconds == 5)
     #expect(options.refreshTokenLifeSeconds == 50)
     #expect(options.codeLifeSeconds == 6)
@@ -38,13 +38,13 @@ import Testing
     #expect(!options.sendsIssuer)
     #expect(options.tokenLength == 20)
     #expect(options.delayMilliseconds == [.token: 40])
-    #expect(bench.server.log.isEmpty)
-    #expect(bench.server.scriptsLeft(.token) == 2)
-    #expect(bench.server.scriptsLeft(.git) == 1)
-    #expect(bench.hello(tokens.access) == 401)
-    #expect(bench.refresh(tokens.refresh).status == 429)
-    #expect(script(&bench, "{\"clear_answers\": true, \"revoke_grants\": true}").status == 200)
-    #expect(Tokens(bench.refresh(tokens.refresh)).error == "invalid_grant")
+    #expect(fixture.server.log.isEmpty)
+    #expect(fixture.server.scriptsLeft(.token) == 2)
+    #expect(fixture.server.scriptsLeft(.git) == 1)
+    #expect(fixture.hello(tokens.access) == 401)
+    #expect(fixture.refresh(tokens.refresh).status == 429)
+    #expect(script(&fixture, "{\"clear_answers\": true, \"revoke_grants\": true}").status == 200)
+    #expect(Tokens(fixture.refresh(tokens.refresh)).error == "invalid_grant")
   }
 
   @Test(
@@ -68,20 +68,20 @@ import Testing
       ),
     ])
   func refused(json: String, problem: String) {
-    var bench = Bench()
-    let answer = script(&bench, json)
+    var fixture = ServerFixture()
+    let answer = script(&fixture, json)
     #expect(answer.status == 400)
     #expect(answer.text.contains(problem), "\(answer.text)")
-    #expect(bench.server.options.autoConsent)
+    #expect(fixture.server.options.autoConsent)
   }
 
   @Test("A device is approved by its user code; one that nobody waits with is told")
   func device() {
-    var bench = Bench()
-    let start = bench.post("/device_authorization", ["client_id": "dev-tv"]).text
+    var fixture = ServerFixture()
+    let start = fixture.post("/device_authorization", ["client_id": "dev-tv"]).text
     let code = start.split(separator: "\"user_code\":\"")[1].prefix(9)
-    #expect(script(&bench, "{\"approve_device\": \"\(code)\"}").status == 200)
-    #expect(script(&bench, "{\"deny_device\": \"\(code)\"}").status == 404)
+    #expect(script(&fixture, "{\"approve_device\": \"\(code)\"}").status == 200)
+    #expect(script(&fixture, "{\"deny_device\": \"\(code)\"}").status == 404)
   }
 
   @Test(
@@ -91,12 +91,12 @@ import Testing
       [HTTPField("Host", "127.0.0.1.evil.example")], [HTTPField("Host", "localhostevil")],
     ])
   func foreign(headers: [HTTPField]) {
-    var bench = Bench()
-    #expect(script(&bench, "{\"auto_consent\": false}", headers).status == 403)
-    #expect(bench.get("/_dev/log", headers).status == 403)
+    var fixture = ServerFixture()
+    #expect(script(&fixture, "{\"auto_consent\": false}", headers).status == 403)
+    #expect(fixture.get("/_dev/log", headers).status == 403)
     let plain = DevRequest(
       "POST", "/_dev/script", headers: [HTTPField("Content-Type", "text/plain")], body: Array("{}".utf8))
-    #expect(bench.server.respond(to: plain, at: 0).status == 415)
-    #expect(bench.server.options.autoConsent)
+    #expect(fixture.server.respond(to: plain, at: 0).status == 415)
+    #expect(fixture.server.options.autoConsent)
   }
 }

@@ -34,14 +34,14 @@ import Testing
       (nil, false),
     ] as [(String?, Bool)])
   func admission(field: String?, isAdmitted: Bool) {
-    var bench = Bench()
-    let token = bench.logIn().access
+    var fixture = ServerFixture()
+    let token = fixture.logIn().access
     var request = DevRequest("GET", GitTests.refs)
     if var text = field?.replacing("TOKEN", with: token) {
       if text.hasPrefix("Basic ") { text = "Basic " + Data(text.dropFirst(6).utf8).base64EncodedString() }
       request.headers = [HTTPField("Authorization", text)]
     }
-    switch bench.server.admit(git: request, at: bench.now) {
+    switch fixture.server.admit(git: request, at: fixture.now) {
     case .admitted(let subject, _):
       #expect(isAdmitted)
       #expect(subject == "alice")
@@ -51,15 +51,15 @@ import Testing
       let challenges = answer.headers.values("WWW-Authenticate")
       #expect(challenges.map { $0.prefix(5) } == ["Basic", "Beare"])
     }
-    #expect(bench.server.requests(to: .git) == 1)
+    #expect(fixture.server.requests(to: .git) == 1)
   }
 
   @Test("Schemes can be taken away")
   func schemes() {
-    var bench = Bench { $0.gitSchemes = ["Bearer"] }
+    var fixture = ServerFixture { $0.gitSchemes = ["Bearer"] }
     let request = DevRequest(
-      "GET", GitTests.refs, headers: [Bench.basic("x", bench.logIn().access)])
-    guard case .refused(let answer) = bench.server.admit(git: request, at: bench.now) else {
+      "GET", GitTests.refs, headers: [ServerFixture.basic("x", fixture.logIn().access)])
+    guard case .refused(let answer) = fixture.server.admit(git: request, at: fixture.now) else {
       Issue.record("Basic was let in")
       return
     }
@@ -68,16 +68,16 @@ import Testing
 
   @Test("A scripted git answer keeps the request from its repository")
   func scripted() {
-    var bench = Bench()
+    var fixture = ServerFixture()
     let request = DevRequest(
-      "GET", GitTests.refs, headers: [HTTPField("Authorization", "Bearer \(bench.logIn().access)")])
-    bench.server.script(.git, .answer(status: 403))
-    guard case .refused(let answer) = bench.server.admit(git: request, at: bench.now) else {
+      "GET", GitTests.refs, headers: [HTTPField("Authorization", "Bearer \(fixture.logIn().access)")])
+    fixture.server.script(.git, .answer(status: 403))
+    guard case .refused(let answer) = fixture.server.admit(git: request, at: fixture.now) else {
       Issue.record("admitted")
       return
     }
     #expect(answer.status == 403)
-    guard case .admitted = bench.server.admit(git: request, at: bench.now) else {
+    guard case .admitted = fixture.server.admit(git: request, at: fixture.now) else {
       Issue.record("refused")
       return
     }

@@ -15,8 +15,8 @@ import Testing
       ("http://127.0.0.1:8080", "/.well-known/other", 404),
     ])
   func places(issuer: String, path: String, status: Int) {
-    var bench = Bench(issuer: issuer)
-    let answer = bench.get(path)
+    var fixture = ServerFixture(issuer: issuer)
+    let answer = fixture.get(path)
     #expect(answer.status == status)
     if status == 200 {
       #expect(answer.text.contains("\"issuer\":\"\(issuer)\""))
@@ -27,13 +27,13 @@ import Testing
 
   @Test("Either document can be switched off, and iss is announced only when it is sent")
   func switches() {
-    var bench = Bench { options in
+    var fixture = ServerFixture { options in
       options.servesOAuthMetadata = false
       options.sendsIssuer = false
     }
-    #expect(bench.get("/.well-known/oauth-authorization-server").status == 404)
-    #expect(!bench.get("/.well-known/openid-configuration").text.contains("iss_parameter"))
-    #expect(Redirect(bench.get(Bench.authorizeTarget())).parameters["iss"] == nil)
+    #expect(fixture.get("/.well-known/oauth-authorization-server").status == 404)
+    #expect(!fixture.get("/.well-known/openid-configuration").text.contains("iss_parameter"))
+    #expect(Redirect(fixture.get(ServerFixture.authorizeTarget())).parameters["iss"] == nil)
   }
 
   @Test(
@@ -43,8 +43,8 @@ import Testing
       (0, 0, "Thu, 01 Jan 1970 00:00:00 GMT"), (1_735_689_599, 1, "Wed, 01 Jan 2025 00:00:00 GMT"),
     ])
   func date(now: Double, skew: Double, text: String) {
-    var bench = Bench { $0.clockSkewSeconds = skew }
-    bench.now = now
-    #expect(bench.get("/.well-known/openid-configuration").headers.value("Date") == text)
+    var fixture = ServerFixture { $0.clockSkewSeconds = skew }
+    fixture.now = now
+    #expect(fixture.get("/.well-known/openid-configuration").headers.value("Date") == text)
   }
 }

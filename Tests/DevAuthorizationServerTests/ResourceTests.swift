@@ -20,10 +20,10 @@ import Testing
       ),
     ] as [([String], String, Int, String)])
   func challenges(fields: [String], target: String, status: Int, challenge: String) {
-    var bench = Bench()
-    let token = bench.logIn().access
+    var fixture = ServerFixture()
+    let token = fixture.logIn().access
     let headers = fields.map { HTTPField("authorization", $0.replacing("TOKEN", with: token)) }
-    let answer = bench.get(target, headers)
+    let answer = fixture.get(target, headers)
     #expect(answer.status == status)
     let value = answer.headers.value("WWW-Authenticate") ?? ""
     #expect(value.contains(challenge))
@@ -32,65 +32,65 @@ import Testing
 
   @Test("A good token opens what its scope allows, and the answer tells the body's digest")
   func opens() {
-    var bench = Bench()
-    let token = bench.logIn().access
+    var fixture = ServerFixture()
+    let token = fixture.logIn().access
     let field = HTTPField("Authorization", "bearer \(token)")
-    #expect(bench.get("/api/scope/write", [field]).status == 200)
+    #expect(fixture.get("/api/scope/write", [field]).status == 200)
     let request = DevRequest("POST", "/api/hello", headers: [field], body: Array("abc".utf8))
-    let answer = bench.server.respond(to: request, at: bench.now)
+    let answer = fixture.server.respond(to: request, at: fixture.now)
     #expect(answer.text.contains("\"hello\":\"alice\""))
     #expect(
       answer.text.contains("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
-    #expect(bench.get("/api/other", [field]).status == 404)
+    #expect(fixture.get("/api/other", [field]).status == 404)
   }
 
   @Test("Revocation: a refresh token takes its family along, an access token only itself, unknown ones are fine")
   func revocation() {
-    var bench = Bench()
-    let first = bench.logIn()
-    #expect(bench.post("/revoke", ["token": first.access, "client_id": "dev"]).status == 200)
-    #expect(bench.hello(first.access) == 401)
-    let second = Tokens(bench.refresh(first.refresh))
+    var fixture = ServerFixture()
+    let first = fixture.logIn()
+    #expect(fixture.post("/revoke", ["token": first.access, "client_id": "dev"]).status == 200)
+    #expect(fixture.hello(first.access) == 401)
+    let second = Tokens(fixture.refresh(first.refresh))
     #expect(second.error == nil)
-    #expect(Tokens(bench.post("/revoke", ["token": second.refresh, "client_id": "dev-tv"])).error == "invalid_grant")
-    #expect(bench.hello(second.access) == 200)
-    #expect(bench.post("/revoke", ["token": second.refresh, "client_id": "dev"]).status == 200)
-    #expect(bench.hello(second.access) == 401)
-    #expect(Tokens(bench.refresh(second.refresh)).error == "invalid_grant")
-    #expect(bench.post("/revoke", ["token": "unknown", "client_id": "dev"]).status == 200)
-    #expect(Tokens(bench.post("/revoke", ["client_id": "dev"])).error == "invalid_request")
-    #expect(bench.post("/revoke", ["token": "x", "client_id": "dev-web"]).status == 401)
+    #expect(Tokens(fixture.post("/revoke", ["token": second.refresh, "client_id": "dev-tv"])).error == "invalid_grant")
+    #expect(fixture.hello(second.access) == 200)
+    #expect(fixture.post("/revoke", ["token": second.refresh, "client_id": "dev"]).status == 200)
+    #expect(fixture.hello(second.access) == 401)
+    #expect(Tokens(fixture.refresh(second.refresh)).error == "invalid_grant")
+    #expect(fixture.post("/revoke", ["token": "unknown", "client_id": "dev"]).status == 200)
+    #expect(Tokens(fixture.post("/revoke", ["client_id": "dev"])).error == "invalid_request")
+    #expect(fixture.post("/revoke", ["token": "x", "client_id": "dev-web"]).status == 401)
   }
 
   @Test("Introspection tells confidential clients about live tokens and nothing about dead ones")
   func introspection() {
-    var bench = Bench()
-    let tokens = Tokens(bench.exchange(bench.code(["resource": "https://api.example/"])))
-    let asking = [Bench.basic("dev-api", "dev-api-secret")]
-    let live = bench.post("/introspect", ["token": tokens.access], asking).text
+    var fixture = ServerFixture()
+    let tokens = Tokens(fixture.exchange(fixture.code(["resource": "https://api.example/"])))
+    let asking = [ServerFixture.basic("dev-api", "dev-api-secret")]
+    let live = fixture.post("/introspect", ["token": tokens.access], asking).text
     #expect(live.contains("\"active\":true"))
     #expect(live.contains("\"scope\":\"read write\""))
     #expect(live.contains("\"exp\":1700000060"))
     #expect(live.contains("\"aud\":[\"https://api.example/\"]"))
-    #expect(bench.post("/introspect", ["token": tokens.refresh], asking).text.contains("\"active\":true"))
-    _ = bench.refresh(tokens.refresh)
-    bench.now += 60
+    #expect(fixture.post("/introspect", ["token": tokens.refresh], asking).text.contains("\"active\":true"))
+    _ = fixture.refresh(tokens.refresh)
+    fixture.now += 60
     for token in [tokens.access, tokens.refresh, "unknown"] {
-      #expect(bench.post("/introspect", ["token": token], asking).text == "{\"active\":false}\n")
+      #expect(fixture.post("/introspect", ["token": token], asking).text == "{\"active\":false}\n")
     }
-    #expect(bench.post("/introspect", ["token": tokens.access, "client_id": "dev"]).status == 401)
+    #expect(fixture.post("/introspect", ["token": tokens.access, "client_id": "dev"]).status == 401)
   }
 
   @Test("All access tokens, or all logins, can be revoked at once")
   func revokeAll() {
-    var bench = Bench()
-    let tokens = bench.logIn()
-    bench.server.revokeAccessTokens()
-    #expect(bench.hello(tokens.access) == 401)
-    let next = Tokens(bench.refresh(tokens.refresh))
-    #expect(bench.hello(next.access) == 200)
-    bench.server.revokeGrants()
-    #expect(bench.hello(next.access) == 401)
-    #expect(Tokens(bench.refresh(next.refresh)).error == "invalid_grant")
+    var fixture = ServerFixture()
+    let tokens = fixture.logIn()
+    fixture.server.revokeAccessTokens()
+    #expect(fixture.hello(tokens.access) == 401)
+    let next = Tokens(fixture.refresh(tokens.refresh))
+    #expect(fixture.hello(next.access) == 200)
+    fixture.server.revokeGrants()
+    #expect(fixture.hello(next.access) == 401)
+    #expect(Tokens(fixture.refresh(next.refresh)).error == "invalid_grant")
   }
 }

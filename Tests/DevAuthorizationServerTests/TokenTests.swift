@@ -5,19 +5,19 @@ import Testing
 @Suite struct TokenTests {
   @Test("A code with its verifier gives tokens that work until they expire")
   func exchange() {
-    var bench = Bench()
-    let answer = bench.exchange(bench.code())
+    var fixture = ServerFixture()
+    let answer = fixture.exchange(fixture.code())
     #expect(answer.status == 200)
     #expect(answer.headers.value("Cache-Control") == "no-store")
     let tokens = Tokens(answer)
     #expect(tokens.tokenType == "Bearer")
     #expect(tokens.expiresIn == 60)
     #expect(tokens.scope == "read write")
-    #expect(bench.hello(tokens.access) == 200)
-    bench.now += 59.5
-    #expect(bench.hello(tokens.access) == 200)
-    bench.now += 0.5
-    #expect(bench.hello(tokens.access) == 401)
+    #expect(fixture.hello(tokens.access) == 200)
+    fixture.now += 59.5
+    #expect(fixture.hello(tokens.access) == 200)
+    fixture.now += 0.5
+    #expect(fixture.hello(tokens.access) == 401)
   }
 
   @Test(
@@ -32,39 +32,39 @@ import Testing
       ("grant_type", "password", 0, "unauthorized_client"),
     ] as [(String, String?, Double, String)])
   func binding(name: String, value: String?, wait: Double, error: String) {
-    var bench = Bench()
-    let code = bench.code()
-    bench.now += wait
-    let answer = bench.exchange(code, [name: value])
+    var fixture = ServerFixture()
+    let code = fixture.code()
+    fixture.now += wait
+    let answer = fixture.exchange(code, [name: value])
     #expect(Tokens(answer).error == error)
     #expect(answer.status == (error == "invalid_client" ? 401 : 400))
   }
 
   @Test("Another client cannot use a code, even with its own secret")
   func foreignCode() {
-    var bench = Bench()
-    let code = bench.code()
-    let stolen = bench.exchange(code, ["client_id": "dev-web", "client_secret": "dev-web-secret"])
+    var fixture = ServerFixture()
+    let code = fixture.code()
+    let stolen = fixture.exchange(code, ["client_id": "dev-web", "client_secret": "dev-web-secret"])
     #expect(Tokens(stolen).error == "invalid_grant")
-    #expect(bench.exchange(code).status == 200)
+    #expect(fixture.exchange(code).status == 200)
   }
 
   @Test("A wrong verifier uses the code up")
   func wrongVerifier() {
-    var bench = Bench()
-    let code = bench.code()
-    _ = bench.exchange(code, ["code_verifier": String(repeating: "a", count: 43)])
-    #expect(Tokens(bench.exchange(code)).error == "invalid_grant")
+    var fixture = ServerFixture()
+    let code = fixture.code()
+    _ = fixture.exchange(code, ["code_verifier": String(repeating: "a", count: 43)])
+    #expect(Tokens(fixture.exchange(code)).error == "invalid_grant")
   }
 
   @Test("A replayed code revokes the tokens of its first use")
   func replay() {
-    var bench = Bench()
-    let code = bench.code()
-    let tokens = Tokens(bench.exchange(code))
-    #expect(Tokens(bench.exchange(code)).error == "invalid_grant")
-    #expect(bench.hello(tokens.access) == 401)
-    #expect(Tokens(bench.refresh(tokens.refresh)).error == "invalid_grant")
+    var fixture = ServerFixture()
+    let code = fixture.code()
+    let tokens = Tokens(fixture.exchange(code))
+    #expect(Tokens(fixture.exchange(code)).error == "invalid_grant")
+    #expect(fixture.hello(tokens.access) == 401)
+    #expect(Tokens(fixture.refresh(tokens.refresh)).error == "invalid_grant")
   }
 
   @Test(
@@ -75,10 +75,10 @@ import Testing
       ("dev-machine-secret", "dev-machine-secret", "invalid_request"),
     ] as [(String?, String?, String?)])
   func authentication(basic: String?, inForm: String?, error: String?) {
-    var bench = Bench()
-    let answer = bench.post(
+    var fixture = ServerFixture()
+    let answer = fixture.post(
       "/token", ["grant_type": "client_credentials", "client_id": "dev-machine", "client_secret": inForm ?? ""],
-      basic.map { [Bench.basic("dev-machine", $0)] } ?? [])
+      basic.map { [ServerFixture.basic("dev-machine", $0)] } ?? [])
     #expect(Tokens(answer).error == error)
     if error == "invalid_client" {
       #expect(answer.status == 401)
@@ -86,19 +86,19 @@ import Testing
     }
     if error == nil {
       #expect(Tokens(answer).refreshToken == nil)
-      #expect(bench.hello(Tokens(answer).access) == 200)
+      #expect(fixture.hello(Tokens(answer).access) == 200)
     }
   }
 
   @Test("Basic carries form-encoded name and secret (RFC 6749 §2.3.1)")
   func formEncodedBasic() {
-    var bench = Bench { options in
+    var fixture = ServerFixture { options in
       options.clients.append(DevClient(id: "a:b c", secret: "p%+é&=/", grantTypes: [.clientCredentials]))
     }
     let form: KeyValuePairs = ["grant_type": "client_credentials"]
-    let right = bench.post("/token", form, [Bench.basic("a%3Ab+c", "p%25%2B%C3%A9%26%3D%2F")])
+    let right = fixture.post("/token", form, [ServerFixture.basic("a%3Ab+c", "p%25%2B%C3%A9%26%3D%2F")])
     #expect(right.status == 200)
-    #expect(bench.post("/token", form, [Bench.basic("a%3Ab+c", "p%+é&=/")]).status == 401)
+    #expect(fixture.post("/token", form, [ServerFixture.basic("a%3Ab+c", "p%+é&=/")]).status == 401)
   }
 
   @Test(
@@ -106,9 +106,9 @@ import Testing
     arguments: [("alice", "any", nil), ("alice", "wrong", "invalid_grant"), ("bob", "any", "invalid_grant")]
       as [(String, String, String?)])
   func password(user: String, password: String, error: String?) {
-    var bench = Bench()
+    var fixture = ServerFixture()
     let answer = Tokens(
-      bench.post(
+      fixture.post(
         "/token", ["grant_type": "password", "client_id": "dev-legacy", "username": user, "password": password]))
     #expect(answer.error == error)
     #expect((answer.refreshToken != nil) == (error == nil))
@@ -116,42 +116,42 @@ import Testing
 
   @Test("Only a form post is a token request")
   func form() {
-    var bench = Bench()
-    #expect(bench.get("/token").status == 405)
+    var fixture = ServerFixture()
+    #expect(fixture.get("/token").status == 405)
     let json = DevRequest("POST", "/token", headers: [HTTPField("Content-Type", "application/json")])
-    #expect(Tokens(bench.server.respond(to: json, at: 0)).error == "invalid_request")
+    #expect(Tokens(fixture.server.respond(to: json, at: 0)).error == "invalid_request")
     for body in ["grant_type=a&grant_type=b", "grant_type=%zz", "grant_type=%ff", "a=%"] {
       let request = DevRequest(
         "POST", "/token", headers: [HTTPField("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")],
         body: Array(body.utf8))
-      #expect(Tokens(bench.server.respond(to: request, at: 0)).error == "invalid_request", "\(body)")
+      #expect(Tokens(fixture.server.respond(to: request, at: 0)).error == "invalid_request", "\(body)")
     }
     let large = DevRequest("POST", "/token", body: Array(repeating: 0x61, count: 65_537))
-    #expect(bench.server.respond(to: large, at: 0).status == 413)
+    #expect(fixture.server.respond(to: large, at: 0).status == 413)
   }
 
   @Test("Life, form and length of tokens follow the options")
   func shape() {
-    var bench = Bench { options in
+    var fixture = ServerFixture { options in
       options.omitExpiresIn = true
       options.tokenPrefix = "dev_"
       options.tokenLength = 4_000
       options.accessTokenLifeSeconds = 2
     }
-    let tokens = bench.logIn()
+    let tokens = fixture.logIn()
     #expect(tokens.expiresIn == nil)
     #expect(tokens.access.hasPrefix("dev_"))
     #expect(tokens.access.utf8.count == 4_004)
-    bench.now += 2
-    #expect(bench.hello(tokens.access) == 401)
+    fixture.now += 2
+    #expect(fixture.hello(tokens.access) == 401)
   }
 
   @Test("The same seed gives the same tokens, the kernel's never the same")
   func randomness() {
-    var first = Bench()
-    var second = Bench()
+    var first = ServerFixture()
+    var second = ServerFixture()
     #expect(first.logIn() == second.logIn())
-    var third = Bench()
+    var third = ServerFixture()
     third.server = DevAuthorizationServer(third.server.options)
     #expect(third.logIn() != first.logIn())
   }

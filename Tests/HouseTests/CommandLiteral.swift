@@ -19,11 +19,14 @@ struct CommandLiteral {
   /// Those of a line of Swift.
   static func all(in line: String) -> [CommandLiteral] {
     literals(in: line).compactMap { literal in
-      guard beginnings.contains(where: literal.hasPrefix), !literal.hasPrefix("curl option"),
-        !literal.hasPrefix("curl cannot"), !literal.hasPrefix("curl is"), !literal.hasPrefix("curl shows")
-      else { return nil }
-      return CommandLiteral(command: literal.components(before: "   # "))
+      isCommand(literal) ? CommandLiteral(command: literal.components(before: "   # ")) : nil
     }
+  }
+
+  /// Whether a text begins with a command, and is no sentence about curl.
+  static func isCommand(_ text: String) -> Bool {
+    let sentences = ["curl option", "curl cannot", "curl is", "curl shows"]
+    return beginnings.contains(where: text.hasPrefix) && !sentences.contains(where: text.hasPrefix)
   }
 
   /// The outermost literals, with `X` for what is interpolated.

@@ -67,6 +67,19 @@ struct HouseTests {
     }
   }
 
+  /// Whoever looks for a type opens the file of its name. The messages of one group of methods stand together, and a file
+  /// of functions alone may have any name.
+  @Test("every source file bears the name of a type that it declares or extends")
+  func filesBearTheirTypesName() throws {
+    let declaration = /^(?:@\w+ )*(?:\w+ )*(?:struct|class|enum|actor|protocol|extension) ([\w.]+)/
+    for file in try package.sources() where file.path.hasSuffix(".swift") && !file.path.contains("/Messages/") {
+      let types = file.lines.filter { !$0.hasPrefix("private ") && !$0.hasPrefix("fileprivate ") }
+        .compactMap { $0.prefixMatch(of: declaration)?.output.1.split(separator: ".").last }
+      let name = file.path.split(separator: "/").last?.prefix { $0 != "." && $0 != "+" }
+      #expect(types.isEmpty || types.contains { $0 == name }, "Sources/\(file.path): \(types.joined(separator: ", "))")
+    }
+  }
+
   /// Next steps are shown behind `run: `, to be pasted: what is no part of the command stands in a comment.
   @Test("every next step that begins with a command is one that a shell takes")
   func stepsCanBePasted() throws {
@@ -80,6 +93,18 @@ struct HouseTests {
       }
     }
     #expect(count > 100, "it looks in the right places")
+  }
+
+  /// A text alone is advice, so a command without `.run` would be shown without its `run: `.
+  @Test("a next step that begins with a command is called a command")
+  func commandsAreCalledCommands() throws {
+    for file in try package.sources() where file.path.hasSuffix(".swift") {
+      let text = file.lines.joined(separator: "\n")
+      for step in text.matches(of: /(?:hint|next|otherwise):\s+"([^"]*)/)
+      where CommandLiteral.isCommand(String(step.output.1)) {
+        Issue.record("Sources/\(file.path): .run(\"\(step.output.1)\")")
+      }
+    }
   }
 
   private struct ImportUse {

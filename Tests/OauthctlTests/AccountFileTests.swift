@@ -38,12 +38,12 @@ struct AccountFileTests {
     if change == "edited before" { edit() }
     if change == "replaced before" { try file.write("# ours\n") }
     let asked = Mutex<[Method]>([])
-    let bench = Workbench.scripted(Page()) { parameters in
+    let context = CommandContext.scripted(Page()) { parameters in
       asked.withLock { $0.append(type(of: parameters).method) }
       if parameters is AccountForget, change == "edited while the agent forgets" { edit() }
       return parameters is AccountForget ? AccountForgetAnswer() : ConfigReloadAnswer(accounts: 0, problems: [])
     }
-    let isRemoved = try bench.forget("work", file, ifStill: written) != nil
+    let isRemoved = try context.forget("work", file, ifStill: written) != nil
     #expect(isRemoved == (change == nil) && file.exists == (change != nil))
     #expect(
       asked.withLock { $0 }.contains(.accountForget) == (change == nil || change?.hasPrefix("edited while") == true))
@@ -130,7 +130,7 @@ struct AccountFileTests {
   @Test("The implicit grant is refused with what to use instead")
   func implicit() {
     let error = #expect(throws: CommandError.self) { try LoginOptions.grant("implicit", device: false) }
-    #expect(error?.nextStep?.contains("authorization_code") == true)
+    #expect(error?.nextStep?.text.contains("authorization_code") == true)
   }
 
   @Test("Endpoints alone give the issuer, and a login without an issuer makes no account")
@@ -174,7 +174,7 @@ struct AccountFileTests {
     #expect(chmod(target, 0o751) == 0)
     let place = try #require(FileBytes.realPath(of: target))
     #expect(link.linkTarget == place)
-    #expect(link.name(in: Surroundings([:])) == "\(link.path) (a link to \(place))")
+    #expect(link.name(in: Environment([:])) == "\(link.path) (a link to \(place))")
     try link.write("new", behind: place)
     #expect(link.linkTarget == place && FileBytes.contents(of: target) == Array("new".utf8))
     var about = stat()
@@ -191,7 +191,7 @@ struct AccountFileTests {
       (["HOME": "/h", "XDG_CONFIG_HOME": "x"], "/h/.config/oauthctl/accounts.d/a.toml"), ([:], nil),
     ] as [([String: String], String?)])
   func place(variables: [String: String], path: String?) {
-    #expect((try? AccountFile(account: "a", in: Surroundings(variables)).path) == path)
+    #expect((try? AccountFile(account: "a", in: Environment(variables)).path) == path)
   }
 }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The agent's commands")
 struct AgentCommandTests {
-  private static let home = Surroundings(["HOME": "/home/u"])
+  private static let home = Environment(["HOME": "/home/u"])
 
   static func status(
     started: String = "on_demand", log: String? = "/home/u/.local/state/oauthctl/oauthd.log"
@@ -38,8 +38,8 @@ struct AgentCommandTests {
     arguments: [("journal" as String?, true), ("/s/oauthd.log", true), (nil, false)])
   func json(log: String?, isTold: Bool) throws {
     let page = Page()
-    let bench = Workbench.scripted(page) { _ in Self.status(log: log) }
-    try #require(try AgentCommand.parseAsRoot(["status", "--json"]) as? AgentCommand.Status).run(bench, socket: "/a")
+    let context = CommandContext.scripted(page) { _ in Self.status(log: log) }
+    try #require(try AgentCommand.parseAsRoot(["status", "--json"]) as? AgentCommand.Status).run(context, socket: "/a")
     for member in ["pid", "agent_version", "started", "started_at", "socket", "folders", "vault", "accounts"] {
       #expect(page.output.contains("\"\(member)\" : "))
     }
@@ -49,7 +49,7 @@ struct AgentCommandTests {
   @Test("The log is where the agent says; without one, where the next would write")
   func place() {
     func place(_ status: AgentStatusAnswer?, hasUnits: Bool = false, _ variables: [String: String] = [:]) -> LogPlace {
-      LogPlace(status, hasUnits: hasUnits, Surroundings(["HOME": "/h"].merging(variables) { $1 }))
+      LogPlace(status, hasUnits: hasUnits, Environment(["HOME": "/h"].merging(variables) { $1 }))
     }
     #expect(place(Self.status(log: "journal")) == .journal)
     #expect(place(Self.status(log: "/l"), hasUnits: true) == .file("/l"))

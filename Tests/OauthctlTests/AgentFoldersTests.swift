@@ -8,7 +8,7 @@ struct AgentFoldersTests {
   private static func folders(_ shell: [String: String], _ agents: [String: String]?) -> AgentFolders {
     var status = AgentCommandTests.status()
     status.folders = agents
-    return AgentFolders(Surroundings(["HOME": "/h"].merging(shell) { $1 }), status)
+    return AgentFolders(Environment(["HOME": "/h"].merging(shell) { $1 }), status)
   }
 
   private static let usual = [
@@ -29,9 +29,9 @@ struct AgentFoldersTests {
     #expect(
       folders.remark == "the agent's configuration folder is ~/.config/oauthctl, this shell's /c/oauthctl; "
         + "its state folder is ~/.local/state/oauthctl, this shell's /s/oauthctl")
-    #expect(folders.remedy == "unset XDG_CONFIG_HOME XDG_STATE_HOME")
+    #expect(folders.remedy?.text == "unset XDG_CONFIG_HOME XDG_STATE_HOME")
     let moved = Self.folders(["XDG_DATA_HOME": "/d"], Self.usual.merging(["configuration": "/a b/oauthctl"]) { $1 })
-    #expect(moved.remedy == "unset XDG_DATA_HOME && export XDG_CONFIG_HOME='/a b'")
+    #expect(moved.remedy?.text == "unset XDG_DATA_HOME && export XDG_CONFIG_HOME='/a b'")
   }
 
   @Test("An account that is not known is told with both folders, and nothing is added where they are the same")
@@ -41,7 +41,7 @@ struct AgentFoldersTests {
     let told = Self.folders(["XDG_DATA_HOME": "/d"], Self.usual).explained(failure, about: "work")
     #expect(
       told.message.hasPrefix("work: no such account; the agent's data folder is ") && told.kind == .accountUnknown)
-    #expect(told.hint == "unset XDG_DATA_HOME")
+    #expect(told.hint == .run("unset XDG_DATA_HOME"))
   }
 
   @Test("A restart that moved the agent is told with the way back; one that did not is not")
@@ -51,7 +51,7 @@ struct AgentFoldersTests {
     now.folders = Self.usual.merging(["configuration": "/c/oauthctl"]) { $1 }
     let step = before.wayBack(from: now)
     #expect(step?.remark == "the agent's configuration folder is /c/oauthctl now, and was ~/.config/oauthctl")
-    #expect(step?.run == "unset XDG_CONFIG_HOME && oauthctl agent restart")
+    #expect(step?.next == .run("unset XDG_CONFIG_HOME && oauthctl agent restart"))
     now.folders = Self.usual
     #expect(before.wayBack(from: now) == nil, "systemd has started it again, as it was")
   }

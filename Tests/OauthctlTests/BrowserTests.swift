@@ -13,16 +13,16 @@ struct BrowserTests {
       ("sh -c x:b", ["b"], ["sh -c x"]), ("-x", [], ["-x"]), ("a\tb:c\n", [], ["a\tb", "c\n"]),
     ] as [(String?, [String], [String])])
   func rule(browser: String?, programs: [String], refused: [String]) {
-    let rule = BrowserRule(Surroundings((browser.map { ["BROWSER": $0] } ?? [:]).merging(["DISPLAY": ":0"]) { $1 }))
+    let rule = BrowserRule(Environment((browser.map { ["BROWSER": $0] } ?? [:]).merging(["DISPLAY": ":0"]) { $1 }))
     #expect(rule.programs == programs)
     #expect(rule.refused == refused)
   }
 
   @Test("Without a display nothing is started that would show nothing, unless BROWSER says so")
   func noDisplay() {
-    #expect(BrowserRule(Surroundings([:])).programs == ["wslview"])
-    #expect(BrowserRule(Surroundings(["WAYLAND_DISPLAY": "wayland-0"])).programs.first == "xdg-open")
-    #expect(BrowserRule(Surroundings(["BROWSER": "w3m"])).programs == ["w3m"])
+    #expect(BrowserRule(Environment([:])).programs == ["wslview"])
+    #expect(BrowserRule(Environment(["WAYLAND_DISPLAY": "wayland-0"])).programs.first == "xdg-open")
+    #expect(BrowserRule(Environment(["BROWSER": "w3m"])).programs == ["w3m"])
   }
 
   @Test("After a while the redirect address that was sent is told, and that it can be pasted")
@@ -57,7 +57,7 @@ struct BrowserTests {
       (["SSH_CONNECTION": "a", "DISPLAY": ""], true),
     ] as [([String: String], Bool)])
   func remote(variables: [String: String], isRemote: Bool) {
-    #expect(Surroundings(variables).isRemoteSession == isRemote)
+    #expect(Environment(variables).isRemoteSession == isRemote)
   }
 
   @Test("Who wanted a device code and joins a login by browser is told so")

@@ -29,20 +29,21 @@ struct CurlTests {
       (["-s", "intranet"], nil), (["-s", "https://h/"], nil), (["-s", "-d", "work", "https://h/"], nil),
     ] as [([String], String?)])
   func order(words: [String], step: String?) throws {
-    let bench = Workbench.scripted(Page()) { parameters throws(CommandError) in
+    let context = CommandContext.scripted(Page()) { parameters throws(CommandError) in
       guard (parameters as? AccountShow)?.account == "work" else { throw .silent(status: 2) }
       return AccountDetails(
         summary: PretendedAgent().account, file: "", endpoints: [:], secrets: [], differences: [], problems: [],
         loggedInAt: nil, refreshedAt: nil, fingerprint: nil)
     }
-    let run = CurlRun(bench: bench, invocation: try CurlInvocation(words))
+    let run = CurlRun(context: context, invocation: try CurlInvocation(words))
     do throws(CommandError) {
       _ = try run.run()
       Issue.record("curl ran")
     } catch {
-      #expect(error.nextStep == step)
+      #expect(error.nextStep == step.map { .run($0) })
       if step != nil {
-        #expect(error == .local("work is an account, and its name comes first", run: step, status: 125))
+        #expect(
+          error == .local("work is an account, and its name comes first", next: step.map { .run($0) }, status: 125))
       }
     }
   }

@@ -63,16 +63,19 @@ struct FailureTests {
   @Test("curl passes its own status on, and everything of ours is 125 unless it is 126 or 127")
   func childStatuses() {
     #expect(CommandError.agent(AgentFailure(.loginRequired, "x"), account: nil).asChildFailure.status == 125)
-    #expect(CommandError.notReachable("x", run: nil).asChildFailure.status == 125)
-    #expect(CommandError.local("x", run: nil, status: 127).asChildFailure.status == 127)
+    #expect(CommandError.notReachable("x").asChildFailure.status == 125)
+    #expect(CommandError.local("x", status: 127).asChildFailure.status == 127)
     #expect(CommandError.silent(status: 22).asChildFailure.status == 22)
   }
 
   @Test(
-    "A hint that is a command is shown as one",
+    "A next step that is a command is shown as one, and words are not, whatever they begin with",
     arguments: [
-      ("oauthctl login a", "run: oauthctl login a"), ("run: oauthctl status", "run: oauthctl status"),
-      ("systemctl --user start oauthd", "run: systemctl --user start oauthd"), ("accounts: a, b", "accounts: a, b"),
+      (NextStep.run("oauthctl login a"), "  run: oauthctl login a\n"), ("oauthctl is old", "  oauthctl is old\n"),
     ])
-  func steps(hint: String, shown: String) { #expect(Terminal.stepLine(hint) == shown) }
+  func steps(step: NextStep, shown: String) {
+    let page = Page()
+    page.terminal().fail(.local("x", next: step, status: 1))
+    #expect(page.error == "oauthctl: x\n" + shown)
+  }
 }

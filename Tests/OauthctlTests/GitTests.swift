@@ -70,10 +70,11 @@ struct GitTests {
     ])
   func failures(kind: FailureKind, isSetUp: Bool, output: String, speaks: Bool) throws {
     let lookup = try #require(GitLookup(GitCredentialRequest(Array("protocol=https\nhost=h\n".utf8))))
-    let bench = Workbench.scripted(Page()) { _ throws(CommandError) in
+    let context = CommandContext.scripted(Page()) { _ throws(CommandError) in
       throw .agent(AgentFailure(kind, "why", hint: nil), account: nil)
     }
-    let reply = HelperRun.git(bench, isSetUp: { $0 == "https://h" && isSetUp }).reply(to: lookup, validitySeconds: 300)
+    let reply = HelperRun.git(context, isSetUp: { $0 == "https://h" && isSetUp }).reply(
+      to: lookup, validitySeconds: 300)
     #expect(reply.output == output)
     #expect((reply.note != nil) == speaks)
     #expect(reply.note?.contains("\n") != true)
@@ -85,13 +86,13 @@ struct GitTests {
     let input =
       "capability[]=state\ncapability[]=authtype\nprotocol=https\nhost=H:443\nwwwauth[]=Bearer\nstate[]=oauthctl:2:first:\(digits):work\n"
     let lookup = try #require(GitLookup(GitCredentialRequest(Array(input.utf8))))
-    let bench = Workbench.scripted(Page()) { parameters throws(CommandError) in
+    let context = CommandContext.scripted(Page()) { parameters throws(CommandError) in
       guard let request = parameters as? TokenGet, request.url == "https://h/", request.account == "work",
         request.rejected == RejectedToken(fingerprint: "sha256:" + digits)
       else { throw .silent(status: 1) }
       return TokenAnswer.example("new")
     }
-    let reply = HelperRun.git(bench).reply(to: lookup, validitySeconds: 300)
+    let reply = HelperRun.git(context).reply(to: lookup, validitySeconds: 300)
     #expect(reply.output.contains("credential=new\n") && !reply.output.contains("continue"))
   }
 
@@ -131,7 +132,7 @@ struct GitTests {
     let list = configured.map { "credential.\($0).helper\n/opt/bin/git-credential-oauthctl\0" }.joined()
     let helpers = GitConfiguration.helpers(in: list + "credential.helper\nstore\0")
     #expect(GitConfiguration.unserved(by: [account], in: helpers) == found)
-    if let removal { #expect(GitConfiguration.removal(of: found, in: helpers) == removal) }
+    if let removal { #expect(GitConfiguration.removal(of: found, in: helpers) == .run(removal)) }
   }
 
   @Test("Where the user name is nobody's, git is told to change the address first, where one wins")
@@ -150,13 +151,13 @@ struct GitTests {
   func validity() throws {
     let lookup = try #require(GitLookup(GitCredentialRequest(Array("protocol=https\nhost=h\n".utf8))))
     for isBetterThere in [true, false] {
-      let bench = Workbench.scripted(Page()) { parameters throws(CommandError) in
+      let context = CommandContext.scripted(Page()) { parameters throws(CommandError) in
         guard let request = parameters as? TokenGet else { throw .silent(status: 1) }
         guard let least = request.minValiditySeconds else { return TokenAnswer.example("short") }
         guard least == 300, request.bestEffort == true, isBetterThere else { throw .silent(status: 1) }
         return TokenAnswer.example("long")
       }
-      let reply = HelperRun.git(bench, isSetUp: { _ in true }).reply(to: lookup, validitySeconds: 300)
+      let reply = HelperRun.git(context, isSetUp: { _ in true }).reply(to: lookup, validitySeconds: 300)
       #expect(reply.output.contains(isBetterThere ? "password=long\n" : "password=short\n"))
     }
   }

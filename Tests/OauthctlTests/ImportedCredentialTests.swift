@@ -1,3 +1,4 @@
+import AgentWire
 import Testing
 
 @testable import oauthctl
@@ -51,6 +52,6 @@ struct ImportedCredentialTests {
   func refused(text: String) throws {
     let error = #expect(throws: CommandError.self) { try read(text) }
     #expect(error?.status == 64)
-    #expect("\(error?.sentence ?? "")\(error?.nextStep ?? "")".range(ofText: "SECRET") == nil)
+    #expect("\(error?.sentence ?? "")\(error?.nextStep?.text ?? "")".range(ofText: "SECRET") == nil)
   }
 }

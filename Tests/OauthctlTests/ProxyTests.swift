@@ -21,13 +21,13 @@ struct ProxyTests {
       ),
     ] as [([String: String], String?, [String])])
   func variables(variables: [String: String], proxy: String?, exceptions: [String]) {
-    let found = ProxyVariables(Surroundings(variables))
+    let found = ProxyVariables(Environment(variables))
     #expect(found == proxy.map { ProxyVariables(proxy: $0, exceptions: exceptions) })
   }
 
   @Test("Ranges of addresses are taken over; what is neither range nor host is left out, and named")
   func ranges() {
-    let found = ProxyVariables(Surroundings(["HTTPS_PROXY": "p:1", "NO_PROXY": "10.0.0.0/8,a,fd00::/8,http://b/,c/d"]))
+    let found = ProxyVariables(Environment(["HTTPS_PROXY": "p:1", "NO_PROXY": "10.0.0.0/8,a,fd00::/8,http://b/,c/d"]))
     #expect(found?.exceptions == ["10.0.0.0/8", "a", "fd00::/8"] && found?.leftOut == ["http://b/", "c/d"])
   }
 
@@ -71,14 +71,14 @@ struct ProxyTests {
     try FileBytes.makeFolder(root + "/oauthctl")
     if let file { try FileBytes.replace(path, with: Array(file.utf8)) }
     let page = Page()
-    let bench = Workbench.scripted(page, variables.merging(["XDG_CONFIG_HOME": root]) { $1 }) { _ in
+    let context = CommandContext.scripted(page, variables.merging(["XDG_CONFIG_HOME": root]) { $1 }) { _ in
       if let meanwhile { try? FileBytes.replace(path, with: Array(meanwhile.utf8)) }
       let problems = refusal.map { [ConfigurationProblem(file: path, line: 1, key: "proxy", reason: $0)] }
       return ConfigReloadAnswer(accounts: 0, problems: problems ?? [])
     }
     let command = try SetupCommand.Proxy.parse(arguments)
     var error: CommandError?
-    do throws(CommandError) { try command.run(bench) } catch let caught { error = caught }
+    do throws(CommandError) { try command.run(context) } catch let caught { error = caught }
     return (error, page.error, FileBytes.contents(of: path).map { String(decoding: $0, as: UTF8.self) })
   }
 

@@ -9,7 +9,7 @@ struct ScriptedAgent: AgentCalling {
   func call<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
     let result = try answer(parameters)
     guard let typed = result as? P.Answer else {
-      throw .local("no answer is written for \(P.method.rawValue)", run: nil, status: 1)
+      throw .local("no answer is written for \(P.method.rawValue)", status: 1)
     }
     return typed
   }
@@ -27,14 +27,14 @@ final class Page: @unchecked Sendable {
   }
 }
 
-extension Workbench {
+extension CommandContext {
   static func scripted(
     _ page: Page, columns: Int? = nil, _ variables: [String: String] = [:],
     _ answer: @escaping @Sendable (any RequestParameters) throws(CommandError) -> any Sendable
-  ) -> Workbench {
-    Workbench(
+  ) -> CommandContext {
+    CommandContext(
       agent: ScriptedAgent(answer: answer), terminal: page.terminal(columns: columns),
-      surroundings: Surroundings(variables))
+      environment: Environment(variables))
   }
 }
 

@@ -81,7 +81,7 @@ struct StatusTests {
   @Test("All pages are asked for, and JSON holds them all")
   func pages() throws {
     let page = Page()
-    let bench = Workbench.scripted(page) { parameters throws(CommandError) in
+    let context = CommandContext.scripted(page) { parameters throws(CommandError) in
       guard let request = parameters as? AgentStatus else { throw .silent(status: 1) }
       var answer = Self.answer
       answer.accounts = request.after == nil ? [Self.accounts[0]] : [Self.accounts[1]]
@@ -89,11 +89,11 @@ struct StatusTests {
       return answer
     }
     var command = try #require(try Oauthctl.parseAsRoot(["status"]) as? StatusCommand)
-    try command.run(bench)
+    try command.run(context)
     #expect(page.output.contains("\nold ") && page.output.contains("\nwork "))
     page.output = ""
     command.json = true
-    try command.run(bench)
+    try command.run(context)
     #expect(page.output.contains("\"account\" : \"old\"") && page.output.contains("\"account\" : \"work\""))
     #expect(!page.output.unicodeScalars.contains { $0.value == 0x1B })
   }
@@ -110,6 +110,6 @@ struct StatusTests {
     "COLUMNS decides where it is sensible",
     arguments: [("80", 80), ("20", 20), ("19", nil), ("x", nil), ("", nil), ("-5", nil)] as [(String, Int?)])
   func columns(text: String, columns: Int?) {
-    #expect(Terminal.columns(Surroundings(["COLUMNS": text]), of: nil) == columns)
+    #expect(Terminal.columns(Environment(["COLUMNS": text]), of: nil) == columns)
   }
 }

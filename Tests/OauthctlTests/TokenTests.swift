@@ -15,9 +15,9 @@ struct TokenTests {
     ])
   func formats(format: String, output: String) throws {
     let page = Page()
-    let bench = Workbench.scripted(page) { _ in TokenAnswer.example() }
+    let context = CommandContext.scripted(page) { _ in TokenAnswer.example() }
     let command = try #require(try Oauthctl.parseAsRoot(["get-token", "work", "--format", format]) as? GetTokenCommand)
-    try command.run(bench)
+    try command.run(context)
     #expect(page.output == output)
     #expect(page.error.isEmpty)
   }
@@ -58,9 +58,9 @@ struct TokenTests {
   @Test("JSON is one line with the words of the RFCs")
   func json() throws {
     let page = Page()
-    let bench = Workbench.scripted(page) { _ in TokenAnswer.example() }
+    let context = CommandContext.scripted(page) { _ in TokenAnswer.example() }
     let command = try #require(try Oauthctl.parseAsRoot(["get-token", "--format", "json"]) as? GetTokenCommand)
-    try command.run(bench)
+    try command.run(context)
     #expect(page.output.hasPrefix(#"{"access_token":"tok","account":"work","account_id":"00","expires_at":1000,"#))
     #expect(page.output.hasSuffix("}\n") && page.output.contains(#""scope":["a"]"#))
   }
@@ -68,19 +68,19 @@ struct TokenTests {
   @Test("A token that could end a line is never printed", arguments: ["", "a\nb", "a b", "a\u{1B}", "é"])
   func unusable(token: String) throws {
     let page = Page()
-    let bench = Workbench.scripted(page) { _ in TokenAnswer.example(token) }
+    let context = CommandContext.scripted(page) { _ in TokenAnswer.example(token) }
     let command = try #require(try Oauthctl.parseAsRoot(["get-token", "work"]) as? GetTokenCommand)
-    #expect(throws: CommandError.self) { try command.run(bench) }
+    #expect(throws: CommandError.self) { try command.run(context) }
     #expect(page.output.isEmpty)
   }
 
   @Test("A failure names the account")
   func failure() throws {
-    let bench = Workbench.scripted(Page()) { _ throws(CommandError) in
+    let context = CommandContext.scripted(Page()) { _ throws(CommandError) in
       throw .agent(AgentFailure(.loginRequired, "login needed"), account: nil)
     }
     let command = try #require(try Oauthctl.parseAsRoot(["get-token", "work"]) as? GetTokenCommand)
-    let error = #expect(throws: CommandError.self) { try command.run(bench) }
+    let error = #expect(throws: CommandError.self) { try command.run(context) }
     #expect(error?.sentence == "work: login needed")
     #expect(error?.status == 4)
   }

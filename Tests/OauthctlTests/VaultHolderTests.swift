@@ -23,7 +23,7 @@ struct VaultHolderTests {
     return agent
   }
 
-  static let absent = agent { $0.absence = .notReachable("nobody listens", run: nil) }
+  static let absent = agent { $0.absence = .notReachable("nobody listens") }
   static let waiting = agent {
     $0.status.vault.state = .inUse
     $0.status.vault.reason = "the vault is held by another agent (pid 55, socket \(there))"

@@ -38,7 +38,7 @@ struct WatchTests {
         == ["work ok, renewed for 10 min"])
     let dead = Self.account("work", .loginRequired, reason: "refused\u{1B}[1m\n")
     #expect(lines(.success(Self.status([dead]))) == ["work login needed: refused\\u{1B}[1m\\u{A}"])
-    let gone = CommandError.notReachable("nobody listens", run: nil)
+    let gone = CommandError.notReachable("nobody listens")
     #expect(lines(.failure(gone)) == ["agent    nobody listens"])
     #expect(lines(.failure(gone)) == [])
     #expect(lines(.success(Self.status([]))) == [agent, "work forgotten"])
@@ -63,8 +63,8 @@ struct WatchTests {
   func json() throws {
     let page = Page()
     let looks = Looks([
-      .success(Self.status([Self.account("work", .ok, expiresAt: 400)])), .failure(.noAnswer("late", run: "x")),
-      .failure(.noAnswer("late", run: "x")), .success(Self.status([])), .failure(.silent(status: 8)),
+      .success(Self.status([Self.account("work", .ok, expiresAt: 400)])), .failure(.noAnswer("late", next: "x")),
+      .failure(.noAnswer("late", next: "x")), .success(Self.status([])), .failure(.silent(status: 8)),
     ])
     let first = ScriptedAgent { _ throws(CommandError) in try looks.next() }
     let later = ScriptedAgent { _ throws(CommandError) in try looks.next(isLater: true) }

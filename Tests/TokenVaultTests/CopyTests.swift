@@ -28,7 +28,7 @@ struct CopyTests {
 
   private func refusal(_ vault: Vault, _ path: String, passphrase: Secret? = nil) async -> String {
     do throws(VaultError) { _ = try await vault.check(file: path, passphrase: passphrase) } catch {
-      if case .damaged(let what) = error { return what }
+      if case .damaged(_, let what) = error { return what }
       return "\(error)"
     }
     return "good"

@@ -101,7 +101,7 @@ struct LetterTests {
     #expect(await vault.status().letterProblem == nil)
     chmod(folder, 0o755)
     chmod(otherFolder, 0o755)
-    await #expect(throws: VaultError.unsafePermissions(path: folder, fix: "chmod 700 \(folder)")) {
+    await #expect(throws: VaultError.openToOthers(path: folder, chmod: "700")) {
       try await box.put(Secret("three"), for: first)
     }
   }

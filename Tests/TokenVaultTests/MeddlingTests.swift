@@ -27,7 +27,7 @@ struct MeddlingTests {
       _ = try await scratch.vault().loadAll()
       return nil
     } catch {
-      guard case .damaged(let what) = error else { return "not damaged but \(error)" }
+      guard case .damaged(_, let what) = error else { return "not damaged but \(error)" }
       return what
     }
   }

@@ -162,9 +162,9 @@ struct PassphraseTests {
     "A cost that was changed in the file opens nothing; one out of bounds is refused before it is paid",
     arguments: [
       ("passes = 2", VaultError.wrongPassphrase), ("memory_kib = 8193", .wrongPassphrase),
-      ("memory_kib = 4000000000", .damaged(what: "slot 3: Argon2id memory")),
-      ("passes = 0", .damaged(what: "slot 3: Argon2id passes")),
-      ("salt = x'00'", .damaged(what: "slot 3: Argon2id salt")),
+      ("memory_kib = 4000000000", .damaged(.slot, what: "slot 3: Argon2id memory")),
+      ("passes = 0", .damaged(.slot, what: "slot 3: Argon2id passes")),
+      ("salt = x'00'", .damaged(.slot, what: "slot 3: Argon2id salt")),
     ])
   func plantedCost(change: String, expected: VaultError) async throws {
     let (vault, _) = try await protectedVault()
@@ -178,7 +178,7 @@ struct PassphraseTests {
   @Test(
     "Wrong ones cost a growing wait after the third",
     arguments: [(0, 0.0), (3, 0), (4, 1), (5, 2), (6, 4), (7, 8), (8, 16), (9, 30), (10, 30), (1_000_000, 30)])
-  func delays(count: Int, seconds: Double) { #expect(WrongTries.delaySeconds(after: count) == seconds) }
+  func delays(count: Int, seconds: Double) { #expect(FailedAttempts.delaySeconds(after: count) == seconds) }
 
   @Test("A copy that one may open ends no wait")
   func waitsBesideCopies() async throws {

@@ -69,7 +69,7 @@ struct RefusalTests {
     _ = try await other.vault().create()
     try scratch.write(try other.read(other.location.keyFile), to: scratch.location.keyFile)
     let error = await #expect(throws: VaultError.self) { try await scratch.vault().loadAll() }
-    guard case .damaged(let what) = error else {
+    guard case .damaged(_, let what) = error else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -96,12 +96,19 @@ struct RefusalTests {
       }
     #expect(done == 0)
     let error = await #expect(throws: VaultError.self) { try await scratch.vault().loadAll() }
-    guard case .unsafePermissions(let path, let fix) = error else {
+    let path: String
+    switch error {
+    case .unsafePermissions(let found, let fix):
+      path = found
+      #expect(!fix.isEmpty)
+    case .openToOthers(let found, let mode):
+      path = found
+      #expect(mode == (meddling == .folderWritable ? "go-w" : "600"))
+    default:
       Issue.record("\(String(describing: error))")
       return
     }
     #expect(path == (meddling == .folderWritable ? folder : key))
-    #expect(!fix.isEmpty)
   }
 
   @Test(
@@ -127,17 +134,17 @@ struct RefusalTests {
       #expect(symlink("/dev/null", location.directory + "/vault.lock") == 0)
     }
     let error = await #expect(throws: VaultError.self) { try await scratch.vault().loadAll() }
-    guard case .unsafePermissions = error else {
-      Issue.record("\(String(describing: error))")
-      return
+    switch error {
+    case .unsafePermissions, .openToOthers: break
+    default: Issue.record("\(String(describing: error))")
     }
   }
 
-  @Test("The path in a fix is quoted")
-  func quotedFix() throws {
+  @Test("A folder that is open to others is refused with the mode that closes it")
+  func openFolder() throws {
     let folder = scratch.path + "/my data"
     #expect(mkdir(folder, 0o755) == 0)
-    #expect(throws: VaultError.unsafePermissions(path: folder, fix: "chmod 700 '\(folder)'")) {
+    #expect(throws: VaultError.openToOthers(path: folder, chmod: "700")) {
       _ = try PrivateDirectory.open(folder, isSecret: true) != nil
     }
   }

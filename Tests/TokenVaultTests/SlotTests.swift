@@ -88,7 +88,7 @@ struct SlotTests {
     try SQLiteConnection(path: scratch.location.databaseFile)
       .run("UPDATE slot SET memory_kib = 4000000000 WHERE number = 2")
     let error = await #expect(throws: VaultError.self) { try await vault.unlock(recoveryCode: Secret(code.reveal())) }
-    #expect(error == .damaged(what: "slot 2: Argon2id memory"))
+    #expect(error == .damaged(.slot, what: "slot 2: Argon2id memory"))
   }
 
   @Test("A locked vault stays locked over restarts until it is unlocked, and forgets its keys")

@@ -95,14 +95,14 @@ struct StrayTests {
 
   @Test("the copy that a killed oauthctl gave for a check is told by its process")
   func given() {
-    #expect(!Strays.isGivenByTheDead("vault.given.\(getpid())"))
-    #expect(!Strays.isGivenByTheDead("vault.given.1"))
+    #expect(!LeftoverFiles.isGivenByTheDead("vault.given.\(getpid())"))
+    #expect(!LeftoverFiles.isGivenByTheDead("vault.given.1"))
     for name in ["vault.given.", "vault.given.0", "vault.given.-1", "vault.given.x", "vault.other.99999999"] {
-      #expect(!Strays.isGivenByTheDead(name), "\(name)")
+      #expect(!LeftoverFiles.isGivenByTheDead(name), "\(name)")
     }
     // Beyond the greatest process id that Linux gives.
-    #expect(Strays.isGivenByTheDead("vault.given.99999999"))
-    #expect(Strays.isGivenByTheDead("vault.given.99999999.99999999.tmp"))
+    #expect(LeftoverFiles.isGivenByTheDead("vault.given.99999999"))
+    #expect(LeftoverFiles.isGivenByTheDead("vault.given.99999999.99999999.tmp"))
   }
 
   @Test("a copy that cannot be removed is told by the change that wants it gone")

@@ -10,10 +10,10 @@ package final class AgentConnection {
   /// Milliseconds to wait for an answer when the caller names none: the agent's own deadline comes first.
   package static let defaultTimeoutMilliseconds = WireLimits.defaultTimeoutMilliseconds + 10_000
 
-  /// Milliseconds between the first tries to find a new agent, and at most.
+  /// Milliseconds between the first tries to find a new agent, which is there after some tens of them, and at most.
   private static let firstPauseMilliseconds = 10
   private static let lastPauseMilliseconds = 500
-  /// How long nobody may listen where an agent went, until that is what is told.
+  /// How long nobody may listen where an agent was, before that is reported: a new agent starts in a tenth of it.
   private static let absenceMilliseconds = 2_000
 
   package let path: String
@@ -23,10 +23,10 @@ package final class AgentConnection {
 
   /// Connects to a running agent; starts none. Throws `notReachable`.
   package convenience init(to location: SocketLocation) throws(ClientError) {
-    let door = SocketDoor(location: location, uid: geteuid())
+    let connector = SocketConnector(location: location, uid: geteuid())
     try self.init(path: location.path) { () throws(ClientError) in
-      do throws(SocketDoor.Refusal) {
-        return try door.open()
+      do throws(SocketConnector.Refusal) {
+        return try connector.open()
       } catch {
         throw AgentConnection.unreachable(location, error)
       }
@@ -123,7 +123,7 @@ package final class AgentConnection {
       if let remark = quiet.remark { ClientTrace.warn?(remark, quiet.remedy) }
     }
     do { return try exchange.run(request) } catch {
-      let quiet = QuietAgent(behind: socket)
+      let quiet = UnresponsiveAgent(behind: socket)
       guard case .timeout = error, quiet.isStopped, let process = quiet.process else { throw error }
       throw .stopped(process: process)
     }
@@ -148,18 +148,18 @@ package final class AgentConnection {
     }
     throw ClientError.notReachable(
       path: path, reason: "it went each time before it answered \(method.rawValue)",
-      hint: "oauthctl agent log")
+      hint: .run("oauthctl agent log"))
   }
 
-  static func unreachable(_ location: SocketLocation, _ refusal: SocketDoor.Refusal) -> ClientError {
+  static func unreachable(_ location: SocketLocation, _ refusal: SocketConnector.Refusal) -> ClientError {
     let path = PrintableText.escaped(location.path)
     switch refusal {
     case .nobody(let reason):
-      let hint =
+      let hint: NextStep =
         location.source == .environment
         ? "OAUTHCTL_SOCKET names this path: start the agent behind it, or unset OAUTHCTL_SOCKET"
         : "the next command that needs one starts it"
-      return .notReachable(path: path, reason: reason, hint: hint)
+      return .notReachable(path: path, reason: reason, hint: hint, isAbsent: true)
     case .untrusted(let reason):
       return .notReachable(
         path: path, reason: reason,
@@ -167,7 +167,7 @@ package final class AgentConnection {
           ? "nothing was sent; set OAUTHCTL_SOCKET to a socket in a folder of yours alone, or: unset OAUTHCTL_SOCKET"
           : "nothing was sent; make \(PrintableText.escaped(location.directory)) yours alone")
     case .closed(let remedy):
-      return .notReachable(path: path, reason: "you may not use it yourself", hint: PrintableText.escaped(remedy))
+      return .notReachable(path: path, reason: "its mode keeps you out", hint: remedy)
     case .busy:
       return .notReachable(path: path, reason: "its queue is full", hint: "try again")
     }

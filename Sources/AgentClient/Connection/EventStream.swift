@@ -6,7 +6,7 @@ import Glibc
 package final class EventStream {
   package enum Wake: Sendable, Equatable {
     case told
-    /// Nothing was told in the given time.
+    /// Nothing came in the given time.
     case quiet
     /// The agent is gone, or turned us away for being slow.
     case closed
@@ -16,12 +16,12 @@ package final class EventStream {
 
   private let socket: Descriptor
 
-  /// Connects to a running agent, starting none, and subscribes. What changes after this is told.
+  /// Connects to a running agent, starting none, and subscribes. Every later change is sent.
   ///
   /// Throws `failure` when an agent does not know events or has too many subscribers, else as ``AgentConnection``.
   package init(to location: SocketLocation) throws(ClientError) {
-    do throws(SocketDoor.Refusal) {
-      socket = try SocketDoor(location: location, uid: geteuid()).open()
+    do throws(SocketConnector.Refusal) {
+      socket = try SocketConnector(location: location, uid: geteuid()).open()
     } catch { throw AgentConnection.unreachable(location, error) }
     let deadline = Deadline(milliseconds: AgentConnection.defaultTimeoutMilliseconds)
     let exchange = LineExchange(socket: socket, deadline: deadline, mayGoOn: true)
@@ -41,7 +41,7 @@ package final class EventStream {
     } catch let error as ClientError { throw error } catch { throw .protocolViolation("\(error)") }
   }
 
-  /// Waits until something was told, `milliseconds` at most (nil: without end), or nobody reads `output`.
+  /// Waits until something comes, `milliseconds` at most (nil: without end), or nobody reads `output`.
   package func wait(milliseconds: Int32?, output: Int32) -> Wake {
     // A reader that went away shows as an error, which is always told.
     var requests = [

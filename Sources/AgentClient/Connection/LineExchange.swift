@@ -7,8 +7,8 @@ struct LineExchange {
   let deadline: Deadline
   /// Whether more may come after the answer; it is not kept.
   var mayGoOn = false
-  /// Called once, when there was no answer for ``QuietAgent/milliseconds``; what it throws ends the wait.
-  var whenQuiet: ((QuietAgent) throws(ClientError) -> Void)?
+  /// Called once, when there was no answer for ``UnresponsiveAgent/milliseconds``; what it throws ends the wait.
+  var whenQuiet: ((UnresponsiveAgent) throws(ClientError) -> Void)?
 
   /// Room for a token's answer. It is wiped whole when it is freed, so more would touch pages that most answers do not
   /// need.
@@ -68,9 +68,9 @@ struct LineExchange {
             try deadline.wait(for: socket, POLLIN)
             continue
           }
-          guard try !deadline.wait(for: socket, POLLIN, atMost: QuietAgent.milliseconds) else { continue }
+          guard try !deadline.wait(for: socket, POLLIN, atMost: UnresponsiveAgent.milliseconds) else { continue }
           whenQuiet = nil
-          try told(QuietAgent(behind: socket))
+          try told(UnresponsiveAgent(behind: socket))
         case ECONNRESET: return nil
         case let number: throw .protocolViolation(describe(errno: number))
         }

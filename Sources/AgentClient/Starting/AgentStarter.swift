@@ -8,7 +8,7 @@ import SystemFacts
 /// Order: connect; the user's socket unit when there is one; else this process binds the socket under a lock and hands it
 /// to `oauthd` beside its own program. The socket is there before the agent is, so no caller is refused meanwhile.
 package struct AgentStarter {
-  /// Longest wait for another starter.
+  /// Longest wait for another starter, which needs a tenth of a second on an idle machine.
   static let lockMilliseconds = 10_000
   /// Connections that wait while the agent starts.
   static let backlog: Int32 = 4_096
@@ -42,14 +42,14 @@ package struct AgentStarter {
   /// A connection to the agent, started when `starting` and none runs. Throws `notReachable` or `timeout`.
   /// `connectMilliseconds` bounds the wait for a place in the queue of a running one.
   package func connect(
-    starting: Bool = true, connectMilliseconds: Int = SocketDoor.connectMilliseconds
+    starting: Bool = true, connectMilliseconds: Int = SocketConnector.connectMilliseconds
   ) throws(ClientError) -> AgentConnection {
     try AgentConnection(path: location.path) { () throws(ClientError) in
       try open(starting: starting, connectMilliseconds)
     }
   }
 
-  /// A connection that is told of changes; no agent is started for it. Throws as ``EventStream``.
+  /// A connection that gets every change; no agent is started for it. Throws as ``EventStream``.
   package func events() throws(ClientError) -> EventStream { try EventStream(to: location) }
 
   /// systemctl, where the user's systemd runs and has a socket unit for the agent.
@@ -58,17 +58,17 @@ package struct AgentStarter {
   /// Whether nobody listens, where this program starts an agent when it needs one.
   package var wouldStart: Bool {
     guard location.source != .environment else { return false }
-    do throws(SocketDoor.Refusal) { _ = try door.open() } catch {
+    do throws(SocketConnector.Refusal) { _ = try connector.open() } catch {
       if case .nobody = error { return true }
     }
     return false
   }
 
-  private var door: SocketDoor { SocketDoor(location: location, uid: geteuid()) }
+  private var connector: SocketConnector { SocketConnector(location: location, uid: geteuid()) }
 
   private func open(starting: Bool, _ connectMilliseconds: Int) throws(ClientError) -> Descriptor {
     do {
-      let socket = try door.open(connectMilliseconds: connectMilliseconds)
+      let socket = try connector.open(connectMilliseconds: connectMilliseconds)
       ClientTrace.tell?("connected to \(location.path)")
       return socket
     } catch {
@@ -89,7 +89,7 @@ package struct AgentStarter {
     let manager = UserManager(environment: environment, programs: systemctl)
     if location.source != .temporary, let program = manager.program() {
       ClientTrace.tell?("\(program) --user start \(UserManager.unit)")
-      guard manager.start(with: program), let socket = try? door.open() else {
+      guard manager.start(with: program), let socket = try? connector.open() else {
         throw notReachable(
           "systemd did not start \(UserManager.unit)", "ask why: systemctl --user status \(UserManager.unit)")
       }
@@ -107,7 +107,7 @@ package struct AgentStarter {
     defer { lock.release() }
     do {
       // Another starter may have been faster.
-      return try door.open()
+      return try connector.open()
     } catch {
       guard case .nobody = error else { throw AgentConnection.unreachable(location, error) }
     }
@@ -128,9 +128,9 @@ package struct AgentStarter {
     }
     ClientTrace.tell?("started an agent: \(program)")
     do {
-      return try door.open()
+      return try connector.open()
     } catch {
-      if case .nobody = error { throw notReachable("it was started, and has ended", "oauthctl agent log -n 20") }
+      if case .nobody = error { throw notReachable("it was started, and has ended", .run("oauthctl agent log -n 20")) }
       throw AgentConnection.unreachable(location, error)
     }
   }
@@ -159,7 +159,7 @@ package struct AgentStarter {
     if mkdir(directory, 0o700) != 0, errno != EEXIST {
       throw notReachable(
         "\(PrintableText.escaped(directory)) cannot be made: \(describe(errno: errno))",
-        "is its parent there, and yours?")
+        "check that its parent folder is there, and yours")
     }
     guard let found = LiveSystem.status(directory) else {
       throw notReachable("its directory went away", "try again")
@@ -183,12 +183,12 @@ package struct AgentStarter {
       }
     }
     guard bound == 0, chmod(location.path, 0o600) == 0, Glibc.listen(number, Self.backlog) == 0 else {
-      throw notReachable("the socket cannot be bound: \(describe(errno: errno))", "look at what stands there")
+      throw notReachable("the socket cannot be bound: \(describe(errno: errno))", "look at what is at that path")
     }
     return listener
   }
 
-  private func notReachable(_ reason: String, _ hint: String) -> ClientError {
+  private func notReachable(_ reason: String, _ hint: NextStep) -> ClientError {
     .notReachable(path: PrintableText.escaped(location.path), reason: reason, hint: hint)
   }
 }

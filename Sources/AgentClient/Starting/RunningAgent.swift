@@ -4,7 +4,7 @@ import Glibc
 
 /// The agent that runs, as a process that can be ended.
 package struct RunningAgent {
-  /// Longest wait for the answers of an agent that is well.
+  /// Longest wait for the answers of an agent that is well: it asks no server for them.
   private static let answerMilliseconds = 5_000
 
   package let status: AgentStatusAnswer
@@ -13,10 +13,10 @@ package struct RunningAgent {
   private let process: Descriptor
 
   /// Nil when none runs; none is started. Throws as ``AgentStarter/connect(starting:connectMilliseconds:)``, `timeout` when
-  /// it hangs, and `notReachable` when it cannot be told which process it is.
+  /// it hangs, and `notReachable` when nobody can say which process it is.
   package init?(at location: SocketLocation) throws(ClientError) {
-    let door = SocketDoor(location: location, uid: geteuid())
-    do throws(SocketDoor.Refusal) { _ = try door.open() } catch {
+    let connector = SocketConnector(location: location, uid: geteuid())
+    do throws(SocketConnector.Refusal) { _ = try connector.open() } catch {
       if case .nobody = error { return nil }
       throw AgentConnection.unreachable(location, error)
     }
@@ -32,7 +32,7 @@ package struct RunningAgent {
     process = Descriptor(number)
     // Asked of the kernel, and after the process was opened: an id in an answer may be one of another PID namespace.
     let socket: Descriptor
-    do throws(SocketDoor.Refusal) { socket = try door.open() } catch {
+    do throws(SocketConnector.Refusal) { socket = try connector.open() } catch {
       throw AgentConnection.unreachable(location, error)
     }
     var (user, group, listener) = (uid_t(), gid_t(), pid_t())
@@ -49,7 +49,7 @@ package struct RunningAgent {
     if clinux_signal_process(process.number, SIGTERM) == 0 || errno == ESRCH { return }
     throw .notReachable(
       path: PrintableText.escaped(location.path),
-      reason: "process \(status.pid) cannot be ended: \(describe(errno: errno))", hint: "kill \(status.pid)")
+      reason: "process \(status.pid) cannot be ended: \(describe(errno: errno))", hint: .run("kill \(status.pid)"))
   }
 
   /// Waits for its end. False when it still runs after `milliseconds`.

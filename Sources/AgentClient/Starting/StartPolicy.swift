@@ -10,7 +10,7 @@ package enum StartPolicy {
   package static func refusal(
     source: SocketLocation.Source, environment: [String: String], realUID: UInt32, effectiveUID: UInt32,
     home: SocketLocation.FileStatus?
-  ) -> (reason: String, hint: String)? {
+  ) -> (reason: String, hint: NextStep)? {
     if source == .environment {
       return (
         "OAUTHCTL_SOCKET names the agent, so none is started",

@@ -8,6 +8,7 @@ struct UserManager {
   let environment: [String: String]
   /// Where systemctl may be.
   let programs: [String]
+  /// Longest wait for systemctl, which needs some tens of milliseconds on an idle machine.
   var waitMilliseconds = 10_000
 
   /// systemctl, when the manager runs and a unit file is there. Files alone are looked at.

@@ -62,7 +62,7 @@ package enum AccountSelection {
   /// User names that stand for whoever the token belongs to (GitLab, GitHub, Bitbucket): they name nobody.
   static let anybody = ["oauth2", "x-access-token", "x-oauth-basic", "x-token-auth"]
 
-  /// Most names of accounts that a failure tells.
+  /// Most names of accounts that a failure lists: they are to fit on a line.
   static let shown = 8
 
   /// Picks among `accounts`.
@@ -116,7 +116,7 @@ package enum AccountSelection {
     guard !loggedIn.isEmpty else {
       throw AgentFailure(
         .loginRequired, "login needed: none of the accounts that fit\(place) is logged in: \(list(names))",
-        hint: NamedChoice.text(names) { "oauthctl login \($0)" },
+        hint: .run(NamedChoice.text(names) { "oauthctl login \($0)" }),
         accounts: Array(names.prefix(shown)))
     }
     let areDefaults = left.allSatisfy(\.isDefault)
@@ -189,12 +189,12 @@ package enum AccountSelection {
     if hosts.unaccepted.contains(origin) {
       return AgentFailure(
         .notPermitted, "\(account): its tokens may not go to \(origin) yet: the login is not bound to that host",
-        hint: "oauthctl account accept \(account)")
+        hint: .run("oauthctl account accept \(account)"))
     }
     let others = hosts.served.isEmpty ? "" : "they may go to: \(hosts.served.joined(separator: ", ")); "
     return AgentFailure(
       .notPermitted, "\(account): its tokens may not go to \(origin)",
-      hint: others + "add the host to `hosts` of the account")
+      hint: .advice(others + "add the host to `hosts` of the account"))
   }
 
   static func unknown(_ name: String, _ known: [String]) -> AgentFailure {

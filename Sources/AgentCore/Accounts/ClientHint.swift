@@ -1,18 +1,21 @@
+import AgentWire
 import OAuthTerms
 
 /// What to do when the server does not accept the client.
 enum ClientHint {
   /// `method` is how the client proved itself, as it is bound.
-  static func text(_ name: String, method: String?) -> String {
+  static func text(_ name: String, method: String?) -> NextStep {
     let check = "check client_id and client secret: oauthctl secret set \(name) client_secret"
     switch method.flatMap(ClientAuthenticationMethod.init) {
-    case ClientAuthenticationMethod.none?, nil: return check
+    case ClientAuthenticationMethod.none?, nil: return .advice(check)
     case .clientSecretBasic?:
-      return check + "; if both are right, the server may want the secret in the body: in the account's file, "
-        + "client_authentication = \"client_secret_post\""
+      return .advice(
+        check + "; if both are right, the server may want the secret in the body: in the account's file, "
+          + "client_authentication = \"client_secret_post\"")
     case .clientSecretPost?:
-      return check + "; if both are right, the server may want the secret in the header: in the account's file, "
-        + "client_authentication = \"client_secret_basic\""
+      return .advice(
+        check + "; if both are right, the server may want the secret in the header: in the account's file, "
+          + "client_authentication = \"client_secret_basic\"")
     }
   }
 }

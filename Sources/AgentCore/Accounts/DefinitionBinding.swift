@@ -25,14 +25,14 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   /// Grants that ask anew without a person only; nil in records that do not know it.
   package var request: UnattendedRequest?
   /// Nil in records that do not know it: what the file says counts.
-  package var resending: Resending?
+  package var resending: ResendPolicy?
 
   package init(
     issuer: String, clientID: String, clientAuthentication: String, tokenEndpoint: String,
     authorizationEndpoint: String?, deviceAuthorizationEndpoint: String?, revocationEndpoint: String?,
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
     proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil,
-    resending: Resending? = nil
+    resending: ResendPolicy? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
@@ -75,7 +75,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compare("proxy", proxy, definition.proxy)
     compare("token_parameters", Self.line(tokenParameters), Self.line(definition.tokenParameters))
     if let request, let now = UnattendedRequest(definition) { found += request.differences(from: now) }
-    if let resending { found += resending.differences(from: Resending(definition)) }
+    if let resending { found += resending.differences(from: ResendPolicy(definition)) }
     return found
   }
 

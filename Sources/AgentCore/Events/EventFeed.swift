@@ -7,7 +7,7 @@ import Synchronization
 /// older than the last ``AgentWire/WireLimits/eventsKept`` is lost to it, and it is told how much that was.
 package final class EventFeed: Sendable {
   private struct Reader {
-    /// The number of the event it is told next.
+    /// The number of the event it gets next.
     var next: UInt64
     /// Called once when there is an event to fetch; nil: it is busy, and fetches before it sleeps.
     var wake: (@Sendable () -> Void)?
@@ -24,10 +24,10 @@ package final class EventFeed: Sendable {
 
   package init() {}
 
-  /// Whether anybody is told: nothing needs to be found out for nobody.
+  /// Whether anybody is subscribed: without subscribers nothing needs to be found out.
   package var isFollowed: Bool { state.withLock { !$0.readers.isEmpty } }
 
-  /// From now on `connection` is told; again changes nothing. False: too many are.
+  /// From now on `connection` is subscribed; a second time changes nothing. False: too many are.
   package func add(_ connection: UInt64) -> Bool {
     state.withLock { state in
       if state.readers[connection] != nil { return true }

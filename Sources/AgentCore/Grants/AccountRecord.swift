@@ -70,7 +70,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   /// What a second request with the refresh token before was answered with: used when the server refuses the one above,
   /// and forgotten with the next refresh.
   package var otherRefreshToken: StoredSecret?
-  /// When the refresh token was received, and the seconds it lives if the server told.
+  /// When the refresh token was received, and the seconds it lives if the server said.
   package var refreshTokenReceived: Moment?
   package var refreshTokenLifeSeconds: Double?
   package var scope: [String]
@@ -161,7 +161,7 @@ package struct TokenRecord: Sendable, Equatable, Codable {
   package var scope: [String]
   /// From before its request was sent.
   package var received: Moment
-  /// Seconds, as the server told; nil: it did not.
+  /// Seconds, as the server said; nil: it did not.
   package var lifeSeconds: Double?
 
   package init(
@@ -182,7 +182,7 @@ package struct TokenRecord: Sendable, Equatable, Codable {
     guard let lifeSeconds else { return nil }
     if received.bootID == now.bootID { return min(received.bootSeconds, now.bootSeconds) + lifeSeconds }
     // From the future, by the wall clock: one of the two was wrong, and nobody can know how old it is.
-    if now.seconds(since: received) < -WallWatch.stepSeconds { return now.bootSeconds }
+    if now.seconds(since: received) < -ClockStepDetector.stepSeconds { return now.bootSeconds }
     return now.bootSeconds + lifeSeconds - now.elapsed(since: received)
   }
 

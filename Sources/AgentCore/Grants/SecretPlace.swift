@@ -181,8 +181,8 @@ package struct UsedSecrets: Sendable, Equatable {
 }
 
 extension [DefinitionDifference] {
-  /// Adds from where a secret goes elsewhere. What moves as the login itself does is told once; what comes from a third
-  /// place is told as the secret's, beside that.
+  /// Adds from where a secret goes elsewhere. What moves as the login itself does is listed once; what comes from a third
+  /// place is listed as the secret's, beside that.
   mutating func append(_ differences: [DefinitionDifference], of kind: SecretKind) {
     for difference in differences where !contains(difference) {
       var told = difference

@@ -43,7 +43,7 @@ extension LoginCoordinator {
       throw AgentFailure(
         .configInvalid,
         "\(definition.name): the \(definition.grant.rawValue) grant needs \(need?.words ?? "more than is kept")",
-        hint: need.map { "oauthctl secret set \(definition.name) \(SecretKind($0).rawValue)" })
+        hint: need.map { .run("oauthctl secret set \(definition.name) \(SecretKind($0).rawValue)") })
     }
     session.started.loginID = session.id
     session.password = password

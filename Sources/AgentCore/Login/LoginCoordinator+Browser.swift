@@ -16,7 +16,7 @@ extension LoginCoordinator {
     if let obstacle = session.server.authorizationObstacle {
       throw AgentFailure(
         .configInvalid,
-        "\(definition.name): \(session.binding.issuerHost) cannot be logged in to by browser: \(obstacle)",
+        "\(definition.name): \(session.binding.issuerHost): no login by browser: \(obstacle)",
         hint: session.server.deviceAuthorizationEndpoint != nil
           ? "log in with a code instead: oauthctl login \(definition.name) --device"
           : "ask whoever runs the server to allow this client plain requests with PKCE S256")
@@ -106,7 +106,7 @@ extension LoginCoordinator {
         if refusal?.isTaken == true, triesLeft > 0 { continue }
         throw AgentFailure(
           .unavailable, "\(name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
-          hint: refusal?.hint ?? "oauthctl doctor   # it tells what is wrong")
+          hint: refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong"))
       }
     }
   }

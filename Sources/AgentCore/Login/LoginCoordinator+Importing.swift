@@ -20,7 +20,7 @@ extension LoginCoordinator {
     guard definition.grant.terms.bringsRefreshToken else {
       throw AgentFailure(
         .configInvalid, "\(name): the \(definition.grant.rawValue) grant has no login that could be imported",
-        hint: "oauthctl login \(name)")
+        hint: .run("oauthctl login \(name)"))
     }
     let now = time.now()
     let server = try await service.resolver(for: name).resolve(definition, device: false, isMade: true, now: now)
@@ -35,7 +35,7 @@ extension LoginCoordinator {
     guard request.replaces ?? "" == before?.loginID ?? "" else {
       throw AgentFailure(
         .definitionChanged, "\(name): another login is there than the one to be replaced; nothing is imported",
-        hint: "oauthctl status")
+        hint: .run("oauthctl status"))
     }
     guard epoch == self.epoch else { throw .vaultLocked }
     guard !isBusy(name) else {

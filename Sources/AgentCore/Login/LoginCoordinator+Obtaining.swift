@@ -125,11 +125,11 @@ extension LoginCoordinator {
   }
 
   /// What to do about the server's refusal of a login.
-  static func hint(_ error: OAuthError, _ session: LoginSession) -> String {
+  static func hint(_ error: OAuthError, _ session: LoginSession) -> NextStep {
     let name = session.definition.name
     if error.meaning == .clientRefused { return ClientHint.text(name, method: session.binding.clientAuthentication) }
     return error.code == "invalid_scope"
-      ? "check scope in \(session.definition.file), then: \(session.again)" : session.again
+      ? "check scope in \(session.definition.file), then: \(session.again.text)" : session.again
   }
 
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {

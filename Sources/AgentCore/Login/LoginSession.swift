@@ -31,7 +31,7 @@ struct LoginSession {
   let definition: AccountDefinition
   let server: ResolvedServer
   let binding: DefinitionBinding
-  /// Digest of the ``Agreement`` that it was begun with.
+  /// Digest of the ``BindingConsent`` that it was begun with.
   let agreement: String
   let clientSecret: Secret?
   /// What a login by password was made with.
@@ -71,10 +71,10 @@ struct LoginSession {
   }
 
   /// What to do when it failed.
-  var again: String {
+  var again: NextStep {
     let secret = isPasswordKept ? "oauthctl secret set \(definition.name) password && " : ""
     let device = isDevice && definition.giver(device: false) != .device ? " --device" : ""
-    return "\(secret)oauthctl login \(definition.name)\(device)"
+    return .run("\(secret)oauthctl login \(definition.name)\(device)")
   }
 
   /// Whether tokens may be on their way to us.
@@ -88,12 +88,12 @@ struct LoginSession {
 
   var isPending: Bool { if case .ended = state { false } else { true } }
 
-  /// What is told while it is not ended.
+  /// What callers get while it has not ended.
   var progress: LoginProgress {
     LoginProgress(state: .pending, account: definition.name, notice: refusal?.message)
   }
 
-  /// Codes that a login tries at the token endpoint.
+  /// Codes that a login tries at the token endpoint: a person may paste a wrong one, and whoever guesses gets nowhere.
   static let codes = 5
   /// Seconds a login may take (RFC 6749 §4.1.2 advises codes of ten minutes at most).
   static let windowSeconds = 300.0

@@ -1,3 +1,5 @@
+package import AgentWire
+
 /// One request that reached the loopback redirect listener (RFC 8252 §7.3).
 package struct RedirectHit: Sendable {
   package var method: String
@@ -51,10 +53,11 @@ package struct RedirectListenerError: Error, Sendable {
   /// Somebody else listens there.
   package var isTaken: Bool
   /// What to do.
-  package var hint: String
+  package var hint: NextStep
 
   package init(
-    _ message: String, isTaken: Bool = false, hint: String = "end what uses the port, or register another one: --port N"
+    _ message: String, isTaken: Bool = false,
+    hint: NextStep = "end what uses the port, or register another one: --port N"
   ) {
     self.message = message
     self.isTaken = isTaken

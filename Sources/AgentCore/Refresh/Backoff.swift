@@ -1,8 +1,10 @@
 /// Waiting between failed attempts: 1 s, doubled up to 5 min, each spread by ±25 %, the first too; a server's
 /// `Retry-After` (at most 1 h) wins over it.
 package struct Backoff: Sendable, Equatable {
+  /// A server that restarts is back within seconds; one that is down for long is asked every five minutes.
   package static let firstSeconds = 1.0
   package static let lastSeconds = 300.0
+  /// A longer `Retry-After` is more likely a mistake than a plan.
   package static let retryAfterLimitSeconds = 3_600.0
   /// Somebody who asks does not wait out a long back-off: after this many seconds an attempt is made for them.
   package static let askSeconds = 5.0

@@ -1,11 +1,13 @@
 /// When a token is refreshed without anybody asking (docs/tokens.md). Pure: times come in, a time comes out.
 package enum RefreshPlan {
-  /// Share of a token's life after which it is refreshed, and how far the moment is spread either way.
+  /// Share of a token's life after which it is refreshed: a quarter is left for a server in trouble. The moment is spread
+  /// by a tenth either way, so that accounts that logged in together do not refresh together.
   package static let share = 0.75
   package static let spread = 0.10
   /// No plan refreshes a token or a grant more often than this, however short a life a server tells.
   package static let leastSeconds = 5.0
-  /// Seconds after the last request in which a token counts as in use; two lives count as well.
+  /// Seconds after the last request in which a token counts as in use: a day, since what
+  /// runs every night must not wait for a refresh. Two lives count as well.
   package static let inUseSeconds = 86_400.0
 
   /// Seconds a token must still be valid when a request names no `min_validity_s`: a third of its life, 60 at most.
@@ -29,7 +31,7 @@ package enum RefreshPlan {
   }
 
   /// Seconds after the refresh token was received at which an idle grant is used once, so that it does not lapse: half
-  /// of its known life; nil when the server told none.
+  /// of its known life; nil when the server named none.
   package static func keepAliveAge(refreshTokenLifeSeconds: Double?) -> Double? {
     refreshTokenLifeSeconds.flatMap { $0 > 0 ? max(leastSeconds, $0 / 2) : nil }
   }

@@ -11,7 +11,7 @@ package struct RefusingPlaces: Sendable {
   package static let newTokens = 2
   /// A place that refused them is remembered for so many seconds.
   package static let memorySeconds = 300.0
-  /// Places that are kept; the one that is told of longest ago makes room.
+  /// Places that are kept; the one that was reported longest ago makes room.
   package static let most = 16
 
   private struct Entry {

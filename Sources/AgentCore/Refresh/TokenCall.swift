@@ -43,7 +43,7 @@ package struct JudgedAnswer: Sendable {
   package var verdict: Verdict
   package var refreshToken: Secret?
   package var refreshTokenLifeSeconds: Double?
-  /// The server's clock, Unix seconds, if it told.
+  /// The server's clock, Unix seconds, if the answer had a date.
   package var dateSeconds: Int64?
   /// What a log may keep of it: the server's error code, none of its other words.
   package var logLine: String?

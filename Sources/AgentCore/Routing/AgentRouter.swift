@@ -2,35 +2,6 @@ package import AgentWire
 package import Logging
 import Sealing
 
-/// What the agent tells of itself.
-package struct AgentIdentity: Sendable {
-  package var pid: Int32
-  /// `systemd`, `on_demand` or `by_hand`.
-  package var started: String
-  package var startedAt: Moment
-  /// Conditions that make it worse than it should be, found at the start.
-  package var degraded: [String]
-  /// Where its files are, by `configuration`, `data` and `state`.
-  package var folders: [String: String]
-  /// Where its log is: `journal`, `standard_error`, or the path of a file.
-  package var log: String?
-  /// Conditions that come and go, of what is no business of the service.
-  package var conditions: @Sendable () -> [String]
-
-  package init(
-    pid: Int32, started: String, startedAt: Moment, degraded: [String], folders: [String: String] = [:],
-    log: String? = nil, conditions: @escaping @Sendable () -> [String] = { [] }
-  ) {
-    self.pid = pid
-    self.started = started
-    self.startedAt = startedAt
-    self.degraded = degraded
-    self.folders = folders
-    self.log = log
-    self.conditions = conditions
-  }
-}
-
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
@@ -44,7 +15,7 @@ package struct AgentRouter: LineResponder {
   private let admission: Admission
   private let identity: AgentIdentity
   private let logger: Logger
-  private let desk = TokenDesk()
+  private let desk = TokenRequestQueue()
 
   package init(
     service: CredentialService, logins: LoginCoordinator, vault: any VaultControl, ready: ReadyTokens,
@@ -83,7 +54,7 @@ package struct AgentRouter: LineResponder {
     if case .deny(let reason) = admission.admit(caller) {
       return reply(.line(refusal(of: request, AgentFailure(.notPermitted, reason))))
     }
-    if desk.put(TokenDesk.Request(line: request, reply: reply)) { Task { await serveDesk() } }
+    if desk.put(TokenRequestQueue.Request(line: request, reply: reply)) { Task { await serveDesk() } }
   }
 
   private func serveDesk() async {
@@ -245,10 +216,11 @@ package struct AgentRouter: LineResponder {
     var vault = await vault.status()
     if let failed, vault.reason == nil { vault.reason = failed.message }
     let (problems, leftOut) = await service.problems.cut
+    let conditions = identity.degraded + identity.conditions() + (await service.conditions)
     return AgentStatusAnswer(
       pid: Int(identity.pid), agentVersion: ProjectVersion.current, started: identity.started,
       startedAt: Int(identity.startedAt.wallSeconds), vault: vault,
-      degraded: identity.degraded + identity.conditions() + (await service.conditions),
+      degraded: conditions.map(\.message), conditions: conditions.isEmpty ? nil : conditions,
       problems: problems, problemsLeftOut: leftOut, counts: ["accounts": await service.definedCount],
       accounts: page.accounts, next: page.next, folders: identity.folders.isEmpty ? nil : identity.folders,
       log: identity.log)

@@ -32,6 +32,6 @@ package protocol LineResponder: Sendable {
     _ request: RequestLine, from caller: Caller, _ reply: @escaping @Sendable (TokenReply) -> Void)
   /// Answers every other request: the whole answer line, line feed included.
   func answer(to request: RequestLine, from caller: Caller) async -> [UInt8]
-  /// What a connection is told that was answered `events.subscribe`.
+  /// What a connection gets after the answer to `events.subscribe`.
   var events: EventFeed { get }
 }

@@ -46,7 +46,7 @@ struct AccountIndex {
   var count: Int { entries.count }
   var hasChanges: Bool { !changed.isEmpty }
 
-  /// From now on it is told of every change.
+  /// From now on it gets every change.
   mutating func begin(_ names: some Sequence<String>) {
     self = AccountIndex()
     isKept = true

@@ -91,12 +91,12 @@ extension CredentialService {
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     if request.kind == .password, request.keep != true {
-      accounts[name]?.passwordOnce = OncePassword(secret: Secret(request.value), place: place)
+      accounts[name]?.passwordOnce = PasswordForOneLogin(secret: Secret(request.value), place: place)
       return EmptyResult()
     }
     if request.kind == .refreshToken, accounts[name]?.machine.record?.grant == nil {
       throw AgentFailure(
-        .loginRequired, "\(name): there is no login for it", hint: "oauthctl login \(name)")
+        .loginRequired, "\(name): there is no login for it", hint: .run("oauthctl login \(name)"))
     }
     try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest))
     return EmptyResult()
@@ -147,7 +147,7 @@ extension CredentialService {
     return Self.answer(ends, open: open, name)
   }
 
-  /// `open` is how many tokens the server has still to be told.
+  /// `open` is how many tokens are still to be revoked at the server.
   private static func answer(
     _ ends: [(revocation: RevocationRecord, end: RevocationEnd)], open: Int, _ name: String
   ) -> LogoutAnswer {

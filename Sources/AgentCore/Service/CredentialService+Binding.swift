@@ -1,7 +1,7 @@
 package import AgentWire
 import OAuthTerms
 
-/// What a person is shown is what is bound: both are the same ``Agreement``, by its digest.
+/// What a person is shown is what is bound: both are the same ``BindingConsent``, by its digest.
 extension CredentialService {
   package func accept(_ request: AccountAccept) async throws(AgentFailure) -> AccountAcceptAnswer {
     try await open()
@@ -10,20 +10,20 @@ extension CredentialService {
     if request.login == true { return try await loginPreview(name, request) }
     guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil
     else {
-      throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: "oauthctl login \(name)")
+      throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: .run("oauthctl login \(name)"))
     }
     guard !machine.differences.isEmpty else { return AccountAcceptAnswer(differences: [], accepted: false) }
     if let grant = machine.record?.grant, let change = grant.kind.differences(to: definition.grant).first {
       throw AgentFailure(
         .definitionChanged, "\(name): its grant was \(change.was) and is \(change.now) now; that needs a new login",
-        hint: "oauthctl login \(name)")
+        hint: .run("oauthctl login \(name)"))
     }
     let server = try await resolver(for: name).resolve(definition, device: false, now: time.now())
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw AgentFailure.changedMeanwhile(name)
     }
     let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
-    let agreement = Agreement(binding: binding, differences: grant.binding.differences(to: binding))
+    let agreement = BindingConsent(binding: binding, differences: grant.binding.differences(to: binding))
     var answer = AccountAcceptAnswer(agreement)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
@@ -51,20 +51,21 @@ extension CredentialService {
     let record = accounts[name]?.machine.record
     let binding = try server.binding(definition, hasSecret: record?.clientSecret != nil)
     return AccountAcceptAnswer(
-      Agreement(
+      BindingConsent(
         binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)))
   }
 
   /// What a login of `context` with `binding` would change.
-  func agreement(_ context: LoginContext, _ binding: DefinitionBinding) -> Agreement {
-    Agreement(
+  func agreement(_ context: LoginContext, _ binding: DefinitionBinding) -> BindingConsent {
+    BindingConsent(
       binding: binding,
       differences: loginDifferences(context.record, context.passwordOnce, binding, context.definition))
   }
 
   /// Of a password that is used once, too.
   private func loginDifferences(
-    _ record: AccountRecord?, _ once: OncePassword?, _ binding: DefinitionBinding, _ definition: AccountDefinition
+    _ record: AccountRecord?, _ once: PasswordForOneLogin?, _ binding: DefinitionBinding,
+    _ definition: AccountDefinition
   ) -> [DefinitionDifference] {
     var found = record?.loginDifferences(to: binding, of: definition) ?? []
     found.append(once?.place?.differences(to: binding, of: definition) ?? [], of: .password)
@@ -86,12 +87,12 @@ extension CredentialService {
     guard agreed == nil else { throw AgentFailure.changedMeanwhile(name) }
     throw AgentFailure(
       .definitionChanged, "\(name): a login would send secrets elsewhere than before (\(keys)); nothing is sent",
-      hint: "oauthctl login \(name)   # at a terminal it shows the change and asks")
+      hint: .run("oauthctl login \(name)   # at a terminal it shows the change and asks"))
   }
 }
 
 extension AccountAcceptAnswer {
-  fileprivate init(_ shown: Agreement) {
+  fileprivate init(_ shown: BindingConsent) {
     self.init(
       differences: shown.differences, accepted: false, bindingDigest: shown.digest, endpoints: shown.binding.endpoints)
   }

@@ -61,7 +61,7 @@ extension CredentialService {
       let server = servers.server(route)
       let pause = server.clock.map { clock.pauseSeconds(since: $0) } ?? 0
       server.clock = clock
-      guard pause > WallWatch.stepSeconds else { continue }
+      guard pause > ClockStepDetector.stepSeconds else { continue }
       logger.notice("the machine stood still", metadata: ["seconds": "\(Int(pause))", "server": "\(route.origin)"])
       for account in accounts.values where account.server === server {
         event(account, .aged(seconds: pause, before: noticed, nextID()))

@@ -38,8 +38,9 @@ extension CredentialService {
     case .success(let bytes):
       guard bytes.count <= Self.authorityBytes else {
         throw AgentFailure(
-          .configInvalid, "\(name): its ca_file has more than \(Self.authorityBytes) bytes, too many to be told",
-          hint: "take out authorities that are not needed")
+          .configInvalid,
+          "\(name): its ca_file has more than \(Self.authorityBytes) bytes, more than the agent passes on",
+          hint: "remove the authorities that you do not need")
       }
       return String(decoding: bytes, as: UTF8.self)
     case .failure(let failure):

@@ -49,7 +49,7 @@ extension CredentialService {
     account.version += 1
     let payload: Secret
     do { payload = Secret(try JSONEncoder().encode(record)) } catch {
-      let failure = AgentFailure(.internal, "\(account.name): its record cannot be written down")
+      let failure = AgentFailure(.internal, "\(account.name): its record cannot be saved")
       Task { self.saveEnded(account, failure) }
       return
     }

@@ -1,9 +1,9 @@
 import AgentWire
 
-/// Telling what changed. What was told last is kept only while somebody is told; the state of now is compared with it,
+/// Sending what changed. What was sent last is kept only while somebody is subscribed; the present state is compared with it,
 /// so it does no harm to look once too often.
 extension CredentialService {
-  /// What is told of an account. The token's end is left out: it is computed anew each time, and may waver by a second.
+  /// What is sent about an account. The token's end is left out: it is computed each time, and may differ by a second.
   struct Told: Equatable {
     var state: AccountSummary.State
     var reason: String?
@@ -23,7 +23,7 @@ extension CredentialService {
     if toldVault == nil { toldVault = status } else { tell(status) }
   }
 
-  /// Tells of `name` if it is not as it was told.
+  /// Sends `name` if it differs from what was sent last.
   func tell(_ name: String) {
     index.note(name)
     guard events.isFollowed else {
@@ -38,7 +38,7 @@ extension CredentialService {
     events.tell(.account(name, state: summary?.state, reason: summary?.reason, expiresAt: summary?.expiresAt))
   }
 
-  /// Asks the vault how it is, and tells a change. One look after the other, so that the last that is told is the latest.
+  /// Asks the vault for its state, and sends a change. One look after the other, so that the last one sent is the latest.
   func tellVault() {
     guard events.isFollowed, let vault = followedVault else { return }
     let before = vaultTelling

@@ -156,16 +156,16 @@ extension CredentialService {
   }
 
   static let fileGone = "its file is gone, and the login is still kept"
-  static func fileGoneHint(_ name: String) -> String {
+  static func fileGoneHint(_ name: String) -> NextStep {
     "put \(name).toml back into accounts.d; or, to end the login: oauthctl logout \(name)"
   }
 
   /// What a person can do about the state.
   private func hint(
     _ state: AccountSummary.State, _ machine: AccountStateMachine, _ definition: AccountDefinition
-  ) -> String? {
+  ) -> NextStep? {
     switch state {
-    case .new, .loginRequired: "oauthctl login \(definition.name)"
+    case .new, .loginRequired: .run("oauthctl login \(definition.name)")
     case .clientRejected: ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
     case .definitionChanged: machine.definitionChangedHint
     case .configInvalid: "mend \(problems.first(about: definition.name)?.file ?? definition.file)"
@@ -178,7 +178,7 @@ extension CredentialService {
 
 extension AccountStateMachine {
   /// The server gives less than it gave at the login; some do so for good once a token with fewer scopes was asked for.
-  var narrowedHint: String? {
+  var narrowedHint: NextStep? {
     guard let grant = record?.grant, let token = record?.token(.standard), !token.scope.isEmpty else { return nil }
     let missing = grant.scope.filter { !token.scope.contains($0) && $0 != AccountDefinition.offlineAccess }
     guard !missing.isEmpty else { return nil }

@@ -2,7 +2,7 @@ import AgentWire
 import Sealing
 
 /// A password that is used once, and where it was given for.
-struct OncePassword: Sendable {
+struct PasswordForOneLogin: Sendable {
   var secret: Secret
   var place: SecretPlace?
 }
@@ -12,7 +12,7 @@ struct LoginContext: Sendable {
   var definition: AccountDefinition
   /// As it was when the secrets were taken out of it.
   var record: AccountRecord?
-  var passwordOnce: OncePassword?
+  var passwordOnce: PasswordForOneLogin?
 
   var clientSecret: Secret? { record?.clientSecret?.secret }
   /// Kept, or given for this once.

@@ -52,7 +52,7 @@ extension CredentialService {
       let failure = unreadable(unread)
       return Choice(
         name: choice.name, matchedHost: choice.matchedHost,
-        doubt: failure.message + (failure.hint.map { "; \($0)" } ?? "") + "; meanwhile \(choice.name) is taken")
+        doubt: failure.message + (failure.hint.map { "; \($0.text)" } ?? "") + "; meanwhile \(choice.name) is taken")
     }
   }
 

@@ -1,3 +1,4 @@
+package import AgentWire
 import HTTPTerms
 import Logging
 import OAuthProtocol
@@ -117,9 +118,10 @@ extension CredentialService {
     wakeSoon(names)
   }
 
-  /// What is wrong beyond accounts, one sentence each.
-  package var conditions: [String] {
-    servers.conditions + clockRemarks(at: time.now())
+  /// What is wrong beyond accounts.
+  package var conditions: [AgentCondition] {
+    servers.conditions.map { AgentCondition(.server, $0) }
+      + clockRemarks(at: time.now()).map { AgentCondition(.clock, $0, hint: .run("timedatectl set-ntp true")) }
   }
 
   /// Of servers that some account has, and not of those whose accounts are gone.

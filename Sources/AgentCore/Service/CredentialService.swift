@@ -45,7 +45,7 @@ package actor CredentialService {
     /// How the requests of the last revocations ended, by what they were for.
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
     /// A password that is used once and never kept.
-    var passwordOnce: OncePassword?
+    var passwordOnce: PasswordForOneLogin?
 
     init(_ name: String, machine: AccountStateMachine, id: RecordID, version: UInt64) {
       self.name = name
@@ -211,7 +211,7 @@ package actor CredentialService {
     }
   }
 
-  /// From now on `serving` is told after each reading of the files, each unlock and each lock.
+  /// From now on `serving` is called after each reading of the files, each unlock and each lock.
   package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) {
     self.serving = serving
     // A caller may have been faster.

@@ -38,7 +38,7 @@ struct ObservedTransport: HTTPTransport {
 }
 
 /// Sends what the service sends. A private authority that is not what it was shows that files have changed: they are read
-/// at once, so that whoever waits is told what differs.
+/// at once, so that whoever waits reads what differs.
 struct CheckedTransport: HTTPTransport {
   let service: CredentialService
 

@@ -34,7 +34,7 @@ package struct ResolvedServer: Sendable {
       certificateAuthorityFile: definition.certificateAuthorityFile,
       certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy,
       tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition),
-      resending: Resending(definition))
+      resending: ResendPolicy(definition))
   }
 }
 
@@ -156,7 +156,7 @@ package struct ServerResolver: Sendable {
 extension AgentFailure {
   /// A request for a person's login that brought no answer.
   static func login(_ failure: HTTPFailure, _ message: String) -> AgentFailure {
-    let authority =
+    let authority: NextStep =
       "check the server's address; if its authority is a private one, name it: --ca FILE, or ca_file in the account's file"
     return switch failure.reason {
     case .authority: AgentFailure(.unavailable, message, hint: "look at the file, then try again: it is read anew")

@@ -18,7 +18,7 @@ package struct Moment: Sendable, Equatable, Codable {
   }
 
   /// Seconds from `earlier` to here: by boot time within one boot, else by wall time, as the server's clock corrects it
-  /// where it was heard in both. Negative when `earlier` is later.
+  /// where both were received. Negative when `earlier` is later.
   package func seconds(since earlier: Moment) -> Double {
     if bootID == earlier.bootID { return bootSeconds - earlier.bootSeconds }
     guard let behindSeconds, let before = earlier.behindSeconds else { return wallSeconds - earlier.wallSeconds }

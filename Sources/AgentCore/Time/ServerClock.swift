@@ -1,4 +1,4 @@
-/// A server's clock as the `Date` of an answer told it (RFC 9110 §6.6.1), held against this machine's boot clock.
+/// A server's clock as the `Date` of an answer says (RFC 9110 §6.6.1), compared with this machine's boot clock.
 package struct ServerClock: Sendable, Equatable {
   /// Smaller differences are of no concern: seconds.
   package static let toleranceSeconds = 300.0
@@ -43,7 +43,7 @@ package struct ServerClock: Sendable, Equatable {
 }
 
 /// Notices that the wall clock moved and the boot clock did not: it was set, or the machine stood still.
-package struct WallWatch: Sendable {
+package struct ClockStepDetector: Sendable {
   /// Smaller steps are those of a clock that is kept right: seconds.
   package static let stepSeconds = 60.0
 

@@ -15,7 +15,7 @@ package final class ReadyTokens: Sendable {
 
   private struct State {
     var entries: [String: Entry] = [:]
-    var wall: WallWatch?
+    var wall: ClockStepDetector?
     /// The accounts whose files name an origin.
     var names: [String: Set<String>] = [:]
     /// Origins of logins whose files nobody can read. Nil: it is not known which these are, or the files are being taken
@@ -103,7 +103,7 @@ package final class ReadyTokens: Sendable {
   package func hasWallMoved(at now: Moment) -> Bool { state.withLock { $0.wall?.hasMoved(at: now) ?? false } }
 
   /// The entries are right by the clocks as they are now.
-  package func trustWall(at now: Moment) { state.withLock { $0.wall = WallWatch(at: now) } }
+  package func trustWall(at now: Moment) { state.withLock { $0.wall = ClockStepDetector(at: now) } }
 
   /// Boot time of the last answer for `account`.
   package func asked(_ account: String) -> Double? { state.withLock { $0.entries[account]?.asked } }

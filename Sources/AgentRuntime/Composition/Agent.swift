@@ -8,7 +8,7 @@ import SystemFacts
 import TokenVault
 import UnixSignals
 
-/// The agent whole: everything is built here, once, and run until the process is told to stop.
+/// The agent whole: everything is built here, once, and run until the process gets the signal to stop.
 struct Agent {
   /// Seconds that a stop waits for token requests under way: an answer that nobody reads loses a login.
   private static let drainSeconds = 60.0
@@ -59,9 +59,9 @@ struct Agent {
     let fetch = FetchProcess(
       helper: HelperProcess.path("oauthd-fetch", beside: executable),
       userAgent: "oauthd/\(ProjectVersion.current)", uid: uid)
-    let owed = OwedAnswers()
-    let pages = IdlePages(owed: owed)
-    let transport = SettlingTransport(
+    let owed = PendingAnswers()
+    let pages = IdleMemoryRelease(owed: owed)
+    let transport = MemoryReleasingTransport(
       inner: ProxiedTransport(inner: fetch, rules: { configuration.current.proxyRules }), pages: pages)
     let ready = ReadyTokens()
     let service = CredentialService(
@@ -130,7 +130,7 @@ struct Agent {
     watchdog?.cancel()
   }
 
-  /// An agent that no caller can reach any more would keep the vault from the next one: it ends as if told to. Under
+  /// An agent that no caller can reach any more would keep the vault from the next one: it ends as after a signal. Under
   /// systemd the socket is systemd's business.
   private func leaveWhenUnreachable(_ place: SocketPlace) -> Task<Void, any Error>? {
     guard started != "systemd" else { return nil }
@@ -151,7 +151,7 @@ struct Agent {
     let location: SocketLocation
     do throws(SocketLocation.Failure) {
       location = try SocketLocation.resolve(variable: { environment[$0] }, uid: uid, status: SocketLocation.fileStatus)
-    } catch { throw AgentStartError(error.message, hint: error.hint) }
+    } catch { throw AgentStartError(error.message, hint: error.hint.line) }
     do { return (try ListeningSocket.open(at: location, uid: uid), location.path) } catch {
       throw AgentStartError("\(error)", hint: nil)
     }

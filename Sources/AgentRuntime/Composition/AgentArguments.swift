@@ -45,7 +45,7 @@ package enum AgentArguments: Equatable {
 
   private static let help = """
     The OAuth credential agent: owns your logins and hands out access tokens. oauthctl or systemd starts it
-    when it is needed. All other settings stand in config.toml.
+    when it is needed. All other settings are in config.toml.
 
     Usage: oauthd [--log-level LEVEL]
 

@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 import Logging
 
@@ -51,7 +52,14 @@ struct AgentLog: Sendable {
   }
 
   /// What is wrong with it, for whoever asks how the agent is.
-  var conditions: [String] { lines.problem.map { ["the log cannot be written: \($0)"] } ?? [] }
+  var conditions: [AgentCondition] {
+    guard let problem = lines.problem else { return [] }
+    return [
+      AgentCondition(
+        .log, "the log cannot be written: \(problem)",
+        hint: "it needs room, and to be yours alone; until then its lines are lost")
+    ]
+  }
 
   /// Why the process ends before it began.
   func tell(_ error: any Error) {

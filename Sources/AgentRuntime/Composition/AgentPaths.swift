@@ -48,7 +48,7 @@ package struct AgentPaths: Sendable, Equatable {
   }
 }
 
-/// No home directory can be told.
+/// Nobody can say where the home directory is.
 package struct AgentPathsError: Error, CustomStringConvertible {
   package var description: String { "the user has no home directory; set HOME" }
 }

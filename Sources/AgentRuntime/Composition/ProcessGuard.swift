@@ -1,3 +1,4 @@
+import AgentWire
 import CLinux
 import Glibc
 
@@ -12,8 +13,8 @@ enum ProcessGuard {
   private static let crashSignals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
 
   /// No core, no tracing by the same user, private files, no death by a broken pipe or a limit, descriptors enough. Returns
-  /// what could not be done, one sentence each.
-  static func harden() -> [String] {
+  /// what could not be done.
+  static func harden() -> [AgentCondition] {
     umask(0o077)
     signal(SIGPIPE, SIG_IGN)
     clinux_survive_limits()
@@ -21,30 +22,35 @@ enum ProcessGuard {
     // A backtrace shows the memory that registers point to, and the program that makes it cannot read ours: it would
     // hang where a crash has to be short.
     for number in crashSignals { signal(number, SIG_DFL) }
-    var degraded: [String] = []
+    var degraded: [AgentCondition] = []
     if clinux_make_undumpable() != 0 {
-      degraded.append("the process could not be made undumpable: core files may hold secrets")
+      degraded.append(
+        AgentCondition(.protection, "the process could not be made undumpable: core files may hold secrets"))
     }
     if !canLockMemory() {
       degraded.append(
-        "keys may reach swap space: less than \(lockedBytes >> 10) KiB may be locked in memory (ulimit -l)")
+        limit("keys may reach swap space: less than \(lockedBytes >> 10) KiB may be locked in memory (ulimit -l)"))
     }
-    let limit = raiseDescriptorLimit()
-    if limit < descriptors / 2 {
-      degraded.append("at most \(limit) files may be open: many callers at once will be turned away")
+    let files = raiseDescriptorLimit()
+    if files < descriptors / 2 {
+      degraded.append(limit("at most \(files) files may be open: many callers at once will be turned away"))
     }
     return degraded + limits()
   }
 
   /// Limits that it was started with and cannot raise, as far as they are too low.
-  private static func limits() -> [String] {
+  private static func limits() -> [AgentCondition] {
     var number: Int32 = 0
-    var sentences: [String] = []
+    var conditions: [AgentCondition] = []
     while case let low = clinux_low_limit(&number), let option = low.option, let counts = low.counts {
-      sentences.append(
-        "it may have no more than \(low.hard) \(String(cString: counts)) (ulimit -H \(String(cString: option)))")
+      conditions.append(
+        limit("it may have no more than \(low.hard) \(String(cString: counts)) (ulimit -H \(String(cString: option)))"))
     }
-    return sentences
+    return conditions
+  }
+
+  private static func limit(_ message: String) -> AgentCondition {
+    AgentCondition(.limit, message, hint: "in a shell, or by a unit, without that limit: oauthctl agent restart")
   }
 
   private static func canLockMemory() -> Bool {

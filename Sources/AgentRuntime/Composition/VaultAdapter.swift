@@ -23,20 +23,29 @@ package struct VaultAdapter: VaultControl {
       return slot.isIntact ? name : name + " (damaged)"
     }
     var (state, reason) = words(status.state)
-    var hint: String?
+    var hint: NextStep?
     if let rollback = status.rollback {
       let failure = AgentFailure(.rolledBack(rollback))
       reason = failure.message
       if case .counterUnreadable = rollback.cause { hint = failure.hint }
     }
-    if reason == nil { reason = status.counterProblem ?? status.letterProblem }
+    if reason == nil, let problem = status.counterProblem {
+      reason = problem
+      hint =
+        status.isCounterMadeAnew
+        ? "nothing, if it was you who took that file away" : "make that file one that you alone can write"
+    } else if reason == nil, let problem = status.letterProblem {
+      reason = problem
+      hint = "make those files yours alone, and readable by you"
+    }
     if case .failed(let error) = status.state, state == .failed || error.isElsewhere { hint = AgentFailure(error).hint }
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
       rollbackFound: status.rollback.map { Int(clamping: $0.found) },
       rollbackExpected: status.rollback.map { Int(clamping: $0.expected) },
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
-      hint: hint)
+      hint: hint, otherSlotOpens: hasDamagedSlot(status.state) ? true : nil,
+      counterMadeAnew: status.isCounterMadeAnew ? true : nil)
   }
 
   package func create(anew: Bool) async throws(AgentFailure) -> String? {
@@ -144,9 +153,9 @@ package struct VaultAdapter: VaultControl {
 
   /// The same errors in words about a copy: what mends the vault does nothing for it.
   private static func failure(ofCopy error: VaultError) -> AgentFailure {
-    let other = "check it with its passphrase or its recovery code"
+    let other: NextStep = "check it with its passphrase or its recovery code"
     switch error {
-    case .damaged(let what):
+    case .damaged(_, let what):
       return AgentFailure(
         .vaultDamaged, "the copy is damaged: \(what)",
         hint: "use another")
@@ -165,7 +174,8 @@ package struct VaultAdapter: VaultControl {
       return AgentFailure(.vaultLocked, "that is not the recovery code of the copy", hint: other)
     case .noSuchSlot(let kind): return AgentFailure(.badRequest, "the copy has no \(kind.words)", hint: other)
     // These are about this machine.
-    case .inUse, .absent, .gone, .locked, .unsafePermissions, .closedToOwner, .networkFileSystem, .storageFailed,
+    case .inUse, .absent, .gone, .locked, .unsafePermissions, .openToOthers, .closedToOwner, .networkFileSystem,
+      .storageFailed,
       .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged, .unusablePassphrase, .slotNeeded, .alreadyExists,
       .staleVersion, .tooManyUnlocks, .tooManyTries:
       return AgentFailure(error)
@@ -178,6 +188,10 @@ package struct VaultAdapter: VaultControl {
     VaultSlotsAnswer.Slot(
       number: Int(slot.number), kind: slot.kind.map { VaultSlotKind($0) }, intact: slot.isIntact,
       passes: slot.passes > 0 ? Int(slot.passes) : nil, memoryKiB: slot.memoryKiB > 0 ? Int(slot.memoryKiB) : nil)
+  }
+
+  private static func hasDamagedSlot(_ state: VaultStatus.State) -> Bool {
+    if case .failed(.damaged(.slot, _)) = state { true } else { false }
   }
 
   private static func isGone(_ state: VaultStatus.State) -> Bool {

@@ -70,6 +70,8 @@ package actor VaultStatusReader {
     var answer = last
     answer.reason = "it is busy, or its disk does not answer: \(last.path)"
     answer.hint = nil
+    answer.hintKind = nil
+    answer.counterMadeAnew = nil
     return answer
   }
 }

@@ -1,17 +1,17 @@
 /// How much configuration is read. Beyond a limit a file, or the rest of the folder, is refused with a problem that says
 /// so, and what was read of it before still holds.
 package enum ConfigurationLimits {
-  /// Largest file: 64 KiB.
+  /// Largest file: 64 KiB. An account file has some hundred bytes.
   package static let fileBytes = 64 << 10
-  /// All account files together: 32 MiB.
+  /// All account files together: 32 MiB, which is 3 KiB for each of the most accounts.
   package static let folderBytes = 32 << 20
-  /// Most accounts.
+  /// Most accounts: so many are tried in the tests, and a person has some tens.
   package static let accounts = 10_000
-  /// Names in the folder that are looked at, whatever they are.
+  /// Names in the folder that are looked at, whatever they are: ten times the accounts, since other files may be there.
   static let names = 100_000
-  /// Largest certificate authority file: 4 MiB.
+  /// Largest certificate authority file: 4 MiB. The whole bundle of a system has about 200 KiB.
   static let certificateBytes = 4 << 20
-  /// All certificate authority files of one reading: 64 MiB.
+  /// All certificate authority files of one reading: 64 MiB, since they are in memory together.
   static let certificatesBytes = 64 << 20
 
   // What a text may hold before a parser sees it; an account needs about a hundred keys, and a table of strings.
@@ -21,8 +21,8 @@ package enum ConfigurationLimits {
   static let nesting = 8
   static let values = 4_096
 
-  /// Problems that are told of one file.
+  /// Problems of one file that are named: whoever corrects ten sees the others with the next reading.
   static let problemsPerFile = 10
-  /// Problems that are kept of all files; past them, one of each file.
+  /// Problems of all files that are kept: 1,000 take some hundred KiB of memory. Past them, one of each file.
   static let problems = 1_000
 }

@@ -54,7 +54,7 @@ package final class ConfigurationWatch: Sendable {
     /// The folders are looked at anew on another thread: on a network that hangs it would keep everybody waiting.
     private var isArming = false
     private var mustArm = false
-    /// When what was not told yet began to change.
+    /// When what was not reported yet began to change.
     private var since: LoopTime?
 
     init(watch: ConfigurationWatch, loop: ServingLoop, queue: EventQueue, changed: @escaping @Sendable () -> Void) {

@@ -31,7 +31,7 @@ package final class FileConfiguration: ConfigurationSource {
     }
   }
 
-  /// `uid` owns the files, beside root. `settled` is told the settings that hold, at each reading.
+  /// `uid` owns the files, beside root. `settled` gets the settings that hold, at each reading.
   package init(
     folder: ConfigurationFolder, uid: UInt32, settled: @escaping @Sendable (AgentSettings) -> Void = { _ in }
   ) {
@@ -75,7 +75,7 @@ package final class FileConfiguration: ConfigurationSource {
 
   // MARK: Reading here
 
-  /// Reads `config.toml`. Without the file everything has its default; what is wrong has its default too, and is told.
+  /// Reads `config.toml`. Without the file everything has its default; what is wrong has its default too, and is reported.
   package func settings() -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
     let file = folder.settingsFile
     do {

@@ -38,7 +38,7 @@ struct FetchConversation: Sendable {
       if !state.written { close(pipes.requestWrite) }
       close(pipes.answerRead)
     }
-    var patience = Patience(milliseconds: limitMilliseconds, .agent, at: BootClock.milliseconds())
+    var patience = ExchangeTimeout(milliseconds: limitMilliseconds, .agent, at: BootClock.milliseconds())
     while true {
       var polled = [
         pollfd(fd: pipes.answerRead, events: Int16(POLLIN), revents: 0),

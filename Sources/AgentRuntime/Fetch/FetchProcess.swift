@@ -99,7 +99,8 @@ package final class FetchProcess: HTTPTransport {
       kill()
       let end = HelperProcess.reap(process)
       // Ours says why before it ends, and only a signal keeps it from that.
-      let isOurs = sent || end.hasPrefix("signal")
+      let wasKilled = if case .killed = end { true } else { false }
+      let isOurs = sent || wasKilled
       let failure = HTTPFailure(
         isOurs ? .helper : .installation, plainText("\(helper) ended without an answer (\(end))"))
       tell(sent ? .sentNoAnswer(failure) : .notSent(failure))

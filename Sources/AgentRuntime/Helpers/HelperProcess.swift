@@ -15,12 +15,27 @@ package enum HelperProcess {
 
   /// How a process ended (wait(2)), once it has: the low seven bits are a signal, or 0 and the exit status stands above
   /// them. Blocks.
-  static func reap(_ process: pid_t) -> String {
+  static func reap(_ process: pid_t) -> End {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 {
-      guard errno == EINTR else { return "status unknown" }
+      guard errno == EINTR else { return .unknown }
     }
-    return status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
+    return status & 0x7F == 0 ? .exited(status: status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
+  }
+
+  /// How a process ended.
+  enum End: CustomStringConvertible {
+    case exited(status: Int32)
+    case killed(signal: Int32)
+    case unknown
+
+    var description: String {
+      switch self {
+      case .exited(let status): "status \(status)"
+      case .killed(let signal): "signal \(signal)"
+      case .unknown: "status unknown"
+      }
+    }
   }
 
   /// Returns when `process` has ended; it is still to be reaped, so that nobody gets its number. Blocks.

@@ -9,7 +9,7 @@ import Synchronization
 final class LogFile: LogSink {
   static let name = "oauthd.log"
   static let olderName = "oauthd.log.1"
-  /// Of each of the two.
+  /// Of each of the two: 1 MiB are some ten thousand lines.
   static let greatestBytes = 1 << 20
 
   private struct Failure: Error { var reason: String }

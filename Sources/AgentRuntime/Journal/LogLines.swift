@@ -12,8 +12,9 @@ protocol LogSink: Sendable {
 /// written by a thread of their own, which is there while there are lines, since whoever logs may be the thread that
 /// serves everybody. What finds no room in the queue, or in the sink, is lost; how many lines were is told with the next.
 final class LogLines: Sendable {
-  /// Bytes of lines that wait.
+  /// Bytes of lines that wait: some hundred lines, while a disk hangs for a moment.
   static let queueBytes = 64 << 10
+  /// A message has 2,048 characters at most (`LineOutput`), some of several bytes.
   static let greatestLine = 4_096
 
   private struct Line {

@@ -19,7 +19,7 @@ final class CallerConnection: DescriptorHandler {
   var tokensAwaited = 0
   /// Those that wait in the table's block, behind the untaken ones.
   var answersInRound = 0
-  var untaken = UntakenAnswers()
+  var untaken = UnreadAnswers()
   /// Answers that are written when there is room for them.
   var parked: [TokenReply] = []
   /// The next request, while all connections together leave no room for it. Nothing behind it is looked at.
@@ -109,7 +109,7 @@ final class CallerConnection: DescriptorHandler {
     isFinishing = true
     framer.wipe()
     held = nil
-    untaken = UntakenAnswers()
+    untaken = UnreadAnswers()
     parked = []
     for search in searches.values { search.cancel() }
     searches = [:]
@@ -159,7 +159,7 @@ final class CallerConnection: DescriptorHandler {
   // MARK: Reading
 
   /// One read a turn: what is held in memory beyond the limits stays small, and nobody is served twice in a row. What is
-  /// left is told in the next turn.
+  /// left is reported in the next turn.
   private func readOnce() {
     table.withInput { input in
       let count = recv(descriptor, input.baseAddress, input.count, Int32(MSG_DONTWAIT))

@@ -1,6 +1,6 @@
 import AgentCore
 
-/// What connections hold together, and who is dropped when it is too much. ``HeldBytes`` has the rules.
+/// What connections hold together, and who is dropped when it is too much. ``BufferBudget`` has the rules.
 extension ConnectionTable {
   static let clearInterval = LoopSpan.milliseconds(50)
 

@@ -10,10 +10,10 @@ final class ConnectionTable {
   /// Turns `queue`.
   let loop: ServingLoop
   let limits: ListenerLimits
-  let roundAnswers = RoundAnswers()
+  let roundAnswers = AnswerBatch()
   let shares: RequestShares
-  let owed: OwedAnswers
-  var bytes: HeldBytes
+  let owed: PendingAnswers
+  var bytes: BufferBudget
   private(set) var isQuiescing = false
   private(set) var connections: [UInt64: CallerConnection] = [:]
   /// When each is to be looked after: an entry is dead unless its connection says the same.
@@ -37,7 +37,7 @@ final class ConnectionTable {
 
   /// `crowdLeft` is called when many connections were open and half of them are not any more.
   init(
-    queue: EventQueue, loop: ServingLoop, limits: ListenerLimits, owed: OwedAnswers = OwedAnswers(),
+    queue: EventQueue, loop: ServingLoop, limits: ListenerLimits, owed: PendingAnswers = PendingAnswers(),
     crowdLeft: @escaping () -> Void = {}
   ) {
     self.queue = queue
@@ -46,7 +46,7 @@ final class ConnectionTable {
     self.owed = owed
     self.crowdLeft = crowdLeft
     shares = RequestShares(limits)
-    bytes = HeldBytes(share: limits.ownBytes, limit: limits.sharedBytes)
+    bytes = BufferBudget(share: limits.ownBytes, limit: limits.sharedBytes)
     input = .allocate(byteCount: limits.ownBytes, alignment: 64)
   }
 

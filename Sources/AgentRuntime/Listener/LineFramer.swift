@@ -7,7 +7,7 @@ struct LineFramer {
     case line([UInt8])
     /// No whole line is there.
     case incomplete
-    /// The line is longer than the limit. Nothing after it can be told apart.
+    /// The line is longer than the limit. Where the next line begins is not known.
     case tooLong
   }
 

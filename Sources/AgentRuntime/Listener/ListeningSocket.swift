@@ -85,7 +85,7 @@ package struct ListeningSocket: Sendable {
       throw .failed(call: "lstat", path: directory, errno: errno)
     }
     if let reason = location.problem(ofDirectory: found, uid: uid) {
-      throw .unsafeDirectory(path: directory, reason: reason)
+      throw .unsafeDirectory(path: directory, reason: "\(reason)")
     }
   }
 

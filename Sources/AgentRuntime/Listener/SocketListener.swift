@@ -56,7 +56,7 @@ package final class SocketListener: Sendable {
   /// Throws ``ListenerError``.
   package static func start(
     _ socket: ListeningSocket, name: String, uid: UInt32, responder: any LineResponder, on loop: ServingLoop,
-    limits: ListenerLimits = ListenerLimits(), logger: Logger, owed: OwedAnswers = OwedAnswers(),
+    limits: ListenerLimits = ListenerLimits(), logger: Logger, owed: PendingAnswers = PendingAnswers(),
     crowdLeft: @escaping @Sendable () -> Void = {},
     peer: @escaping @Sendable (Int32) -> PeerIdentity? = PeerIdentity.of
   ) async throws(ListenerError) -> SocketListener {

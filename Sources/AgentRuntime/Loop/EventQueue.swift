@@ -83,7 +83,7 @@ package final class EventQueue {
     return true
   }
 
-  /// Waits for something else, or for the same again: what it is ready for now is told in the next turn.
+  /// Waits for something else, or for the same again: what it is ready for now is reported in the next turn.
   func change(_ descriptor: Int32, to interest: Interest) { _ = control(EPOLL_CTL_MOD, descriptor, interest) }
 
   /// Forgets the descriptor and closes it. `isShared`: another process has the open file too, which would keep its place in

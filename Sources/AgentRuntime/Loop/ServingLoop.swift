@@ -12,7 +12,7 @@ package final class ServingLoop: Sendable {
 
   private struct Inbox {
     var work: [Work] = []
-    /// The thread has been told that there is some.
+    /// The thread has been woken for it.
     var isTold = false
   }
 

@@ -1,3 +1,4 @@
+import AgentWire
 package import AgentCore
 package import FetchWire
 import Glibc
@@ -48,7 +49,7 @@ package struct HelperRedirectReceiver: RedirectReceiver {
     }
     let tools = RedirectSession.Tools(
       helper: helper, limits: limits, socket: socket, closeGrace: closeGrace,
-      door: RedirectDoor.Place(
+      acceptor: RedirectAcceptor.Place(
         server: socket.end, uid: uid, owners: owners, limit: limits.lookups, loop: loop, logger: logger),
       onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
@@ -57,7 +58,7 @@ package struct HelperRedirectReceiver: RedirectReceiver {
     }
     if let problem {
       throw RedirectListenerError(
-        problem, hint: "oauthctl doctor   # it tells what is wrong; --device needs no browser here")
+        problem, hint: .run("oauthctl doctor   # it tells what is wrong; --device needs no browser here"))
     }
     return HelperRedirectListener(loop: loop, session: session, port: Int(socket.end.port))
   }

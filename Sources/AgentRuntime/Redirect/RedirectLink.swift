@@ -4,7 +4,7 @@ import Glibc
 
 /// The agent's end of the conversation with one `oauthd-redirect`, from its start to its end. Used on its loop only.
 final class RedirectLink: DescriptorHandler {
-  /// What is told about the process.
+  /// What is said about the process.
   enum Event {
     case report(RedirectReport)
     /// It has ended, and why; nothing comes after.

@@ -12,7 +12,7 @@ final class RedirectSession {
     let socket: LoopbackSocket
     /// Time that closing waits for the browser to fetch the landing page.
     let closeGrace: LoopSpan
-    let door: RedirectDoor.Place
+    let acceptor: RedirectAcceptor.Place
     let onHit: @Sendable (RedirectHit) async -> RedirectPage
   }
 
@@ -25,9 +25,9 @@ final class RedirectSession {
   private let tools: Tools
   private let queue: EventQueue
   private let rules: RedirectRules
-  private var logger: Logger { tools.door.logger }
+  private var logger: Logger { tools.acceptor.logger }
   private var link: RedirectLink?
-  private var door: RedirectDoor?
+  private var acceptor: RedirectAcceptor?
   /// Told once whether browsers are served, or why not.
   private var started: ((String?) -> Void)?
   private var startsLeft = RedirectSession.restarts
@@ -55,20 +55,21 @@ final class RedirectSession {
 
   // MARK: The process
 
-  /// `started` is told nil once browsers are served, else why they are not; then the socket is closed.
+  /// `started` gets nil once browsers are served, else the reason why they are not; then the socket is closed.
   func start(_ started: @escaping (String?) -> Void) {
     self.started = started
     startProcess()
   }
 
   private func startProcess() {
-    // Its door and its connections' numbers are its own. It keeps this session until it has ended.
+    // Its acceptor and its connections' numbers are its own. It keeps this session until it has ended.
     let link = RedirectLink(
-      helper: tools.helper, listener: tools.socket.descriptor, limits: tools.limits, loop: tools.door.loop,
+      helper: tools.helper, listener: tools.socket.descriptor, limits: tools.limits, loop: tools.acceptor.loop,
       queue: queue
     ) { self.handle($0) }
     self.link = link
-    door = RedirectDoor(tools.door, queue: queue) { [weak link] in link?.send($1 ? .admit($0) : .refuse($0)) }
+    acceptor = RedirectAcceptor(tools.acceptor, queue: queue) { [weak link] in link?.send($1 ? .admit($0) : .refuse($0))
+    }
     setTimer(Self.startTime) { link.kill("oauthd-redirect was not ready in time") }
   }
 
@@ -86,7 +87,7 @@ final class RedirectSession {
       if closed.isEmpty { setTimer(nil) }
       tellStarted(nil)
     case .arrived(let connection, let address, let port):
-      door?.ask(connection, from: SocketEnd(host: address, port: Int(port)))
+      acceptor?.ask(connection, from: SocketEnd(host: address, port: Int(port)))
     case .request(let connection, let request): receive(connection, request)
     case .unreadable(let connection, let problem):
       owed.insert(connection)
@@ -101,7 +102,7 @@ final class RedirectSession {
 
   /// A process that ends during the login is started once more; then the browser's address is to be pasted.
   private func processEnded(_ reason: String) {
-    (link, door) = (nil, nil)
+    (link, acceptor) = (nil, nil)
     (owed, waiting) = ([], [])
     setTimer(nil)
     guard closed.isEmpty else {
@@ -115,7 +116,7 @@ final class RedirectSession {
       stopListening()
       if started == nil {
         logger.error(
-          "no browser is served any more: paste the address that it shows after the login",
+          "no browser is served any more: after the login, paste the address that it shows",
           metadata: ["event": "redirect_ended", "reason": "\(reason)"])
       }
       tellStarted(reason)
@@ -180,7 +181,7 @@ final class RedirectSession {
     }
     isJudging = true
     let bound = LoopBound((self, link), queue)
-    let (loop, onHit) = (tools.door.loop, tools.onHit)
+    let (loop, onHit) = (tools.acceptor.loop, tools.onHit)
     Task {
       let page = await onHit(hit)
       loop.execute {
@@ -205,7 +206,7 @@ final class RedirectSession {
   // MARK: Closing
 
   /// Closes when nothing is left to tell the browser: answers are given, and the landing page is fetched if the browser
-  /// was sent there. `closed` is told when nobody can connect any more.
+  /// was sent there. `closed` is called when nobody can connect any more.
   func close(_ closed: @escaping () -> Void) {
     guard !isClosed else { return closed() }
     self.closed.append(closed)

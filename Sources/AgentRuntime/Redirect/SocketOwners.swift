@@ -5,7 +5,7 @@ import Glibc
 struct SocketOwners: Sendable {
   enum Owner: Sendable, Equatable {
     case user(UInt32)
-    /// Why it cannot be told.
+    /// Why nobody can say.
     case unknown(String)
   }
 

@@ -3,7 +3,7 @@ import Glibc
 /// A socket that the process which started us left open (sd_listen_fds(3)).
 package struct InheritedSocket: Sendable, Equatable {
   package var descriptor: Int32
-  /// The unit's `FileDescriptorName`, `unknown` where none is told.
+  /// The unit's `FileDescriptorName`, `unknown` where there is none.
   package var name: String
 
   package init(descriptor: Int32, name: String) {

@@ -119,7 +119,7 @@ package struct RequestLine: Sendable {
     }
   }
 
-  private static func refused(_ id: RequestID?, _ message: String, _ hint: String? = nil) -> RefusedLine {
+  private static func refused(_ id: RequestID?, _ message: String, _ hint: NextStep? = nil) -> RefusedLine {
     RefusedLine(id: id, failure: AgentFailure(.badRequest, message, hint: hint))
   }
 

@@ -120,7 +120,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   /// Unix time the access token ends, nil if unknown or none.
   package var expiresAt: Int?
   package var expiresInSeconds: Int?
-  /// Unix time the login ends as told by the server (refresh token life), nil if not told.
+  /// Unix time the login ends, as the server said (refresh token life); nil if it did not say.
   package var loginExpiresAt: Int?
   package var renewable: Bool
   /// Milliseconds until the next attempt, when retrying.
@@ -128,6 +128,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var gitUsername: String?
   /// One line: what a person can do about it.
   package var hint: String?
+  /// `command` where `hint` is one.
+  package var hintKind: String?
   /// The file with the authority of the account's server; nil: the system's.
   package var certificateAuthorityFile: String?
   /// With `config_invalid`: its file is not there any more. Nil: it is.
@@ -140,7 +142,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
     clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
-    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: String? = nil,
+    renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: NextStep? = nil,
     certificateAuthorityFile: String? = nil, fileGone: Bool? = nil, isDefault: Bool? = nil, paths: [String]? = nil
   ) {
     self.account = account
@@ -159,7 +161,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     self.renewable = renewable
     self.retryAfterMilliseconds = retryAfterMilliseconds
     self.gitUsername = gitUsername
-    self.hint = hint
+    self.hint = hint?.text
+    hintKind = hint?.kind
     self.certificateAuthorityFile = certificateAuthorityFile
     self.fileGone = fileGone
     self.isDefault = isDefault
@@ -178,6 +181,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case gitUsername = "git_username"
     case certificateAuthorityFile = "ca_file"
     case fileGone = "file_gone"
+    case hintKind = "hint_kind"
   }
 }
 
@@ -252,46 +256,5 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource
     case loggedInAt = "logged_in_at"
     case refreshedAt = "refreshed_at"
-  }
-}
-
-/// `account.forget`: deletes what the vault holds for an account, without telling the server. What a logout before still
-/// has to tell stays.
-package struct AccountForget: RequestParameters, Equatable {
-  package typealias Answer = AccountForgetAnswer
-  package static let method = Method.accountForget
-
-  package var account: String
-  /// Only tells what is there.
-  package var dryRun: Bool?
-  /// The login that a person was shown, as the answer to `dryRun` names it; empty: there was none. Another one is not
-  /// deleted.
-  package var login: String?
-
-  package init(account: String, dryRun: Bool? = nil, login: String? = nil) {
-    self.account = account
-    self.dryRun = dryRun
-    self.login = login
-  }
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account, login
-    case dryRun = "dry_run"
-  }
-}
-
-package struct AccountForgetAnswer: Codable, Sendable, Equatable {
-  /// With `dry_run`: names the login that is there; nil: there is none.
-  package var login: String?
-  /// With `dry_run`: where that login is.
-  package var host: String?
-  /// Tokens of an earlier login that its server has still to be told of; nil: none.
-  package var revocations: Int?
-
-  package init(login: String? = nil, host: String? = nil, revocations: Int? = nil) {
-    self.login = login
-    self.host = host
-    self.revocations = revocations
   }
 }

@@ -55,6 +55,8 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
   package var vault: VaultStatusAnswer
   /// Conditions that make the agent worse than it should be, one line each.
   package var degraded: [String]
+  /// The same conditions, each with its kind and what helps. Nil: of an older agent.
+  package var conditions: [AgentCondition]?
   /// Files that could not be used: the first problems.
   package var problems: [ConfigurationProblem]
   /// How many more there are; nil: none.
@@ -69,7 +71,8 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
 
   package init(
     pid: Int, agentVersion: String, started: String, startedAt: Int, vault: VaultStatusAnswer, degraded: [String],
-    problems: [ConfigurationProblem], problemsLeftOut: Int? = nil, counts: [String: Int], accounts: [AccountSummary],
+    conditions: [AgentCondition]? = nil, problems: [ConfigurationProblem], problemsLeftOut: Int? = nil,
+    counts: [String: Int], accounts: [AccountSummary],
     next: String?, folders: [String: String]? = nil, log: String? = nil
   ) {
     self.pid = pid
@@ -78,6 +81,7 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
     self.startedAt = startedAt
     self.vault = vault
     self.degraded = degraded
+    self.conditions = conditions
     self.problems = problems
     self.problemsLeftOut = problemsLeftOut
     self.counts = counts
@@ -92,7 +96,7 @@ package struct AgentStatusAnswer: Codable, Sendable, Equatable {
     case agentVersion = "agent_version"
     case started
     case startedAt = "started_at"
-    case vault, degraded, problems
+    case vault, degraded, conditions, problems
     case problemsLeftOut = "problems_left_out"
     case counts, accounts, next
   }

@@ -1,4 +1,4 @@
-/// `events.subscribe`: from its answer on, this connection is told what changes. What is as it was is not told: ask
+/// `events.subscribe`: from its answer on, this connection gets what changes. The state before that is not sent: ask
 /// `agent.status` after it.
 package struct EventsSubscribe: RequestParameters, Equatable {
   package typealias Answer = EmptyResult
@@ -12,7 +12,7 @@ package struct EventsSubscribe: RequestParameters, Equatable {
   package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
-/// What a subscribed connection is told, each a notification (JSON-RPC 2.0 §4.1). None holds a secret.
+/// What a subscribed connection gets, each a notification (JSON-RPC 2.0 §4.1). None holds a secret.
 package enum AgentEvent: Sendable, Equatable {
   /// `expiresAt` is Unix time. Without a state the account is gone.
   case account(String, state: AccountSummary.State?, reason: String? = nil, expiresAt: Int? = nil)
@@ -20,7 +20,7 @@ package enum AgentEvent: Sendable, Equatable {
   case vault(VaultStatusAnswer.State, reason: String? = nil)
   /// How many problems the configuration files have.
   case problems(Int)
-  /// How many events were not told, because this connection was too slow.
+  /// How many events were lost, because this connection was too slow.
   case lost(Int)
 
   /// The whole line, line feed included.

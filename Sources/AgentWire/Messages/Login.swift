@@ -116,7 +116,7 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   package enum State: String, Codable, Sendable { case pending, complete }
   package var state: State
   package var account: String
-  /// Seconds the new access token lives, nil where not told.
+  /// Seconds the new access token lives; nil where the server did not say.
   package var expiresInSeconds: Int?
   /// Whether the agent can get the next token by itself.
   package var renewable: Bool?

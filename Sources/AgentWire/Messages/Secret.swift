@@ -69,7 +69,7 @@ package struct LogoutAnswer: Codable, Sendable, Equatable {
     case revoked
     /// The server names no revocation endpoint.
     case unsupported
-    /// It could not be told now; the agent keeps the token sealed and tries again.
+    /// The server could not be told now; the agent keeps the token sealed and tries again.
     case pending
     /// The server refused; `reason` says how.
     case refused

@@ -70,7 +70,7 @@ package struct ClientRegisterAnswer: Codable, Sendable, Equatable {
   package var clientID: String
   /// For `secret.set`; some servers give one although none was asked for.
   package var clientSecret: String?
-  /// `none`, `client_secret_basic` or `client_secret_post`; nil: not told.
+  /// `none`, `client_secret_basic` or `client_secret_post`; nil: the server did not say.
   package var clientAuthentication: String?
 
   package init(clientID: String, clientSecret: String? = nil, clientAuthentication: String? = nil) {

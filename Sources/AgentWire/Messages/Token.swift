@@ -73,7 +73,7 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
   package var accessToken: String
   /// As to be written before the token in `Authorization` (RFC 6750): `Bearer`.
   package var tokenType: String
-  /// Unix time, or nil where the server never told a life.
+  /// Unix time, or nil where the server never named a life.
   package var expiresAt: Int?
   package var expiresInSeconds: Int?
   package var scope: [String]

@@ -40,11 +40,17 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   package var gone: Bool?
   /// With `failed`, one line: what to do about it.
   package var hint: String?
+  /// `command` where `hint` is one.
+  package var hintKind: String?
+  /// With `damaged`, whether it is a key slot that is: another one opens the vault, and mends this one. Nil: no.
+  package var otherSlotOpens: Bool?
+  /// Whether the commit counter was missing and has been made anew. Nil: no.
+  package var counterMadeAnew: Bool?
 
   package init(
     state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil,
     rollbackFound: Int? = nil, rollbackExpected: Int? = nil, recoveryCodeUntold: Bool? = nil, gone: Bool? = nil,
-    hint: String? = nil
+    hint: NextStep? = nil, otherSlotOpens: Bool? = nil, counterMadeAnew: Bool? = nil
   ) {
     self.state = state
     self.slots = slots
@@ -55,7 +61,10 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     self.rollbackExpected = rollbackExpected
     self.recoveryCodeUntold = recoveryCodeUntold
     self.gone = gone
-    self.hint = hint
+    self.hint = hint?.text
+    hintKind = hint?.kind
+    self.otherSlotOpens = otherSlotOpens
+    self.counterMadeAnew = counterMadeAnew
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -64,6 +73,9 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     case rollbackFound = "rollback_found"
     case rollbackExpected = "rollback_expected"
     case recoveryCodeUntold = "recovery_code_untold"
+    case hintKind = "hint_kind"
+    case otherSlotOpens = "other_slot_opens"
+    case counterMadeAnew = "counter_made_anew"
   }
 }
 
@@ -151,7 +163,7 @@ package struct VaultAcceptRollback: RequestParameters, Equatable {
   package typealias Answer = VaultStatusAnswer
   package static let method = Method.vaultAcceptRollback
 
-  /// As `vault.status` told them: another rollback than this is not accepted. Nil: whatever is found.
+  /// As `vault.status` answered: another rollback than this is not accepted. Nil: whatever is found.
   package var found: Int?
   package var expected: Int?
 

@@ -1,6 +1,6 @@
 /// A request of git's smart HTTP protocol (gitprotocol-http): nothing but its three paths below one repository.
 package struct GitRequest: Sendable, Equatable {
-  /// `/app.git/info/refs`: what `git http-backend` is told as PATH_INFO.
+  /// `/app.git/info/refs`: what `git http-backend` gets as PATH_INFO.
   package var pathInfo: String
   package var query: String
 

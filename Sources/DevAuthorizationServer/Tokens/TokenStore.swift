@@ -1,4 +1,4 @@
-/// All state that a login leaves behind. Pure: every call is told the time.
+/// All state that a login leaves behind. Pure: every call gets the time.
 struct TokenStore {
   /// Most entries of each kind; beyond it the server asks to come back later.
   static let limit = 20_000

@@ -2,19 +2,20 @@
 package struct RedirectLimits: Equatable, Sendable {
   /// Version of what is said. The helper may have been replaced by an upgrade while an older agent runs.
   static let version: UInt8 = 1
-  /// Longest name of a method.
+  /// Longest name of a method; the longest registered one has 17 bytes.
   static let methodBytes = 32
   /// `Host` fields of one request that are passed on: more than one is one too many.
   static let hosts = 2
-  /// An address in words, as `127.0.0.1` or `::1`.
+  /// An address in words, as `127.0.0.1` or `::1`: the longest of IPv6 (INET6_ADDRSTRLEN).
   static let addressBytes = 45
 
   /// Longest request, its head and whatever follows, in bytes.
   package var requestBytes = 16 << 10
+  /// A browser opens six to one host.
   package var connections = 16
   /// Connections that wait until the agent knows whose they are. As many may wait to be accepted.
   package var lookups = 128
-  /// Time to send the request's head.
+  /// Time to send the request's head. A browser on the same machine needs milliseconds.
   package var requestMilliseconds = 10_000
   /// Time to take the answer.
   package var answerMilliseconds = 10_000

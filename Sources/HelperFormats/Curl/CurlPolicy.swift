@@ -9,11 +9,15 @@ package struct CurlPolicy: Sendable {
 
   package struct Refusal: Error, Equatable {
     package var why: String
+    /// A command that helps.
     package var run: String?
+    /// What helps, in words.
+    package var advice: String?
 
-    init(_ why: String, run: String? = nil) {
+    init(_ why: String, run: String? = nil, advice: String? = nil) {
       self.why = why
       self.run = run
+      self.advice = advice
     }
   }
 
@@ -46,17 +50,17 @@ package struct CurlPolicy: Sendable {
     if Self.staysOnThisMachine(urls, arguments), let moving {
       throw Refusal(
         "--\(moving) could lead the token off this machine, where nothing checks who gets it",
-        run: "leave --\(moving) out")
+        advice: "leave --\(moving) out")
     }
     guard Set(urls.map(\.origin.scheme)).count <= 1 else {
       throw Refusal(
-        "the URLs of one call are all http or all https", run: "call oauthctl curl once for http and once for https")
+        "the URLs of one call are all http or all https", advice: "call oauthctl curl once for http and once for https")
     }
     if anyHost { return }
     if arguments.isOn("insecure"), !urls.allSatisfy(\.origin.isLoopback) {
       throw Refusal(
         "--insecure gives the token to whoever answers for the host",
-        run: "name the authority with --cacert FILE instead, or oauthctl curl --any-host NAME …")
+        advice: "name the authority with --cacert FILE instead, or oauthctl curl --any-host NAME …")
     }
     if let trust = arguments.first(of: CurlOptionEffects.chooseTrust), let moving, moving != "interface" {
       throw Refusal(
@@ -74,15 +78,15 @@ package struct CurlPolicy: Sendable {
       case .plainText(let host):
         throw Refusal(
           "http://\(host) would carry the token readable; plain http is for this machine only",
-          run: "write https:// in the URL")
+          advice: "write https:// in the URL")
       case .userInfo:
         throw Refusal(
           "a user name or password in the URL and a token contradict each other",
-          run: "leave them out of the URL")
+          advice: "leave them out of the URL")
       case .host(let host):
         throw Refusal(
           "cannot tell for sure which host \"\(host)\" is, so it gets no token",
-          run: "write a plain host name (no patterns, no %, no blanks; IDN as xn--…)")
+          advice: "write a plain host name (no patterns, no %, no blanks; IDN as xn--…)")
       }
     }
   }
@@ -100,19 +104,19 @@ package struct CurlPolicy: Sendable {
     switch name {
     case "user", "oauth2-bearer", "aws-sigv4":
       throw Refusal(
-        "--\(name) gives other credentials than the account's", run: "leave --\(name) out, or call curl itself")
+        "--\(name) gives other credentials than the account's", advice: "leave --\(name) out, or call curl itself")
     case "header": try check(header: option.value ?? "", isExpanded: isExpanded)
     case "location-trusted":
       throw Refusal(
         "--location-trusted would give the token to every host the server redirects to",
-        run: "use --location instead")
+        advice: "use --location instead")
     case "next":
-      throw Refusal("--next begins a request without the token", run: "call oauthctl curl once for each request")
+      throw Refusal("--next begins a request without the token", advice: "call oauthctl curl once for each request")
     case "proto", "proto-redir":
       guard Self.leavesOnlyHTTPS(option.value ?? "") else {
         throw Refusal(
           "--\(name) would allow more than https, and a token goes over https only",
-          run: "use --\(name) =https")
+          advice: "use --\(name) =https")
       }
     case "proto-default" where option.value != "https":
       throw Refusal("--\(name) may only say https here: a token goes over https only")
@@ -133,7 +137,7 @@ package struct CurlPolicy: Sendable {
         run: "oauthctl curl --any-host NAME …   # if you know what is in it")
     default:
       if isExpanded, !isFreeText, !anyHost {
-        throw Refusal("--expand-\(name) hides from this check what it says", run: "use --\(name)")
+        throw Refusal("--expand-\(name) hides from this check what it says", advice: "use --\(name)")
       }
     }
   }
@@ -141,26 +145,26 @@ package struct CurlPolicy: Sendable {
   /// Standard error is where people expect what curl shows of a request. A file keeps the token, and standard output is
   /// what a script reads.
   private func check(shownBy name: String, in place: String?) throws(Refusal) {
-    let run = name == "stderr" ? "leave --stderr out" : "use --\(name) %, which is standard error"
+    let advice = name == "stderr" ? "leave --stderr out" : "use --\(name) %, which is standard error"
     guard place == "-" else {
-      throw Refusal("--\(name) would write the token that curl shows into a file", run: run)
+      throw Refusal("--\(name) would write the token that curl shows into a file", advice: advice)
     }
     if anyHost || outputIsTerminal { return }
-    throw Refusal("--\(name) - would give the token that curl shows to whatever reads standard output", run: run)
+    throw Refusal("--\(name) - would give the token that curl shows to whatever reads standard output", advice: advice)
   }
 
   private func check(header line: String, isExpanded: Bool) throws(Refusal) {
     if isExpanded || Self.isAuthorization(line) {
       throw Refusal(
-        "your own Authorization header would be sent beside the account's", run: "leave it out, or run curl itself")
+        "your own Authorization header would be sent beside the account's", advice: "leave it out, or run curl itself")
     }
     if anyHost { return }
     if line.hasPrefix("@") {
       throw Refusal(
         "--header @FILE may hide an Authorization or Host header from this check",
-        run: "give each header by itself, or oauthctl curl --any-host NAME …")
+        advice: "give each header by itself, or oauthctl curl --any-host NAME …")
     }
-    let run = "leave it out, or oauthctl curl --any-host NAME …"
+    let advice = "leave it out, or oauthctl curl --any-host NAME …"
     // As curl does: the first colon ends the name, and only without one a semicolon.
     let colon = line.firstIndex(of: ":")
     let written = colon.map { String(line[..<$0]) } ?? String(line.prefix { $0 != ";" })
@@ -169,10 +173,10 @@ package struct CurlPolicy: Sendable {
       throw Refusal(
         name == "host" || name.isEmpty
           ? "a Host header of your own may lead to another host than the URL's, and the token with it"
-          : "a header \(name) of your own may lead the token to another host behind the same address", run: run)
+          : "a header \(name) of your own may lead the token to another host behind the same address", advice: advice)
     }
     guard CurlOptionEffects.isToken(written) else {
-      throw Refusal("a header's name with a blank or a mark in it is read in different ways by servers", run: run)
+      throw Refusal("a header's name with a blank or a mark in it is read in different ways by servers", advice: advice)
     }
   }
 
@@ -242,6 +246,6 @@ package struct CurlPolicy: Sendable {
     !arguments.has("output", "remote-name", "remote-name-all", "out-null")
   }
 
-  /// Whether curl is told to show what it sends, the token too.
+  /// Whether curl's options make it show what it sends, the token too.
   package var showsToken: Bool { arguments.has("verbose", "trace", "trace-ascii") }
 }

@@ -1,6 +1,6 @@
 import HTTPTerms
 
-/// What curl is told by `--config` on an inherited descriptor.
+/// What curl reads with `--config` from an inherited descriptor.
 package struct CurlSettings: Sendable {
   package var urls: [CurlURL]
   /// No proxy, whoever names it.

@@ -10,7 +10,7 @@ package struct CurlURL: Sendable, Equatable {
   /// As written, where it is sure to mean the same to two readers; else empty.
   private let path: String
 
-  /// What the agent is told: the path tells accounts of one host apart. The query is none of its business.
+  /// What goes to the agent: the path, which distinguishes accounts of one host. The query is none of its business.
   package var place: String { origin.description + (path.isEmpty ? "/" : path) }
 
   package enum Refusal: Error, Equatable {

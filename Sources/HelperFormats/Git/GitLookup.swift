@@ -1,6 +1,6 @@
 import HTTPTerms
 
-/// One `get`: which token git needs, and what it is told.
+/// One `get`: which token git needs, and the answer.
 package struct GitLookup: HelperLookup, Equatable {
   /// How the token is sent to the server.
   enum Scheme: String, Sendable { case auto, basic, bearer }

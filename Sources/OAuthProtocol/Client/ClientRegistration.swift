@@ -65,7 +65,7 @@ package struct RegisteredClient: Sendable {
   package var id: String
   /// Some servers give one although none was asked for.
   package var secret: Secret?
-  /// `token_endpoint_auth_method`; nil: not told.
+  /// `token_endpoint_auth_method`; nil: the answer did not say.
   package var authentication: String?
 
   /// Longest client id, bytes.

@@ -3,6 +3,7 @@ import Sealing
 
 /// A strict reader of RFC 8259 over borrowed bytes. Strings go straight into wiped memory; nothing else keeps a copy.
 struct JSONReader {
+  // Far more than metadata, key sets and token answers use.
   private static let depthLimit = 16
   private static let valueLimit = 20_000
 

@@ -49,6 +49,6 @@ package enum MetadataKind: Sendable {
   /// OpenID Connect Discovery §4: appended to the path.
   case openID
 
-  /// As people and callers are told.
+  /// As people and callers read it.
   package var name: String { self == .oauth ? "OAuth metadata" : "OpenID discovery" }
 }

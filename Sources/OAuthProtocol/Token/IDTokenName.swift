@@ -7,7 +7,9 @@ import Sealing
 package enum IDTokenName {
   /// What people know themselves by, best first. `sub` is mostly a number.
   private static let claims = ["preferred_username", "email", "name"]
+  /// A longer claim is nobody's name.
   private static let claimLimitBytes = 1_024
+  /// What fits on a line beside the words about it.
   private static let limitCharacters = 100
 
   /// Fit to be shown, and freed of the secrets of `request` and `grant`; nil where the token does not say.

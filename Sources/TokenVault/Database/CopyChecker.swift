@@ -28,6 +28,7 @@ actor CopyChecker {
     let most = PasswordHash.Cost.sensitive
     guard slot.passes <= most.passes, slot.memoryKiB <= most.memoryKiB else {
       throw .damaged(
+        .slot,
         what: "slot \(slot.number): it wants \(slot.passes) passes over \(slot.memoryKiB >> 10) MiB of memory; "
           + "\(most.passes) over \(most.memoryKiB >> 10) MiB is the most")
     }

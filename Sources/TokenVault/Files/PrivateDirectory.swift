@@ -23,12 +23,12 @@ enum PrivateDirectory {
       throw .unsafePermissions(path: path, fix: "it belongs to user \(status.st_uid); use a folder of your own")
     }
     if isSecret && status.st_mode & 0o077 != 0 {
-      throw .unsafePermissions(path: path, fix: "chmod 700 \(ShellWord.quoted(path))")
+      throw .openToOthers(path: path, chmod: "700")
     }
     // Root writes into it all the same; the rule is one for all.
     if isSecret && status.st_mode & 0o700 != 0o700 { throw .closedToOwner(path: path) }
     if status.st_mode & 0o022 != 0 {
-      throw .unsafePermissions(path: path, fix: "chmod go-w \(ShellWord.quoted(path))")
+      throw .openToOthers(path: path, chmod: "go-w")
     }
     return descriptor
   }

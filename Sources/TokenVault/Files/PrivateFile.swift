@@ -15,7 +15,7 @@ enum PrivateFile {
       throw .unsafePermissions(path: path, fix: "it belongs to user \(status.st_uid); use a file of your own")
     }
     guard status.st_mode & 0o077 == 0 else {
-      throw .unsafePermissions(path: path, fix: "chmod 600 \(ShellWord.quoted(path))")
+      throw .openToOthers(path: path, chmod: "600")
     }
     guard status.st_nlink == 1 else {
       throw .unsafePermissions(

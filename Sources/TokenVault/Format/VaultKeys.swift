@@ -42,8 +42,8 @@ extension SealingError {
   }
 
   /// This error while `what` was being opened.
-  func opening(_ what: String) -> VaultError {
-    self == .notAuthentic ? .damaged(what: what) : vaultError
+  func opening(_ what: String, part: DamagedPart = .contents) -> VaultError {
+    self == .notAuthentic ? .damaged(part, what: what) : vaultError
   }
 }
 

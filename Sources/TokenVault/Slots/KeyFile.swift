@@ -5,6 +5,7 @@ import Sealing
 /// the first 8 hex digits of the SHA-256 of what stands before it.
 enum KeyFile {
   private static let label = "oauthctl-key-1"
+  /// The line has less than 100 bytes.
   private static let limit = 4_096
 
   /// The key at `path`; nil when there is no such file. Throws `unsafePermissions`, `damaged`, `storageFailed`.
@@ -77,7 +78,7 @@ enum KeyFile {
       var bytes = try PrivateFile.read(in: directory, PrivateDirectory.name(of: path), path, limit: limit)
     else { return nil }
     defer { bytes.wipe() }
-    guard let key = decode(bytes) else { throw .damaged(what: "key file \(path)") }
+    guard let key = decode(bytes) else { throw .damaged(.keyFile, what: "key file \(path)") }
     return key
   }
 

@@ -10,7 +10,7 @@ final class Stretcher: Sendable {
 
   private struct State {
     var count = 0
-    var tries = WrongTries()
+    var tries = FailedAttempts()
   }
 
   let queue = DispatchQueue(label: "oauthctl.stretch")

@@ -74,7 +74,8 @@ extension Vault {
       // A rekey that was cut short between the database and its key file.
       guard error == .notAuthentic, let keys = try keysFromNextKeyFile(database, slot) else {
         throw error.opening(
-          "slot \(slot.number): it does not open with \(location.keyFile); one of them is damaged or another vault's")
+          "slot \(slot.number): it does not open with \(location.keyFile); one of them is damaged or another vault's",
+          part: .slot)
       }
       return keys
     }

@@ -16,7 +16,7 @@ struct LoopbackServer {
   /// Thrown to close a connection without an answer, or in the middle of one.
   private struct ConnectionDropped: Error {}
 
-  /// Serves until the task is cancelled; `ready` is told the port. Throws when the port cannot be had.
+  /// Serves until the task is cancelled; `ready` gets the port. Throws when the port cannot be had.
   func run(ready: @escaping @Sendable (Int) async -> Void) async throws {
     var logger = Logger(label: "oauth-dev-server", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = .warning

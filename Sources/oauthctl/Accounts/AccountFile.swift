@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 import SystemFacts
 
@@ -8,9 +9,9 @@ struct AccountFile: Sendable {
   init(path: String) { self.path = path }
 
   /// - Throws: `CommandError.configuration` when neither `HOME` nor `XDG_CONFIG_HOME` says where files are.
-  init(account: String, in surroundings: Surroundings) throws(CommandError) {
-    guard let folder = surroundings.folder(.configuration) else {
-      throw .configuration("HOME is not set, so there is no place for account files", run: "export HOME=…")
+  init(account: String, in environment: Environment) throws(CommandError) {
+    guard let folder = environment.folder(.configuration) else {
+      throw .configuration("HOME is not set, so there is no place for account files", next: .run("export HOME=…"))
     }
     path = "\(folder)/accounts.d/\(account).toml"
   }
@@ -25,10 +26,10 @@ struct AccountFile: Sendable {
   /// The file that is written where `path` is a symbolic link to it.
   var linkTarget: String? { FileBytes.linkTarget(of: path) }
 
-  /// The path as it is told to a person, with the file behind a link.
-  func name(in surroundings: Surroundings) -> String {
-    let target = linkTarget.map { " (a link to \(surroundings.abbreviated($0)))" } ?? ""
-    return surroundings.abbreviated(path) + target
+  /// The path as a person reads it, with the file behind a link.
+  func name(in environment: Environment) -> String {
+    let target = linkTarget.map { " (a link to \(environment.abbreviated($0)))" } ?? ""
+    return environment.abbreviated(path) + target
   }
 
   /// Whether a text has the key that every account file has.
@@ -74,7 +75,7 @@ struct AccountFile: Sendable {
   /// - Throws: `CommandError.configuration` when it is there and cannot be removed.
   func remove() throws(CommandError) {
     guard unlink(path) == 0 || errno == ENOENT else {
-      throw .configuration("cannot remove \(path): \(FileBytes.errorText())", run: nil)
+      throw .configuration("cannot remove \(path): \(FileBytes.errorText())")
     }
   }
 

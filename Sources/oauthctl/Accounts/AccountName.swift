@@ -1,3 +1,5 @@
+import AgentWire
+
 /// Account names: `[a-z0-9][a-z0-9._-]{0,62}`. They are file names too, so nothing else is ever let through.
 enum AccountName {
   static let longest = 63
@@ -13,7 +15,7 @@ enum AccountName {
   /// - Throws: `CommandError.usage` for another name.
   static func check(_ name: String) throws(CommandError) {
     guard isValid(name) else {
-      throw .usage(rule(name), run: "oauthctl account list   # shows those that there are")
+      throw .usage(rule(name), next: .run("oauthctl account list   # shows those that there are"))
     }
   }
 

@@ -3,7 +3,7 @@ import AgentWire
 /// `account show` as text: one fact a line.
 struct AccountPageText {
   let details: AccountDetails
-  let surroundings: Surroundings
+  let environment: Environment
 
   var lines: [String] {
     let summary = details.summary
@@ -15,7 +15,7 @@ struct AccountPageText {
     add("state", StatusPage.word(summary))
     add("why", summary.state == .ok ? nil : summary.reason)
     add("next", summary.hint)
-    add("file", surroundings.abbreviated(details.file))
+    add("file", environment.abbreviated(details.file))
     add("issuer", summary.issuer)
     add("client", summary.clientID)
     add("grant", summary.grant)

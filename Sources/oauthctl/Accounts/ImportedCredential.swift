@@ -1,3 +1,4 @@
+import AgentWire
 import FoundationEssentials
 
 /// A login that another program has made, as it writes it down: one JSON object with the names of RFC 6749, of oidc-agent
@@ -23,22 +24,23 @@ struct ImportedCredential: Equatable {
     do { members = try JSONDecoder().decode([String: Value].self, from: Data(bytes)) } catch {
       throw .usage(
         "standard input holds no JSON object with a login",
-        run: "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it; "
-          + "a dump of pizauth is none: there, take over the refresh token by oauthctl login")
+        next: .advice(
+          "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it; "
+            + "a dump of pizauth is none: there, take over the refresh token by oauthctl login"))
     }
     func text(_ names: String...) -> String? {
       names.lazy.compactMap { if case .text(let text)? = members[$0], !text.isEmpty { text } else { nil } }.first
     }
     if let kind = text("type"), kind.hasSuffix("service_account") || kind == "external_account" {
-      throw .usage("that is the key of a machine (\(kind)), not the login of a person", run: nil)
+      throw .usage("that is the key of a machine (\(kind)), not the login of a person")
     }
     if let kind = text("token_type"), kind.lowercased() != "bearer" {
-      throw .usage("its access token is of another type than Bearer, which cannot be handed out", run: nil)
+      throw .usage("its access token is of another type than Bearer, which cannot be handed out")
     }
     refreshToken = text("refresh_token")
     accessToken = text("access_token", "token")
     guard refreshToken != nil || accessToken != nil else {
-      throw .usage("that holds neither a refresh_token nor an access_token", run: nil)
+      throw .usage("that holds neither a refresh_token nor an access_token")
     }
     clientID = text("client_id")
     clientSecret = text("client_secret")

@@ -83,10 +83,10 @@ struct NewAccount: Sendable, Equatable {
   /// - Throws: `CommandError.usage` for a path that is none.
   static func redirectURI(port: Int?, path: String?) throws(CommandError) -> String? {
     if port == nil, path == nil { return nil }
-    if let port, !(1...65_535).contains(port) { throw .usage("--port \(port): a port is 1 to 65535", run: nil) }
+    if let port, !(1...65_535).contains(port) { throw .usage("--port \(port): a port is 1 to 65535") }
     let path = path ?? "/callback"
     guard path.hasPrefix("/"), !path.contains("#"), path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .usage("--redirect-path \(path): a path starts with / and has no blanks and no #", run: nil)
+      throw .usage("--redirect-path \(path): a path starts with / and has no blanks and no #")
     }
     return "http://127.0.0.1" + (port.map { ":\($0)" } ?? "") + path
   }

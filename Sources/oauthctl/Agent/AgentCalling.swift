@@ -48,10 +48,3 @@ extension AgentCalling {
     return try call(request, about: request.account, timeoutMilliseconds: wait + 5_000)
   }
 }
-
-/// What every command works with.
-struct Workbench: Sendable {
-  var agent: any AgentCalling
-  var terminal: Terminal
-  var surroundings: Surroundings
-}

@@ -11,7 +11,7 @@ struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows the agent that runs: its process, its files, its log.",
       discussion: """
-        Starts none; where none runs the exit status is 7. The accounts are in `oauthctl status`.
+        It starts none. When none runs, the exit status is 7. The accounts are in `oauthctl status`.
         Example: oauthctl agent status --json | jq .log
         """)
     @Flag(help: "Prints JSON.") var json = false
@@ -20,24 +20,23 @@ struct AgentCommand: ParsableCommand {
     func run() throws {
       let starter = try AgentEnding.starter()
       do throws(CommandError) {
-        try run(
-          Workbench(agent: WaitingAgent(), terminal: .live(), surroundings: .live), socket: starter.location.path)
+        try run(.withoutStarting(), socket: starter.location.path)
       } catch .notReachable where starter.wouldStart {
         throw CommandError.notReachable(
           "no agent runs; the next command that needs one starts it",
-          run: starter.userManager == nil ? nil : "systemctl --user start oauthd.socket")
+          next: starter.userManager == nil ? nil : .run("systemctl --user start oauthd.socket"))
       }
     }
 
-    func run(_ bench: Workbench, socket: String) throws(CommandError) {
-      let status = try bench.agent.ask(AgentStatus(limit: 1))
+    func run(_ context: CommandContext, socket: String) throws(CommandError) {
+      let status = try context.agent.ask(AgentStatus(limit: 1))
       let report = AgentReport(status, socket: socket)
       if json {
-        bench.terminal.data(JSONText.pretty(report))
+        context.terminal.data(JSONText.pretty(report))
       } else {
-        bench.terminal.page(report.lines(bench.surroundings))
+        context.terminal.page(report.lines(context.environment))
       }
-      bench.tellFolders(status)
+      context.tellFolders(status)
     }
   }
 
@@ -46,7 +45,7 @@ struct AgentCommand: ParsableCommand {
       abstract: "Ends the agent, once token requests under way have their answer.",
       discussion: """
         Waits for its end, which may take a minute. Under systemd its socket is stopped, too. The next command that needs \
-        an agent starts one. Where none runs, nothing is done.
+        an agent starts one. When none runs, it does nothing.
         Example: oauthctl agent stop
         """)
     @Flag(help: "Prints JSON.") var json = false
@@ -74,39 +73,40 @@ struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Ends the agent and starts one, as after an upgrade.",
       discussion: """
-        Under systemd callers wait meanwhile and are answered. Where none runs, one is started.
+        Under systemd, callers wait meanwhile and get their answers. When none runs, it starts one.
         Example: oauthctl agent restart
         """)
     @Flag(help: "Prints JSON: the new agent, as `agent status` does.") var json = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws {
-      let bench = Workbench.live()
+      let context = CommandContext.live()
       let starter = try AgentEnding.starter()
-      let ended = try AgentEnding(starter: starter, terminal: bench.terminal).restart()
-      let status = try bench.agent.ask(AgentStatus(limit: 1))
+      let ended = try AgentEnding(starter: starter, terminal: context.terminal).restart()
+      let status = try context.agent.ask(AgentStatus(limit: 1))
       if json {
-        bench.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
+        context.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
       } else {
-        bench.terminal.say("The agent runs: pid \(status.pid), \(StatusPage.vaultText(status.vault)).")
+        context.terminal.say("The agent runs: pid \(status.pid), \(StatusPage.vaultText(status.vault)).")
         if status.vault.state == .locked {
-          bench.terminal.warn("it waits for you", run: "oauthctl vault unlock")
+          context.terminal.warn("it waits for you", next: .run("oauthctl vault unlock"))
         } else if let remedy = status.vault.remedy {
-          bench.terminal.warn(status.vault.trouble ?? StatusPage.vaultText(status.vault), run: remedy.text)
+          context.terminal.warn(status.vault.trouble ?? StatusPage.vaultText(status.vault), next: remedy)
         }
       }
       // This shell has started it, with its own folders.
-      if let step = AgentFolders(bench.surroundings, ended).wayBack(from: status) {
-        bench.terminal.warn(step.remark, run: step.run)
+      if let step = AgentFolders(context.environment, ended).wayBack(from: status) {
+        context.terminal.warn(step.remark, next: step.next)
       }
-      bench.tellFolders(status)
+      context.tellFolders(status)
       // The agent before could go on with what it had read while the files were right.
       let broken = Set(status.problems.map(\.file)).count
       if broken > 0 {
-        bench.terminal.warn(
+        context.terminal.warn(
           broken == 1
             ? "1 configuration file has a problem, so the new agent cannot use it"
-            : "\(broken) configuration files have problems, so the new agent cannot use them", run: "oauthctl status")
+            : "\(broken) configuration files have problems, so the new agent cannot use them",
+          next: .run("oauthctl status"))
       }
     }
   }

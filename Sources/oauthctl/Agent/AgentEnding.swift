@@ -4,7 +4,7 @@ import Glibc
 
 /// Ends the agent as whoever started it would, and waits for it.
 struct AgentEnding {
-  /// Until a person is told why it takes so long.
+  /// Until a person reads why it takes so long: most agents end sooner.
   private static let quietMilliseconds = 2_000
   /// A stop waits a minute for token requests under way, then for answers that are owed.
   private static let mostMilliseconds = 75_000
@@ -39,7 +39,7 @@ struct AgentEnding {
     } else if starter.location.source == .environment {
       throw .usage(
         "OAUTHCTL_SOCKET names the agent, so none would be started in place of it",
-        run: "oauthctl agent stop   # then start it again as you did")
+        next: .run("oauthctl agent stop   # then start it again as you did"))
     } else {
       do { try agent.terminate() } catch { throw CommandError(error) }
       try wait(for: agent)
@@ -51,7 +51,7 @@ struct AgentEnding {
     do throws(ClientError) { return try RunningAgent(at: starter.location) } catch {
       if case .timeout = error {
         throw .local(
-          "the agent takes connections and does not answer", run: "oauthctl doctor", status: error.exitStatus)
+          "the agent takes connections and does not answer", next: .run("oauthctl doctor"), status: error.exitStatus)
       }
       throw CommandError(error)
     }
@@ -60,17 +60,17 @@ struct AgentEnding {
   private func end(_ agent: RunningAgent, by words: [String]) throws(CommandError) {
     guard let systemctl = starter.userManager else {
       throw .local(
-        "systemd started it, and is not to be reached from here",
-        run: "systemctl --user \(words.joined(separator: " "))", status: 1)
+        "systemd started it, and cannot be reached from here",
+        next: .run("systemctl --user \(words.joined(separator: " "))"), status: 1)
     }
     let child: pid_t
     do { child = try Program.start([systemctl, "--user"] + words) } catch {
-      throw .local("\(systemctl) cannot be started: \(FileBytes.errorText(error.code))", run: nil, status: 1)
+      throw .local("\(systemctl) cannot be started: \(FileBytes.errorText(error.code))", status: 1)
     }
     // It waits as well.
     tellIfSlow(agent)
     guard Program.wait(for: child) == 0 else {
-      throw .local("systemd did not do it", run: "systemctl --user status oauthd.service", status: 1)
+      throw .local("systemd did not do it", next: .run("systemctl --user status oauthd.service"), status: 1)
     }
     try wait(for: agent)
   }
@@ -79,7 +79,7 @@ struct AgentEnding {
     tellIfSlow(agent)
     guard agent.hasEnded(within: Self.mostMilliseconds) else {
       throw .local(
-        "the agent (pid \(agent.status.pid)) is still there", run: "oauthctl agent log -n 20", status: 6)
+        "the agent (pid \(agent.status.pid)) is still there", next: .run("oauthctl agent log -n 20"), status: 6)
     }
   }
 

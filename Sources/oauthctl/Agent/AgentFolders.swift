@@ -7,12 +7,12 @@ struct AgentFolders: Sendable {
   /// `agent.status` names them by their raw values.
   typealias Kind = BaseFolder
 
-  let surroundings: Surroundings
+  let environment: Environment
   /// None: an older agent, which does not tell.
   private let told: [String: String]
 
-  init(_ surroundings: Surroundings, _ status: AgentStatusAnswer?) {
-    self.surroundings = surroundings
+  init(_ environment: Environment, _ status: AgentStatusAnswer?) {
+    self.environment = environment
     told = status?.folders ?? [:]
   }
 
@@ -20,7 +20,7 @@ struct AgentFolders: Sendable {
 
   /// The folder of this shell when it is another one.
   func shells(_ kind: Kind) -> String? {
-    guard let agents = agents(kind), let mine = surroundings.folder(kind), !FileBytes.isSamePlace(mine, agents) else {
+    guard let agents = agents(kind), let mine = environment.folder(kind), !FileBytes.isSamePlace(mine, agents) else {
       return nil
     }
     return mine
@@ -34,37 +34,37 @@ struct AgentFolders: Sendable {
     let differences = others.map { kind in
       let (agents, mine) = (agents(kind) ?? "", shells(kind) ?? "")
       return
-        "\(kind.rawValue) folder is \(surroundings.abbreviated(agents)), this shell's \(surroundings.abbreviated(mine))"
+        "\(kind.rawValue) folder is \(environment.abbreviated(agents)), this shell's \(environment.abbreviated(mine))"
     }
     return differences.isEmpty ? nil : "the agent's " + differences.joined(separator: "; its ")
   }
 
   /// The line that gives this shell the agent's folders; nil: it has them.
-  var remedy: String? {
+  var remedy: NextStep? {
     var (unset, lines): ([String], [String]) = ([], [])
     for kind in others {
       let base = FileBytes.folder(of: agents(kind) ?? "")
-      if let home = surroundings.home, FileBytes.isSamePlace(base, home + kind.fallback) {
+      if let home = environment.home, FileBytes.isSamePlace(base, home + kind.fallback) {
         unset.append(kind.variable)
       } else {
         lines.append("export \(kind.variable)=\(ShellWord.quoted(base))")
       }
     }
     if !unset.isEmpty { lines.insert("unset " + unset.joined(separator: " "), at: 0) }
-    return lines.isEmpty ? nil : lines.joined(separator: " && ")
+    return lines.isEmpty ? nil : .run(lines.joined(separator: " && "))
   }
 
   /// Where this is an agent that was restarted, and `status` the one that came after it: what has moved, and the line that
   /// moves it back; nil: nothing has.
-  func wayBack(from status: AgentStatusAnswer) -> (remark: String, run: String)? {
+  func wayBack(from status: AgentStatusAnswer) -> (remark: String, next: NextStep)? {
     let moved = Kind.allCases.compactMap { kind -> String? in
       guard let before = agents(kind), let now = status.folders?[kind.rawValue], !FileBytes.isSamePlace(before, now)
       else { return nil }
       return
-        "\(kind.rawValue) folder is \(surroundings.abbreviated(now)) now, and was \(surroundings.abbreviated(before))"
+        "\(kind.rawValue) folder is \(environment.abbreviated(now)) now, and was \(environment.abbreviated(before))"
     }
     guard !moved.isEmpty, let remedy else { return nil }
-    return ("the agent's " + moved.joined(separator: "; its "), "\(remedy) && oauthctl agent restart")
+    return ("the agent's " + moved.joined(separator: "; its "), .run("\(remedy.text) && oauthctl agent restart"))
   }
 
   /// The failure of whoever is about to write a file that the agent would not read; nil: it reads it.
@@ -72,7 +72,7 @@ struct AgentFolders: Sendable {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let remedy else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
-      run: "\(remedy)   # or, so that this shell starts it: oauthctl agent restart")
+      next: .run("\(remedy.text)   # or, so that this shell starts it: oauthctl agent restart"))
   }
 
   /// The failure for an account that is defined where the agent does not look; nil: it is not.
@@ -82,8 +82,9 @@ struct AgentFolders: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      run: "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy)"
-    )
+      next: .run(
+        "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy.text)"
+      ))
   }
 
   /// `failure`, where an account is not known to an agent that looks elsewhere than this shell: with both places.
@@ -97,10 +98,10 @@ struct AgentFolders: Sendable {
   }
 }
 
-extension Workbench {
+extension CommandContext {
   /// Says where an agent looks that does not look where this shell would.
   func tellFolders(_ status: AgentStatusAnswer?) {
-    let folders = AgentFolders(surroundings, status)
-    if let remark = folders.remark { terminal.warn(remark, run: folders.remedy) }
+    let folders = AgentFolders(environment, status)
+    if let remark = folders.remark { terminal.warn(remark, next: folders.remedy) }
   }
 }

@@ -35,16 +35,16 @@ struct AgentReport: Encodable, Sendable {
     degraded = status.degraded
   }
 
-  func lines(_ surroundings: Surroundings, now: Int = time(nil)) -> [String] {
+  func lines(_ environment: Environment, now: Int = time(nil)) -> [String] {
     var rows = [
       ("agent", "pid \(pid), version \(agentVersion), \(Self.words(started: started))"),
       ("since", "\(Self.text(localTime: startedAt)) (\(Duration.text(seconds: now - startedAt)))"),
-      ("socket", surroundings.abbreviated(socket)),
+      ("socket", environment.abbreviated(socket)),
     ]
     for name in ["configuration", "data", "state"] {
-      if let folder = folders?[name] { rows.append((name, surroundings.abbreviated(folder))) }
+      if let folder = folders?[name] { rows.append((name, environment.abbreviated(folder))) }
     }
-    rows.append(("log", Self.words(log: log, surroundings)))
+    rows.append(("log", Self.words(log: log, environment)))
     let vaultWords = vault.reason ?? StatusPage.vaultText(vault)
     rows.append(("vault", vaultWords.hasPrefix("vault ") ? String(vaultWords.dropFirst("vault ".count)) : vaultWords))
     if let accounts { rows.append(("accounts", "\(accounts)")) }
@@ -64,12 +64,12 @@ struct AgentReport: Encodable, Sendable {
     }
   }
 
-  private static func words(log: String?, _ surroundings: Surroundings) -> String {
+  private static func words(log: String?, _ environment: Environment) -> String {
     switch log {
     case nil: "not told"
     case "journal": "the journal: journalctl --user --unit oauthd"
     case "standard_error": "its standard error"
-    case let path?: surroundings.abbreviated(path)
+    case let path?: environment.abbreviated(path)
     }
   }
 

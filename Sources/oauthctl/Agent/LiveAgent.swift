@@ -26,7 +26,7 @@ struct LiveAgent: AgentCalling {
 
   /// As `call`; the common request and its answer never meet a JSON coder.
   func token(_ request: TokenGet) throws(CommandError) -> TokenAnswer {
-    switch try RepeatedAsking().run(request, once) {
+    switch try TokenRetry().run(request, once) {
     case .line(let line, let found): Self.answer(line, found)
     case .whole(let answer): answer
     }
@@ -35,7 +35,7 @@ struct LiveAgent: AgentCalling {
   /// The current token of `account` and a line feed. No text is made of it: the first long one of a process that is freed
   /// makes the runtime look for a type, which takes as long as a tenth of all else.
   func tokenLine(of account: String) throws(CommandError) -> [UInt8] {
-    switch try RepeatedAsking().run(TokenGet(account: account), once) {
+    switch try TokenRetry().run(TokenGet(account: account), once) {
     case .line(let line, let found): try AccessToken.line(line[found.accessToken])
     case .whole(let answer): try AccessToken.line(Array(answer.accessToken.utf8)[...])
     }
@@ -125,9 +125,10 @@ extension CommandError {
   init(_ error: ClientError) {
     switch error {
     case .failure(let failure): self = .agent(failure, account: nil)
-    case .notReachable: self = .notReachable(error.message, run: error.hint)
-    case .timeout, .stopped: self = .noAnswer(error.message, run: error.hint ?? "oauthctl doctor")
-    case .protocolViolation: self = .local(error.message, run: error.hint, status: error.exitStatus)
+    case .notReachable(_, _, let hint, let isAbsent):
+      self = .notReachable(error.message, next: hint, isAbsent: isAbsent)
+    case .timeout, .stopped: self = .noAnswer(error.message, next: error.hint)
+    case .protocolViolation: self = .local(error.message, next: error.hint, status: error.exitStatus)
     }
   }
 
@@ -135,17 +136,5 @@ extension CommandError {
   func about(_ account: String?) -> CommandError {
     guard case .agent(let failure, nil) = self else { return self }
     return .agent(failure, account: account)
-  }
-}
-
-extension Workbench {
-  /// The process's own agent, terminal and environment.
-  static func live() -> Workbench {
-    Workbench(agent: LiveAgent(), terminal: .live(), surroundings: .live)
-  }
-
-  /// The same for a program that is called by another for each token.
-  static func helper() -> Workbench {
-    Workbench(agent: LiveAgent(), terminal: .helper(), surroundings: .live)
   }
 }

@@ -4,6 +4,7 @@ import SystemFacts
 
 /// The two files of the log of an agent that `oauthctl` started, as one; the lines are shown escaped.
 struct LogTail {
+  /// Twice the longest line that the agent writes.
   private static let lineLimit = 8 << 10
 
   let path: String
@@ -17,8 +18,8 @@ struct LogTail {
       let isThere = errno != ENOENT
       let cause = "\(path): \(FileBytes.errorText())"
       throw isThere
-        ? .local("the log cannot be read: \(cause)", run: "chmod u+r \(ShellWord.quoted(path))", status: 1)
-        : .local("there is no log yet: \(cause)", run: "oauthctl status", status: 1)
+        ? .local("the log cannot be read: \(cause)", next: .run("chmod u+r \(ShellWord.quoted(path))"), status: 1)
+        : .local("there is no log yet: \(cause)", next: .run("oauthctl status"), status: 1)
     }
     let older = FileBytes.contents(of: path + ".1", limit: 4 << 20) ?? []
     let all = (older + file.more()).split(separator: UInt8(ascii: "\n"))

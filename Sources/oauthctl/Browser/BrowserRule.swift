@@ -12,9 +12,9 @@ struct BrowserRule: Sendable, Equatable {
   /// Entries of `$BROWSER` that are not one program.
   var refused: [String]
 
-  init(_ surroundings: Surroundings) {
-    guard let list = surroundings.raw("BROWSER") else {
-      programs = surroundings.hasDisplay ? ["xdg-open", "wslview", "open"] : ["wslview"]
+  init(_ environment: Environment) {
+    guard let list = environment.raw("BROWSER") else {
+      programs = environment.hasDisplay ? ["xdg-open", "wslview", "open"] : ["wslview"]
       refused = []
       return
     }

@@ -20,14 +20,14 @@ struct CurlCommand: ParsableCommand {
 
   func run() throws { try run(.live()) }
 
-  func run(_ bench: Workbench) throws(CommandError) {
+  func run(_ context: CommandContext) throws(CommandError) {
     if arguments.first == "--help" || arguments.isEmpty {
       let help = CurlCommand.helpMessage().split(separator: "\n", omittingEmptySubsequences: false)
-      bench.terminal.page(help.map(String.init))
+      context.terminal.page(help.map(String.init))
       return
     }
     do throws(CommandError) {
-      let status = try CurlRun(bench: bench, invocation: CurlInvocation(arguments)).run()
+      let status = try CurlRun(context: context, invocation: CurlInvocation(arguments)).run()
       if status != 0 { throw CommandError.silent(status: status) }
     } catch {
       throw error.asChildFailure
@@ -59,7 +59,7 @@ struct CurlInvocation: Sendable, Equatable {
         // A bare word is no host that anybody serves: it is the account, and the URL was left out.
         if !first.contains("."), first != "localhost" {
           throw CommandError.local(
-            "no URL after the account \(first)", run: "oauthctl curl \(first) https://…", status: 125)
+            "no URL after the account \(first)", next: .run("oauthctl curl \(first) https://…"), status: 125)
         }
       }
       arguments = try CurlArguments(Array(words))
@@ -81,11 +81,11 @@ struct CurlInvocation: Sendable, Equatable {
     case .unknownOption(let option):
       .local(
         "curl option \(option) is not known here, so its next word could be anything",
-        run: "write the option's full name, or use curl itself", status: 125)
+        next: "write the option's full name, or use curl itself", status: 125)
     case .missingValue(let option):
-      .local("curl's \(option) lacks its value", run: "curl --help all", status: 125)
+      .local("curl's \(option) lacks its value", next: .run("curl --help all"), status: 125)
     case nil:
-      .local("curl's arguments cannot be read", run: "oauthctl curl --help", status: 125)
+      .local("curl's arguments cannot be read", next: .run("oauthctl curl --help"), status: 125)
     }
   }
 }
@@ -95,9 +95,8 @@ extension CommandError {
   var asChildFailure: CommandError {
     switch self {
     case .silent: return self
-    case .local(let what, let run, let status) where (125...127).contains(status):
-      return .local(what, run: run, status: status)
-    case .usage, .agent, .notReachable, .noAnswer, .local: return .local(sentence ?? "", run: nextStep, status: 125)
+    case .local(_, _, let status) where (125...127).contains(status): return self
+    case .usage, .agent, .notReachable, .noAnswer, .local: return .local(sentence ?? "", next: nextStep, status: 125)
     }
   }
 }

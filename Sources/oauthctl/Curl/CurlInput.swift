@@ -29,19 +29,19 @@ final class CurlInput {
     }
     let kept = clinux_memfd_create("input", 1)
     guard kept >= 0 else {
-      throw .local("standard input cannot be kept for a second try: \(FileBytes.errorText())", run: nil, status: 125)
+      throw .local("standard input cannot be kept for a second try: \(FileBytes.errorText())", status: 125)
     }
     var count = 0
     while count < limit {
       guard let some = FileBytes.readSome(from: STDIN_FILENO, limit: min(256 << 10, limit - count)) else {
-        throw .local("standard input cannot be read: \(FileBytes.errorText())", run: nil, status: 125)
+        throw .local("standard input cannot be read: \(FileBytes.errorText())", status: 125)
       }
       if some.isEmpty {
         lseek(kept, 0, SEEK_SET)
         return CurlInput(descriptor: kept, isWhole: true, start: 0)
       }
       guard FileBytes.writeAll(some, to: kept) else {
-        throw .local("standard input cannot be kept: \(FileBytes.errorText())", run: nil, status: 125)
+        throw .local("standard input cannot be kept: \(FileBytes.errorText())", status: 125)
       }
       count += some.count
     }
@@ -52,7 +52,7 @@ final class CurlInput {
   private static func feeding(_ kept: Int32) throws(CommandError) -> CurlInput {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
-      throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
+      throw .local("the system gives no pipe: \(FileBytes.errorText())", status: 125)
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     lseek(kept, 0, SEEK_SET)
@@ -66,7 +66,7 @@ final class CurlInput {
       }
       return true
     }
-    guard feeder != nil else { throw .local("the system gives no thread", run: nil, status: 125) }
+    guard feeder != nil else { throw .local("the system gives no thread", status: 125) }
     return CurlInput(descriptor: ends[0], isWhole: false, start: 0)
   }
 

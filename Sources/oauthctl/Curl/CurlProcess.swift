@@ -1,3 +1,4 @@
+import AgentWire
 import CLinux
 import Glibc
 import HelperFormats
@@ -33,7 +34,7 @@ struct CurlProcess {
     // A pipe: what curl has read is gone, and no other option of its command line finds the token there again.
     var configuration: [Int32] = [-1, -1]
     guard pipe(&configuration) == 0 else {
-      throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
+      throw .local("the system gives no pipe: \(FileBytes.errorText())", status: 125)
     }
     for end in configuration { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let writeEnd = configuration[1]
@@ -43,7 +44,7 @@ struct CurlProcess {
       text = try settings.text(token, headersPath: headersPath)
     } catch {
       close(configuration[0])
-      throw .local(error.message, run: "oauthctl status", status: 125)
+      throw .local(error.message, next: .run("oauthctl status"), status: 125)
     }
     wiring.kept.append(configuration[0])
     if let authority = settings.authority { wiring.kept.append(authority) }
@@ -59,8 +60,8 @@ struct CurlProcess {
       throw error.code == ENOENT
         ? .local(
           "curl is in no folder of PATH that only you and root may write to",
-          run: "apt install curl, or your system's own way", status: 127)
-        : .local("curl cannot be started: \(FileBytes.errorText(error.code))", run: nil, status: 126)
+          next: "apt install curl, or your system's own way", status: 127)
+        : .local("curl cannot be started: \(FileBytes.errorText(error.code))", status: 126)
     }
     Interrupts.leave(to: process)
     // A curl that ends before it has read says why itself.

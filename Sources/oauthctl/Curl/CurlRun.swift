@@ -6,27 +6,27 @@ import HelperFormats
 
 /// Runs curl with a token: once, and after a 401 once more with a new one.
 struct CurlRun {
-  let bench: Workbench
+  let context: CommandContext
   let invocation: CurlInvocation
 
   /// - Returns: curl's exit status.
   func run() throws(CommandError) -> Int32 {
     try checkOrder()
     let policy = CurlPolicy(
-      arguments: invocation.arguments, anyHost: invocation.anyHost, outputIsTerminal: bench.terminal.outputIsTerminal)
+      arguments: invocation.arguments, anyHost: invocation.anyHost, outputIsTerminal: context.terminal.outputIsTerminal)
     let urls: [CurlURL]
     do {
       urls = try policy.urls()
     } catch {
-      throw .local(error.why, run: error.step(invocation.account), status: 125)
+      throw .local(error.why, next: error.step(invocation.account), status: 125)
     }
-    if policy.showsToken { bench.terminal.warn("curl shows the token in what --verbose and --trace print") }
+    if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
     let obstacle = policy.obstacleToRetry(urls)
     let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
     let answer = try token(for: urls)
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
-      isInteractive: bench.terminal.outputIsTerminal && policy.writesBodyToOutput,
+      isInteractive: context.terminal.outputIsTerminal && policy.writesBodyToOutput,
       authority: try authority(answer.account, urls),
       noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
 
@@ -39,9 +39,9 @@ struct CurlRun {
       let status = process.wait()
       if let headers, Self.sawUnauthorized(headers, from: urls.map(\.origin)) {
         let why = obstacle ?? "more on standard input than is kept"
-        bench.terminal.warn(
+        context.terminal.warn(
           "\(answer.account): the server answered 401; not tried again because of \(why)",
-          run: "oauthctl get-token \(answer.account) --force   # then repeat the call")
+          next: .run("oauthctl get-token \(answer.account) --force   # then repeat the call"))
       }
       return status
     }
@@ -50,21 +50,21 @@ struct CurlRun {
 
   /// curl takes its operands in any order, so an account's name behind an option would be a URL to it.
   private func checkOrder() throws(CommandError) {
-    for name in invocation.possibleNames where (try? bench.agent.ask(AccountShow(account: name))) != nil {
+    for name in invocation.possibleNames where (try? context.agent.ask(AccountShow(account: name))) != nil {
       throw .local(
         "\(name) is an account, and its name comes first",
-        run: "oauthctl curl \(invocation.anyHost ? "--any-host " : "")\(name) …", status: 125)
+        next: .run("oauthctl curl \(invocation.anyHost ? "--any-host " : "")\(name) …"), status: 125)
     }
   }
 
   private func runTwiceAtMost(
     _ settings: CurlSettings, _ answer: TokenAnswer, _ input: CurlInput?
   ) throws(CommandError) -> Int32 {
-    let transfer = HeldTransfer(
+    let transfer = BufferedTransfer(
       origins: settings.urls.map(\.origin), dumpHeader: invocation.arguments.dumpHeader,
       holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"))
     guard let ends = transfer.open() else {
-      throw .local("the system gives no pipe: \(FileBytes.errorText())", run: nil, status: 125)
+      throw .local("the system gives no pipe: \(FileBytes.errorText())", status: 125)
     }
     let first: CurlProcess
     do throws(CommandError) {
@@ -88,10 +88,10 @@ struct CurlRun {
       // By its URL again: the host may have been taken out of the account meanwhile.
       var request = TokenGet(account: answer.account, url: invocation.anyHost ? nil : settings.urls.first?.place)
       request.rejected = RejectedToken(fingerprint: answer.fingerprint)
-      next = try bench.agent.token(request)
+      next = try context.agent.token(request)
     } catch {
       transfer.release()
-      bench.terminal.fail(error)
+      context.terminal.fail(error)
       return status
     }
     guard next.accessToken != answer.accessToken else {
@@ -113,26 +113,26 @@ struct CurlRun {
     if invocation.anyHost {
       guard let account = invocation.account else {
         throw .local(
-          "--any-host needs to know whose token: name the account", run: "oauthctl curl --any-host NAME URL",
+          "--any-host needs to know whose token: name the account", next: .run("oauthctl curl --any-host NAME URL"),
           status: 125)
       }
-      return try bench.agent.token(TokenGet(account: account))
+      return try context.agent.token(TokenGet(account: account))
     }
     var origins: [Origin] = []
     for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
     var answer: TokenAnswer
     do throws(CommandError) {
-      answer = try bench.agent.token(TokenGet(account: invocation.account, url: urls.first?.place))
+      answer = try context.agent.token(TokenGet(account: invocation.account, url: urls.first?.place))
     } catch {
       throw error.choosing { "oauthctl curl \($0) …" }
     }
-    if let warning = answer.warning { bench.terminal.warn(warning) }
+    if let warning = answer.warning { context.terminal.warn(warning) }
     for origin in origins.dropFirst() {
       let account = answer.account
-      answer = try bench.agent.token(TokenGet(account: account, url: "\(origin)/"))
+      answer = try context.agent.token(TokenGet(account: account, url: "\(origin)/"))
     }
     guard answer.matchedHost != nil else {
-      throw .local("the agent did not say which host the token is for", run: "oauthctl status", status: 125)
+      throw .local("the agent did not say which host the token is for", next: .run("oauthctl status"), status: 125)
     }
     return answer
   }
@@ -146,13 +146,13 @@ struct CurlRun {
   private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
     guard !invocation.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
-      let summary = try? bench.agent.ask(AccountShow(account: account)).summary,
+      let summary = try? context.agent.ask(AccountShow(account: account)).summary,
       urls.allSatisfy({ PrivateAuthority.counts(for: $0.origin.host, of: summary) }),
-      let text = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
+      let text = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
     else { return nil }
     let descriptor = clinux_memfd_create("authority", 1)
     guard descriptor >= 0, FileBytes.writeAll(Array(text.utf8), to: descriptor), clinux_seal(descriptor) == 0 else {
-      throw .local("the account's authority cannot be kept: \(FileBytes.errorText())", run: nil, status: 125)
+      throw .local("the account's authority cannot be kept: \(FileBytes.errorText())", status: 125)
     }
     return descriptor
   }
@@ -174,8 +174,9 @@ struct CurlRun {
 
 extension CurlPolicy.Refusal {
   /// What to do, with the account's name where it was given.
-  fileprivate func step(_ account: String?) -> String? {
-    guard let run, let account else { return run }
-    return run.replacingFirst("--any-host NAME", with: "--any-host \(account)")
+  fileprivate func step(_ account: String?) -> NextStep? {
+    let step: NextStep? = run.map { .run($0) } ?? advice.map { .advice($0) }
+    guard let account else { return step }
+    return step?.map { $0.replacingFirst("--any-host NAME", with: "--any-host \(account)") }
   }
 }

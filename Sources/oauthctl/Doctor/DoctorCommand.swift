@@ -1,58 +1,35 @@
-import AgentClient
-import AgentWire
 import ArgumentParser
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Looks at everything that has to be right, and says how to mend what is not.",
+    commandName: "doctor", abstract: "Checks everything that oauthctl needs, and says how to fix what is wrong.",
     discussion: """
-      Starts no agent; with one that runs, it asks the servers of all accounts for their metadata. The exit status is 1 \
+      It starts no agent. When one runs, it asks the servers of all accounts for their metadata. The exit status is 1 \
       when something is wrong.
       Example: oauthctl doctor --json | jq '.findings[] | select(.level == "wrong")'
       """)
 
-  @Argument(help: "Looks at this account alone, beside what all of them need.", completion: .keptAccountName)
+  @Argument(help: "Checks only this account, and what all accounts need.", completion: .keptAccountName)
   var account: String?
   @Flag(help: "Prints JSON.") var json = false
   @OptionGroup var verbosity: Verbosity
 
   func run() throws {
-    try run(Workbench(agent: WaitingAgent(), terminal: .live(), surroundings: .live), .live())
+    try run(.withoutStarting(), .live())
   }
 
-  func run(_ bench: Workbench, _ machine: Machine) throws(CommandError) {
-    var patient = Patient(machine: machine, bench: bench)
+  func run(_ command: CommandContext, _ machine: Machine) throws(CommandError) {
+    var context = DoctorContext(machine: machine, command: command)
     if let account {
       try AccountName.check(account)
-      try patient.keep(account)
+      try context.keep(account)
     }
-    let report = DoctorReport(findings: Examination.findings(patient, bench.agent))
+    let report = DoctorReport(findings: DoctorChecks.findings(context, command.agent))
     if json {
-      bench.terminal.data(JSONText.pretty(report))
+      command.terminal.data(JSONText.pretty(report))
     } else {
-      bench.terminal.page(DoctorPage(report: report).lines(bench.terminal))
+      command.terminal.page(DoctorPage(report: report).lines(command.terminal))
     }
     if !report.isHealthy { throw .silent(status: 1) }
-  }
-}
-
-/// The agent that runs; none is started for an examination.
-struct WaitingAgent: AgentCalling {
-  func call<P: RequestParameters>(_ parameters: P, timeoutMilliseconds: Int) throws(CommandError) -> P.Answer {
-    do {
-      return try AgentStarter().connect(starting: false).call(parameters, timeoutMilliseconds: timeoutMilliseconds)
-    } catch {
-      throw CommandError(error)
-    }
-  }
-}
-
-/// All checks, in the order in which they are told: what stands below, first.
-enum Examination {
-  static func findings(_ patient: Patient, _ agent: any AgentCalling) -> [Finding] {
-    ProgramCheck.findings(patient) + [ClockCheck.finding(patient)] + [SocketCheck.finding(patient)]
-      + AgentCheck.findings(patient) + UnitCheck.findings(patient) + SandboxCheck.findings(patient)
-      + VaultCheck.findings(patient) + ConfigurationCheck.findings(patient)
-      + AccountCheckup.findings(patient, agent) + ToolCheck.findings(patient)
   }
 }

@@ -1,3 +1,5 @@
+import AgentWire
+
 /// What one look at one thing found.
 struct Finding: Sendable, Equatable {
   enum Level: String, Sendable, Encodable {
@@ -8,37 +10,13 @@ struct Finding: Sendable, Equatable {
     case wrong
   }
 
-  /// What to do about it.
-  enum Fix: Sendable, Equatable {
-    /// A command to type.
-    case run(String)
-    case advice(String)
-
-    /// The next step that an agent or another part of this program names.
-    init(step: String) { self = Terminal.isCommand(step) ? .run(step) : .advice(step) }
-
-    var text: String {
-      switch self {
-      case .run(let text), .advice(let text): text
-      }
-    }
-
-    /// As a line for people.
-    var line: String {
-      switch self {
-      case .run(let command): "run: " + command
-      case .advice(let text): text
-      }
-    }
-  }
-
   /// What was looked at: stable, for programs.
   var check: String
   var level: Level
   /// One line for people.
   var message: String
   /// Never nil where something is wrong.
-  var fix: Fix?
+  var fix: NextStep?
   /// The account it is about.
   var account: String?
 
@@ -46,11 +24,11 @@ struct Finding: Sendable, Equatable {
     Finding(check: check, level: .ok, message: message, fix: nil)
   }
 
-  static func note(_ check: String, _ message: String, _ fix: Fix? = nil) -> Finding {
+  static func note(_ check: String, _ message: String, _ fix: NextStep? = nil) -> Finding {
     Finding(check: check, level: .note, message: message, fix: fix)
   }
 
-  static func wrong(_ check: String, _ message: String, _ fix: Fix) -> Finding {
+  static func wrong(_ check: String, _ message: String, _ fix: NextStep) -> Finding {
     Finding(check: check, level: .wrong, message: message, fix: fix)
   }
 
@@ -62,7 +40,10 @@ struct Finding: Sendable, Equatable {
 }
 
 extension Finding: Encodable {
-  private enum CodingKeys: String, CodingKey { case check, level, message, fix, account }
+  private enum CodingKeys: String, CodingKey {
+    case check, level, message, fix, account
+    case fixKind = "fix_kind"
+  }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -70,6 +51,7 @@ extension Finding: Encodable {
     try container.encode(level, forKey: .level)
     try container.encode(message, forKey: .message)
     try container.encodeIfPresent(fix?.text, forKey: .fix)
+    try container.encodeIfPresent(fix?.kind, forKey: .fixKind)
     try container.encodeIfPresent(account, forKey: .account)
   }
 }

@@ -3,7 +3,7 @@ import AgentWire
 
 /// The agent that holds the vault, as it has written into the file whose lock it holds (docs/vault-format.md).
 struct VaultHolder: Sendable, Equatable {
-  /// Nil when it is not told, or is no agent that can be seen from here.
+  /// Nil when the file does not say, or when it is no agent that can be seen from here.
   var processID: Int?
   var socket: String?
 
@@ -21,35 +21,35 @@ struct VaultHolder: Sendable, Equatable {
     }
   }
 
-  /// What is told when the agent of this shell does not run, or not beside this one.
-  static func finding(in folder: String, reason: String?, _ patient: Patient) -> Finding? {
-    guard let holder = VaultHolder(of: folder, patient.machine) else { return nil }
-    if let own = patient.status?.pid, own == holder.processID {
+  /// The finding when this shell's agent does not run, or is not the one that holds the vault.
+  static func finding(in folder: String, reason: String?, _ context: DoctorContext) -> Finding? {
+    guard let holder = VaultHolder(of: folder, context.machine) else { return nil }
+    if let own = context.status?.pid, own == holder.processID {
       return .wrong(
         "vault", "another program has the vault's database open",
-        .run("fuser -v \(patient.quoted(folder + "/vault.db"))"))
+        .run("fuser -v \(context.quoted(folder + "/vault.db"))"))
     }
     // That agent hangs, or is about to go, and its own finding says so.
-    if patient.status == nil, holder.socket == ownSocket(patient) { return nil }
+    if context.status == nil, holder.socket == ownSocket(context) { return nil }
     let names = [holder.processID.map { "pid \($0)" }, holder.socket.map { "socket \($0)" }].compactMap(\.self)
     let who = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
     return .wrong(
       "vault", reason ?? "it is held by another agent\(who), which this shell does not ask",
-      holder.wayThere(patient) ?? holder.processID.map { .run("kill \($0) && oauthctl status") }
+      holder.wayThere(context) ?? holder.processID.map { .run("kill \($0) && oauthctl status") }
         ?? .advice("end the other agent where it runs; it cannot be seen from here (a container, another machine?)"))
   }
 
   /// The line that has this shell use the agent, where its socket is to be seen; nil: it is not.
-  private func wayThere(_ patient: Patient) -> Finding.Fix? {
-    guard let socket, let found = patient.machine.status(socket), found.kind == .socket,
-      found.owner == patient.machine.userID
+  private func wayThere(_ context: DoctorContext) -> NextStep? {
+    guard let socket, let found = context.machine.status(socket), found.kind == .socket,
+      found.owner == context.machine.userID
     else { return nil }
     return .run(SocketLocation.export(socket) + (processID.map { "   # or, to end that agent: kill \($0)" } ?? ""))
   }
 
-  private static func ownSocket(_ patient: Patient) -> String? {
+  private static func ownSocket(_ context: DoctorContext) -> String? {
     let location = try? SocketLocation.resolve(
-      variable: { patient.surroundings.raw($0) }, uid: patient.machine.userID, status: patient.machine.status)
+      variable: { context.environment.raw($0) }, uid: context.machine.userID, status: context.machine.status)
     return location?.path
   }
 }

@@ -34,7 +34,8 @@ enum CommandLineEntry {
     let usage =
       unknownCommand(words)
       ?? CommandError.usage(
-        message.isEmpty ? "no command" : message, run: (["oauthctl"] + path(words) + ["--help"]).joined(separator: " "))
+        message.isEmpty ? "no command" : message,
+        next: .run((["oauthctl"] + path(words) + ["--help"]).joined(separator: " ")))
     return tell(usage, words, to: terminal)
   }
 
@@ -58,7 +59,7 @@ enum CommandLineEntry {
     let before = (["oauthctl"] + path).joined(separator: " ")
     return .usage(
       "there is no command \(before) \(word)" + (meant.map { "; did you mean \(before) \($0)?" } ?? ""),
-      run: "\(before) --help")
+      next: .run("\(before) --help"))
   }
 
   /// The words that name a command, as far as they do.

@@ -3,7 +3,7 @@ import ArgumentParser
 
 /// `--verbose`, which every command has: what it does with the agent, and which programs it runs, on standard error.
 struct Verbosity: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Says on standard error what is asked of the agent, and how long it takes.")
+  @Flag(name: .shortAndLong, help: "Says on standard error what it asks the agent, and how long that takes.")
   var verbose = false
 
   func validate() {

@@ -3,29 +3,31 @@ import HelperFormats
 
 extension HelperRun {
   static func git(
-    _ bench: Workbench, account: String? = nil, isSetUp: @escaping @Sendable (String) -> Bool = GitConfiguration.isSetUp
+    _ context: CommandContext, account: String? = nil,
+    isSetUp: @escaping @Sendable (String) -> Bool = GitConfiguration.isSetUp
   ) -> HelperRun {
-    HelperRun(bench: bench, account: account, isSetUp: isSetUp) { choice, origin in GitAdvice.text(choice, origin) }
+    HelperRun(context: context, account: account, isSetUp: isSetUp) { choice, origin in GitAdvice.step(choice, origin) }
   }
 }
 
-/// How git is told which account of a server is meant.
+/// How a person tells git which account of a server is meant.
 enum GitAdvice {
-  static func text(_ choice: HelperRun.AccountChoice, _ origin: String) -> String {
+  static func step(_ choice: HelperRun.AccountChoice, _ origin: String) -> NextStep {
     choice.isUnknown ? otherName(choice.names, at: origin) : self.choice(choice.names, at: origin)
   }
 
   /// For the whole server, or for this repository's address.
-  private static func choice(_ names: [String], at origin: String) -> String {
+  private static func choice(_ names: [String], at origin: String) -> NextStep {
     let commands = NamedChoice.text(names) { "git config --global credential.\(origin).username \($0)" }
-    return commands + "   # or in the address, like \(address(names, at: origin))"
+    return .run(commands + "   # or in the address, like \(address(names, at: origin))")
   }
 
   /// Where the user name that git gave is nobody's. One in the address wins over git's configuration, so that is where it
   /// has to be changed first.
-  private static func otherName(_ names: [String], at origin: String) -> String {
-    "write the account's name in the repository's address, like \(address(names, at: origin)), or take the name out there "
-      + "(see: git remote -v; where no name is: git config --get-all credential.\(origin).username)"
+  private static func otherName(_ names: [String], at origin: String) -> NextStep {
+    .advice(
+      "write the account's name in the repository's address, like \(address(names, at: origin)), or take the name out there "
+        + "(see: git remote -v; where no name is: git config --get-all credential.\(origin).username)")
   }
 
   private static func address(_ names: [String], at origin: String) -> String {

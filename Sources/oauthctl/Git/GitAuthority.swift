@@ -17,21 +17,21 @@ struct GitAuthority {
     }
   }
 
-  let bench: Workbench
+  let context: CommandContext
 
   /// Where it stands, beside the key of the vault: whoever may write account files alone does not write here. Nil without
   /// a home.
   func path(of account: String) -> String? {
-    bench.surroundings.folder(.state).map { "\($0)/authorities/\(account).pem" }
+    context.environment.folder(.state).map { "\($0)/authorities/\(account).pem" }
   }
 
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
   func copy(of account: String) throws(CommandError) -> Copy {
-    let details = try bench.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
+    let details = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
     guard let text = details.authority, let path = path(of: account) else {
       throw .configuration(
-        "\(account): git is not told of its ca_file, which no login is bound to",
-        run: "oauthctl login \(account) && oauthctl setup git")
+        "\(account): git does not learn its ca_file, because no login is bound to that file",
+        next: .run("oauthctl login \(account) && oauthctl setup git"))
     }
     return Copy(path: path, bytes: Array(text.utf8))
   }
@@ -40,8 +40,8 @@ struct GitAuthority {
   func follow(_ account: String) {
     guard let path = path(of: account), access(path, F_OK) == 0 else { return }
     do throws(CommandError) { try copy(of: account).write() } catch {
-      bench.terminal.warn(
-        "git still trusts the authority of before: \(error.sentence ?? "")", run: "oauthctl setup git")
+      context.terminal.warn(
+        "git still trusts the previous authority: \(error.sentence ?? "")", next: .run("oauthctl setup git"))
     }
   }
 }

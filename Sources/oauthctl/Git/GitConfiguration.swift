@@ -43,9 +43,9 @@ enum GitConfiguration {
   }
 
   /// What takes ours out for `urls`, all of which are ours.
-  static func removal(of urls: [String], in helpers: [Helper]) -> String {
+  static func removal(of urls: [String], in helpers: [Helper]) -> NextStep {
     let isAll = helpers.allSatisfy { !GitSetup.isOurs($0.command) || urls.contains($0.url) }
-    return "oauthctl setup git --remove" + (isAll ? "" : urls.map { " --host \(ShellWord.quoted($0))" }.joined())
+    return .run("oauthctl setup git --remove" + (isAll ? "" : urls.map { " --host \(ShellWord.quoted($0))" }.joined()))
   }
 
   /// Asks git. False where it does not answer.

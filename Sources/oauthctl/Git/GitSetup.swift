@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 import HTTPTerms
 import HelperFormats
@@ -22,7 +23,7 @@ enum GitSetup {
   /// As it stands in keys.
   static func url(host: String) -> String { host.contains("://") ? withoutSlash(host) : "https://" + host }
 
-  /// With this key git tells which repository it is about: so accounts of one host are told apart, and one repository
+  /// With this key git tells which repository it is about: so accounts of one host can be distinguished, and one repository
   /// that refuses a token is not taken for all of them.
   static func pathKey(host: String) -> String { "credential.\(url(host: host)).useHttpPath" }
 
@@ -68,16 +69,17 @@ enum GitSetup {
   /// git replaces the file that it changes: a device, or a symbolic link to one, would be gone.
   ///
   /// - Throws: `CommandError.configuration` where git's global configuration is no regular file.
-  static func checkFile(_ surroundings: Surroundings) throws(CommandError) {
-    let home = surroundings["HOME"]
-    let other = surroundings["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
+  static func checkFile(_ environment: Environment) throws(CommandError) {
+    let home = environment["HOME"]
+    let other = environment["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
     let files =
-      surroundings["GIT_CONFIG_GLOBAL"].map { [$0] } ?? [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
+      environment["GIT_CONFIG_GLOBAL"].map { [$0] } ?? [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
     for file in files {
       var found = stat()
       guard stat(file, &found) == 0, found.st_mode & S_IFMT != S_IFREG else { continue }
       throw .configuration(
-        "\(file) is no regular file, and git would replace it", run: "unset GIT_CONFIG_GLOBAL   # or name a file there")
+        "\(file) is no regular file, and git would replace it",
+        next: .run("unset GIT_CONFIG_GLOBAL   # or name a file there"))
     }
   }
 

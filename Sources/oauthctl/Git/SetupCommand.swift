@@ -27,57 +27,58 @@ struct SetupCommand: ParsableCommand {
 
     func run() throws { try run(.live()) }
 
-    func run(_ bench: Workbench) throws(CommandError) {
-      guard ProgramLookup.live(bench.surroundings).find("git") != nil else {
-        throw .local("git is not in PATH", run: "apt install git, or your system's own way", status: 1)
+    func run(_ context: CommandContext) throws(CommandError) {
+      guard ProgramLookup.live(context.environment).find("git") != nil else {
+        throw .local("git is not in PATH", next: "apt install git, or your system's own way", status: 1)
       }
       if let account { try AccountName.check(account) }
-      try GitSetup.checkFile(bench.surroundings)
-      let hosts = try hosts(bench)
-      let accounts = try? bench.allAccounts()
+      try GitSetup.checkFile(context.environment)
+      let hosts = try hosts(context)
+      let accounts = try? context.allAccounts()
       let before = try configuration()
-      let (commands, copies) = try plan(hosts, accounts ?? [], bench)
+      let (commands, copies) = try plan(hosts, accounts ?? [], context)
       defer {
         if !remove {
-          warnOfLaterHelpers(hosts, bench)
+          warnOfLaterHelpers(hosts, context)
           if let accounts {
-            warnOfUnserved(accounts, bench)
+            warnOfUnserved(accounts, context)
             for shared in SharedHosts.undecided(accounts, among: hosts) where account == nil {
-              bench.terminal.warn(shared.sentence, run: SharedHosts.advice)
+              context.terminal.warn(shared.sentence, next: SharedHosts.advice)
             }
           }
         }
       }
       if commands.isEmpty {
         if !dryRun { try write(copies) }
-        bench.terminal.say(
+        context.terminal.say(
           remove
-            ? "git's configuration has nothing of ours." : "git is set up already for \(hosts.joined(separator: ", "))."
+            ? "git's configuration names no helper of oauthctl."
+            : "git is set up already for \(hosts.joined(separator: ", "))."
         )
         return
       }
       let lines = commands.map { "  " + GitSetup.shown($0) }
-      if dryRun || yes { bench.terminal.say(lines) }
+      if dryRun || yes { context.terminal.say(lines) }
       if dryRun { return }
       if !yes {
         guard
-          try bench.terminal.confirm(
-            "Make these changes to git's global configuration?", about: lines, otherwise: sameWithYes)
+          try context.terminal.confirm(
+            "Make these changes to git's global configuration?", about: lines, otherwise: .run(sameWithYes))
         else { throw .declined }
         // Somebody else's change, made while the question stood, would be undone.
         guard try configuration() == before else {
           throw .configuration(
             "git's configuration was changed meanwhile; nothing is written",
-            run: sameWithYes.replacingFirst(" --yes", with: ""))
+            next: .run(sameWithYes.replacingFirst(" --yes", with: "")))
         }
       }
       try write(copies)
       for command in commands {
         guard try git(["config", "--global"] + command).status == 0 else {
-          throw .local("git refused: \(GitSetup.shown(command))", run: "git config --global --edit", status: 1)
+          throw .local("git refused: \(GitSetup.shown(command))", next: .run("git config --global --edit"), status: 1)
         }
       }
-      bench.terminal.say(
+      context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
     }
 
@@ -90,23 +91,23 @@ struct SetupCommand: ParsableCommand {
       return words.joined(separator: " ")
     }
 
-    private func hosts(_ bench: Workbench) throws(CommandError) -> [String] {
+    private func hosts(_ context: CommandContext) throws(CommandError) -> [String] {
       if !host.isEmpty {
         for host in host where host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) || host.hasPrefix("-") {
-          throw .usage("--host \(host): it is a host name, host:port or URL", run: nil)
+          throw .usage("--host \(host): it is a host name, host:port or URL")
         }
         return host
       }
       if remove { return try configuredHosts() }
       var hosts: [String] = []
-      for summary in try bench.allAccounts() where account == nil || summary.account == account {
+      for summary in try context.allAccounts() where account == nil || summary.account == account {
         for host in summary.hosts where !hosts.contains(host) { hosts.append(host) }
       }
       if hosts.isEmpty, let account {
-        throw .noAccount(account, among: try bench.allAccounts())
+        throw .noAccount(account, among: try context.allAccounts())
       }
       if hosts.isEmpty {
-        throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
+        throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
       }
       return hosts
     }
@@ -127,12 +128,12 @@ struct SetupCommand: ParsableCommand {
 
     /// What to change, and the authorities that git is to find then.
     private func plan(
-      _ hosts: [String], _ accounts: [AccountSummary], _ bench: Workbench
+      _ hosts: [String], _ accounts: [AccountSummary], _ context: CommandContext
     ) throws(CommandError) -> (commands: [GitSetup.Command], copies: [GitAuthority.Copy]) {
       var helper = ""
       if !remove {
         guard let executable = OwnExecutable.path else {
-          throw .local("/proc/self/exe does not tell where oauthctl is", run: nil, status: 1)
+          throw .local("/proc/self/exe does not tell where oauthctl is", status: 1)
         }
         let hasLink = access(GitSetup.link(beside: executable), X_OK) == 0
         helper = GitSetup.helper(executable: executable, hasLink: hasLink, account: account)
@@ -154,7 +155,7 @@ struct SetupCommand: ParsableCommand {
           keys.insert(portless)
           commands.append(["--add", portless, helper])
         }
-        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, bench)
+        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, context)
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(
           key: pathKey, values: try self.values(pathKey), remove: remove, isOurs: isOurs)
@@ -165,9 +166,9 @@ struct SetupCommand: ParsableCommand {
     /// The authority of the account whose server `host` is; of several, the first whose login is bound to one.
     private func authority(
       for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ copies: inout [GitAuthority.Copy],
-      _ bench: Workbench
+      _ context: CommandContext
     ) throws(CommandError) -> [GitSetup.Command] {
-      let authorities = GitAuthority(bench: bench)
+      let authorities = GitAuthority(context: context)
       guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
       let key = GitSetup.authorityKey(host: host)
       var problem: CommandError?
@@ -185,7 +186,7 @@ struct SetupCommand: ParsableCommand {
           remove: remove, isOurs: isOurs)
         if !commands.isEmpty || named != nil && !remove { return commands }
       }
-      if let problem { bench.terminal.warn(problem.sentence ?? "", run: problem.nextStep) }
+      if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
       return []
     }
 
@@ -196,21 +197,21 @@ struct SetupCommand: ParsableCommand {
     }
 
     /// A host that was named, and that no account's token may go to.
-    private func warnOfUnserved(_ accounts: [AccountSummary], _ bench: Workbench) {
+    private func warnOfUnserved(_ accounts: [AccountSummary], _ context: CommandContext) {
       for host in host {
         let origin = GitSetup.origin(host: host)
         let able = accounts.filter { account == nil || $0.account == account }
         guard !able.contains(where: { $0.hosts.contains(origin) }) else { continue }
-        bench.terminal.warn(
+        context.terminal.warn(
           (account.map { "the token of \($0) may not go" } ?? "no account's token may go")
             + " to \(origin): git gets none there",
-          run: account.map { "add the host to `hosts` of its file, then: oauthctl account accept \($0)" }
-            ?? "oauthctl login NAME \(origin) --client-id ID   # or add the host to `hosts` of an account's file")
+          next: account.map { "add the host to `hosts` of its file, then: oauthctl account accept \($0)" }
+            ?? .run("oauthctl login NAME \(origin) --client-id ID   # or add the host to `hosts` of an account's file"))
       }
     }
 
     /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
-    private func warnOfLaterHelpers(_ hosts: [String], _ bench: Workbench) {
+    private func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
       guard let (status, text) = try? Program.output(of: ["git", "config"] + GitConfiguration.query), status == 0 else {
         return
       }
@@ -219,9 +220,9 @@ struct SetupCommand: ParsableCommand {
         let url = GitSetup.url(host: host)
         let later = GitConfiguration.helpersAfterOurs(for: url, in: helpers)
         guard !later.isEmpty else { continue }
-        bench.terminal.warn(
+        context.terminal.warn(
           "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",
-          run: "take that helper out, or put it before oauthctl: git config --global --edit")
+          next: "take that helper out, or put it before oauthctl: git config --global --edit")
       }
     }
 
@@ -235,7 +236,7 @@ struct SetupCommand: ParsableCommand {
       do {
         return try Program.output(of: ["git"] + arguments)
       } catch {
-        throw .local("git cannot be started: \(FileBytes.errorText(error.code))", run: nil, status: 1)
+        throw .local("git cannot be started: \(FileBytes.errorText(error.code))", status: 1)
       }
     }
   }

@@ -2,9 +2,9 @@ import AgentWire
 
 /// Hosts where several accounts fit and nothing says which is meant: git is given no token there before it names one.
 struct SharedHosts: Equatable {
-  static let advice =
+  static let advice = NextStep.advice(
     "write  default = true  into the file of one, `paths` into each, or the account's name into the address "
-    + "(https://NAME@…)"
+      + "(https://NAME@…)")
 
   var url: String
   var accounts: [String]

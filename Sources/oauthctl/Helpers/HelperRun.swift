@@ -9,13 +9,13 @@ struct HelperRun {
   /// Longest wait to tell of a rejected token: the program waits too, and it has failed already.
   static let rejectionMilliseconds = 2_000
 
-  let bench: Workbench
+  let context: CommandContext
   /// `--account`: whose token, whatever else fits.
   var account: String?
   /// Whether a server (`https://host:port`) was set up for this helper: nothing is to be asked for it at a prompt.
   var isSetUp: @Sendable (String) -> Bool
-  /// How this program is told which account of a server is meant.
-  var advice: @Sendable (AccountChoice, _ origin: String) -> String
+  /// How a person tells this program which account of a server is meant.
+  var advice: @Sendable (AccountChoice, _ origin: String) -> NextStep
 
   /// Names among which a person has to choose, and why.
   struct AccountChoice: Sendable {
@@ -32,11 +32,11 @@ struct HelperRun {
     guard let operation else { return }
     switch try call(dialect, operation) {
     case .ignored: break
-    case .told(let text): bench.terminal.write(text)
+    case .told(let text): context.terminal.write(text)
     case .lookup(let lookup):
       let reply = reply(to: lookup, validitySeconds: D.validitySeconds)
-      if let note = reply.note { bench.terminal.warn(note) }
-      bench.terminal.write(reply.output)
+      if let note = reply.note { context.terminal.warn(note) }
+      context.terminal.write(reply.output)
     case .rejection(let rejection): tell(rejection)
     }
   }
@@ -47,14 +47,14 @@ struct HelperRun {
     var input: [UInt8] = []
     if D.hasInput(operation) {
       guard let read = FileBytes.readToBlankLine(from: STDIN_FILENO, limit: D.inputLimit) else {
-        throw .local("\(D.caller)'s request is longer than \(D.inputLimit) bytes", run: nil, status: 1)
+        throw .local("\(D.caller)'s request is longer than \(D.inputLimit) bytes", status: 1)
       }
       input = read
     }
     do {
       return try D.call(operation, account: account, input: input)
     } catch {
-      throw .local("\(D.caller)'s request cannot be read: \(error.message)", run: nil, status: 1)
+      throw .local("\(D.caller)'s request cannot be read: \(error.message)", status: 1)
     }
   }
 
@@ -80,16 +80,16 @@ struct HelperRun {
     let question = TokenReject(
       account: account, url: rejection.url, username: rejection.username,
       rejected: RejectedToken(token: rejection.token))
-    guard let answer = try? bench.agent.tell(question, timeoutMilliseconds: Self.rejectionMilliseconds),
+    guard let answer = try? context.agent.tell(question, timeoutMilliseconds: Self.rejectionMilliseconds),
       answer.result == .kept
     else { return }
-    bench.terminal.warn(rejection.noteIfKept)
+    context.terminal.warn(rejection.noteIfKept)
   }
 
   private func ask(_ question: HelperQuestion) throws(CommandError) -> HelperToken {
     var request = TokenGet(account: question.account, url: question.url, username: question.username)
     if let fingerprint = question.rejected { request.rejected = RejectedToken(fingerprint: fingerprint) }
-    return HelperToken(try bench.agent.token(request))
+    return HelperToken(try context.agent.token(request))
   }
 
   /// A token that lives long enough for the program, where the server gives one in time; else `token`.
@@ -99,7 +99,7 @@ struct HelperRun {
     request.minValiditySeconds = seconds
     request.bestEffort = true
     request.timeoutMilliseconds = Self.betterTokenMilliseconds
-    guard var longer = (try? bench.agent.token(request)).map(HelperToken.init) else { return token }
+    guard var longer = (try? context.agent.token(request)).map(HelperToken.init) else { return token }
     longer.warning = token.warning
     return longer
   }
@@ -113,7 +113,7 @@ struct HelperRun {
       failure.hint = advice(AccountChoice(names: names, isUnknown: failure.kind == .accountUnknown), origin)
       error = .agent(failure, account: account)
     }
-    let line = (error.sentence ?? "") + (error.nextStep.map { "; \(Terminal.stepLine($0))" } ?? "")
+    let line = (error.sentence ?? "") + (error.nextStep.map { "; \($0.line)" } ?? "")
     guard case .agent(let failure, _) = error else { return .other(line) }
     switch failure.kind {
     case .accountUnknown: return failure.accounts == nil ? .notOurs(line) : .needsPerson(line)

@@ -3,7 +3,7 @@ import SystemFacts
 
 /// Makes `accounts.d/NAME.toml`: the agent checks it and asks the server before anything is written.
 struct AccountCreation {
-  let bench: Workbench
+  let context: CommandContext
   let name: String
   let replace: Bool
   private let file: AccountFile
@@ -13,11 +13,11 @@ struct AccountCreation {
   /// Nil where the file was not written by this command.
   private var written: AccountFile.Written?
 
-  init(bench: Workbench, name: String, replace: Bool) throws(CommandError) {
-    self.bench = bench
+  init(context: CommandContext, name: String, replace: Bool) throws(CommandError) {
+    self.context = context
     self.name = name
     self.replace = replace
-    file = try AccountFile(account: name, in: bench.surroundings)
+    file = try AccountFile(account: name, in: context.environment)
     isFirst = !file.exists
   }
 
@@ -26,27 +26,27 @@ struct AccountCreation {
   /// - Returns: among others the kinds of secrets the account still needs.
   mutating func create(_ account: NewAccount, discovers: Bool = true) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
-    let status = try bench.agent.ask(AgentStatus(limit: 1))
+    let status = try context.agent.ask(AgentStatus(limit: 1))
     isFirstVault = status.vault.state == .absent
-    let folder = AgentFolders(bench.surroundings, status)
+    let folder = AgentFolders(context.environment, status)
     if let obstacle = folder.obstacle() { throw obstacle }
-    let check = try bench.agent.call(
+    let check = try context.agent.call(
       AccountCheck(account: name, definition: text, discover: discovers ? nil : false),
       // Two discovery documents, each with its own time-out, may have to fail before the answer is there.
       timeoutMilliseconds: 90_000)
     if !check.problems.isEmpty {
-      for problem in check.problems.dropLast() { bench.terminal.warn("\(name): \(reason(problem))") }
+      for problem in check.problems.dropLast() { context.terminal.warn("\(name): \(reason(problem))") }
       throw .configuration(
         "\(name): \(check.problems.last.map(reason) ?? "the account cannot be used")",
-        run: "nothing was written: correct that, and run the command again")
+        next: "nothing was written: correct that, and run the command again")
     }
-    let path = file.name(in: bench.surroundings)
+    let path = file.name(in: context.environment)
     let saved = try save(text, to: file, shownAs: path)
     let found = Self.discoverySentence(check, issuer: account.issuer)
-    bench.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
-    let reload = try bench.agent.ask(ConfigReload())
+    context.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
+    let reload = try context.agent.ask(ConfigReload())
     if let problem = reload.problems.first(where: { $0.file.hasSuffix("/\(name).toml") }) {
-      throw .configuration("\(name): \(problem.sentence)", run: "oauthctl account show \(name)")
+      throw .configuration("\(name): \(problem.sentence)", next: .run("oauthctl account show \(name)"))
     }
     return check
   }
@@ -62,43 +62,46 @@ struct AccountCreation {
       error = error.advising("check its address, and whether the server runs; then try again")
     }
     guard isFirst, let written, file.exists else { return error }
-    let path = bench.surroundings.abbreviated(file.path)
+    let path = context.environment.abbreviated(file.path)
     do throws(CommandError) {
       if isHalf {
-        bench.terminal.say("\(name) stays set up. To take it back: oauthctl account forget \(name)")
+        context.terminal.say("\(name) stays set up. To undo that: oauthctl account forget \(name)")
         return error
       }
-      let details = try bench.agent.ask(AccountShow(account: name))
+      let details = try context.agent.ask(AccountShow(account: name))
       guard details.loggedInAt == nil, details.summary.state != .loginPending else { return error }
-      guard try bench.forget(name, file, ifStill: written, login: "") != nil else {
-        bench.terminal.say(
-          "\(path) was changed meanwhile, and stays. To take it back: oauthctl account forget \(name)")
+      guard try context.forget(name, file, ifStill: written, login: "") != nil else {
+        context.terminal.say(
+          "\(path) was changed meanwhile, and stays. To remove it: oauthctl account forget \(name)")
         return error
       }
     } catch {
-      bench.terminal.warn("\(name) is left behind: \(path)", run: "oauthctl account forget \(name)")
+      context.terminal.warn("\(name) is left behind: \(path)", next: .run("oauthctl account forget \(name)"))
       return error
     }
-    bench.terminal.say("Nobody logged in: \(path) is removed again.")
-    if isFirstVault, (try? bench.agent.ask(VaultStatusRequest()))?.state == .open {
-      bench.terminal.say("The vault stays, and with it the recovery code that was shown.")
+    context.terminal.say("Nobody logged in: \(path) is removed again.")
+    if isFirstVault, (try? context.agent.ask(VaultStatusRequest()))?.state == .open {
+      context.terminal.say("The vault stays, and with it the recovery code that was shown.")
     }
     if case .agent(let failure, _) = error, failure.kind == .clientRejected {
       let other = otherMethod.map { " and secret; some servers want --client-authentication \($0)" } ?? ""
-      return error.advising("\(command)   # with the right client id\(other)")
+      return error.advising(.run("\(command)   # with the right client id\(other)"))
     }
     // The agent names the file, which is gone.
     if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
-      return error.advising("\(command)   # with another --scope")
+      return error.advising(.run("\(command)   # with another --scope"))
     }
-    let step = error.nextStep?.replacingFirst("oauthctl secret set \(name) password && ", with: "")
-    let short = "oauthctl login \(name)"
-    // Said once.
-    let isByDevice = command.range(ofText: " --device") != nil && step?.range(ofText: short + " --device") != nil
-    return error.advising(step?.replacingFirst(isByDevice ? short + " --device" : short, with: command))
+    return error.advising(
+      error.nextStep?.map { step in
+        let step = step.replacingFirst("oauthctl secret set \(name) password && ", with: "")
+        let short = "oauthctl login \(name)"
+        // Said once.
+        let isByDevice = command.range(ofText: " --device") != nil && step.range(ofText: short + " --device") != nil
+        return step.replacingFirst(isByDevice ? short + " --device" : short, with: command)
+      })
   }
 
-  /// - Returns: false when the file says so already.
+  /// - Returns: false when the file says that already.
   private mutating func save(
     _ text: String, to file: AccountFile, shownAs path: String
   ) throws(CommandError) -> Bool {
@@ -109,21 +112,22 @@ struct AccountCreation {
       // Whoever may write account files would have any other file replaced, and nobody would have seen it.
       if replace, target != nil, !AccountFile.isAccount(old) {
         throw .configuration(
-          "\(name): \(path) leads to no account file; nothing is written", run: "rm \(ShellWord.quoted(file.path))")
+          "\(name): \(path) leads to no account file; nothing is written",
+          next: .run("rm \(ShellWord.quoted(file.path))"))
       }
       if !replace {
         let lines =
           ["\(name) is defined already, and differs:"]
           + AccountFile.differences(from: old, to: text).map { "  " + $0 }
-        let otherwise = "run the command again with --replace, or: oauthctl login \(name)"
-        let link = bench.surroundings.abbreviated(file.path)
-        let what = target.map { "\(bench.surroundings.abbreviated($0)) (\(link) is a link to it)" } ?? link
-        guard try bench.terminal.confirm("Replace \(what)?", about: lines, otherwise: otherwise) else {
-          throw .configuration("\(name): kept as it was", run: otherwise)
+        let otherwise: NextStep = "run the command again with --replace, or: oauthctl login \(name)"
+        let link = context.environment.abbreviated(file.path)
+        let what = target.map { "\(context.environment.abbreviated($0)) (\(link) is a link to it)" } ?? link
+        guard try context.terminal.confirm("Replace \(what)?", about: lines, otherwise: otherwise) else {
+          throw .configuration("\(name): kept as it was", next: otherwise)
         }
         // Somebody else's change, made while the question stood, would be undone.
         guard file.text ?? "" == old, file.linkTarget == target else {
-          throw .configuration("\(path) was changed meanwhile; nothing is written", run: otherwise)
+          throw .configuration("\(path) was changed meanwhile; nothing is written", next: otherwise)
         }
       }
     }

@@ -16,7 +16,7 @@ struct LoginCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: "Account name. May be left out where there is one account, and before a URL, whose host is the name then.",
+    help: "Account name. May be left out when there is one account, and before a URL, whose host becomes the name.",
     completion: .accountName)
   var name: String?
   @Argument(help: "URL of the server to log in at or for: makes accounts.d/NAME.toml.") var issuer: String?
@@ -25,11 +25,11 @@ struct LoginCommand: ParsableCommand {
 
   func run() throws { try run(.live()) }
 
-  func run(_ bench: Workbench) throws(CommandError) {
+  func run(_ context: CommandContext) throws(CommandError) {
     if options.clientSecretFromInput, options.passwordFromInput {
       throw .usage(
         "standard input holds one secret: use --client-secret-stdin or --password-stdin, not both",
-        run:
+        next:
           "run the command again with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
       )
     }
@@ -37,40 +37,40 @@ struct LoginCommand: ParsableCommand {
     if issuer == nil, let url = name, url.contains("://"), let account = ServerFinding.name(for: url) {
       var command = self
       (command.name, command.issuer) = (account, url)
-      return try command.run(bench)
+      return try command.run(context)
     }
     if let error = misplacedServer { throw error }
     if let typed = issuer, options.isSilentAboutClient {
-      let account = try accountName(bench, isNew: true)
+      let account = try accountName(context, isNew: true)
       let finding = ServerFinding(
-        bench: bench, account: account, url: NewAccount.issuer(typed: typed), workingFolder: Self.workingFolder,
+        context: context, account: account, url: NewAccount.issuer(typed: typed), workingFolder: Self.workingFolder,
         flags: Self.flags(without: [account, typed]))
       guard let found = try finding.find(options) else {
-        return try logIn(bench, account, try known(bench, account), isNew: false)
+        return try logIn(context, account, try known(context, account), isNew: false)
       }
       var command = self
       (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
-      return try command.make(bench, registeredSecret: found.clientSecret)
+      return try command.make(context, registeredSecret: found.clientSecret)
     }
-    try make(bench, registeredSecret: nil)
+    try make(context, registeredSecret: nil)
   }
 
   /// Makes the account, where one is described, and logs in.
-  private func make(_ bench: Workbench, registeredSecret: String?) throws(CommandError) {
+  private func make(_ context: CommandContext, registeredSecret: String?) throws(CommandError) {
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
-    let account = try accountName(bench, isNew: new != nil)
-    guard let new else { return try logIn(bench, account, try known(bench, account), isNew: false) }
-    var creation = try AccountCreation(bench: bench, name: account, replace: options.replace)
+    let account = try accountName(context, isNew: new != nil)
+    guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
+    var creation = try AccountCreation(context: context, name: account, replace: options.replace)
     do throws(CommandError) {
       var check = try creation.create(new)
       if let registeredSecret {
-        try VaultCreation(bench: bench).createIfAbsent()
-        _ = try bench.agent.ask(
+        try VaultCreation(context: context).createIfAbsent()
+        _ = try context.agent.ask(
           SecretSet(account: account, kind: .clientSecret, value: registeredSecret, secretPlace: check.secretPlace),
           about: account)
         check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
       }
-      try logIn(bench, account, check, isNew: creation.isFirst)
+      try logIn(context, account, check, isNew: creation.isFirst)
     } catch {
       throw creation.takingBack(
         // A time that was too short once would be so again.
@@ -83,30 +83,31 @@ struct LoginCommand: ParsableCommand {
   }
 
   /// What is known of an account that was defined before.
-  private func known(_ bench: Workbench, _ account: String) throws(CommandError) -> AccountCheckAnswer {
-    let check = try bench.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
+  private func known(_ context: CommandContext, _ account: String) throws(CommandError) -> AccountCheckAnswer {
+    let check = try context.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
     // Before a vault is made for it.
     guard let problem = check.problems.first else { return check }
-    let folder = AgentFolders(bench.surroundings, try bench.agent.ask(AgentStatus(limit: 1)))
+    let folder = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
     if let misplaced = folder.misplaced(account) { throw misplaced }
     guard AccountFile(path: problem.file).exists else {
       let new = "oauthctl login \(account) ISSUER --client-id ID"
-      let names = (try? bench.agent.ask(AccountList()))?.accounts.map(\.account) ?? []
+      let names = (try? context.agent.ask(AccountList()))?.accounts.map(\.account) ?? []
       let meant = NameSuggestion.nearest(to: account, among: names)
       throw .configuration(
         "there is no account \(account) yet",
-        run: meant.map { "oauthctl login \($0)   # or, for a new one: \(new)" } ?? new)
+        next: .run(meant.map { "oauthctl login \($0)   # or, for a new one: \(new)" } ?? new))
     }
-    throw .configuration("\(account): \(problem.sentence)", run: "mend \(bench.surroundings.abbreviated(problem.file))")
+    throw .configuration(
+      "\(account): \(problem.sentence)", next: "mend \(context.environment.abbreviated(problem.file))")
   }
 
   private func logIn(
-    _ bench: Workbench, _ account: String, _ check: AccountCheckAnswer, isNew: Bool
+    _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool
   ) throws(CommandError) {
-    try VaultCreation(bench: bench).createIfAbsent()
-    try secrets(bench, account: account, check, isNew: isNew)
+    try VaultCreation(context: context).createIfAbsent()
+    try secrets(context, account: account, check, isNew: isNew)
     try LoginFlow(
-      bench: bench, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
+      context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
       acceptsChanges: options.acceptChanges, timeoutSeconds: options.timeout
     ).run()
@@ -121,8 +122,8 @@ struct LoginCommand: ParsableCommand {
     for misplaced in [name, issuer] { words.firstIndex { $0 == misplaced }.map { _ = words.remove(at: $0) } }
     let account = issuer.flatMap { AccountName.isValid($0) ? $0 : nil } ?? "work"
     return .usage(
-      "\(name) is a server's address, and the first word is a name of your choice for the account",
-      run: Self.commandLine(["login", account, name] + words.dropFirst()))
+      "\(name) is a server's address; the first word is a name that you choose for the account",
+      next: .run(Self.commandLine(["login", account, name] + words.dropFirst())))
   }
 
   /// The command line without the program's name. No secret is ever in it.
@@ -144,23 +145,23 @@ struct LoginCommand: ParsableCommand {
     (["oauthctl"] + words.map(ShellWord.quoted)).joined(separator: " ")
   }
 
-  private func accountName(_ bench: Workbench, isNew: Bool) throws(CommandError) -> String {
+  private func accountName(_ context: CommandContext, isNew: Bool) throws(CommandError) -> String {
     if let name {
       if isNew, !AccountName.isValid(name), let other = AccountName.like(name) {
         throw .usage(
-          AccountName.rule(name), run: Self.commandLine(Self.words.map { $0 == name ? other : $0 }))
+          AccountName.rule(name), next: .run(Self.commandLine(Self.words.map { $0 == name ? other : $0 })))
       }
       try AccountName.check(name)
       return name
     }
-    let accounts = isNew ? [] : try bench.agent.ask(AccountList(limit: NamedChoice.most + 1)).accounts
+    let accounts = isNew ? [] : try context.agent.ask(AccountList(limit: NamedChoice.most + 1)).accounts
     guard accounts.count <= 1 else {
       throw .configuration(
         "several accounts are defined: name one",
-        run: NamedChoice.text(accounts.map(\.account)) { "oauthctl login \($0)" })
+        next: .run(NamedChoice.text(accounts.map(\.account)) { "oauthctl login \($0)" }))
     }
     guard let only = accounts.first else {
-      throw .configuration("there is no account yet", run: "oauthctl login NAME ISSUER --client-id ID")
+      throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
     }
     return only.account
   }
@@ -168,12 +169,12 @@ struct LoginCommand: ParsableCommand {
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
   /// kept when the next cannot be asked for.
   private func secrets(
-    _ bench: Workbench, account: String, _ check: AccountCheckAnswer, isNew: Bool
+    _ context: CommandContext, account: String, _ check: AccountCheckAnswer, isNew: Bool
   ) throws(CommandError) {
     let missing = check.missingSecrets ?? []
     func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
       let keep = kind == .password ? options.keepPassword : nil
-      _ = try bench.agent.ask(
+      _ = try context.agent.ask(
         SecretSet(account: account, kind: kind, value: value, keep: keep, secretPlace: check.secretPlace),
         about: account)
     }
@@ -182,22 +183,23 @@ struct LoginCommand: ParsableCommand {
     } else if missing.contains(SecretKind.clientSecret.rawValue) {
       try hand(
         .clientSecret,
-        try bench.terminal.askSecret(
+        try context.terminal.askSecret(
           "Client secret of \(account)\(check.secretOwner)",
           otherwise: isNew
             ? "run the command again with --client-secret-stdin, and the secret on standard input"
-            : "oauthctl secret set \(account) client_secret < FILE   # or a pipe: it is read from standard input"))
+            : .run("oauthctl secret set \(account) client_secret < FILE   # or a pipe: it is read from standard input"))
+      )
     }
     if options.passwordFromInput {
       try hand(.password, try Terminal.secretFromInput("password"))
     } else if missing.contains(SecretKind.password.rawValue) {
       try hand(
         .password,
-        try bench.terminal.askSecret(
+        try context.terminal.askSecret(
           "Password for \(account)\(check.secretOwner)",
           otherwise: isNew && !options.clientSecretFromInput
             ? "run the command again with --password-stdin, and the password on standard input"
-            : "oauthctl login \(account) --password-stdin < FILE"
+            : .run("oauthctl login \(account) --password-stdin < FILE")
         ))
     }
   }

@@ -3,7 +3,7 @@ import Glibc
 
 /// One login from start to end: shows what to do, then waits for the agent, a pasted redirect and Control-C at once.
 struct LoginFlow {
-  let bench: Workbench
+  let context: CommandContext
   let account: String
   let wantsDevice: Bool
   let noBrowser: Bool
@@ -16,41 +16,41 @@ struct LoginFlow {
 
   func run() throws(CommandError) {
     // A program named in BROWSER is there for a reason, over ssh too.
-    let isRemote = bench.surroundings.isRemoteSession && bench.surroundings["BROWSER"] == nil
+    let isRemote = context.environment.isRemoteSession && context.environment["BROWSER"] == nil
     let login = try start(
       LoginStart(
         requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
         remoteBrowser: isRemote || noBrowser ? true : nil))
-    if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { bench.terminal.warn(line) }
+    if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { context.terminal.warn(line) }
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
     let (readsInput, isAsked) = show(login, isRemote: isRemote)
     let progress = try wait(for: login, readsInput: readsInput, isAsked: isAsked, interrupts: interrupts)
-    for line in LoginWords.done(progress) { bench.terminal.say(line) }
-    GitAuthority(bench: bench).follow(account)
+    for line in LoginWords.done(progress) { context.terminal.say(line) }
+    GitAuthority(context: context).follow(account)
   }
 
   /// Begins the login. Where it would send what is kept elsewhere than before, that is shown first, and what was agreed to
   /// goes along: another change is refused.
   private func start(_ request: LoginStart) throws(CommandError) -> LoginStarted {
     do {
-      return try bench.agent.ask(request, about: account)
+      return try context.agent.ask(request, about: account)
     } catch .agent(let failure, _) where failure.kind == .definitionChanged {
-      let preview = try bench.agent.ask(
+      let preview = try context.agent.ask(
         AccountAccept(account: account, dryRun: true, login: true, device: request.device), about: account)
       let lines = ["\(account): the file has changed since the login:"] + preview.lines
       if acceptsChanges {
-        bench.terminal.say(lines)
+        context.terminal.say(lines)
       } else {
         guard
-          try bench.terminal.confirm(
+          try context.terminal.confirm(
             "Log in there, and send tokens and secrets of \(account) as shown?", about: lines,
-            otherwise: "oauthctl login \(account) --accept-changes   # when you know who changed the file")
+            otherwise: .run("oauthctl login \(account) --accept-changes   # when you know who changed the file"))
         else { throw .declined }
       }
       var agreed = request
       agreed.bindingDigest = preview.bindingDigest
-      return try bench.agent.ask(agreed, about: account)
+      return try context.agent.ask(agreed, about: account)
     }
   }
 
@@ -60,38 +60,38 @@ struct LoginFlow {
     switch login.kind {
     case .unattended: return (false, false)
     case .device:
-      for line in LoginWords.device(login) { bench.terminal.say(line) }
+      for line in LoginWords.device(login) { context.terminal.say(line) }
       return (false, false)
     case .browser:
       let url = login.authorizationURL ?? ""
-      if let notice = login.notice { bench.terminal.warn(notice) }
+      if let notice = login.notice { context.terminal.warn(notice) }
       // Arguments are everybody's to read: the link is worth nothing to another user, unlike the URL it leads to.
       let link = login.browserURL ?? url
-      if !isRemote, !noBrowser, BrowserOpener(surroundings: bench.surroundings).open(link) {
-        for line in LoginWords.opening(url) { bench.terminal.say(line) }
+      if !isRemote, !noBrowser, BrowserOpener(environment: context.environment).open(link) {
+        for line in LoginWords.opening(url) { context.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
-        return (mayReadInput && bench.terminal.inputIsTerminal, false)
+        return (mayReadInput && context.terminal.inputIsTerminal, false)
       }
-      for entry in BrowserRule(bench.surroundings).refused where !noBrowser {
-        bench.terminal.warn("BROWSER: “\(entry)” is not one program without blanks, so it was not started")
+      for entry in BrowserRule(context.environment).refused where !noBrowser {
+        context.terminal.warn("BROWSER: “\(entry)” is not the plain name of one program, so it was not started")
       }
-      if !isRemote, !noBrowser, BrowserRule(bench.surroundings).refused.isEmpty,
-        let named = bench.surroundings["BROWSER"]
+      if !isRemote, !noBrowser, BrowserRule(context.environment).refused.isEmpty,
+        let named = context.environment["BROWSER"]
       {
-        bench.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
+        context.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
       }
       let lines = LoginWords.pasteBack(
         url: url, redirectURI: login.redirectURI, host: Self.hostName, isRemote: isRemote || !noBrowser)
-      for line in lines.dropLast() { bench.terminal.say(line) }
+      for line in lines.dropLast() { context.terminal.say(line) }
       return (mayReadInput, mayReadInput && lines.last.map(ask) ?? false)
     }
   }
 
   /// - Returns: whether the cursor stands behind the question now.
   private func ask(_ question: String) -> Bool {
-    bench.terminal.ask(question)
-    if !bench.terminal.inputIsTerminal { bench.terminal.say("") }
-    return bench.terminal.inputIsTerminal
+    context.terminal.ask(question)
+    if !context.terminal.inputIsTerminal { context.terminal.say("") }
+    return context.terminal.inputIsTerminal
   }
 
   private func wait(
@@ -100,12 +100,13 @@ struct LoginFlow {
     var isAsked = isAsked
     // What comes by itself begins a line of its own.
     func leaveQuestion() {
-      if isAsked { bench.terminal.say("") }
+      if isAsked { context.terminal.say("") }
       isAsked = false
     }
     var told: String?
-    var waiter = try waiter(for: login, told: nil)
+    var waiter = try LoginWaiter.begin(context.agent, login, told: nil)
     var ended: Result<LoginProgress, CommandError>?
+    let pastedRedirect = PastedRedirect(context: context, account: account, login: login)
     var pasted: [UInt8] = []
     var input: Int32 = readsInput ? STDIN_FILENO : -1
     var hasInput = false
@@ -124,7 +125,7 @@ struct LoginFlow {
         let left = seconds(of: login) - Self.hintMilliseconds / 1_000
         leaveQuestion()
         for line in LoginWords.stillWaiting(login, secondsLeft: left, readsInput: input >= 0) {
-          bench.terminal.say(line)
+          context.terminal.say(line)
         }
       }
       if ready <= 0 {
@@ -144,9 +145,9 @@ struct LoginFlow {
         // Whoever pasted the code has been told.
         if let notice = progress.notice, notice != told {
           leaveQuestion()
-          bench.terminal.warn("\(notice). The login goes on: open its address again")
+          context.terminal.warn("\(notice). The login goes on: open its address again")
         }
-        waiter = try self.waiter(for: login, told: progress.notice)
+        waiter = try LoginWaiter.begin(context.agent, login, told: progress.notice)
       }
       if waiting[2].revents != 0 {
         let some = FileBytes.readSome(from: STDIN_FILENO, limit: 16 << 10) ?? []
@@ -158,20 +159,20 @@ struct LoginFlow {
           let line = String(decoding: pasted[..<end], as: UTF8.self)
           pasted.removeSubrange(...end)
           isAsked = false
-          switch try complete(login, pasted: line) {
+          switch try pastedRedirect.take(line) {
           case .ended(let progress): return progress
           case .taken: break
           case .refused(let what, let question, let notice):
             told = notice ?? told
-            if let what { bench.terminal.warn(what) }
+            if let what { context.terminal.warn(what) }
             isAsked = ask(question)
           }
         }
         // The last line of a pipe may lack its end.
         if some.isEmpty, !pasted.isEmpty {
-          switch try complete(login, pasted: String(decoding: pasted, as: UTF8.self)) {
+          switch try pastedRedirect.take(String(decoding: pasted, as: UTF8.self)) {
           case .ended(let progress): return progress
-          case .refused(let what?, _, _): bench.terminal.warn(what)
+          case .refused(let what?, _, _): context.terminal.warn(what)
           case .taken, .refused: break
           }
         }
@@ -181,7 +182,7 @@ struct LoginFlow {
     case .success(let progress): return progress
     case .failure(.agent(let failure, _)): throw .agent(failure, account: account)
     case .failure(let error): throw error
-    case nil: throw .local("waiting for the login ended without a result", run: "oauthctl status", status: 1)
+    case nil: throw .local("waiting for the login ended without a result", next: .run("oauthctl status"), status: 1)
     }
   }
 
@@ -190,15 +191,16 @@ struct LoginFlow {
 
   /// Nobody can paste an address. Where a browser was neither opened nor renounced, and no time was named, nobody comes to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
-    guard !noBrowser, timeoutSeconds == nil, !bench.terminal.inputIsTerminal else {
-      bench.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
+    guard !noBrowser, timeoutSeconds == nil, !context.terminal.inputIsTerminal else {
+      context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return
     }
-    _ = try? bench.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
-      run:
-        "oauthctl login \(account) --device   # or in a terminal; --no-browser waits for a browser that comes by itself",
+      next: .run(
+        "oauthctl login \(account) --device   # or in a terminal; --no-browser waits for a browser that comes by itself"
+      ),
       status: 64)
   }
 
@@ -211,81 +213,19 @@ struct LoginFlow {
     return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 
-  private func waiter(
-    for login: LoginStarted, told: String?
-  ) throws(CommandError) -> Background<Result<LoginProgress, CommandError>> {
-    let (agent, deadline) = (bench.agent, login.expiresInSeconds + 30)
-    let waiter = Background { () -> Result<LoginProgress, CommandError> in
-      Self.wait(agent, login.loginID, seconds: deadline, told: told)
-    }
-    guard let waiter else { throw .local("the system gives no thread to wait on", run: nil, status: 1) }
-    return waiter
-  }
-
-  /// Until the login ends, or there is another notice than the one that was `told`.
-  private static func wait(
-    _ agent: any AgentCalling, _ loginID: String, seconds: Int, told: String?
-  ) -> Result<LoginProgress, CommandError> {
-    var left = seconds
-    while left > 0 {
-      let span = min(left, 30)
-      do {
-        let progress = try agent.call(
-          LoginWait(loginID: loginID, timeoutMilliseconds: span * 1_000), timeoutMilliseconds: span * 1_000 + 10_000)
-        if progress.state == .complete || progress.notice != told { return .success(progress) }
-      } catch {
-        return .failure(error)
-      }
-      left -= span
-    }
-    return .failure(.local("nobody finished the login in time", run: "oauthctl status", status: 4))
-  }
-
-  private enum Paste {
-    case ended(LoginProgress)
-    /// Not complete yet: the waiting call has the end.
-    case taken
-    /// What to say, and what to ask then; `notice` is what the waiting call will say of it.
-    case refused(String?, question: String, notice: String?)
-  }
-
-  /// Gives a pasted redirect to the agent. A wrong paste does not end the login.
-  private func complete(_ login: LoginStarted, pasted: String) throws(CommandError) -> Paste {
-    let url = pasted.trimmed
-    if url.isEmpty { return .refused(nil, question: LoginWords.pasteQuestion, notice: nil) }
-    guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
-      return .refused(
-        "that is no address: it starts with \(login.redirectURI ?? "http://127.0.0.1")",
-        question: LoginWords.pasteQuestion, notice: nil)
-    }
-    do {
-      let progress = try bench.agent.call(
-        LoginComplete(loginID: login.loginID, redirectURL: url), timeoutMilliseconds: 100_000)
-      return progress.state == .complete ? .ended(progress) : .taken
-    } catch .agent(let failure, _) where failure.kind == .badRequest {
-      // A code is good for one try, so another one is needed.
-      let isCode = failure.oauthError != nil
-      return .refused(
-        failure.message, question: isCode ? LoginWords.codeQuestion : LoginWords.pasteQuestion,
-        notice: failure.message)
-    } catch .agent(let failure, _) {
-      throw .agent(failure, account: account)
-    }
-  }
-
   private func giveUp(_ login: LoginStarted) -> CommandError {
-    _ = try? bench.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     return .local(
       "\(account): nobody finished the login within \(timeoutSeconds ?? 0) s",
-      run: "oauthctl login \(account)\(wantsDevice ? " --device" : "")", status: 4)
+      next: .run("oauthctl login \(account)\(wantsDevice ? " --device" : "")"), status: 4)
   }
 
   private func cancel(_ login: LoginStarted, signal descriptor: Int32?) throws(CommandError) -> Never {
     let number = descriptor.flatMap { FileBytes.readSome(from: $0, limit: 1)?.first }.map(Int32.init) ?? SIGINT
     Interrupts.release()
-    _ = try? bench.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
-    bench.terminal.say("")
-    bench.terminal.say("Login given up.")
+    _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    context.terminal.say("")
+    context.terminal.say("Login given up.")
     throw .silent(status: 128 + number)
   }
 
@@ -298,16 +238,5 @@ struct LoginFlow {
     guard gethostname(&buffer, 255) == 0 else { return "thishost" }
     let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return name.isEmpty ? "thishost" : name
-  }
-}
-
-extension String {
-  /// Without white space and quotes at both ends, as they come along with a paste.
-  var trimmed: String {
-    let isEdge: (Character) -> Bool = { $0.isWhitespace || $0 == "\"" || $0 == "'" || $0 == "<" || $0 == ">" }
-    guard let first = firstIndex(where: { !isEdge($0) }), let last = lastIndex(where: { !isEdge($0) }) else {
-      return ""
-    }
-    return String(self[first...last])
   }
 }

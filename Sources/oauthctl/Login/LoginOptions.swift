@@ -1,3 +1,4 @@
+import AgentWire
 import ArgumentParser
 import Glibc
 import OAuthTerms
@@ -37,17 +38,18 @@ struct LoginOptions: ParsableArguments {
     name: .customLong("param"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp("Further parameter of the authorization request; repeatable.", valueName: "key=value"))
   var parameters: [String] = []
-  @Option(name: .customLong("authorization-endpoint"), help: "Instead of discovery.")
+  @Option(name: .customLong("authorization-endpoint"), help: "Endpoint to use instead of the discovered one.")
   var authorizationEndpoint: String?
-  @Option(name: .customLong("token-endpoint"), help: "Instead of discovery.")
+  @Option(name: .customLong("token-endpoint"), help: "Endpoint to use instead of the discovered one.")
   var tokenEndpoint: String?
   @Option(
-    name: .customLong("device-authorization-endpoint"), help: "For --device, where the server's metadata leaves it out."
+    name: .customLong("device-authorization-endpoint"),
+    help: "Endpoint for --device, when the server's metadata does not name it."
   )
   var deviceAuthorizationEndpoint: String?
   @Flag(
     name: .customLong("allow-no-pkce-metadata"),
-    help: "Logs in for a resource whose server does not say that it knows PKCE.")
+    help: "Logs in even if the resource's server does not say that it supports PKCE.")
   var allowNoPKCEMetadata = false
   @Option(help: "Your name at the server, for the password grant.")
   var username: String?
@@ -63,13 +65,13 @@ struct LoginOptions: ParsableArguments {
   var passwordFromInput = false
   @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
   var keepPassword = false
-  @Option(help: ArgumentHelp("Gives up when the login is not finished by then.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Gives the login up after this time.", valueName: "seconds"))
   var timeout: Int?
-  @Flag(help: "Overwrites an account file that says something else.")
+  @Flag(help: "Overwrites an account file that differs.")
   var replace = false
   @Flag(
     name: .customLong("accept-changes"),
-    help: "Does not ask when the file has changed where tokens and secrets of an earlier login go.")
+    help: "Accepts without asking that the file now sends tokens and secrets elsewhere.")
   var acceptChanges = false
 
   /// Names of the flags given that describe an account.
@@ -105,7 +107,7 @@ extension LoginOptions {
 
   func checkTimeout() throws(CommandError) {
     guard let timeout, !(1...86_400).contains(timeout) else { return }
-    throw .usage("--timeout \(timeout): seconds, 1 to 86400", run: nil)
+    throw .usage("--timeout \(timeout): seconds, 1 to 86400")
   }
 
   /// The account these flags describe, or nil when neither an issuer nor endpoints are given.
@@ -118,18 +120,19 @@ extension LoginOptions {
       if let flag = definingFlags.first {
         throw .usage(
           "\(flag) is for a new account, whose server has to be named too",
-          run: "oauthctl login \(name ?? "NAME") ISSUER --client-id ID   # an account that is there: edit its file, "
-            + "accounts.d/\(name ?? "NAME").toml, then log in")
+          next: .run(
+            "oauthctl login \(name ?? "NAME") ISSUER --client-id ID   # an account that is there: edit its file, "
+              + "accounts.d/\(name ?? "NAME").toml, then log in"))
       }
       return nil
     }
     guard let issuer = typed.map(NewAccount.issuer(typed:)) ?? tokenEndpoint.flatMap(NewAccount.origin(of:)) else {
-      throw .usage("--authorization-endpoint needs --token-endpoint or an issuer", run: nil)
+      throw .usage("--authorization-endpoint needs --token-endpoint or an issuer")
     }
     guard let clientID, !clientID.isEmpty else {
       throw .usage(
         "\(issuer) needs to know which client this is: --client-id is missing",
-        run:
+        next:
           "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
       )
     }
@@ -138,7 +141,7 @@ extension LoginOptions {
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
     if redirectURI != nil, port != nil || redirectPath != nil {
-      throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path", run: nil)
+      throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path")
     }
     account.redirectURI = redirectURI
     if redirectURI == nil { account.redirectURI = try NewAccount.redirectURI(port: port, path: redirectPath) }
@@ -152,13 +155,13 @@ extension LoginOptions {
     account.authorizeParameters = try parameters.typedMap(Self.pair)
     let names = account.authorizeParameters.map(\.name)
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-      throw .usage("--param \(twice) is given twice", run: nil)
+      throw .usage("--param \(twice) is given twice")
     }
     account.certificateAuthorityFile = try Self.certificates(certificateAuthority, in: workingFolder)
     account.gitUsername = gitUsername
     if account.grant?.terms.need == .password, username == nil {
       throw .usage(
-        "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing", run: nil)
+        "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing")
     }
     return account
   }
@@ -173,14 +176,14 @@ extension LoginOptions {
       String(decoding: bytes, as: UTF8.self).range(ofText: "CERTIFICATE-----") == nil
     else { return path }
     throw .configuration(
-      "--ca \(path): it holds no certificate (PEM)", run: "name the file with the certificate of the server's authority"
-    )
+      "--ca \(path): it holds no certificate (PEM)",
+      next: "name the file with the certificate of the server's authority")
   }
 
   static func clientAuthentication(_ typed: String?) throws(CommandError) -> ClientAuthenticationMethod? {
     guard let typed else { return nil }
     guard let method = ClientAuthenticationMethod(typed: typed) else {
-      throw .usage("--client-authentication \(typed): it is \(ClientAuthenticationMethod.choice)", run: nil)
+      throw .usage("--client-authentication \(typed): it is \(ClientAuthenticationMethod.choice)")
     }
     return method
   }
@@ -191,20 +194,20 @@ extension LoginOptions {
     if typed == "implicit" || typed == "token" {
       throw .usage(
         "the implicit grant is not offered: it puts the token into the browser's address bar and history (RFC 9700 §2.1.2)",
-        run: "use --grant authorization_code, which every server with implicit clients can do")
+        next: "use --grant authorization_code, which every server with implicit clients can do")
     }
     guard let grant = GrantKind(typed: typed) else {
-      throw .usage("--grant \(typed): it is \(GrantKind.choice)", run: nil)
+      throw .usage("--grant \(typed): it is \(GrantKind.choice)")
     }
     if device, grant.terms.giver != .device {
-      throw .usage("--device and --grant \(typed) contradict each other", run: nil)
+      throw .usage("--device and --grant \(typed) contradict each other")
     }
     return grant
   }
 
   private static func pair(_ text: String) throws(CommandError) -> (name: String, value: String) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-      throw .usage("--param \(text): it is written key=value", run: nil)
+      throw .usage("--param \(text): it is written key=value")
     }
     return (String(text[..<equals]), String(text[text.index(after: equals)...]))
   }

@@ -10,10 +10,10 @@ struct LogoutCommand: ParsableCommand {
 
   func run() throws { try run(.live()) }
 
-  func run(_ bench: Workbench) throws(CommandError) {
+  func run(_ context: CommandContext) throws(CommandError) {
     try AccountName.check(name)
-    let answer = try bench.agent.call(Logout(account: name), about: name, timeoutMilliseconds: 90_000)
-    bench.terminal.say(Self.sentence(answer, name))
+    let answer = try context.agent.call(Logout(account: name), about: name, timeoutMilliseconds: 90_000)
+    context.terminal.say(Self.sentence(answer, name))
   }
 
   static func sentence(_ answer: LogoutAnswer, _ name: String) -> String {
@@ -23,9 +23,9 @@ struct LogoutCommand: ParsableCommand {
       guard let reason = answer.reason else { return "Logged out of \(name); the server revoked the tokens." }
       return "Logged out of \(name); the server revoked the refresh token, \(reason)"
     case .unsupported:
-      return "Logged out of \(name) here; the server offers no revocation, its tokens live until they end."
+      return "Logged out of \(name) here; the server offers no revocation, so its tokens live until they expire."
     case .pending:
-      return "Logged out of \(name) here; the server could not be told yet\(reason), the agent tries again."
+      return "Logged out of \(name) here; the server could not be told yet\(reason), and the agent tries again."
     case .refused: return "Logged out of \(name) here; the server refused to revoke the tokens\(reason)."
     case .none: return "Logged out of \(name); there was nothing to revoke."
     }

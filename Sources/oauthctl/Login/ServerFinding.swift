@@ -5,7 +5,7 @@ import SystemFacts
 /// What `oauthctl login URL` finds out for itself, where only a URL was given: the server to log in at, the resource that
 /// the token is for, its scope, and a client that is registered there.
 struct ServerFinding {
-  let bench: Workbench
+  let context: CommandContext
   let account: String
   /// As it was typed, made whole.
   let url: String
@@ -31,7 +31,7 @@ struct ServerFinding {
   ///   registered.
   func find(_ given: LoginOptions) throws(CommandError) -> Found? {
     var options = given
-    let found = try bench.agent.call(
+    let found = try context.agent.call(
       ServerFind(account: account, definition: try definition(options, issuer: url)),
       timeoutMilliseconds: Self.timeoutMilliseconds)
     let known = try knownAccount()
@@ -42,7 +42,7 @@ struct ServerFinding {
     }
     // Before a client is registered for it.
     if known != nil, !options.replace {
-      options.replace = try bench.terminal.confirm(
+      options.replace = try context.terminal.confirm(
         "Replace it?", about: ["\(account) is another account already."],
         otherwise: "run the command again with --replace, or: oauthctl login \(account)")
       guard options.replace else { throw .silent(status: 1) }
@@ -52,7 +52,7 @@ struct ServerFinding {
       guard found.listsPKCE || options.allowNoPKCEMetadata else {
         throw .configuration(
           "\(found.issuer) does not say that it knows PKCE (S256), without which a code can be stolen",
-          run: "run the command again with --allow-no-pkce-metadata   # where you know that it does")
+          next: "run the command again with --allow-no-pkce-metadata   # where you know that it does")
       }
       if options.resource.isEmpty { options.resource = [resource] }
       if let origin = NewAccount.origin(of: resource), origin != NewAccount.origin(of: found.issuer),
@@ -67,7 +67,7 @@ struct ServerFinding {
   }
 
   private func knownAccount() throws(CommandError) -> AccountDetails? {
-    do throws(CommandError) { return try bench.agent.ask(AccountShow(account: account)) } catch {
+    do throws(CommandError) { return try context.agent.ask(AccountShow(account: account)) } catch {
       if case .agent(let failure, _) = error, [.accountUnknown, .configInvalid].contains(failure.kind) { return nil }
       throw error
     }
@@ -77,10 +77,10 @@ struct ServerFinding {
   private func agree(_ found: ServerFindAnswer, _ options: LoginOptions) throws(CommandError) {
     let shown = found.resource ?? url
     let mine = try? Origin(of: url), theirs = try? Origin(of: found.issuer)
-    bench.terminal.say("\(shown): you log in at \(found.issuer) (\(found.discovery)).")
+    context.terminal.say("\(shown): you log in at \(found.issuer) (\(found.discovery)).")
     guard mine == nil || mine != theirs else { return }
     let scope = options.scope.isEmpty ? found.scope : options.scope
-    let isWanted = try bench.terminal.confirm(
+    let isWanted = try context.terminal.confirm(
       "Log in there?",
       about: [
         "\(shown) leaves its logins to another server: \(found.issuer)",
@@ -89,7 +89,7 @@ struct ServerFinding {
           ? "It is for what that server gives by itself."
           : "It is for: \(scope.joined(separator: " "))",
       ],
-      otherwise: command(options, found, "") + "   # when you know that server")
+      otherwise: .run(command(options, found, "") + "   # when you know that server"))
     guard isWanted else { throw .silent(status: 1) }
   }
 
@@ -97,19 +97,20 @@ struct ServerFinding {
     guard found.registers else {
       throw .usage(
         "\(found.issuer) needs to know which client this is, and registers none by itself: --client-id is missing",
-        run: found.resource == nil
+        next: found.resource == nil
           ? "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
-          : command(given, found, " --client-id ID")
-            + "   # after you registered a client there (redirect http://127.0.0.1/callback)")
+          : .run(
+            command(given, found, " --client-id ID")
+              + "   # after you registered a client there (redirect http://127.0.0.1/callback)"))
     }
     var options = given
     if !options.device, options.redirectURI == nil, options.port == nil {
       options.port = Int.random(in: Self.ports)
     }
-    let client = try bench.agent.call(
+    let client = try context.agent.call(
       ClientRegister(account: account, definition: try definition(options, issuer: found.issuer)),
       timeoutMilliseconds: Self.timeoutMilliseconds)
-    bench.terminal.say("\(found.issuer): a client was registered for this account.")
+    context.terminal.say("\(found.issuer): a client was registered for this account.")
     options.clientID = client.clientID
     // Its metadata may not list what it gave.
     options.clientAuthentication =

@@ -11,11 +11,11 @@ struct ProxyVariables: Equatable {
   static let exceptionNames = ["no_proxy", "NO_PROXY"]
 
   /// Nil when no variable names a proxy. What a proxy may look like is for the agent to judge.
-  init?(_ surroundings: Surroundings) {
-    guard let proxy = Self.proxyNames.lazy.compactMap({ surroundings[$0] }).first else { return nil }
+  init?(_ environment: Environment) {
+    guard let proxy = Self.proxyNames.lazy.compactMap({ environment[$0] }).first else { return nil }
     let written = proxy.contains("://") ? proxy : "http://" + proxy
     self.proxy = written.hasSuffix("/") ? String(written.dropLast()) : written
-    let list = Self.exceptionNames.lazy.compactMap { surroundings[$0] }.first ?? ""
+    let list = Self.exceptionNames.lazy.compactMap { environment[$0] }.first ?? ""
     for entry in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).map(String.init) {
       if isRange(entry) {
         exceptions.append(entry)

@@ -2,6 +2,7 @@ import AgentWire
 
 /// Problems of configuration files for people: the first ones, and how many more there are.
 struct ProblemText: Sendable, Equatable {
+  /// What fits on a screen beside the accounts.
   static let most = 10
 
   let sentences: [String]

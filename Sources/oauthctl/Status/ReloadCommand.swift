@@ -9,15 +9,15 @@ struct ReloadCommand: ParsableCommand {
 
   func run() throws { try run(.live()) }
 
-  func run(_ bench: Workbench) throws(CommandError) {
-    let answer = try bench.agent.ask(ConfigReload())
+  func run(_ context: CommandContext) throws(CommandError) {
+    let answer = try context.agent.ask(ConfigReload())
     let problems = ProblemText(answer.problems, leftOut: answer.problemsLeftOut)
     let lines = problems.sentences + (problems.more.map { [$0] } ?? [])
-    for line in lines.dropLast() { bench.terminal.warn(line) }
+    for line in lines.dropLast() { context.terminal.warn(line) }
     if let last = lines.last {
       throw .configuration(
-        last, run: "put it right, then: oauthctl reload; the last good definition holds, where there is one")
+        last, next: "put it right, then: oauthctl reload; the last good definition holds, where there is one")
     }
-    bench.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
+    context.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
   }
 }

@@ -7,7 +7,7 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows every account, worst first, and the agent.",
     discussion: """
-      With --watch it goes on until it is interrupted: on a terminal the page is drawn anew as it changes, elsewhere a \
+      With --watch it goes on until it is interrupted: on a terminal the page is redrawn when it changes, elsewhere a \
       line is written for each change.
       With --check the exit status says whether a person or time is needed: 3 file, 4 login, 5 vault, 6 tried again by \
       itself, 9 the server refuses the client; 0 when every account has its token or gets it when it is asked for.
@@ -24,27 +24,27 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     guard watch else { return try run(.live()) }
-    if check { throw CommandError.usage("--watch does not end by itself, so --check says nothing", run: nil) }
-    let live = Workbench.live()
+    if check { throw CommandError.usage("--watch does not end by itself, so --check says nothing") }
+    let live = CommandContext.live()
     let isRedrawn =
-      !json && live.terminal.outputIsTerminal && (live.surroundings["TERM"] ?? "dumb") != "dumb"
+      !json && live.terminal.outputIsTerminal && (live.environment["TERM"] ?? "dumb") != "dumb"
     if isRedrawn { live.terminal.write("\u{1B}[2J") }
     let changes = WatchedChanges(milliseconds: isRedrawn ? 1_000 : nil)
     try StatusWatch(
       isJSON: json, isRedrawn: isRedrawn, pause: changes.next, terminal: { .live() }, rows: StatusWatch.liveRows,
       now: { time(nil) }
-    ).run(first: live.agent, later: WaitingAgent())
+    ).run(first: live.agent, later: ExistingAgent())
   }
 
-  func run(_ bench: Workbench) throws(CommandError) {
-    let status = try Self.status(bench.agent)
+  func run(_ context: CommandContext) throws(CommandError) {
+    let status = try Self.status(context.agent)
     if json {
-      bench.terminal.data(JSONText.pretty(status))
+      context.terminal.data(JSONText.pretty(status))
     } else {
       let page = StatusPage(status: status, accounts: status.accounts, now: time(nil))
-      bench.terminal.page(page.lines(bench.terminal))
+      context.terminal.page(page.lines(context.terminal))
     }
-    bench.tellFolders(status)
+    context.tellFolders(status)
     let code = check ? Self.exitStatus(status) : 0
     if code != 0 { throw .silent(status: code) }
   }

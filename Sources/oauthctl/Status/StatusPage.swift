@@ -21,7 +21,7 @@ struct StatusPage: Sendable {
         let reason = isTold ? nil : words.map(clean)
         let hint = account.hint.map(clean)
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
-        if reason != nil, let hint { lines.append(cut("  " + Terminal.stepLine(hint), terminal)) }
+        if reason != nil, let step = account.nextStep { lines.append(cut("  " + clean(step.line), terminal)) }
       }
     }
     lines.append(cut(agentLine, terminal))

@@ -2,7 +2,7 @@ import AgentWire
 import Glibc
 
 /// `status --watch`: looks whenever the agent tells of a change, until it is interrupted or nobody reads any more. On a
-/// terminal the page is drawn anew, every second at least, elsewhere changes are told, a line each.
+/// terminal the page is drawn anew, every second at least, elsewhere each change is a line.
 struct StatusWatch {
   enum Next { case look, redraw, end }
 

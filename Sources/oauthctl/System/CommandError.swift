@@ -3,29 +3,31 @@ import AgentWire
 /// Everything that can end a command. Each says what happened, why, and what to do next; `Terminal` prints it.
 enum CommandError: Error, Equatable {
   /// The command line makes no sense: status 64.
-  case usage(String, run: String?)
+  case usage(String, next: NextStep? = nil)
   /// The agent said no. `account` is whom it was about, when the command knows.
   case agent(AgentFailure, account: String?)
-  /// There is no agent to talk to: status 7.
-  case notReachable(String, run: String?)
+  /// There is no agent to talk to: status 7. `isAbsent`: nobody listens there.
+  case notReachable(String, next: NextStep? = nil, isAbsent: Bool = false)
   /// The agent did not answer in time: status 6.
-  case noAnswer(String, run: String)
+  case noAnswer(String, next: NextStep? = nil)
   /// Something on this side: a file, a prompt, a program.
-  case local(String, run: String?, status: Int32)
+  case local(String, next: NextStep? = nil, status: Int32)
   /// Said already; only the status is left.
   case silent(status: Int32)
 
   /// A problem with an account or its file: status 3.
-  static func configuration(_ what: String, run: String?) -> CommandError { .local(what, run: run, status: 3) }
+  static func configuration(_ what: String, next: NextStep? = nil) -> CommandError {
+    .local(what, next: next, status: 3)
+  }
 
   static func noAccount(_ name: String, among accounts: [AccountSummary]) -> CommandError {
     let meant = NameSuggestion.nearest(to: name, among: accounts.map(\.account))
     return .configuration(
-      "\(name): no such account" + (meant.map { "; did you mean \($0)?" } ?? ""), run: "oauthctl account list")
+      "\(name): no such account" + (meant.map { "; did you mean \($0)?" } ?? ""), next: .run("oauthctl account list"))
   }
 
   /// The answer to a question was no: status 1.
-  static let declined = CommandError.local("nothing was changed", run: nil, status: 1)
+  static let declined = CommandError.local("nothing was changed", status: 1)
 
   /// The exit status, as docs/protocol.md lists them.
   var status: Int32 {
@@ -41,7 +43,7 @@ enum CommandError: Error, Equatable {
   /// `what and why` in one line, without the program's name. Nil: nothing is left to say.
   var sentence: String? {
     switch self {
-    case .usage(let what, _), .notReachable(let what, _), .noAnswer(let what, _), .local(let what, _, _):
+    case .usage(let what, _), .notReachable(let what, _, _), .noAnswer(let what, _), .local(let what, _, _):
       return what
     case .silent: return nil
     case .agent(let failure, let account):
@@ -50,25 +52,25 @@ enum CommandError: Error, Equatable {
     }
   }
 
-  /// What to do next, without a prefix.
-  var nextStep: String? {
+  /// What to do next.
+  var nextStep: NextStep? {
     switch self {
-    case .usage(_, let run), .notReachable(_, let run), .local(_, let run, _): return run
-    case .noAnswer(_, let run): return run
+    case .usage(_, let next), .notReachable(_, let next, _), .local(_, let next, _): return next
+    case .noAnswer(_, let next): return next ?? .run("oauthctl doctor")
     case .silent: return nil
     case .agent(let failure, let account): return failure.hint ?? Self.nextStep(for: failure, account: account)
     }
   }
 
   /// The same failure with another next step.
-  func advising(_ step: String?) -> CommandError {
+  func advising(_ step: NextStep?) -> CommandError {
     switch self {
     case .agent(var failure, let account):
       failure.hint = step
       return .agent(failure, account: account)
-    case .usage(let what, _): return .usage(what, run: step)
-    case .notReachable(let what, _): return .notReachable(what, run: step)
-    case .local(let what, _, let status): return .local(what, run: step, status: status)
+    case .usage(let what, _): return .usage(what, next: step)
+    case .notReachable(let what, _, let isAbsent): return .notReachable(what, next: step, isAbsent: isAbsent)
+    case .local(let what, _, let status): return .local(what, next: step, status: status)
     case .noAnswer, .silent: return self
     }
   }
@@ -77,20 +79,21 @@ enum CommandError: Error, Equatable {
   func choosing(_ command: (String) -> String) -> CommandError {
     guard case .agent(let failure, _) = self, failure.kind == .accountAmbiguous, let names = failure.accounts
     else { return self }
-    return advising(NamedChoice.text(names, command) + (failure.hint.map { "   # or: \($0)" } ?? ""))
+    return advising(.run(NamedChoice.text(names, command) + (failure.hint.map { "   # or: \($0.text)" } ?? "")))
   }
 
-  private static func nextStep(for failure: AgentFailure, account: String?) -> String? {
+  private static func nextStep(for failure: AgentFailure, account: String?) -> NextStep? {
     let name = account ?? "NAME"
     switch failure.kind {
-    case .accountUnknown: return "oauthctl account list"
-    case .accountAmbiguous: return "oauthctl account list   # then name one"
+    case .accountUnknown: return .run("oauthctl account list")
+    case .accountAmbiguous: return .run("oauthctl account list   # then name one")
     // Of a changed definition the agent says what helps; an older one does not.
-    case .configInvalid, .definitionChanged, .clientRejected, .serverRefused: return "oauthctl account show \(name)"
-    case .loginRequired, .loginCancelled: return "oauthctl login \(name)"
-    case .vaultLocked, .keyMissing: return "oauthctl vault unlock"
-    case .vaultInUse, .storageFailed: return "oauthctl doctor"
-    case .vaultDamaged, .internal: return "oauthctl vault status"
+    case .configInvalid, .definitionChanged, .clientRejected, .serverRefused:
+      return .run("oauthctl account show \(name)")
+    case .loginRequired, .loginCancelled: return .run("oauthctl login \(name)")
+    case .vaultLocked, .keyMissing: return .run("oauthctl vault unlock")
+    case .vaultInUse, .storageFailed: return .run("oauthctl doctor")
+    case .vaultDamaged, .internal: return .run("oauthctl vault status")
     case .unavailable, .timeout, .rateLimited, .overloaded, .tokenUnchanged:
       guard let milliseconds = failure.retryAfterMilliseconds else { return "try again later" }
       return "try again in \(Duration.text(seconds: max(1, (milliseconds + 999) / 1000)))"

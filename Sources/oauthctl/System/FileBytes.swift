@@ -134,7 +134,7 @@ enum FileBytes {
     let path = followsLink ? target(of: link) : link
     let temporary = "\(path).\(getpid()).tmp"
     func failure(_ step: String) -> CommandError {
-      .local("cannot \(step): \(errorText())", run: nil, status: 3)
+      .local("cannot \(step): \(errorText())", status: 3)
     }
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("create \(temporary)") }
@@ -163,11 +163,11 @@ enum FileBytes {
   static func makeFolder(_ path: String) throws(CommandError) {
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, path.contains("/"), folder(of: path) != path else {
-      throw .local("cannot create \(path): \(errorText())", run: nil, status: 3)
+      throw .local("cannot create \(path): \(errorText())", status: 3)
     }
     try makeFolder(folder(of: path))
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw .local("cannot create \(path): \(errorText())", run: nil, status: 3)
+      throw .local("cannot create \(path): \(errorText())", status: 3)
     }
   }
 

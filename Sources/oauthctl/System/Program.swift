@@ -66,7 +66,7 @@ enum Program {
     return child
   }
 
-  /// What a child is told: our own environment, with the folders of `PATH` that programs may come from.
+  /// The environment of a child: our own, with the folders of `PATH` that programs may come from.
   private static func environment(_ lookup: ProgramLookup, _ wiring: Wiring) -> [String] {
     var variables: [String] = ["PATH=" + lookup.folders.joined(separator: ":")]
     guard var entry = clinux_environment() else { return variables }

@@ -40,9 +40,9 @@ struct ProgramLookup: Sendable {
     }
   }
 
-  static func live(_ surroundings: Surroundings = .live) -> ProgramLookup {
+  static func live(_ environment: Environment = .live) -> ProgramLookup {
     ProgramLookup(
-      path: surroundings["PATH"], userID: geteuid(), status: LiveSystem.status, realPath: FileBytes.realPath(of:),
+      path: environment["PATH"], userID: geteuid(), status: LiveSystem.status, realPath: FileBytes.realPath(of:),
       isExecutable: { access($0, X_OK) == 0 })
   }
 

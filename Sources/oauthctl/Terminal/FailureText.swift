@@ -8,6 +8,13 @@ struct FailureText: Encodable {
     var failure: String?
     var message: String
     var hint: String?
+    /// `command` where `hint` is one.
+    var hintKind: String?
+
+    enum CodingKeys: String, CodingKey {
+      case exit, failure, message, hint
+      case hintKind = "hint_kind"
+    }
   }
 
   var error: Members
@@ -16,7 +23,8 @@ struct FailureText: Encodable {
     var failure: String?
     if case .agent(let found, _) = error { failure = found.kind.rawValue }
     self.error = Members(
-      exit: error.status, failure: failure, message: error.sentence ?? "", hint: error.nextStep)
+      exit: error.status, failure: failure, message: error.sentence ?? "", hint: error.nextStep?.text,
+      hintKind: error.nextStep?.kind)
   }
 
   /// Whether `words`, a command line without the program's name, ask for JSON. What stands behind `curl` is curl's.

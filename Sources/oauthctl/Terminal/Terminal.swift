@@ -44,24 +44,24 @@ struct Terminal: Sendable {
     guard outputError != 0 else { return }
     // A reader that had enough is told nothing, as everywhere.
     if outputError == EPIPE { throw .silent(status: 1) }
-    throw .local("cannot write to standard output: \(FileBytes.errorText(outputError))", run: nil, status: 1)
+    throw .local("cannot write to standard output: \(FileBytes.errorText(outputError))", status: 1)
   }
 
   /// The process's own streams.
-  static func live(_ surroundings: Surroundings = .live) -> Terminal {
+  static func live(_ environment: Environment = .live) -> Terminal {
     let output = isatty(STDOUT_FILENO) == 1
     return Terminal(
       outputIsTerminal: output, errorIsTerminal: isatty(STDERR_FILENO) == 1, inputIsTerminal: isatty(STDIN_FILENO) == 1,
-      columns: columns(surroundings, of: output ? STDOUT_FILENO : nil),
-      usesColor: output && surroundings["NO_COLOR"] == nil && surroundings["TERM"] != "dumb"
-        && surroundings["TERM"] != nil,
-      isASCII: { surroundings.wantsASCII }, write: write)
+      columns: columns(environment, of: output ? STDOUT_FILENO : nil),
+      usesColor: output && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
+        && environment["TERM"] != nil,
+      isASCII: { environment.wantsASCII }, write: write)
   }
 
   /// The same for a program that is called for each token, and prints data and remarks alone: nothing is asked about the
   /// terminal beforehand.
-  static func helper(_ surroundings: Surroundings = .live) -> Terminal {
-    Terminal(isASCII: { surroundings.wantsASCII }, write: write)
+  static func helper(_ environment: Environment = .live) -> Terminal {
+    Terminal(isASCII: { environment.wantsASCII }, write: write)
   }
 
   private static func write(_ stream: Stream, _ text: String) {
@@ -83,8 +83,8 @@ struct Terminal: Sendable {
   static func writeData(_ bytes: [UInt8]) { bytes.withUnsafeBytes { writeData($0) } }
 
   /// `COLUMNS` where it is set to a sensible number, else what the terminal says.
-  static func columns(_ surroundings: Surroundings, of descriptor: Int32?) -> Int? {
-    if let text = surroundings["COLUMNS"], let columns = Int(text), (20...10_000).contains(columns) { return columns }
+  static func columns(_ environment: Environment, of descriptor: Int32?) -> Int? {
+    if let text = environment["COLUMNS"], let columns = Int(text), (20...10_000).contains(columns) { return columns }
     guard let descriptor else { return nil }
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }
@@ -149,31 +149,17 @@ struct Terminal: Sendable {
   func fail(_ error: CommandError) {
     guard let sentence = error.sentence else { return }
     say("oauthctl: \(Self.oneLine(sentence))")
-    if let step = error.nextStep { say("  " + Self.stepLine(step)) }
+    if let step = error.nextStep { say("  " + Self.oneLine(step.line)) }
   }
 
   /// A remark that ends nothing.
-  func warn(_ what: String, run step: String? = nil) {
+  func warn(_ what: String, next step: NextStep? = nil) {
     say("oauthctl: \(Self.oneLine(what))")
-    if let step { say("  " + Self.stepLine(step)) }
+    if let step { say("  " + Self.oneLine(step.line)) }
   }
 
   private static func oneLine(_ text: String) -> String {
     String(text.map { $0.isNewline ? " " : $0 })
-  }
-
-  /// `run: ` before a command; other advice stands as it is.
-  static func stepLine(_ step: String) -> String {
-    let step = oneLine(step)
-    return (isCommand(step) ? "run: " : "") + step
-  }
-
-  /// Whether a next step is a command to type.
-  static func isCommand(_ step: String) -> Bool {
-    let commands = [
-      "oauthctl ", "oauthd", "systemctl ", "git ", "curl ", "export ", "unset ", "mv ", "chmod ", "kill ",
-    ]
-    return commands.contains { step.hasPrefix($0) }
   }
 
   /// `text` in a colour of the eight that every terminal has, or as it is.

@@ -26,7 +26,7 @@ struct GetTokenCommand: ParsableCommand {
   @Option(help: "Audience the token is for; repeatable.") var audience: [String] = []
   @Option(
     help: ArgumentHelp(
-      "How long to wait for it (default 30); failures that pass are repeated as long (default 3).",
+      "How long to wait for it (default 30); a failure that may pass is retried as long (default 3).",
       valueName: "seconds"))
   var timeout: Int?
   @Flag(help: "Refreshes even if the token looks good.") var force = false
@@ -36,8 +36,8 @@ struct GetTokenCommand: ParsableCommand {
 
   func run() throws { try run(.live()) }
 
-  func run(_ bench: Workbench) throws(CommandError) {
-    if json, let format, format != .json { throw .usage("--json and --format \(format): give one", run: nil) }
+  func run(_ context: CommandContext) throws(CommandError) {
+    if json, let format, format != .json { throw .usage("--json and --format \(format): give one") }
     let format = json ? .json : self.format ?? .token
     let request = try request()
     // JSON shows the scopes, which the shortcut of `token` leaves out.
@@ -45,20 +45,20 @@ struct GetTokenCommand: ParsableCommand {
     do throws(CommandError) {
       answer =
         format == .json
-        ? try RepeatedAsking().run(request) { request throws(CommandError) in
-          try bench.agent.call(
+        ? try TokenRetry().run(request) { request throws(CommandError) in
+          try context.agent.call(
             request, about: name,
             timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
-        } : try bench.agent.token(request)
+        } : try context.agent.token(request)
     } catch {
       throw error.choosing { "oauthctl get-token \($0)" }
     }
-    if let warning = answer.warning { bench.terminal.warn(warning) }
-    bench.terminal.data(try format.text(answer))
+    if let warning = answer.warning { context.terminal.warn(warning) }
+    context.terminal.data(try format.text(answer))
     // Known only where the answer was read whole; a plain request's shortcut leaves the scopes out.
     let missing = (request.scope ?? []).filter { !answer.scope.contains($0) }
     if !missing.isEmpty {
-      bench.terminal.warn("\(answer.account): this token lacks \(missing.joined(separator: " ")): not granted")
+      context.terminal.warn("\(answer.account): this token lacks \(missing.joined(separator: " ")): not granted")
     }
   }
 
@@ -66,7 +66,7 @@ struct GetTokenCommand: ParsableCommand {
   func request() throws(CommandError) -> TokenGet {
     if let name { try AccountName.check(name) }
     if rejectedFromInput, rejectedFingerprint != nil {
-      throw .usage("--rejected-stdin and --rejected-fingerprint say the same: give one", run: nil)
+      throw .usage("--rejected-stdin and --rejected-fingerprint say the same: give one")
     }
     var request = TokenGet(account: name, url: url)
     let scopes = NewAccount.scopes(scope)
@@ -76,13 +76,13 @@ struct GetTokenCommand: ParsableCommand {
     if let minValiditySeconds {
       guard (0...TokenLine.greatestValiditySeconds).contains(minValiditySeconds) else {
         throw .usage(
-          "--min-validity \(minValiditySeconds): seconds, 0 to \(TokenLine.greatestValiditySeconds)", run: nil)
+          "--min-validity \(minValiditySeconds): seconds, 0 to \(TokenLine.greatestValiditySeconds)")
       }
       request.minValiditySeconds = minValiditySeconds
     }
     if let timeout {
       guard (1...WireLimits.timeoutMilliseconds / 1_000).contains(timeout) else {
-        throw .usage("--timeout \(timeout): seconds, 1 to \(WireLimits.timeoutMilliseconds / 1_000)", run: nil)
+        throw .usage("--timeout \(timeout): seconds, 1 to \(WireLimits.timeoutMilliseconds / 1_000)")
       }
       request.timeoutMilliseconds = timeout * 1_000
     }

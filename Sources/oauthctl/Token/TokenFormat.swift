@@ -26,7 +26,7 @@ enum TokenFormat: String, CaseIterable, Sendable {
 enum AccessToken {
   private static func check(_ token: some Collection<UInt8>) throws(CommandError) {
     guard AuthorizationHeader.canCarry(token) else {
-      throw .local("the token holds characters that no header may carry", run: "oauthctl status", status: 9)
+      throw .local("the token holds characters that no header may carry", next: .run("oauthctl status"), status: 9)
     }
   }
 
@@ -52,7 +52,7 @@ enum AccessToken {
     do {
       return try form(answer.tokenType, answer.accessToken)
     } catch {
-      throw .local(error.message, run: "oauthctl status", status: 9)
+      throw .local(error.message, next: .run("oauthctl status"), status: 9)
     }
   }
 }

@@ -4,9 +4,9 @@ import AgentWire
 struct VaultSecrets {
   /// A hash takes up to some seconds, and four others may be before it.
   static let patienceMilliseconds = 120_000
-  private static let advice = "give standard input from a file or a pipe, a line each"
+  private static let advice: NextStep = "give standard input from a file or a pipe, a line each"
 
-  let bench: Workbench
+  let context: CommandContext
 
   func passphrase() throws(CommandError) -> String { try secret("Passphrase", "passphrase") }
 
@@ -14,10 +14,10 @@ struct VaultSecrets {
 
   /// The vault, to be changed: nobody types a passphrase first for one that is shut, or not there.
   func openVault() throws(CommandError) -> VaultStatusAnswer {
-    let status = try bench.agent.ask(VaultStatusRequest())
+    let status = try context.agent.ask(VaultStatusRequest())
     try status.checkThere()
     switch status.state {
-    case .absent: throw .local("there is no vault yet", run: "oauthctl vault create", status: 5)
+    case .absent: throw .local("there is no vault yet", next: .run("oauthctl vault create"), status: 5)
     case .locked: throw .agent(AgentFailure(.vaultLocked, "the vault is locked"), account: nil)
     default: return status
     }
@@ -33,27 +33,27 @@ struct VaultSecrets {
   /// left to the change itself.
   func prove(_ passphrase: String) throws(CommandError) {
     guard passphrase.filter({ $0.isLetter || $0.isNumber }).count != 30 else { return }
-    _ = try bench.agent.call(VaultUnlock(passphrase: passphrase), timeoutMilliseconds: Self.patienceMilliseconds)
+    _ = try context.agent.call(VaultUnlock(passphrase: passphrase), timeoutMilliseconds: Self.patienceMilliseconds)
   }
 
   /// A new passphrase: twice where it cannot be seen.
   func newPassphrase() throws(CommandError) -> String {
     let first = try secret("New passphrase (8 letters at least)", "new passphrase")
     guard first.utf8.count >= 8 else {
-      throw .usage("that passphrase is too short: 8 bytes at least, so 8 plain letters; nothing was changed", run: nil)
+      throw .usage("that passphrase is too short: 8 bytes at least, so 8 plain letters; nothing was changed")
     }
-    if bench.terminal.inputIsTerminal {
-      let second = try bench.terminal.askSecret("The same again", otherwise: Self.advice)
-      guard first == second else { throw .usage("the two are not the same", run: nil) }
+    if context.terminal.inputIsTerminal {
+      let second = try context.terminal.askSecret("The same again", otherwise: Self.advice)
+      guard first == second else { throw .usage("the two are not the same") }
     }
     return first
   }
 
   private func secret(_ question: String, _ what: String) throws(CommandError) -> String {
     let secret =
-      bench.terminal.inputIsTerminal
-      ? try bench.terminal.askSecret(question, otherwise: Self.advice) : try Terminal.secretFromInput(what)
-    guard !secret.isEmpty else { throw .usage("no \(what) was given", run: nil) }
+      context.terminal.inputIsTerminal
+      ? try context.terminal.askSecret(question, otherwise: Self.advice) : try Terminal.secretFromInput(what)
+    guard !secret.isEmpty else { throw .usage("no \(what) was given") }
     return secret
   }
 }

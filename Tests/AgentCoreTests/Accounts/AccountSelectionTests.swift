@@ -46,7 +46,7 @@ struct AccountSelectionTests {
     #expect(name([One(name: "new", isLoggedIn: false)]) == "new", "alone, it says that a login is needed")
     let none = failure([One(name: "b", isLoggedIn: false), One(name: "a", isLoggedIn: false)])
     #expect(
-      none?.kind == .loginRequired && none?.hint == "oauthctl login a   # or: oauthctl login b"
+      none?.kind == .loginRequired && none?.hint == .run("oauthctl login a   # or: oauthctl login b")
         && none?.accounts == ["a", "b"])
   }
 
@@ -77,7 +77,7 @@ struct AccountSelectionTests {
   @Test("All of four are named as commands; of more, three and that there are others")
   func commands() {
     func hint(_ count: Int) -> String? {
-      failure((1...count).map { One(name: "a\($0)", isLoggedIn: false) })?.hint
+      failure((1...count).map { One(name: "a\($0)", isLoggedIn: false) })?.hint?.text
     }
     #expect(hint(4)?.contains("oauthctl login a4") == true)
     #expect(hint(5) == "oauthctl login a1   # or: oauthctl login a2   # or: oauthctl login a3   # or: another of them")

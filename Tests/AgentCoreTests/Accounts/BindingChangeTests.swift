@@ -92,7 +92,7 @@ struct BindingChangeTests {
     #expect(DefinitionBinding.plain.resending == nil)
     #expect(DefinitionBinding.plain.differences(from: definition).isEmpty, "a record from before")
     var binding = DefinitionBinding.plain
-    binding.resending = Resending(definition)
+    binding.resending = ResendPolicy(definition)
     #expect(binding.differences(from: definition).isEmpty)
     let stored = try JSONDecoder().decode(DefinitionBinding.self, from: JSONEncoder().encode(binding))
     #expect(stored == binding)
@@ -105,7 +105,7 @@ struct BindingChangeTests {
       let next = definition.with(change)
       #expect(binding.differences(from: next).map(\.key) == [key])
       var bound = binding
-      bound.resending = Resending(next)
+      bound.resending = ResendPolicy(next)
       #expect(binding.differences(to: bound).map(\.key) == [key])
       #expect(DefinitionBinding.plain.differences(to: bound).isEmpty, "a record from before")
       #expect(binding.loginDifferences(to: bound, of: next).map(\.key) == [key])

@@ -8,316 +8,317 @@ import TokenVault
 
 @Suite("Accounts, secrets, logout and configuration")
 struct AccountServiceTests {
-  private func loggedIn(_ definition: AccountDefinition = .browser) async throws -> Bench {
-    let bench = Bench([definition])
-    try await bench.logIn()
-    return bench
+  private func loggedIn(_ definition: AccountDefinition = .browser) async throws -> AgentFixture {
+    let fixture = AgentFixture([definition])
+    try await fixture.logIn()
+    return fixture
   }
 
   @Test("logout revokes at the server and forgets; the ready path is empty before it is answered")
   func logout() async throws {
-    let bench = try await loggedIn()
-    let token = try await bench.call(TokenGet(account: "work")).accessToken
-    #expect(try await bench.call(Logout(account: "work")).revocation == .revoked)
-    #expect(!(await bench.isGood(token)))
-    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now()) == nil)
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired)
-    #expect(try await bench.call(Logout(account: "work")).revocation == LogoutAnswer.Revocation.none)
-    #expect(try await bench.logIn(request: "two").state == .complete)
+    let fixture = try await loggedIn()
+    let token = try await fixture.call(TokenGet(account: "work")).accessToken
+    #expect(try await fixture.call(Logout(account: "work")).revocation == .revoked)
+    #expect(!(await fixture.isGood(token)))
+    #expect(fixture.ready.token(for: "work", minimumValiditySeconds: nil, at: fixture.clock.now()) == nil)
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .loginRequired)
+    #expect(try await fixture.call(Logout(account: "work")).revocation == LogoutAnswer.Revocation.none)
+    #expect(try await fixture.logIn(request: "two").state == .complete)
   }
 
   @Test("a revocation that fails is answered as pending, kept over a restart, and done later")
   func logoutLater() async throws {
-    let bench = try await loggedIn()
-    let token = try await bench.call(TokenGet(account: "work")).accessToken
-    bench.transport.withServer { $0.script(.revoke, .answer(status: 503)) }
-    #expect(try await bench.call(Logout(account: "work")).revocation == .pending)
-    #expect(await bench.isGood(token))
-    bench.configuration.set([])
-    await bench.service.drain(seconds: 1)
-    let restarted = bench.restarted()
+    let fixture = try await loggedIn()
+    let token = try await fixture.call(TokenGet(account: "work")).accessToken
+    fixture.transport.withServer { $0.script(.revoke, .answer(status: 503)) }
+    #expect(try await fixture.call(Logout(account: "work")).revocation == .pending)
+    #expect(await fixture.isGood(token))
+    fixture.configuration.set([])
+    await fixture.service.drain(seconds: 1)
+    let restarted = fixture.restarted()
     _ = try await restarted.call(AccountList())
-    try await eventually("the revocation is done") { !(await bench.isGood(token)) }
+    try await eventually("the revocation is done") { !(await fixture.isGood(token)) }
     try await eventually("the access token is told, too") {
-      bench.transport.withServer { $0.requests(to: .revoke) } == 3
+      fixture.transport.withServer { $0.requests(to: .revoke) } == 3
     }
     await restarted.service.idle(seconds: 60)
-    let last = bench.transport.withServer { $0.requests(to: .revoke) }
-    _ = try await bench.restarted().call(AccountList())
-    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == last, "and not once more")
+    let last = fixture.transport.withServer { $0.requests(to: .revoke) }
+    _ = try await fixture.restarted().call(AccountList())
+    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == last, "and not once more")
   }
 
   @Test("a revocation that gets no answer: logout waits ten seconds and says pending")
   func logoutSlow() async throws {
-    let bench = try await loggedIn()
-    bench.transport.withServer { $0.options.delayMilliseconds[.revoke] = 25_000 }
-    async let answer = bench.call(Logout(account: "work"))
-    try await bench.clock.sleepers(until: 10)
-    bench.clock.advance(by: 10)
+    let fixture = try await loggedIn()
+    fixture.transport.withServer { $0.options.delayMilliseconds[.revoke] = 25_000 }
+    async let answer = fixture.call(Logout(account: "work"))
+    try await fixture.clock.sleepers(until: 10)
+    fixture.clock.advance(by: 10)
     #expect(try await answer.revocation == .pending)
   }
 
   @Test("logout revokes the access tokens, too, and says which may live on")
   func logoutAccessTokens() async throws {
-    let bench = try await loggedIn()
-    bench.transport.withServer {
+    let fixture = try await loggedIn()
+    fixture.transport.withServer {
       $0.script(.revoke, .pass)
       $0.script(.revoke, .answer(status: 400, body: #"{"error":"unsupported_token_type"}"#))
     }
-    let answer = try await bench.call(Logout(account: "work"))
+    let answer = try await fixture.call(Logout(account: "work"))
     #expect(answer.revocation == .revoked)
     #expect(answer.reason?.hasPrefix("but an access token may live on for 3600 s more at most:") == true)
-    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == 2)
-    #expect(try await bench.call(AccountShow(account: "work")).summary.state == .new)
+    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == 2)
+    #expect(try await fixture.call(AccountShow(account: "work")).summary.state == .new)
   }
 
   @Test("a public client that may not revoke is told so for good, and is asked for no secret")
   func logoutPublic() async throws {
-    let bench = try await loggedIn()
+    let fixture = try await loggedIn()
     for _ in 0..<2 {
-      bench.transport.withServer { $0.script(.revoke, .answer(status: 401, body: #"{"error":"invalid_client"}"#)) }
+      fixture.transport.withServer { $0.script(.revoke, .answer(status: 401, body: #"{"error":"invalid_client"}"#)) }
     }
-    let answer = try await bench.call(Logout(account: "work"))
+    let answer = try await fixture.call(Logout(account: "work"))
     #expect(answer.revocation == .refused)
     #expect(answer.reason?.contains("clients with a secret only") == true)
     #expect(answer.reason?.contains("oauthctl secret set") == false)
-    await bench.service.idle(seconds: 60)
-    let sent = bench.transport.withServer { $0.requests(to: .revoke) }
-    bench.clock.advance(by: 7_200)
-    _ = try await bench.restarted().call(AccountList())
-    #expect(bench.transport.withServer { $0.requests(to: .revoke) } == sent, "nothing stays pending")
+    await fixture.service.idle(seconds: 60)
+    let sent = fixture.transport.withServer { $0.requests(to: .revoke) }
+    fixture.clock.advance(by: 7_200)
+    _ = try await fixture.restarted().call(AccountList())
+    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == sent, "nothing stays pending")
   }
 
   @Test("a server without a revocation endpoint is told as unsupported")
   func logoutUnsupported() async throws {
-    let bench = try await loggedIn(
+    let fixture = try await loggedIn(
       .browser.changed {
         $0.authorizationEndpoint = "http://127.0.0.1:8080/authorize"
         $0.tokenEndpoint = "http://127.0.0.1:8080/token"
       })
-    #expect(try await bench.call(Logout(account: "work")).revocation == .unsupported)
+    #expect(try await fixture.call(Logout(account: "work")).revocation == .unsupported)
   }
 
   @Test("a logout during a refresh waits for it, and revokes what it gave")
   func logoutDuringRefresh() async throws {
-    let bench = try await loggedIn()
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
-    bench.clock.advance(by: 3_601)
-    async let token = bench.call(TokenGet(account: "work"))
-    try await bench.clock.sleepers(until: 5)
-    async let answer = bench.call(Logout(account: "work"))
+    let fixture = try await loggedIn()
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    fixture.clock.advance(by: 3_601)
+    async let token = fixture.call(TokenGet(account: "work"))
+    try await fixture.clock.sleepers(until: 5)
+    async let answer = fixture.call(Logout(account: "work"))
     for _ in 0..<50 { await Task.yield() }
-    bench.clock.advance(by: 5)
+    fixture.clock.advance(by: 5)
     let given = try await token.accessToken
     #expect(try await answer.revocation == .revoked)
-    #expect(!(await bench.isGood(given)))
+    #expect(!(await fixture.isGood(given)))
   }
 
   @Test("a reload with problems keeps the last good definition, and says where the problem is")
   func reload() async throws {
-    let bench = try await loggedIn()
+    let fixture = try await loggedIn()
     let problem = ConfigurationProblem(file: AccountDefinition.browser.file, line: 3, key: "issuer", reason: "no URL")
-    bench.configuration.set([], problems: [problem])
-    let answer = try await bench.call(ConfigReload())
+    fixture.configuration.set([], problems: [problem])
+    let answer = try await fixture.call(ConfigReload())
     #expect(answer.problems == [problem])
-    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
-    let page = try await bench.call(AccountList())
+    #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
+    let page = try await fixture.call(AccountList())
     #expect(page.accounts.first?.state == .configInvalid)
     #expect(page.accounts.first?.reason?.hasPrefix("line 3: ") == true)
     #expect(page.accounts.first?.reason?.hasSuffix("no URL") == true)
-    bench.configuration.set([])
-    _ = try await bench.call(ConfigReload())
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .accountUnknown)
-    #expect(bench.ready.token(for: "work", minimumValiditySeconds: nil, at: bench.clock.now()) == nil)
-    bench.configuration.set([.browser])
-    _ = try await bench.call(ConfigReload())
-    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken), "the grant was kept meanwhile")
+    fixture.configuration.set([])
+    _ = try await fixture.call(ConfigReload())
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .accountUnknown)
+    #expect(fixture.ready.token(for: "work", minimumValiditySeconds: nil, at: fixture.clock.now()) == nil)
+    fixture.configuration.set([.browser])
+    _ = try await fixture.call(ConfigReload())
+    #expect(
+      try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken), "the grant was kept meanwhile")
   }
 
   @Test("a folder that cannot be read loses no account")
   func unreadableFolder() async throws {
-    let bench = try await loggedIn()
+    let fixture = try await loggedIn()
     #expect(AccountDefinition.browser.file == "/etc/accounts.d/work.toml")
     let problem = ConfigurationProblem(file: "/etc/accounts.d", line: nil, key: nil, reason: "cannot be opened")
-    bench.configuration.set([], problems: [problem])
-    #expect(try await bench.call(ConfigReload()).problems == [problem])
-    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
+    fixture.configuration.set([], problems: [problem])
+    #expect(try await fixture.call(ConfigReload()).problems == [problem])
+    #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
   }
 
   @Test("a changed definition sends nothing until it is accepted, and shows what changed")
   func accept() async throws {
-    let bench = try await loggedIn()
-    bench.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"] }])
-    _ = try await bench.call(ConfigReload())
-    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
-    #expect(await bench.failure(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))?.kind == .notPermitted)
-    bench.clock.advance(by: 3_601)
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
-    let dry = try await bench.call(AccountAccept(account: "work", dryRun: true))
+    let fixture = try await loggedIn()
+    fixture.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"] }])
+    _ = try await fixture.call(ConfigReload())
+    #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
+    #expect(await fixture.failure(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))?.kind == .notPermitted)
+    fixture.clock.advance(by: 3_601)
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
+    let dry = try await fixture.call(AccountAccept(account: "work", dryRun: true))
     #expect(dry.accepted == false)
     #expect(dry.differences.map(\.key) == ["hosts"])
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
-    #expect(bench.refreshes == 0)
-    #expect(await bench.failure(AccountAccept(account: "work"))?.kind == .definitionChanged)
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .definitionChanged)
+    #expect(fixture.refreshes == 0)
+    #expect(await fixture.failure(AccountAccept(account: "work"))?.kind == .definitionChanged)
     #expect(
-      await bench.failure(AccountAccept(account: "work", bindingDigest: "0"))?.kind == .definitionChanged)
-    #expect(try await bench.call(AccountAccept(account: "work", bindingDigest: dry.bindingDigest)).accepted)
-    let token = try await bench.call(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))
+      await fixture.failure(AccountAccept(account: "work", bindingDigest: "0"))?.kind == .definitionChanged)
+    #expect(try await fixture.call(AccountAccept(account: "work", bindingDigest: dry.bindingDigest)).accepted)
+    let token = try await fixture.call(TokenGet(account: "work", url: "http://127.0.0.1:9090/"))
     #expect(token.matchedHost == "http://127.0.0.1:9090")
-    #expect(bench.refreshes == 1)
+    #expect(fixture.refreshes == 1)
   }
 
   @Test("a change that was agreed to is none from somewhere else, though the result is the same")
   func acceptsFromWhatWasShown() async throws {
-    let bench = try await loggedIn()
+    let fixture = try await loggedIn()
     let (first, second) = ("http://127.0.0.1:9090", "http://127.0.0.1:7070")
     func change(_ host: String) async throws {
-      bench.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", host] }])
-      _ = try await bench.call(ConfigReload())
+      fixture.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", host] }])
+      _ = try await fixture.call(ConfigReload())
     }
     try await change(first)
-    let shown = try await bench.call(AccountAccept(account: "work", dryRun: true))
+    let shown = try await fixture.call(AccountAccept(account: "work", dryRun: true))
     try await change(second)
-    let other = try await bench.call(AccountAccept(account: "work", dryRun: true))
-    #expect(try await bench.call(AccountAccept(account: "work", bindingDigest: other.bindingDigest)).accepted)
+    let other = try await fixture.call(AccountAccept(account: "work", dryRun: true))
+    #expect(try await fixture.call(AccountAccept(account: "work", bindingDigest: other.bindingDigest)).accepted)
     try await change(first)
     #expect(
-      await bench.failure(AccountAccept(account: "work", bindingDigest: shown.bindingDigest))?.kind
+      await fixture.failure(AccountAccept(account: "work", bindingDigest: shown.bindingDigest))?.kind
         == .definitionChanged)
-    #expect(await bench.failure(TokenGet(account: "work", url: first + "/"))?.kind == .notPermitted)
+    #expect(await fixture.failure(TokenGet(account: "work", url: first + "/"))?.kind == .notPermitted)
   }
 
   @Test("a host that is taken out of the file gets no token from the next reading on, nor what it waits for")
   func hostTakenOut() async throws {
     let hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"]
     let both = AccountDefinition.browser.changed { $0.hosts = hosts }
-    let bench = try await loggedIn(both)
+    let fixture = try await loggedIn(both)
     let other = TokenGet(account: "work", url: hosts[1])
-    #expect(try await bench.call(other).matchedHost == hosts[1])
+    #expect(try await fixture.call(other).matchedHost == hosts[1])
     // A request that waits for a refresh meanwhile.
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
-    bench.clock.advance(by: 3_601)
-    async let waiting = bench.failure(other)
-    try await bench.clock.sleepers(until: 5)
-    bench.configuration.set([both.changed { $0.hosts = [hosts[0]] }])
-    _ = try await bench.call(ConfigReload())
-    bench.clock.advance(by: 5)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    fixture.clock.advance(by: 3_601)
+    async let waiting = fixture.failure(other)
+    try await fixture.clock.sleepers(until: 5)
+    fixture.configuration.set([both.changed { $0.hosts = [hosts[0]] }])
+    _ = try await fixture.call(ConfigReload())
+    fixture.clock.advance(by: 5)
     #expect(await waiting?.kind == .notPermitted)
-    #expect(await bench.failure(other)?.kind == .notPermitted)
-    #expect(await bench.failure(TokenGet(url: hosts[1]))?.kind == .accountUnknown)
-    #expect(try await bench.call(TokenGet(url: hosts[0])).matchedHost == hosts[0])
-    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
-    bench.configuration.set([both])
-    _ = try await bench.call(ConfigReload())
-    #expect(try await bench.call(other).matchedHost == hosts[1])
+    #expect(await fixture.failure(other)?.kind == .notPermitted)
+    #expect(await fixture.failure(TokenGet(url: hosts[1]))?.kind == .accountUnknown)
+    #expect(try await fixture.call(TokenGet(url: hosts[0])).matchedHost == hosts[0])
+    #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
+    fixture.configuration.set([both])
+    _ = try await fixture.call(ConfigReload())
+    #expect(try await fixture.call(other).matchedHost == hosts[1])
   }
 
   @Test("secrets are validated, kept, told by kind and never read back")
   func secrets() async throws {
-    let bench = try await loggedIn()
-    #expect(await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: ""))?.kind == .badRequest)
-    #expect(await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: "a\n"))?.kind == .badRequest)
+    let fixture = try await loggedIn()
+    #expect(await fixture.failure(SecretSet(account: "work", kind: .clientSecret, value: ""))?.kind == .badRequest)
+    #expect(await fixture.failure(SecretSet(account: "work", kind: .clientSecret, value: "a\n"))?.kind == .badRequest)
     #expect(
-      await bench.failure(
+      await fixture.failure(
         SecretSet(account: "work", kind: .password, value: String(repeating: "x", count: 32_769), keep: true))?.kind
         == .badRequest)
-    _ = try await bench.call(SecretSet(account: "work", kind: .clientSecret, value: "hush-hush"))
-    let shown = try await bench.call(AccountShow(account: "work"))
+    _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: "hush-hush"))
+    let shown = try await fixture.call(AccountShow(account: "work"))
     #expect(shown.secrets == ["client_secret", "refresh_token"])
     #expect(!"\(shown)".contains("hush-hush"))
-    _ = try await bench.call(SecretForget(account: "work", kind: .clientSecret))
-    #expect(try await bench.call(AccountShow(account: "work")).secrets == ["refresh_token"])
+    _ = try await fixture.call(SecretForget(account: "work", kind: .clientSecret))
+    #expect(try await fixture.call(AccountShow(account: "work")).secrets == ["refresh_token"])
   }
 
   @Test("a refresh token given by hand is used for the next refresh")
   func refreshTokenByHand() async throws {
-    let bench = try await loggedIn()
-    _ = try await bench.call(SecretSet(account: "work", kind: .refreshToken, value: "made-up"))
-    bench.clock.advance(by: 3_601)
-    let failure = await bench.failure(TokenGet(account: "work"))
+    let fixture = try await loggedIn()
+    _ = try await fixture.call(SecretSet(account: "work", kind: .refreshToken, value: "made-up"))
+    fixture.clock.advance(by: 3_601)
+    let failure = await fixture.failure(TokenGet(account: "work"))
     #expect(failure?.kind == .loginRequired)
     #expect(failure?.oauthError == "invalid_grant")
   }
 
   @Test("forget deletes the record; an account that is gone from the files, too, is gone whole")
   func forget() async throws {
-    let bench = try await loggedIn()
-    _ = try await bench.call(AccountForget(account: "work"))
-    #expect(bench.store.count == 0)
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .loginRequired)
-    bench.configuration.set([])
-    _ = try await bench.call(ConfigReload())
-    #expect(await bench.failure(AccountForget(account: "work"))?.kind == .accountUnknown)
-    #expect(bench.ready.asked("work") == nil)
+    let fixture = try await loggedIn()
+    _ = try await fixture.call(AccountForget(account: "work"))
+    #expect(fixture.store.count == 0)
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .loginRequired)
+    fixture.configuration.set([])
+    _ = try await fixture.call(ConfigReload())
+    #expect(await fixture.failure(AccountForget(account: "work"))?.kind == .accountUnknown)
+    #expect(fixture.ready.asked("work") == nil)
   }
 
   @Test("lists come worst first and a page at a time")
   func pages() async throws {
-    let bench = Bench(
+    let fixture = AgentFixture(
       (0..<7).map { index in AccountDefinition.browser.changed { $0.name = "account-\(index)" } })
-    try await bench.logIn("account-3")
+    try await fixture.logIn("account-3")
     var names: [String] = []
     var after: String?
     repeat {
-      let page = try await bench.call(AccountList(limit: 3, after: after))
+      let page = try await fixture.call(AccountList(limit: 3, after: after))
       names += page.accounts.map(\.account)
       after = page.next
     } while after != nil
     #expect(names == [0, 1, 2, 4, 5, 6, 3].map { "account-\($0)" })
-    #expect(await bench.failure(AccountList(limit: 0))?.kind == .badRequest)
-    #expect(await bench.failure(AccountList(limit: 501))?.kind == .badRequest)
+    #expect(await fixture.failure(AccountList(limit: 0))?.kind == .badRequest)
+    #expect(await fixture.failure(AccountList(limit: 501))?.kind == .badRequest)
   }
 
   @Test("drain waits for the refresh in flight and for its save, and starts nothing more by plan")
   func drain() async throws {
-    let bench = try await loggedIn()
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
-    bench.clock.advance(by: 3_601)
-    async let token = bench.call(TokenGet(account: "work"))
-    try await bench.clock.sleepers(until: 5)
-    let puts = bench.store.puts
-    async let drained: Void = bench.service.drain(seconds: 60)
-    try await bench.clock.sleepers(until: 60)
-    bench.clock.advance(by: 5)
+    let fixture = try await loggedIn()
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
+    fixture.clock.advance(by: 3_601)
+    async let token = fixture.call(TokenGet(account: "work"))
+    try await fixture.clock.sleepers(until: 5)
+    let puts = fixture.store.puts
+    async let drained: Void = fixture.service.drain(seconds: 60)
+    try await fixture.clock.sleepers(until: 60)
+    fixture.clock.advance(by: 5)
     await drained
-    #expect(bench.store.puts == puts + 1)
+    #expect(fixture.store.puts == puts + 1)
     _ = try await token
-    try await eventually("nobody sleeps any more") { bench.clock.wakes.isEmpty }
+    try await eventually("nobody sleeps any more") { fixture.clock.wakes.isEmpty }
   }
 
   @Test("a drain that the machine slept through leaves a moment to what came meanwhile, and then gives up")
   func drainSleptThrough() async throws {
-    let bench = try await loggedIn()
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
-    bench.clock.advance(by: 3_601)
-    async let token: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
-    try await bench.clock.sleepers(until: 500)
-    async let drained: Void = bench.service.drain(seconds: 60)
-    try await bench.clock.sleepers(until: 60)
-    bench.clock.advance(by: 300)
-    try await bench.clock.sleepers(until: 15)
-    bench.clock.advance(by: 15)
+    let fixture = try await loggedIn()
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    fixture.clock.advance(by: 3_601)
+    async let token: TokenAnswer? = try? fixture.call(TokenGet(account: "work"))
+    try await fixture.clock.sleepers(until: 500)
+    async let drained: Void = fixture.service.drain(seconds: 60)
+    try await fixture.clock.sleepers(until: 60)
+    fixture.clock.advance(by: 300)
+    try await fixture.clock.sleepers(until: 15)
+    fixture.clock.advance(by: 15)
     await drained
-    bench.clock.advance(by: 500)
+    fixture.clock.advance(by: 500)
     _ = await token
   }
 
   @Test("drain gives up after its time")
   func drainGivesUp() async throws {
-    let bench = try await loggedIn()
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
-    bench.clock.advance(by: 3_601)
-    async let token: TokenAnswer? = try? bench.call(TokenGet(account: "work"))
-    try await bench.clock.sleepers(until: 500)
-    async let drained: Void = bench.service.drain(seconds: 60)
-    async let other: Void = bench.service.drain(seconds: 60)
+    let fixture = try await loggedIn()
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
+    fixture.clock.advance(by: 3_601)
+    async let token: TokenAnswer? = try? fixture.call(TokenGet(account: "work"))
+    try await fixture.clock.sleepers(until: 500)
+    async let drained: Void = fixture.service.drain(seconds: 60)
+    async let other: Void = fixture.service.drain(seconds: 60)
     try await eventually("both wait") {
-      bench.clock.wakes.filter { abs($0 - bench.clock.now().bootSeconds - 60) < 1 }.count == 2
+      fixture.clock.wakes.filter { abs($0 - fixture.clock.now().bootSeconds - 60) < 1 }.count == 2
     }
-    bench.clock.advance(by: 60)
+    fixture.clock.advance(by: 60)
     await drained
     await other
-    bench.clock.advance(by: 500)
+    fixture.clock.advance(by: 500)
     _ = await token
   }
 }

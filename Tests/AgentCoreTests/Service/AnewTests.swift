@@ -7,88 +7,88 @@ import TokenVault
 
 @Suite("A vault in the place of one that is gone")
 struct AnewTests {
-  private let bench = Bench()
+  private let fixture = AgentFixture()
 
   /// A refresh gave a new refresh token that neither the vault nor another place took.
   private func rotateUnsaved() async throws {
-    try await bench.logIn()
-    bench.vault.setGone()
-    bench.clock.advance(by: 3_601)
-    bench.store.setGone(fromPut: 2)
-    bench.store.failSpills()
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
-    #expect(bench.refreshes == 1)
+    try await fixture.logIn()
+    fixture.vault.setGone()
+    fixture.clock.advance(by: 3_601)
+    fixture.store.setGone(fromPut: 2)
+    fixture.store.failSpills()
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .vaultDamaged)
+    #expect(fixture.refreshes == 1)
   }
 
   /// The last refresh token is there: it is saved by and by, and gives the next.
   private func isRefreshed() async throws {
-    bench.clock.advance(by: 60)
-    try await eventually("it is saved") { await bench.failure(TokenGet(account: "work")) == nil }
-    bench.clock.advance(by: 3_601)
-    #expect(try await bench.isGood(bench.call(TokenGet(account: "work")).accessToken))
-    #expect(bench.refreshes == 2)
+    fixture.clock.advance(by: 60)
+    try await eventually("it is saved") { await fixture.failure(TokenGet(account: "work")) == nil }
+    fixture.clock.advance(by: 3_601)
+    #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
+    #expect(fixture.refreshes == 2)
   }
 
   private func begin() -> Task<VaultCreateAnswer?, Never> {
-    Task { try? await bench.call(VaultCreate(anew: true)) }
+    Task { try? await fixture.call(VaultCreate(anew: true)) }
   }
 
   @Test("Where the old one is back in that moment, nothing that only memory has is forgotten")
   func back() async throws {
     try await rotateUnsaved()
     #expect(await begin().value?.created == false)
-    bench.store.setGone(fromPut: nil)
+    fixture.store.setGone(fromPut: nil)
     try await isRefreshed()
   }
 
   @Test("Nor where the disk takes no new one")
   func diskFails() async throws {
     try await rotateUnsaved()
-    bench.vault.onCreate { .failure(AgentFailure(.storageFailed, "disk")) }
-    #expect(await bench.failure(VaultCreate(anew: true))?.kind == .storageFailed)
-    bench.store.setGone(fromPut: nil)
+    fixture.vault.onCreate { .failure(AgentFailure(.storageFailed, "disk")) }
+    #expect(await fixture.failure(VaultCreate(anew: true))?.kind == .storageFailed)
+    fixture.store.setGone(fromPut: nil)
     try await isRefreshed()
   }
 
   @Test("Two that meet come one after the other, and where the disk fails both, the agent serves on")
   func meeting() async throws {
-    try await bench.logIn()
-    bench.vault.setGone()
-    bench.vault.onCreate { .failure(AgentFailure(.storageFailed, "disk")) }
-    bench.vault.holdCreation(true)
+    try await fixture.logIn()
+    fixture.vault.setGone()
+    fixture.vault.onCreate { .failure(AgentFailure(.storageFailed, "disk")) }
+    fixture.vault.holdCreation(true)
     let first = begin()
-    try await eventually("the first is at work") { bench.vault.creations == 1 }
+    try await eventually("the first is at work") { fixture.vault.creations == 1 }
     let second = begin()
     for _ in 0..<1_000 { await Task.yield() }
-    #expect(bench.vault.creations == 1)
-    bench.vault.holdCreation(false)
+    #expect(fixture.vault.creations == 1)
+    fixture.vault.holdCreation(false)
     #expect(await first.value == nil)
     #expect(await second.value == nil)
-    #expect(bench.vault.creations == 2)
-    #expect(await bench.failure(TokenGet(account: "work")) == nil)
+    #expect(fixture.vault.creations == 2)
+    #expect(await fixture.failure(TokenGet(account: "work")) == nil)
   }
 
   @Test("What is to be saved while it is made goes into the old one or into none", arguments: [true, false])
   func meanwhile(isMade: Bool) async throws {
-    try await bench.logIn()
-    bench.vault.setGone()
-    let store = bench.store
-    bench.vault.onCreate {
+    try await fixture.logIn()
+    fixture.vault.setGone()
+    let store = fixture.store
+    fixture.vault.onCreate {
       if isMade { store.replace() }
       return .success(isMade ? "code" : nil)
     }
-    bench.vault.holdCreation(true)
+    fixture.vault.holdCreation(true)
     let making = begin()
-    try await eventually("it is at work") { bench.vault.creations == 1 }
-    let puts = bench.store.puts
-    let saving = Task { await bench.failure(SecretSet(account: "work", kind: .clientSecret, value: "s")) }
-    try await eventually("it is to be saved") { await !bench.service.changeWaiters.isEmpty }
-    #expect(bench.store.puts == puts)
-    bench.vault.holdCreation(false)
+    try await eventually("it is at work") { fixture.vault.creations == 1 }
+    let puts = fixture.store.puts
+    let saving = Task { await fixture.failure(SecretSet(account: "work", kind: .clientSecret, value: "s")) }
+    try await eventually("it is to be saved") { await !fixture.service.changeWaiters.isEmpty }
+    #expect(fixture.store.puts == puts)
+    fixture.vault.holdCreation(false)
     #expect(await making.value?.recoveryCode == (isMade ? "code" : nil))
     #expect(await saving.value?.kind == (isMade ? .vaultLocked : nil))
-    #expect(bench.store.puts == puts + (isMade ? 0 : 1))
-    #expect(await bench.failure(TokenGet(account: "work"))?.kind == (isMade ? .loginRequired : nil))
-    #expect(bench.store.count == (isMade ? 0 : 1))
+    #expect(fixture.store.puts == puts + (isMade ? 0 : 1))
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == (isMade ? .loginRequired : nil))
+    #expect(fixture.store.count == (isMade ? 0 : 1))
   }
 }

@@ -26,10 +26,10 @@ struct ListingTests {
   }
 
   /// All pages behind one another.
-  private func list(_ bench: Bench, limit: Int) async throws -> [AccountSummary] {
+  private func list(_ fixture: AgentFixture, limit: Int) async throws -> [AccountSummary] {
     var (found, after) = ([AccountSummary](), String?.none)
     repeat {
-      let page = try await bench.call(AccountList(limit: limit, after: after))
+      let page = try await fixture.call(AccountList(limit: limit, after: after))
       #expect(page.accounts.count <= limit)
       found += page.accounts
       after = page.next
@@ -37,10 +37,10 @@ struct ListingTests {
     return found
   }
 
-  private func expectRight(_ bench: Bench, _ what: String) async throws {
+  private func expectRight(_ fixture: AgentFixture, _ what: String) async throws {
     for limit in [7, 500] {
-      let listed = try await list(bench, limit: limit)
-      let wanted = await bench.service.everyAccount()
+      let listed = try await list(fixture, limit: limit)
+      let wanted = await fixture.service.everyAccount()
       #expect(listed.map(\.account) == wanted.map(\.account), "\(what), pages of \(limit)")
       #expect(listed.map(\.state) == wanted.map(\.state), "\(what), pages of \(limit)")
     }
@@ -49,46 +49,46 @@ struct ListingTests {
   @Test("A list tells every account as it is, whatever has happened since the last one")
   func changes() async throws {
     let configuration = StaticConfiguration((0..<60).map(Self.definition))
-    let bench = Bench(configuration: configuration)
-    try await expectRight(bench, "new")
-    for number in [3, 50, 7, 21] { try await bench.logIn("a\(number)") }
-    try await expectRight(bench, "four logged in")
-    let started = try await bench.start("a10", request: "ten")
-    try await expectRight(bench, "a login pending")
-    _ = try await bench.call(LoginCancel(loginID: started.loginID))
-    try await expectRight(bench, "a login cancelled")
-    let token = try await bench.call(TokenGet(account: "a7"))
-    _ = try await bench.call(TokenReject(account: "a7", rejected: RejectedToken(fingerprint: token.fingerprint)))
-    try await expectRight(bench, "a token rejected")
-    bench.clock.advance(by: 3_601)
-    try await expectRight(bench, "tokens expired by time alone")
-    _ = try await bench.call(TokenGet(account: "a21"))
-    try await expectRight(bench, "one refreshed")
-    _ = try await bench.call(AccountForget(account: "a3"))
-    try await expectRight(bench, "one forgotten")
+    let fixture = AgentFixture(configuration: configuration)
+    try await expectRight(fixture, "new")
+    for number in [3, 50, 7, 21] { try await fixture.logIn("a\(number)") }
+    try await expectRight(fixture, "four logged in")
+    let started = try await fixture.start("a10", request: "ten")
+    try await expectRight(fixture, "a login pending")
+    _ = try await fixture.call(LoginCancel(loginID: started.loginID))
+    try await expectRight(fixture, "a login cancelled")
+    let token = try await fixture.call(TokenGet(account: "a7"))
+    _ = try await fixture.call(TokenReject(account: "a7", rejected: RejectedToken(fingerprint: token.fingerprint)))
+    try await expectRight(fixture, "a token rejected")
+    fixture.clock.advance(by: 3_601)
+    try await expectRight(fixture, "tokens expired by time alone")
+    _ = try await fixture.call(TokenGet(account: "a21"))
+    try await expectRight(fixture, "one refreshed")
+    _ = try await fixture.call(AccountForget(account: "a3"))
+    try await expectRight(fixture, "one forgotten")
     configuration.set((0..<90).filter { $0 != 50 && $0 != 60 }.map(Self.definition))
-    _ = try await bench.call(ConfigReload())
-    try await expectRight(bench, "others in the files")
-    let listed = try await list(bench, limit: 500)
+    _ = try await fixture.call(ConfigReload())
+    try await expectRight(fixture, "others in the files")
+    let listed = try await list(fixture, limit: 500)
     #expect(listed.count == 89)
     // Logged in, and its file is gone.
     let gone = listed.filter { $0.fileGone == true }
     #expect(gone.map(\.account) == ["a50"] && gone.map(\.state) == [.configInvalid])
-    _ = try await bench.call(VaultLock())
-    #expect(try await list(bench, limit: 7).map(\.state) == Array(repeating: .locked, count: 88))
-    _ = try await bench.call(VaultUnlock())
-    try await expectRight(bench, "unlocked again")
+    _ = try await fixture.call(VaultLock())
+    #expect(try await list(fixture, limit: 7).map(\.state) == Array(repeating: .locked, count: 88))
+    _ = try await fixture.call(VaultUnlock())
+    try await expectRight(fixture, "unlocked again")
   }
 
   @Test("Only what changed is looked at again")
   func incremental() async throws {
-    let bench = Bench((0..<300).map(Self.definition))
-    _ = try await bench.call(AccountList())
-    #expect(await !bench.service.index.hasChanges)
-    try await bench.logIn("a5")
-    var index = await bench.service.index
+    let fixture = AgentFixture((0..<300).map(Self.definition))
+    _ = try await fixture.call(AccountList())
+    #expect(await !fixture.service.index.hasChanges)
+    try await fixture.logIn("a5")
+    var index = await fixture.service.index
     #expect(index.takeChanged(300) == ["a5"])
     // Nobody has to be told what nobody asks for.
-    #expect(await !bench.restarted().service.index.isKept)
+    #expect(await !fixture.restarted().service.index.isKept)
   }
 }

@@ -7,78 +7,78 @@ import Testing
 struct LoginLinkTests {
   @Test("it leads to the authorization URL once, and holds nothing of it")
   func once() async throws {
-    let bench = Bench()
-    let started = try await bench.start()
+    let fixture = AgentFixture()
+    let started = try await fixture.start()
     let (url, link) = (try #require(started.authorizationURL), try #require(started.browserURL))
     let redirect = try #require(started.redirectURI)
     let word = link.dropFirst(redirect.dropLast("/callback".count).count)
     #expect(link.hasPrefix(redirect.dropLast("/callback".count) + "/login/"))
     // 18 bytes in base64url: 144 bits.
     #expect(word.dropFirst("/login/".count).utf8.count == 24)
-    #expect(try await bench.follow(link) == .forward(url))
-    #expect(try await bench.follow(link) == .linkUsed)
-    #expect(try await bench.follow(try await bench.location(started)) == .loggedIn)
+    #expect(try await fixture.follow(link) == .forward(url))
+    #expect(try await fixture.follow(link) == .linkUsed)
+    #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
   }
 
   @Test("other words, other methods and what stands behind the word lead nowhere, and use nothing up")
   func strangers() async throws {
-    let bench = Bench()
-    let started = try await bench.start()
+    let fixture = AgentFixture()
+    let started = try await fixture.start()
     let link = try #require(started.browserURL)
-    #expect(try await bench.follow(link.dropLast() + "") == .linkUsed)
-    #expect(try await bench.follow(link + "?") == .linkUsed)
-    #expect(try await bench.follow(link + "/") == .linkUsed)
-    #expect(try await bench.follow(link, method: "POST") == .methodNotAllowed)
-    #expect(try await bench.follow(link.replacing("/login/", with: "/")) == .notFound)
-    #expect(try await bench.follow(link) == .forward(try #require(started.authorizationURL)))
+    #expect(try await fixture.follow(link.dropLast() + "") == .linkUsed)
+    #expect(try await fixture.follow(link + "?") == .linkUsed)
+    #expect(try await fixture.follow(link + "/") == .linkUsed)
+    #expect(try await fixture.follow(link, method: "POST") == .methodNotAllowed)
+    #expect(try await fixture.follow(link.replacing("/login/", with: "/")) == .notFound)
+    #expect(try await fixture.follow(link) == .forward(try #require(started.authorizationURL)))
   }
 
   @Test("callers that share a login have a link each, and whoever asks again gets one that works")
   func shared() async throws {
-    let bench = Bench()
-    let (first, second) = (try await bench.start(request: "a"), try await bench.start(request: "b"))
+    let fixture = AgentFixture()
+    let (first, second) = (try await fixture.start(request: "a"), try await fixture.start(request: "b"))
     let (one, two) = (try #require(first.browserURL), try #require(second.browserURL))
     #expect(one != two)
     let url = try #require(first.authorizationURL)
-    #expect(try await bench.follow(one) == .forward(url))
-    #expect(try await bench.follow(two) == .forward(url))
-    let again = try #require(try await bench.start(request: "a").browserURL)
-    #expect(try await bench.follow(again) == .forward(url))
+    #expect(try await fixture.follow(one) == .forward(url))
+    #expect(try await fixture.follow(two) == .forward(url))
+    let again = try #require(try await fixture.start(request: "a").browserURL)
+    #expect(try await fixture.follow(again) == .forward(url))
   }
 
   @Test("there are 16 links at most: the oldest ends")
   func bounded() async throws {
-    let bench = Bench()
+    let fixture = AgentFixture()
     var links: [String] = []
-    for _ in 0..<17 { links.append(try #require(try await bench.start().browserURL)) }
-    #expect(try await bench.follow(links[0]) == .linkUsed)
-    #expect(try await bench.follow(links[1]) != .linkUsed)
-    #expect(try await bench.follow(links[16]) != .linkUsed)
+    for _ in 0..<17 { links.append(try #require(try await fixture.start().browserURL)) }
+    #expect(try await fixture.follow(links[0]) == .linkUsed)
+    #expect(try await fixture.follow(links[1]) != .linkUsed)
+    #expect(try await fixture.follow(links[16]) != .linkUsed)
   }
 
   @Test("after the login there is no link, and none is followed")
   func over() async throws {
-    let bench = Bench()
-    let started = try await bench.start()
-    _ = try await bench.follow(try await bench.location(started))
-    let page = try await bench.follow(try #require(started.browserURL))
+    let fixture = AgentFixture()
+    let started = try await fixture.start()
+    _ = try await fixture.follow(try await fixture.location(started))
+    let page = try await fixture.follow(try #require(started.browserURL))
     #expect(page == nil || page == .ignored || page == .linkUsed)
-    #expect(try await bench.start().browserURL == nil)
+    #expect(try await fixture.start().browserURL == nil)
   }
 
   @Test(
     "a redirect path below /login/ is the redirect, and the link works beside it",
     arguments: ["/login/", "/login/callback", "/login"])
   func collision(_ path: String) async throws {
-    let bench = Bench([.browser.changed { $0.redirectURI = "http://127.0.0.1:8765\(path)" }])
-    let started = try await bench.start()
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://127.0.0.1:8765\(path)" }])
+    let started = try await fixture.start()
     let link = try #require(started.browserURL)
     #expect(link.hasPrefix("http://127.0.0.1:8765/login/"))
-    #expect(try await bench.follow("http://127.0.0.1:8765\(path)?code=a&state=wrong") == .ignored)
+    #expect(try await fixture.follow("http://127.0.0.1:8765\(path)?code=a&state=wrong") == .ignored)
     let url = try #require(started.authorizationURL)
-    #expect(try await bench.follow(link) == .forward(url))
+    #expect(try await fixture.follow(link) == .forward(url))
     let state = try #require(url.split(separator: "&").first { $0.hasPrefix("state=") })
-    let end = try await bench.follow("http://127.0.0.1:8765\(path)?error=access_denied&\(state)")
+    let end = try await fixture.follow("http://127.0.0.1:8765\(path)?error=access_denied&\(state)")
     guard case .refused = end else {
       Issue.record("the redirect did not reach the login: \(String(describing: end))")
       return
@@ -89,14 +89,14 @@ struct LoginLinkTests {
     "it names the address that is listened on",
     arguments: [("http://localhost/callback", "http://127.0.0.1:"), ("http://[::1]/callback", "http://[::1]:")])
   func address(_ redirect: String, _ origin: String) async throws {
-    let bench = Bench([.browser.changed { $0.redirectURI = redirect }])
-    #expect(try #require(try await bench.start().browserURL).hasPrefix(origin))
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = redirect }])
+    #expect(try #require(try await fixture.start().browserURL).hasPrefix(origin))
   }
 
   @Test("without a listener there is no link")
   func pasted() async throws {
-    let bench = Bench([.browser.changed { $0.redirectURI = "https://client.example/callback" }])
-    let started = try await bench.start()
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = "https://client.example/callback" }])
+    let started = try await fixture.start()
     #expect(started.authorizationURL != nil)
     #expect(started.browserURL == nil)
   }
@@ -106,31 +106,31 @@ struct LoginLinkTests {
   @Test("a fixed port of localhost that somebody else has on one address is told, and nothing is left open")
   func oneAddressTaken() async throws {
     for address in ["127.0.0.1", "::1"] {
-      let bench = Bench([.browser.changed { $0.redirectURI = "http://localhost:8765/callback" }])
-      bench.redirects.take(8_765, on: address)
-      let failure = await bench.failure(LoginStart(requestID: "one", account: "work"))
+      let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://localhost:8765/callback" }])
+      fixture.redirects.take(8_765, on: address)
+      let failure = await fixture.failure(LoginStart(requestID: "one", account: "work"))
       #expect(failure?.kind == .unavailable)
       #expect(failure?.message.contains("port 8765 on \(address) is in use") == true)
-      #expect(bench.redirects.open.isEmpty)
+      #expect(fixture.redirects.open.isEmpty)
     }
   }
 
   @Test("a free port that is taken on the other address gives way to the next")
   func anotherPort() async throws {
-    let bench = Bench([.browser.changed { $0.redirectURI = "http://localhost/callback" }])
-    let port = bench.redirects.nextPort
-    bench.redirects.take(port, on: "::1")
-    let started = try await bench.start()
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://localhost/callback" }])
+    let port = fixture.redirects.nextPort
+    fixture.redirects.take(port, on: "::1")
+    let started = try await fixture.start()
     #expect(started.redirectURI?.contains(":\(port)/") == false)
-    #expect(bench.redirects.open.count == 1)
-    #expect(try await bench.follow(try await bench.location(started)) == .loggedIn)
+    #expect(fixture.redirects.open.count == 1)
+    #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
   }
 
   @Test("a machine without the other address listens on one", arguments: ["127.0.0.1", "::1"])
   func oneAddress(_ missing: String) async throws {
-    let bench = Bench([.browser.changed { $0.redirectURI = "http://localhost/callback" }])
-    bench.redirects.remove(missing)
-    let started = try await bench.start()
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://localhost/callback" }])
+    fixture.redirects.remove(missing)
+    let started = try await fixture.start()
     #expect(started.browserURL?.hasPrefix(missing == "::1" ? "http://127.0.0.1:" : "http://[::1]:") == true)
   }
 }

@@ -48,9 +48,9 @@ struct ReadingFilesTests {
   private let configuration = SlowConfiguration()
 
   private func service() async throws -> CredentialService {
-    let clock = HandClock()
+    let clock = ManualClock()
     let service = CredentialService(
-      store: MemoryStore(), transport: Bench.server(clock), configuration: configuration, time: clock,
+      store: MemoryStore(), transport: AgentFixture.server(clock), configuration: configuration, time: clock,
       random: SystemRandom(), ready: ReadyTokens(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     try await service.open()
     #expect(configuration.began == 1)
@@ -93,7 +93,7 @@ struct ReadingFilesTests {
     let service = try await service()
     async let reloaded = service.reload()
     try await eventually("it reads") { configuration.began == 2 }
-    _ = try await service.lock(HandVault())
+    _ = try await service.lock(ManualVault())
     configuration.end(
       [account("a"), account("b")], problems: [ConfigurationProblem(file: "/x", line: 1, key: nil, reason: "bad")])
     #expect(try await reloaded.problems.count == 1)

@@ -10,48 +10,48 @@ import TokenVault
 
 @Suite("The router: lines in, lines out")
 struct RouterTests {
-  private func raw(_ bench: Bench, _ line: String, uid: UInt32 = 1_000) async throws -> String {
+  private func raw(_ fixture: AgentFixture, _ line: String, uid: UInt32 = 1_000) async throws -> String {
     let caller = Caller(listener: "agent", uid: uid, pid: 1, connection: 1)
-    let answer = await bench.router.answer(to: try RequestLine(Array(line.utf8)), from: caller)
+    let answer = await fixture.router.answer(to: try RequestLine(Array(line.utf8)), from: caller)
     return String(decoding: answer, as: UTF8.self)
   }
 
-  private func ready(_ bench: Bench, _ request: TokenLine.Request, uid: UInt32 = 1_000) -> [UInt8]? {
-    bench.router.readyAnswer(
+  private func ready(_ fixture: AgentFixture, _ request: TokenLine.Request, uid: UInt32 = 1_000) -> [UInt8]? {
+    fixture.router.readyAnswer(
       to: request, from: Caller(listener: "agent", uid: uid, pid: 1, connection: 1))
   }
 
   @Test("the ready path answers byte for byte what the slow path answers, over time and clocks that are set")
   func readyEqualsSlow() async throws {
-    let bench = Bench()
+    let fixture = AgentFixture()
     let request = TokenLine.Request(id: .number(42), account: "work")
-    #expect(ready(bench, request) == nil)
-    try await bench.logIn()
+    #expect(ready(fixture, request) == nil)
+    try await fixture.logIn()
     var compared = 0
     for seconds in [0.0, 0.3, 1.7, 60.1, 1_000, 2_000, 477.9] {
-      bench.clock.advance(by: seconds)
+      fixture.clock.advance(by: seconds)
       if seconds == 1.7 {
-        let right = bench.clock.now().wallSeconds
-        bench.clock.setWall(1_800_000_000.4)
-        bench.transport.withServer { $0.options.clockSkewSeconds = right - 1_800_000_000.4 }
+        let right = fixture.clock.now().wallSeconds
+        fixture.clock.setWall(1_800_000_000.4)
+        fixture.transport.withServer { $0.options.clockSkewSeconds = right - 1_800_000_000.4 }
       }
       let line = Array(TokenLine.printRequest(request).dropLast())
-      let slow = await bench.router.answer(to: try RequestLine(line), from: bench.caller)
-      let quick = try #require(ready(bench, request))
+      let slow = await fixture.router.answer(to: try RequestLine(line), from: fixture.caller)
+      let quick = try #require(ready(fixture, request))
       #expect(String(decoding: quick, as: UTF8.self) == String(decoding: slow, as: UTF8.self))
       compared += 1
     }
     #expect(compared == 7)
-    #expect(ready(bench, request, uid: 1_001) == nil)
-    #expect(ready(bench, TokenLine.Request(id: .number(1), account: "work", minValiditySeconds: 86_400)) == nil)
-    #expect(ready(bench, TokenLine.Request(id: .number(1), account: "nobody")) == nil)
-    bench.clock.advance(by: 3_600)
-    #expect(ready(bench, request) == nil, "an expired token is never ready")
+    #expect(ready(fixture, request, uid: 1_001) == nil)
+    #expect(ready(fixture, TokenLine.Request(id: .number(1), account: "work", minValiditySeconds: 86_400)) == nil)
+    #expect(ready(fixture, TokenLine.Request(id: .number(1), account: "nobody")) == nil)
+    fixture.clock.advance(by: 3_600)
+    #expect(ready(fixture, request) == nil, "an expired token is never ready")
   }
 
   @Test("every method answers", arguments: Method.allCases)
   func everyMethod(method: Method) async throws {
-    let bench = Bench()
+    let fixture = AgentFixture()
     let parameters: [Method: String] = [
       .tokenGet: #"{"account":"work"}"#, .tokenReject: #"{"account":"work","rejected":{"token":"x"}}"#,
       .loginStart: #"{"request_id":"a","account":"work"}"#, .loginWait: #"{"login_id":"none"}"#,
@@ -71,7 +71,7 @@ struct RouterTests {
       .clientRegister: "config_invalid", .accountImport: "bad_request",
     ]
     let text = try await raw(
-      bench, #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":\#(parameters[method] ?? "{}")}"#)
+      fixture, #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":\#(parameters[method] ?? "{}")}"#)
     #expect(text.hasPrefix(#"{"jsonrpc":"2.0","id":7,"#))
     #expect(text.hasSuffix("}\n"))
     #expect(text.contains(#""result":"#) == (failing[method] == nil), "\(text)")
@@ -81,7 +81,7 @@ struct RouterTests {
   @Test("a parameter that the method does not have is refused by name", arguments: Method.allCases)
   func unknownParameter(method: Method) async throws {
     let text = try await raw(
-      Bench(), #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":{"surprise":1}}"#)
+      AgentFixture(), #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":{"surprise":1}}"#)
     #expect(text.contains(#""failure":"unsupported_parameter""#), "\(text)")
     #expect(text.contains("surprise"))
   }
@@ -89,43 +89,43 @@ struct RouterTests {
   @Test("another user is refused, on every method", arguments: Method.allCases)
   func admission(method: Method) async throws {
     let text = try await raw(
-      Bench(), #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":{}}"#, uid: 0)
+      AgentFixture(), #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":{}}"#, uid: 0)
     #expect(text.contains(#""failure":"not_permitted""#))
   }
 
   @Test("a failure on the wire: code, message, and what a program needs to decide")
   func failureForm() async throws {
-    let bench = Bench()
-    let text = try await raw(bench, #"{"jsonrpc":"2.0","id":"x","method":"token.get","params":{"account":"work"}}"#)
+    let fixture = AgentFixture()
+    let text = try await raw(fixture, #"{"jsonrpc":"2.0","id":"x","method":"token.get","params":{"account":"work"}}"#)
     #expect(
       text == #"{"jsonrpc":"2.0","id":"x","error":{"code":5,"data":{"failure":"login_required","hint":"oauthctl login "#
-        + #"work","interaction_required":true,"retryable":false},"message":"work: login needed: not logged in"}}"#
-        + "\n")
+        + #"work","hint_kind":"command","interaction_required":true,"retryable":false},"#
+        + #""message":"work: login needed: not logged in"}}"# + "\n")
   }
 
   @Test("what a caller sends comes back escaped")
   func escaped() async throws {
     let text = try await raw(
-      Bench(), #"{"jsonrpc":"2.0","id":1,"method":"token.get","params":{"account":"\u001b[31m\u202e"}}"#)
+      AgentFixture(), #"{"jsonrpc":"2.0","id":1,"method":"token.get","params":{"account":"\u001b[31m\u202e"}}"#)
     #expect(text.contains("account_unknown"))
     #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}") && !text.contains(#"\u001b"#), "\(text)")
   }
 
   @Test("hello and status tell what the agent is, also when the vault does not open")
   func status() async throws {
-    let bench = Bench()
-    let hello = try await bench.call(AgentHello())
+    let fixture = AgentFixture()
+    let hello = try await fixture.call(AgentHello())
     #expect(hello.protocol == 1)
     #expect(hello.agentVersion == ProjectVersion.current)
-    let status = try await bench.call(AgentStatus())
+    let status = try await fixture.call(AgentStatus())
     #expect(status.pid == 7)
     #expect(status.degraded == ["a condition"])
     #expect(status.counts == ["accounts": 1])
     #expect(status.accounts.map(\.state) == [.new] && status.accounts.map(\.host) == ["127.0.0.1:8080"])
-    _ = try await bench.start()
-    #expect(try await bench.call(AgentStatus()).accounts.map(\.state) == [.loginPending])
+    _ = try await fixture.start()
+    #expect(try await fixture.call(AgentStatus()).accounts.map(\.state) == [.loginPending])
 
-    let broken = Bench()
+    let broken = AgentFixture()
     broken.store.failLoads([.damaged(what: "a page")])
     let answer = try await broken.call(AgentStatus())
     #expect(answer.accounts.map(\.state) == [.locked])
@@ -135,19 +135,19 @@ struct RouterTests {
   @Test("no secret reaches the log or a failure")
   func noSecrets() async throws {
     let log = RecordingLog()
-    let bench = Bench(handler: log)
-    try await bench.logIn()
-    let token = try await bench.call(TokenGet(account: "work"))
-    let refreshToken = bench.store.history.last?.payload.reveal() ?? ""
+    let fixture = AgentFixture(handler: log)
+    try await fixture.logIn()
+    let token = try await fixture.call(TokenGet(account: "work"))
+    let refreshToken = fixture.store.history.last?.payload.reveal() ?? ""
     #expect(refreshToken.contains("refresh_token"))
-    bench.transport.withServer { $0.revokeGrants() }
+    fixture.transport.withServer { $0.revokeGrants() }
     var failures: [String] = []
     for _ in 0..<3 {
-      let failure = await bench.failure(TokenGet(account: "work", rejected: RejectedToken(token: token.accessToken)))
+      let failure = await fixture.failure(TokenGet(account: "work", rejected: RejectedToken(token: token.accessToken)))
       failures.append("\(String(describing: failure))")
     }
-    _ = try await bench.call(SecretSet(account: "work", kind: .password, value: "sesame-street", keep: true))
-    _ = try await bench.call(Logout(account: "work"))
+    _ = try await fixture.call(SecretSet(account: "work", kind: .password, value: "sesame-street", keep: true))
+    _ = try await fixture.call(Logout(account: "work"))
     let everything = (log.lines + failures).joined(separator: "\n")
     #expect(log.lines.count > 3)
     let secrets = refreshToken.split { "\"\\{}[],:".contains($0) }.filter { $0.count == 43 }

@@ -15,7 +15,7 @@ struct URLQuestionTests {
     static let wrongEndings = ["/a/../b", "/%zz", "/#"]
 
     var dice: Dice
-    var bench = Bench([])
+    var fixture = AgentFixture([])
     var definitions: [String: AccountDefinition] = [:]
     var broken: Set<String> = []
     var steps = 0
@@ -25,7 +25,7 @@ struct URLQuestionTests {
       dice = Dice(seed: UInt64(seed + 1))
       for name in Self.names { definitions[name] = definition(name) }
       await read()
-      for name in Self.names { _ = try? await bench.logIn(name, request: name) }
+      for name in Self.names { _ = try? await fixture.logIn(name, request: name) }
     }
 
     private mutating func some<Value>(_ values: [Value]) -> Value { values[dice.roll(values.count)] }
@@ -40,8 +40,8 @@ struct URLQuestionTests {
       case 6:
         broken = []
         for name in Self.names where definitions[name] == nil { definitions[name] = definition(name) }
-      case 7, 8, 9: _ = try? await bench.logIn(name, request: "\(steps)")
-      case 10: _ = try? await bench.call(Logout(account: name))
+      case 7, 8, 9: _ = try? await fixture.logIn(name, request: "\(steps)")
+      case 10: _ = try? await fixture.call(Logout(account: name))
       case 11: try await reject(name)
       case 12: try await accept(name)
       default: try await pass()
@@ -61,34 +61,34 @@ struct URLQuestionTests {
     private func file(_ name: String) -> String { "/etc/accounts.d/\(name).toml" }
 
     private func read() async {
-      bench.configuration.set(
+      fixture.configuration.set(
         definitions.values.filter { !broken.contains($0.name) },
         problems: broken.map { ConfigurationProblem(file: file($0), line: 1, key: nil, reason: "broken") })
-      _ = try? await bench.call(ConfigReload())
+      _ = try? await fixture.call(ConfigReload())
     }
 
     private func reject(_ name: String) async throws {
-      guard let token = try? await bench.call(TokenGet(account: name)) else { return }
-      _ = try await bench.call(
+      guard let token = try? await fixture.call(TokenGet(account: name)) else { return }
+      _ = try await fixture.call(
         TokenReject(account: name, rejected: RejectedToken(fingerprint: token.fingerprint)))
     }
 
     private func accept(_ name: String) async throws {
-      guard let shown = try? await bench.call(AccountAccept(account: name, dryRun: true)),
+      guard let shown = try? await fixture.call(AccountAccept(account: name, dryRun: true)),
         let digest = shown.bindingDigest
       else { return }
-      _ = try? await bench.call(AccountAccept(account: name, bindingDigest: digest))
+      _ = try? await fixture.call(AccountAccept(account: name, bindingDigest: digest))
     }
 
     /// Time, a restart, a lock.
     private mutating func pass() async throws {
       switch dice.roll(4) {
-      case 0: bench = bench.restarted()
+      case 0: fixture = fixture.restarted()
       case 1:
-        _ = try await bench.call(VaultLock())
+        _ = try await fixture.call(VaultLock())
         try await compare()
-        _ = try await bench.call(VaultUnlock())
-      default: bench.clock.advance(by: Double(dice.roll(3_000)))
+        _ = try await fixture.call(VaultUnlock())
+      default: fixture.clock.advance(by: Double(dice.roll(3_000)))
       }
     }
 
@@ -106,8 +106,8 @@ struct URLQuestionTests {
     private mutating func compare(_ request: TokenLine.Request) async {
       let parameters = TokenGet(
         account: request.account, url: request.url, minValiditySeconds: request.minValiditySeconds)
-      let atOnce = bench.router.readyAnswer(to: request, from: bench.caller)
-      let slow = try? await bench.call(parameters)
+      let atOnce = fixture.router.readyAnswer(to: request, from: fixture.caller)
+      let slow = try? await fixture.call(parameters)
       let expected = slow.map { AnswerLine.success(request.id, $0) }
       if let atOnce {
         answered += 1
@@ -117,9 +117,10 @@ struct URLQuestionTests {
       guard let slow, slow.warning == nil, broken.isEmpty, definitions.count == Self.names.count else { return }
       let named = TokenLine.Request(
         id: request.id, account: slow.account, minValiditySeconds: request.minValiditySeconds)
-      guard bench.router.readyAnswer(to: named, from: bench.caller) != nil else { return }
+      guard fixture.router.readyAnswer(to: named, from: fixture.caller) != nil else { return }
       #expect(
-        bench.router.readyAnswer(to: request, from: bench.caller) == expected, "step \(steps): \(request) had to wait")
+        fixture.router.readyAnswer(to: request, from: fixture.caller) == expected,
+        "step \(steps): \(request) had to wait")
     }
   }
 
@@ -133,8 +134,8 @@ struct URLQuestionTests {
     #expect(world.answered > 0, "nothing was compared")
   }
 
-  private func asked(_ bench: Bench, _ url: String) -> String? {
-    let line = bench.router.readyAnswer(to: TokenLine.Request(id: .number(1), url: url), from: bench.caller)
+  private func asked(_ fixture: AgentFixture, _ url: String) -> String? {
+    let line = fixture.router.readyAnswer(to: TokenLine.Request(id: .number(1), url: url), from: fixture.caller)
     return line.flatMap { line in
       let answer = try? AnswerLine.parse(Array(line.dropLast()), as: TokenAnswer.self).result.get()
       return answer.map { "\($0.account) \($0.matchedHost ?? "-")" }
@@ -143,13 +144,13 @@ struct URLQuestionTests {
 
   @Test("The first after the files were read goes to the service, those after it are answered at once")
   func second() async throws {
-    let bench = Bench([.browser.changed { $0.hosts = ["https://git.example"] }])
-    try await bench.logIn()
-    #expect(asked(bench, "https://git.example/x.git") == nil)
-    #expect(try await bench.call(TokenGet(url: "https://git.example")).account == "work")
-    #expect(asked(bench, "https://git.example/x.git") == "work https://git.example")
-    _ = try await bench.call(ConfigReload())
-    #expect(asked(bench, "https://git.example/x.git") == nil)
+    let fixture = AgentFixture([.browser.changed { $0.hosts = ["https://git.example"] }])
+    try await fixture.logIn()
+    #expect(asked(fixture, "https://git.example/x.git") == nil)
+    #expect(try await fixture.call(TokenGet(url: "https://git.example")).account == "work")
+    #expect(asked(fixture, "https://git.example/x.git") == "work https://git.example")
+    _ = try await fixture.call(ConfigReload())
+    #expect(asked(fixture, "https://git.example/x.git") == nil)
   }
 
   @Test("Where a file was broken since the start, the loop answers for no host of that login")
@@ -160,16 +161,16 @@ struct URLQuestionTests {
       other.hosts = ["https://git.example", "https://else.example"]
     }
     let work = AccountDefinition.browser.changed { $0.hosts = ["https://git.example"] }
-    let first = Bench([work, other])
+    let first = AgentFixture([work, other])
     try await first.logIn("work", request: "1")
     try await first.logIn("other", request: "2")
     first.configuration.set(
       [other], problems: [ConfigurationProblem(file: work.file, line: 1, key: nil, reason: "broken")])
-    let bench = first.restarted()
-    let answer = try await bench.call(TokenGet(url: "https://git.example"))
+    let fixture = first.restarted()
+    let answer = try await fixture.call(TokenGet(url: "https://git.example"))
     #expect(answer.account == "other" && answer.warning != nil)
-    #expect(asked(bench, "https://git.example/") == nil)
-    #expect(asked(bench, "https://else.example/") == "other https://else.example")
+    #expect(asked(fixture, "https://git.example/") == nil)
+    #expect(asked(fixture, "https://else.example/") == "other https://else.example")
   }
 
   @Test("Among more accounts of one host than it may look through, the service chooses")
@@ -182,13 +183,13 @@ struct URLQuestionTests {
         definition.hosts = ["https://git.example"]
       }
     }
-    let bench = Bench(definitions)
-    try await bench.logIn("a1")
-    #expect(try await bench.call(TokenGet(url: "https://git.example")).account == "a1")
-    #expect(asked(bench, "https://git.example/") == nil)
-    bench.configuration.set(definitions.dropLast())
-    _ = try await bench.call(ConfigReload())
-    #expect(try await bench.call(TokenGet(url: "https://git.example")).account == "a1")
-    #expect(asked(bench, "https://git.example/") == "a1 https://git.example")
+    let fixture = AgentFixture(definitions)
+    try await fixture.logIn("a1")
+    #expect(try await fixture.call(TokenGet(url: "https://git.example")).account == "a1")
+    #expect(asked(fixture, "https://git.example/") == nil)
+    fixture.configuration.set(definitions.dropLast())
+    _ = try await fixture.call(ConfigReload())
+    #expect(try await fixture.call(TokenGet(url: "https://git.example")).account == "a1")
+    #expect(asked(fixture, "https://git.example/") == "a1 https://git.example")
   }
 }

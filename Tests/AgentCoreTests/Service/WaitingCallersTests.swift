@@ -28,27 +28,27 @@ struct WaitingCallersTests {
 
   private let answers = Answers()
 
-  private func ask(_ bench: Bench, _ number: Int64, _ request: TokenGet, id: RequestID? = nil) throws {
+  private func ask(_ fixture: AgentFixture, _ number: Int64, _ request: TokenGet, id: RequestID? = nil) throws {
     let line = Array(RequestEncoder.line(id: id ?? .number(number), request).dropLast())
-    bench.router.answerToken(try RequestLine(line), from: bench.caller) { [answers] reply in
-      answers.add(reply, number, at: bench.clock.now())
+    fixture.router.answerToken(try RequestLine(line), from: fixture.caller) { [answers] reply in
+      answers.add(reply, number, at: fixture.clock.now())
     }
   }
 
   @Test("Thousands that wait for one refresh are answered by it, as the general way answers, and leave nothing behind")
   func crowd() async throws {
-    let bench = Bench()
-    try await bench.logIn()
-    bench.clock.advance(by: 3_601)
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    fixture.clock.advance(by: 3_601)
     let count = 2_000
-    for number in 0..<count { try ask(bench, Int64(number), TokenGet(account: "work")) }
-    try ask(bench, -1, TokenGet(account: "work"), id: .string("text"))
-    try ask(bench, -2, TokenGet(url: "http://127.0.0.1:8080/api/hello"))
-    try ask(bench, -3, TokenGet(account: "nobody"))
-    try ask(bench, -4, TokenGet(account: "work", minValiditySeconds: -1))
+    for number in 0..<count { try ask(fixture, Int64(number), TokenGet(account: "work")) }
+    try ask(fixture, -1, TokenGet(account: "work"), id: .string("text"))
+    try ask(fixture, -2, TokenGet(url: "http://127.0.0.1:8080/api/hello"))
+    try ask(fixture, -3, TokenGet(account: "nobody"))
+    try ask(fixture, -4, TokenGet(account: "work", minValiditySeconds: -1))
     try await eventually("all are answered") { answers.all.count == count + 4 }
-    #expect(bench.refreshes == 1)
-    let general = try await bench.call(TokenGet(account: "work"))
+    #expect(fixture.refreshes == 1)
+    let general = try await fixture.call(TokenGet(account: "work"))
     for number in 0..<Int64(count) {
       let expected = AnswerLine.success(.number(number), general)
       guard answers.all[number] == String(decoding: expected, as: UTF8.self) else {
@@ -61,64 +61,64 @@ struct WaitingCallersTests {
     #expect(answers.all[-2]?.contains(#""matched_host":"http://127.0.0.1:8080""#) == true)
     #expect(answers.all[-3]?.contains("account_unknown") == true)
     #expect(answers.all[-4]?.contains("bad_request") == true)
-    #expect(await bench.service.tokenWaiters.isEmpty)
-    #expect(await bench.service.tokenWaiters.deadlineCount == 0)
+    #expect(await fixture.service.tokenWaiters.isEmpty)
+    #expect(await fixture.service.tokenWaiters.deadlineCount == 0)
   }
 
   @Test("Those of a rejected token join the refresh that the first of them waits for, before it has begun too")
   func rejected() async throws {
-    let bench = Bench()
-    try await bench.logIn()
-    let token = try await bench.call(TokenGet(account: "work")).fingerprint
-    _ = try await bench.call(TokenReject(account: "work", rejected: RejectedToken(fingerprint: token)))
-    for number in 0..<500 { try ask(bench, Int64(number), TokenGet(account: "work")) }
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let token = try await fixture.call(TokenGet(account: "work")).fingerprint
+    _ = try await fixture.call(TokenReject(account: "work", rejected: RejectedToken(fingerprint: token)))
+    for number in 0..<500 { try ask(fixture, Int64(number), TokenGet(account: "work")) }
     try await eventually("all are answered") { answers.all.count == 500 }
     #expect(answers.all.values.allSatisfy { $0.contains("access_token") })
-    #expect(bench.refreshes == 1)
+    #expect(fixture.refreshes == 1)
   }
 
   @Test("Each has its own patience, for which one sleep serves all; the refresh goes on")
   func patience() async throws {
-    let bench = Bench()
-    try await bench.logIn()
-    bench.clock.advance(by: 3_601)
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 10_000 }
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    fixture.clock.advance(by: 3_601)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 10_000 }
     for number in 0..<300 {
       try ask(
-        bench, Int64(number),
+        fixture, Int64(number),
         TokenGet(account: "work", timeoutMilliseconds: number.isMultiple(of: 3) ? 1_000 : 20_000))
     }
-    try await eventually("all wait") { await bench.service.tokenWaiters.count == 300 }
+    try await eventually("all wait") { await fixture.service.tokenWaiters.count == 300 }
     // The server's answer, the first of them, and what else is planned.
-    #expect(bench.clock.wakes.count <= 4)
-    try await bench.clock.sleepers(until: 1)
-    bench.clock.advance(by: 1)
+    #expect(fixture.clock.wakes.count <= 4)
+    try await fixture.clock.sleepers(until: 1)
+    fixture.clock.advance(by: 1)
     try await eventually("a third has no patience left") { answers.all.count == 100 }
     #expect(answers.all.values.allSatisfy { $0.contains(#""failure":"timeout""#) })
-    bench.clock.advance(by: 9)
+    fixture.clock.advance(by: 9)
     try await eventually("the others are answered") { answers.all.count == 300 }
     #expect(answers.all.values.count { $0.contains("access_token") } == 200)
-    #expect(bench.refreshes == 1)
+    #expect(fixture.refreshes == 1)
     // Nobody sleeps for those who have left.
     try await eventually("only the plan sleeps") {
-      bench.clock.wakes.allSatisfy { $0 > bench.clock.now().bootSeconds + 100 }
+      fixture.clock.wakes.allSatisfy { $0 > fixture.clock.now().bootSeconds + 100 }
     }
   }
 
   @Test("A lock sends them away at once")
   func locked() async throws {
-    let bench = Bench()
-    try await bench.logIn()
-    bench.clock.advance(by: 3_601)
-    bench.transport.withServer { $0.options.delayMilliseconds[.token] = 10_000 }
-    for number: Int64 in 0..<100 { try ask(bench, number, TokenGet(account: "work")) }
-    try await eventually("all wait") { await bench.service.tokenWaiters.count == 100 }
-    async let isLocked = bench.call(VaultLock())
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    fixture.clock.advance(by: 3_601)
+    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 10_000 }
+    for number: Int64 in 0..<100 { try ask(fixture, number, TokenGet(account: "work")) }
+    try await eventually("all wait") { await fixture.service.tokenWaiters.count == 100 }
+    async let isLocked = fixture.call(VaultLock())
     try await eventually("all are told") { answers.all.count == 100 }
     #expect(answers.all.values.allSatisfy { $0.contains("vault_locked") })
-    bench.clock.advance(by: 10)
+    fixture.clock.advance(by: 10)
     _ = try await isLocked
-    try ask(bench, 200, TokenGet(account: "work"))
+    try ask(fixture, 200, TokenGet(account: "work"))
     try await eventually("and who comes later") { answers.all[200]?.contains("vault_locked") == true }
   }
 }

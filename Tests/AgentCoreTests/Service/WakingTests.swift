@@ -33,45 +33,45 @@ struct WakingTests {
     }
   }
 
-  private func bench() async throws -> Bench {
-    let bench = Bench(Self.definitions())
-    for name in Self.names { try await bench.logIn(name) }
-    return bench
+  private func fixture() async throws -> AgentFixture {
+    let fixture = AgentFixture(Self.definitions())
+    for name in Self.names { try await fixture.logIn(name) }
+    return fixture
   }
 
   /// Waits until somebody sleeps until the first account wakes, and nobody else.
-  private func sleepsUntilTheFirst(_ bench: Bench) async throws {
+  private func sleepsUntilTheFirst(_ fixture: AgentFixture) async throws {
     try await eventually("one sleep serves all") {
-      let first = await bench.service.wakes.first
-      return bench.clock.wakes.count == 1 && first.map { abs($0 - bench.clock.wakes[0]) < 0.01 } == true
+      let first = await fixture.service.wakes.first
+      return fixture.clock.wakes.count == 1 && first.map { abs($0 - fixture.clock.wakes[0]) < 0.01 } == true
     }
   }
 
   @Test("One sleep serves all accounts: it ends when the first is due, and the next begins")
   func oneSleep() async throws {
-    let bench = try await bench()
-    #expect(await bench.service.wakes.count == Self.names.count)
+    let fixture = try await fixture()
+    #expect(await fixture.service.wakes.count == Self.names.count)
     for round in 1...Self.names.count {
-      try await sleepsUntilTheFirst(bench)
-      bench.clock.advance(to: bench.clock.wakes[0])
-      try await eventually("the account that is due is refreshed") { bench.refreshes >= round }
+      try await sleepsUntilTheFirst(fixture)
+      fixture.clock.advance(to: fixture.clock.wakes[0])
+      try await eventually("the account that is due is refreshed") { fixture.refreshes >= round }
     }
-    try await eventually("each once") { bench.refreshes == Self.names.count }
+    try await eventually("each once") { fixture.refreshes == Self.names.count }
   }
 
   @Test("Whoever gets an earlier moment is waited for, and who was first and leaves is not")
   func firstChanges() async throws {
-    let bench = try await bench()
-    try await sleepsUntilTheFirst(bench)
-    let first = try #require(await bench.service.wakes(but: "a7").first)
-    bench.transport.withServer { $0.options.accessTokenLifeSeconds = 600 }
-    _ = try await bench.call(TokenGet(account: "a7", force: true))
-    try await sleepsUntilTheFirst(bench)
-    #expect(bench.clock.wakes[0] < first, "a7's new token has a shorter life")
-    bench.configuration.set(Self.definitions(but: "a7"))
-    _ = try await bench.call(ConfigReload())
-    _ = try? await bench.call(Logout(account: "a7"))
-    try await sleepsUntilTheFirst(bench)
-    #expect(bench.clock.wakes[0] == first)
+    let fixture = try await fixture()
+    try await sleepsUntilTheFirst(fixture)
+    let first = try #require(await fixture.service.wakes(but: "a7").first)
+    fixture.transport.withServer { $0.options.accessTokenLifeSeconds = 600 }
+    _ = try await fixture.call(TokenGet(account: "a7", force: true))
+    try await sleepsUntilTheFirst(fixture)
+    #expect(fixture.clock.wakes[0] < first, "a7's new token has a shorter life")
+    fixture.configuration.set(Self.definitions(but: "a7"))
+    _ = try await fixture.call(ConfigReload())
+    _ = try? await fixture.call(Logout(account: "a7"))
+    try await sleepsUntilTheFirst(fixture)
+    #expect(fixture.clock.wakes[0] == first)
   }
 }

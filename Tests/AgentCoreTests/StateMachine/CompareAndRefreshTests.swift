@@ -201,7 +201,7 @@ struct CompareAndRefreshTests {
     let refused = driver.ask(force: true)
     #expect(driver.failure(refused) == .rateLimited)
     #expect(driver.failureWhole(refused)?.retryAfterMilliseconds == 30_000)
-    #expect(driver.failureWhole(refused)?.hint?.hasPrefix("try again in 30 s") == true)
+    #expect(driver.failureWhole(refused)?.hint?.text.hasPrefix("try again in 30 s") == true)
     driver.pass(30)
     let id = driver.ask(rejected: "b2")
     driver.saved()

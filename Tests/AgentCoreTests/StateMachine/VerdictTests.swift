@@ -22,7 +22,7 @@ struct VerdictTests {
     #expect(driver.failure(id) == .loginRequired)
     #expect(driver.failureWhole(id)?.oauthError == "invalid_grant")
     #expect(driver.failureWhole(id)?.oauthErrorDescription == "expired")
-    #expect(driver.failureWhole(id)?.hint == "oauthctl login work")
+    #expect(driver.failureWhole(id)?.hint == .run("oauthctl login work"))
     #expect(driver.durable?.refreshToken == "r1")
     driver.pass(1_000_000)
     #expect(driver.failure(driver.ask()) == .loginRequired)
@@ -39,7 +39,7 @@ struct VerdictTests {
     for failure in [driver.failureWhole(id), driver.failureWhole(driver.ask())] {
       #expect(failure?.kind == .internal && failure?.retryAfterMilliseconds == nil)
       #expect(failure?.message == "work: h: oauthd-fetch is missing")
-      #expect(failure?.hint?.hasPrefix("install oauthctl again") == true)
+      #expect(failure?.hint?.text.hasPrefix("install oauthctl again") == true)
     }
     driver.pass(10)
     let later = driver.ask()
@@ -146,7 +146,7 @@ struct VerdictTests {
     let id = other.ask(TokenKey(scope: ["write"], resource: [], audience: []))
     other.saved()
     other.endsDurably(.verdict(.refused(error: "invalid_request", description: nil)))
-    #expect(other.failure(id) == .serverRefused && other.failureWhole(id)?.hint?.contains("login") != true)
+    #expect(other.failure(id) == .serverRefused && other.failureWhole(id)?.hint?.text.contains("login") != true)
   }
 
   @Test("a kept password is tried before refusals without a reason end the login")

@@ -42,7 +42,7 @@ struct ServerClockTests {
 
   @Test("a wall clock that is kept right does not move; one that is set does, either way")
   func watch() {
-    let watch = WallWatch(at: moment(100, wall: 1_000))
+    let watch = ClockStepDetector(at: moment(100, wall: 1_000))
     #expect(!watch.hasMoved(at: moment(90_100, wall: 91_050)))
     #expect(watch.hasMoved(at: moment(101, wall: 1_062)))
     #expect(watch.hasMoved(at: moment(101, wall: 900)))

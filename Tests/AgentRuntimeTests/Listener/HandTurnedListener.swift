@@ -5,7 +5,7 @@ import Glibc
 
 /// Connections that are served when the test turns their queue, and never in between. Its responder answers at once.
 final class HandTurnedListener {
-  let clock = HandClock()
+  let clock = ManualClock()
   let queue: EventQueue
   let table: ConnectionTable
   private let responder: any LineResponder

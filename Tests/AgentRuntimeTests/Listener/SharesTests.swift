@@ -152,10 +152,10 @@ struct SharesTests {
 }
 
 @Suite("Bytes that connections hold")
-struct HeldBytesTests {
+struct BufferBudgetTests {
   @Test("What is a connection's own counts for nothing; what lies beyond is used up, and free again with an eighth")
   func limits() {
-    var bytes = HeldBytes(share: 10, limit: 80)
+    var bytes = BufferBudget(share: 10, limit: 80)
     #expect(bytes.beyond(unfinished: 10, untaken: 10) == 0)
     #expect(bytes.beyond(unfinished: 11, untaken: 12) == 3)
     #expect(bytes.change(from: 0, to: 79) == false)

@@ -18,7 +18,7 @@ private final class Recorder: DescriptorHandler {
 
 @Suite("The event queue")
 struct EventQueueTests {
-  private let clock = HandClock()
+  private let clock = ManualClock()
   private let queue: EventQueue
   private let recorder = Recorder()
 

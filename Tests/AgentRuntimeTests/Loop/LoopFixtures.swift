@@ -4,7 +4,7 @@ import Synchronization
 @testable import AgentRuntime
 
 /// A clock that only the test moves.
-final class HandClock: Sendable {
+final class ManualClock: Sendable {
   private let time = Mutex(LoopTime(nanoseconds: 1_000_000_000_000))
 
   var now: LoopTime { time.withLock { $0 } }
@@ -14,10 +14,10 @@ final class HandClock: Sendable {
 /// A loop on a thread of its own, whose time the test moves.
 struct TestLoop: Sendable {
   let loop: ServingLoop
-  private let clock: HandClock
+  private let clock: ManualClock
 
   init() throws {
-    let clock = HandClock()
+    let clock = ManualClock()
     self.clock = clock
     loop = try ServingLoop.start { clock.now }
   }

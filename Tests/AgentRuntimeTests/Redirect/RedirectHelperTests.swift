@@ -1,4 +1,5 @@
 import AgentCore
+import AgentWire
 import FetchWire
 import Foundation
 import Glibc
@@ -63,7 +64,7 @@ struct RedirectHelperTests {
       }
     }
     #expect(error?.message.contains("/nonexistent/oauthd-redirect could not be started") == true)
-    #expect(error?.hint.contains("oauthctl doctor") == true)
+    #expect(error?.hint.text.contains("oauthctl doctor") == true)
   }
 
   @Test("A helper that ends, or says what is no report, or why it cannot work, ends the attempt in those words")
@@ -157,7 +158,7 @@ struct RedirectHelperTests {
     let socket = try LoopbackSocket.open(try #require(LoopbackSocket.end(host: "127.0.0.1", port: 0)), backlog: 8)
     let tools = RedirectSession.Tools(
       helper: try recorded(), limits: RedirectLimits(), socket: socket, closeGrace: .seconds(3_600),
-      door: RedirectDoor.Place(
+      acceptor: RedirectAcceptor.Place(
         server: socket.end, uid: getuid(), owners: SocketOwners(), limit: 8, loop: loop, logger: .silent),
       onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }

@@ -7,7 +7,7 @@ import Glibc
 private let vaultID = [UInt8](repeating: 1, count: 16)
 
 /// A vault in memory, what its file held when it was made, and its folder.
-private struct Bench {
+private struct VaultFixture {
   let path: String
   let whole: [UInt8]
 
@@ -24,7 +24,7 @@ private struct Bench {
     let count = fread(&bytes, 1, bytes.count, file)
     fclose(file)
     whole = Array(bytes.prefix(count))
-    atexit { bench?.remove() }
+    atexit { fixture?.remove() }
   }
 
   func remove() {
@@ -41,17 +41,17 @@ private struct Bench {
   }
 }
 
-private let bench = try? Bench()
+private let fixture = try? VaultFixture()
 
 /// libFuzzer calls this for every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  guard let bench else { preconditionFailure("no vault to begin with") }
-  let head = UnsafeRawBufferPointer(start: start, count: min(count, bench.whole.count))
-  bench.write(Array(head) + bench.whole.dropFirst(head.count))
+  guard let fixture else { preconditionFailure("no vault to begin with") }
+  let head = UnsafeRawBufferPointer(start: start, count: min(count, fixture.whole.count))
+  fixture.write(Array(head) + fixture.whole.dropFirst(head.count))
   do throws(VaultError) {
-    let directory = try PrivateDirectory.make(PrivateDirectory.parent(of: bench.path), isSecret: true)
-    guard let database = try VaultDatabase.open(in: directory, path: bench.path) else { return 0 }
+    let directory = try PrivateDirectory.make(PrivateDirectory.parent(of: fixture.path), isSecret: true)
+    guard let database = try VaultDatabase.open(in: directory, path: fixture.path) else { return 0 }
     precondition(database.vaultID.count == VaultFormat.vaultIDCount)
     _ = try database.slots()
   } catch {

@@ -11,9 +11,9 @@ enum Doctor {
   static func findings(
     _ machine: PretendedMachine = .init(), _ agent: PretendedAgent = .init(), _ more: [String: String] = [:]
   ) -> [Finding] {
-    let bench = Workbench.scripted(
+    let context = CommandContext.scripted(
       Page(), variables.merging(more) { $1 }, { parameters throws(CommandError) in try agent.answer(parameters) })
-    return Examination.findings(Patient(machine: machine.machine, bench: bench), bench.agent)
+    return DoctorChecks.findings(DoctorContext(machine: machine.machine, command: context), context.agent)
   }
 
   /// Those that are not ok, as `level check: fix`.

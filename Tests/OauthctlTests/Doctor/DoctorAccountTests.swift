@@ -87,5 +87,5 @@ struct DoctorAccountTests {
       ("redirect_uri = \"http://127.0.0.1/cb\"", nil), ("redirect_uri = \"http://[::1]/\"", nil),
       ("redirect_uri = \"https://h:1/\"", nil), ("# redirect_uri = \"http://127.0.0.1:1/\"", nil), ("", nil),
     ] as [(String, Int?)])
-  func redirectPort(line: String, port: Int?) { #expect(AccountCheckup.redirectPort("a = 1\n\(line)\n") == port) }
+  func redirectPort(line: String, port: Int?) { #expect(AccountsCheck.redirectPort("a = 1\n\(line)\n") == port) }
 }

@@ -64,8 +64,17 @@ struct DoctorInstallationTests {
     ("a remark of the agent", { _, agent in agent.status.degraded = ["x"] }, ["wrong agent: oauthctl agent log"]),
     (
       "a limit of what started the agent",
-      { _, agent in agent.status.degraded = ["it may have no more than 5 seconds of processor time (ulimit -H -t)"] },
-      ["wrong agent: in a shell, or by a unit, without that limit: oauthctl agent restart"]
+      { _, agent in
+        agent.status.degraded = ["x"]
+        agent.status.conditions = [AgentCondition(.limit, "x", hint: "without that limit: oauthctl agent restart")]
+      }, ["wrong agent: without that limit: oauthctl agent restart"]
+    ),
+    (
+      "a server whose clock differs",
+      { _, agent in
+        agent.status.degraded = ["x"]
+        agent.status.conditions = [AgentCondition(.clock, "x", hint: .run("timedatectl set-ntp true"))]
+      }, ["wrong clock: timedatectl set-ntp true"]
     ),
     (
       "no service beside the socket",
@@ -134,10 +143,10 @@ struct DoctorInstallationTests {
   @Test("Without an agent the rest is looked at; a socket that its agent left is nothing wrong, a strange one is")
   func absent() {
     var agent = PretendedAgent()
-    agent.absence = .notReachable("the agent cannot be reached at /s: its queue is full", run: nil)
+    agent.absence = .notReachable("the agent cannot be reached at /s: its queue is full")
     var machine = PretendedMachine()
     #expect(Doctor.troubles(Doctor.findings(machine, agent)) == ["wrong agent: oauthctl status"])
-    agent.absence = .notReachable("the agent cannot be reached at /s: nobody listens", run: nil)
+    agent.absence = .notReachable("the agent cannot be reached at /s: nobody listens", isAbsent: true)
     #expect(Doctor.troubles(Doctor.findings(machine, agent)) == ["note agent: oauthctl status && oauthctl doctor"])
     machine.files["/run/user/7/oauthctl/agent.sock"] = nil
     #expect(Doctor.troubles(Doctor.findings(machine, agent)) == ["note agent: oauthctl status && oauthctl doctor"])
@@ -166,7 +175,8 @@ struct DoctorInstallationTests {
       ("ExecStart=\nExecStart=%h/a%%b", "/home/u/a%b"), ("ExecStartPre=/x", nil),
     ] as [(String, String?)])
   func unitProgram(text: String, program: String?) {
-    let bench = Workbench.scripted(Page(), Doctor.variables) { _ throws(CommandError) in throw .silent(status: 1) }
-    #expect(UnitCheck.program(text, Patient(machine: PretendedMachine().machine, bench: bench)) == program)
+    let context = CommandContext.scripted(Page(), Doctor.variables) { _ throws(CommandError) in throw .silent(status: 1)
+    }
+    #expect(UnitCheck.program(text, DoctorContext(machine: PretendedMachine().machine, command: context)) == program)
   }
 }

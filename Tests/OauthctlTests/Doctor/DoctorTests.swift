@@ -25,12 +25,12 @@ struct DoctorTests {
       for json in [false, true] {
         let page = Page()
         let answers = agent
-        let bench = Workbench.scripted(
+        let context = CommandContext.scripted(
           page, Doctor.variables, { parameters throws(CommandError) in try answers.answer(parameters) })
         var command = try #require(try Oauthctl.parseAsRoot(["doctor"]) as? DoctorCommand)
         command.json = json
         do throws(CommandError) {
-          try command.run(bench, PretendedMachine().machine)
+          try command.run(context, PretendedMachine().machine)
           #expect(!isWrong)
         } catch {
           #expect(isWrong && error.status == 1)

@@ -10,7 +10,8 @@ struct DoctorVaultTests {
       "a state folder that others write to, and a log that is refused for it",
       { machine, agent in
         machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0o777, "")
-        agent.status.degraded = ["the log cannot be written: /x"]
+        agent.status.degraded = ["x"]
+        agent.status.conditions = [AgentCondition(.log, "x", hint: "make room")]
       }, ["wrong key file: chmod 700 /home/u/.local/state/oauthctl"]
     ),
     (
@@ -114,7 +115,8 @@ struct DoctorVaultTests {
       "a key file that does not fit",
       { _, agent in
         agent.status.vault.state = .damaged
-        agent.status.vault.reason = "the vault is damaged: slot 1: it does not open with /k"
+        agent.status.vault.reason = "x"
+        agent.status.vault.otherSlotOpens = true
       }, ["wrong vault: oauthctl vault unlock --recovery-code"]
     ),
     (
@@ -142,8 +144,12 @@ struct DoctorVaultTests {
       ["note vault: oauthctl vault recovery renew"]
     ),
     (
-      "a counter that was gone", { _, agent in agent.status.vault.reason = "/c was missing and has been made anew" },
-      ["note vault: nothing, if it was you who took that file away"]
+      "a counter that was gone",
+      { _, agent in
+        agent.status.vault.reason = "/c was missing"
+        agent.status.vault.counterMadeAnew = true
+        agent.status.vault.hint = "nothing, if it was you"
+      }, ["note vault: nothing, if it was you"]
     ),
     (
       "a counter that cannot be written", { _, agent in agent.status.vault.reason = "no: read-only" },

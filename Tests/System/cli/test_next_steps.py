@@ -174,5 +174,5 @@ def test_every_command_with_json_prints_its_failures_as_json(home):
             plain = home.oauthctl(*words, *arguments, environment=environment, check=False)
             error = json.loads(failed.stdout)["error"]
             assert error["exit"] == failed.status == plain.status == status, (words, failed, plain)
-            assert error["message"] and set(error) <= {"exit", "failure", "message", "hint"}
+            assert error["message"] and set(error) <= {"exit", "failure", "message", "hint", "hint_kind"}
             assert failed.stderr == plain.stderr and plain.stdout == ""

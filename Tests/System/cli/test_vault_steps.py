@@ -114,7 +114,7 @@ def test_a_recovery_code_is_removed_after_a_question_that_says_what_is_left(work
 
 
 def test_a_new_recovery_code_says_what_the_old_one_still_opens(work):
-    assert "The old one opens backups made before" in work.oauthctl("vault", "recovery", "renew").stderr
+    assert "The old one still opens backups made before" in work.oauthctl("vault", "recovery", "renew").stderr
     assert "nothing but backups" in work.oauthctl("vault", "recovery", "renew", "--help").stdout
 
 

@@ -36,7 +36,7 @@ def test_every_key_of_the_agent_is_described():
 
 def test_what_a_login_is_bound_to_is_described():
     text = (SOURCES / "AgentCore/Accounts/DefinitionBinding.swift").read_text()
-    resending = (SOURCES / "AgentCore/Accounts/Resending.swift").read_text()
+    resending = (SOURCES / "AgentCore/Accounts/ResendPolicy.swift").read_text()
     always = set(re.findall(r'(?<!func )compare\(\s*"(\w+)"', text))
     always |= set(re.findall(r'DefinitionDifference\(\s*"(\w+)"', resending))
     when_written = set(re.findall(r'(?<!func )compareIfSet\(\s*"(\w+)"', text))

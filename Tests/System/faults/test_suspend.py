@@ -16,7 +16,7 @@ from support.dev_server import DevServer
 from support.login import wait_until
 from support.processes import stopped
 
-# More than the helper's tolerance (Patience.swift), and than the limits that the tests set.
+# More than the helper's tolerance (ExchangeTimeout.swift), and than the limits that the tests set.
 NAP_SECONDS = 4.5
 # More than the 61 s that the agent has for a refresh.
 SLEEP_SECONDS = 65

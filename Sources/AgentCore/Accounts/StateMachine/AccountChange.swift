@@ -9,16 +9,16 @@ package enum AccountChange: Sendable {
   case login(GrantRecord, TokenRecord?, used: UsedSecrets, replacing: String? = nil)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
   case logout
-  /// `place` is the digest of where a person was told that the secret belongs.
+  /// `place` is the digest of where the person read that the secret belongs.
   case setSecret(SecretKind, Secret, place: String? = nil)
   case forgetSecret(SecretKind)
   /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
   case accept(DefinitionBinding, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
   case lateToken(LateToken)
-  /// The server was told, or will never hear it.
+  /// The server was told, or nobody will tell it any more.
   case dropRevocation(RevocationRecord)
-  /// Deletes all but what a server has still to be told. `login` is the `GrantRecord.loginID` that a person was shown,
+  /// Deletes all but what is still to be revoked at a server. `login` is the `GrantRecord.loginID` that a person was shown,
   /// and empty where there was none.
   case forget(login: String? = nil)
 }

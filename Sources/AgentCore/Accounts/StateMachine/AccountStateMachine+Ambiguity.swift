@@ -5,7 +5,7 @@ import Sealing
 /// What follows when a refresh token was sent and no answer came: the server may have used it up, and nobody can know.
 ///
 /// It is sent once more at once, within the server's reuse window where one is known. When that brings no answer either,
-/// callers are told `login_required`, unconfirmed, and the refresh token stays: a third sending loses nothing that is not
+/// callers get `login_required`, unconfirmed, and the refresh token stays: a third sending loses nothing that is not
 /// lost already, for if one of the two was acted on the successor is gone, and if none was the token still works. So it is
 /// tried again when the last access token has ended, and then with a growing wait. Only the server's word ends a login.
 extension AccountStateMachine {

@@ -157,7 +157,7 @@ extension AccountStateMachine {
       hint: Self.validityHint(most), maximumValiditySeconds: most)
   }
 
-  static func validityHint(_ most: Int) -> String {
+  static func validityHint(_ most: Int) -> NextStep {
     "ask for at most \(most) s (--min-validity \(most)), or take what there is (--best-effort)"
   }
 
@@ -177,7 +177,8 @@ extension AccountStateMachine {
     unsaved.map { _ in
       AgentFailure(
         .storageFailed, "\(name): \(unsavedReason)",
-        hint: "free space or mend the disk of the vault; it is tried again by itself", retryAfterMilliseconds: 1_000)
+        hint: "free space on the disk of the vault, or repair it; the agent tries again by itself",
+        retryAfterMilliseconds: 1_000)
     }
   }
 
@@ -193,7 +194,7 @@ extension AccountStateMachine {
     if isRolledBack {
       return AgentFailure(
         .vaultDamaged, "\(name): the vault may be an older copy, so its refresh token may be used up",
-        hint: "oauthctl login \(name)   # or, for all accounts: oauthctl vault accept-rollback")
+        hint: .run("oauthctl login \(name)   # or, for all accounts: oauthctl vault accept-rollback"))
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
     return isDefinitionChanged ? definitionChanged : misplacedClientSecret
@@ -211,7 +212,7 @@ extension AccountStateMachine {
 
   private var misplacedClientSecret: AgentFailure? {
     misplacedClientSecretReason.map {
-      AgentFailure(.clientRejected, "\(name): \($0)", hint: "oauthctl secret set \(name) client_secret")
+      AgentFailure(.clientRejected, "\(name): \($0)", hint: .run("oauthctl secret set \(name) client_secret"))
     }
   }
 
@@ -226,23 +227,23 @@ extension AccountStateMachine {
   // MARK: Words
 
   func loginRequired(_ reason: String) -> AgentFailure {
-    AgentFailure(.loginRequired, "\(name): login needed: \(reason)", hint: "oauthctl login \(name)")
+    AgentFailure(.loginRequired, "\(name): login needed: \(reason)", hint: .run("oauthctl login \(name)"))
   }
 
   /// Without the account's name, as `status` shows it beside the name.
   var definitionChangedReason: String {
-    "its definition changed since the login (\(differences.map(\.key).joined(separator: ", "))); its server is sent nothing"
+    "its definition changed since the login (\(differences.map(\.key).joined(separator: ", "))); nothing is sent to its server"
   }
 
   /// Another kind of grant cannot be accepted for this one.
-  var definitionChangedHint: String {
+  var definitionChangedHint: NextStep {
     guard let definition, record?.grant?.kind.isUnattended == definition.grant.isUnattended else {
-      return "oauthctl login \(name)"
+      return .run("oauthctl login \(name)")
     }
     let isContentAlone = differences.allSatisfy { $0.key == DefinitionBinding.authorityContent }
     let file = isContentAlone ? definition.certificateAuthorityFile ?? definition.file : definition.file
-    return "put \(file) back as it was if you did not mean it; else: "
-      + "oauthctl account accept \(name)   # or: oauthctl login \(name)"
+    return
+      "put \(file) back as it was if you did not mean it; else: oauthctl account accept \(name)   # or: oauthctl login \(name)"
   }
 
   var definitionChanged: AgentFailure {

@@ -19,7 +19,7 @@ extension AccountStateMachine {
   }
 
   /// What it wants to send, as soon as it is given a place; nil: nothing.
-  package func wish(at now: Moment) -> RequestWish? {
+  package func wish(at now: Moment) -> RequestToSend? {
     if isClosed || !changes.isEmpty || unsaved != nil { return nil }
     if case .sending(let flight) = phase { return secondWish(flight, at: now) }
     guard isIdle, let record, cannotSend(at: now) == nil, hold != .probing, !isAmbiguous(record, at: now) else {
@@ -27,10 +27,10 @@ extension AccountStateMachine {
     }
     if let next = waiters.min(by: { $0.deadline < $1.deadline }) {
       guard backoff.askWaitMilliseconds(at: now.bootSeconds) == nil else { return nil }
-      return RequestWish(key: next.key, priority: .caller(deadline: next.deadline))
+      return RequestToSend(key: next.key, priority: .caller(deadline: next.deadline))
     }
     guard let due = nextRefresh(at: now), max(due.at, plannedFrom) <= now.bootSeconds else { return nil }
-    return RequestWish(key: due.key, priority: .plan(due: due.at))
+    return RequestToSend(key: due.key, priority: .plan(due: due.at))
   }
 
   mutating func age(by seconds: Double, before: Moment, id: ChangeID) -> [Action] {

@@ -203,7 +203,8 @@ extension AccountStateMachine {
     case .refused(let error, let description):
       let failure = AgentFailure(
         .serverRefused, "\(name): \(host(of: call.binding)) refused to give a token (\(error))",
-        hint: (description.map { "the server says: \($0); " } ?? "") + "oauthctl account show \(name)",
+        hint: description.map { "the server says: \($0); look at: oauthctl account show \(name)" }
+          ?? .run("oauthctl account show \(name)"),
         oauthError: error, oauthErrorDescription: description)
       if call.key == .standard {
         backoff.fail(

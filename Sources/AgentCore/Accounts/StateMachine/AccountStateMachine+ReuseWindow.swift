@@ -23,11 +23,11 @@ extension AccountStateMachine {
     return time
   }
 
-  func secondWish(_ flight: Flight, at now: Moment) -> RequestWish? {
+  func secondWish(_ flight: Flight, at now: Moment) -> RequestToSend? {
     guard hold == nil, let first = flight.first, let time = secondTime(flight), time <= now.bootSeconds,
       isInWindow(flight, at: now)
     else { return nil }
-    return RequestWish(
+    return RequestToSend(
       key: first.key, priority: .caller(deadline: first.started.bootSeconds + (reuseGraceSeconds ?? 0)))
   }
 
@@ -122,7 +122,7 @@ extension TokenCallEnd {
 }
 
 /// What an account wants to send, and its place in the order of those who wait.
-package struct RequestWish: Sendable, Equatable {
+package struct RequestToSend: Sendable, Equatable {
   package var key: TokenKey
   package var priority: RequestPriority
 }

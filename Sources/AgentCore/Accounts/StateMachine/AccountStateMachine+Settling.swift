@@ -101,7 +101,7 @@ extension AccountStateMachine {
   }
 
   /// What helps if the refusals without a reason go on.
-  var doubtHint: String? { refusalsWithoutReason > 0 ? "if it stays so: oauthctl login \(name)" : nil }
+  var doubtHint: NextStep? { refusalsWithoutReason > 0 ? "if it stays so: oauthctl login \(name)" : nil }
 
   func host(of binding: DefinitionBinding) -> String { binding.issuerHost }
 }

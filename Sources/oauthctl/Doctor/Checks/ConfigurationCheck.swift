@@ -4,11 +4,11 @@ import SystemFacts
 /// The configuration files: that nobody else may write them, what the agent says about them, and a proxy that the shell
 /// has and the agent does not.
 enum ConfigurationCheck {
-  static func findings(_ patient: Patient) -> [Finding] {
-    guard let folder = patient.surroundings.folder(.configuration) else {
+  static func findings(_ context: DoctorContext) -> [Finding] {
+    guard let folder = context.environment.folder(.configuration) else {
       return [.wrong("configuration", "HOME is not set, so there is no place for files", .run("export HOME=…"))]
     }
-    let machine = patient.machine
+    let machine = context.machine
     let accounts = machine.names("\(folder)/accounts.d").filter { $0.hasSuffix(".toml") }
     let files =
       [folder, "\(folder)/config.toml", "\(folder)/accounts.d"] + accounts.map { "\(folder)/accounts.d/\($0)" }
@@ -21,28 +21,28 @@ enum ConfigurationCheck {
       if found.mode & 0o022 != 0 {
         findings.append(
           .wrong(
-            "configuration", "\(patient.shown(path)) may be written by others",
-            .run("chmod go-w \(patient.quoted(path))")))
+            "configuration", "\(context.shown(path)) may be written by others",
+            .run("chmod go-w \(context.quoted(path))")))
       } else if found.owner == machine.userID, found.mode & least != least {
         findings.append(
           .wrong(
             "configuration",
-            "\(patient.shown(path)) may not be read by you (mode \(String(found.mode & 0o777, radix: 8)))",
-            .run("chmod u+\(least == 0o500 ? "rx" : "r") \(patient.quoted(path))")))
+            "\(context.shown(path)) may not be read by you (mode \(String(found.mode & 0o777, radix: 8)))",
+            .run("chmod u+\(least == 0o500 ? "rx" : "r") \(context.quoted(path))")))
       } else {
         continue
       }
       told.insert(path)
     }
-    findings += parents(patient)
-    let place = AgentFolders(patient.surroundings, patient.status)
+    findings += parents(context)
+    let place = AgentFolders(context.environment, context.status)
     if let remark = place.remark, let remedy = place.remedy {
-      findings.append(.wrong("configuration", remark, .run(remedy)))
+      findings.append(.wrong("configuration", remark, remedy))
     }
-    let others = (patient.status?.problems ?? []).filter { problem in
+    let others = (context.status?.problems ?? []).filter { problem in
       !told.contains { problem.file == $0 || problem.file.hasPrefix($0 + "/") }
     }
-    let problems = ProblemText(others, leftOut: patient.status?.problemsLeftOut)
+    let problems = ProblemText(others, leftOut: context.status?.problemsLeftOut)
     for line in problems.sentences + (problems.more.map { [$0] } ?? []) {
       findings.append(.wrong("configuration", line, .advice("put it right, then: oauthctl reload")))
     }
@@ -52,28 +52,28 @@ enum ConfigurationCheck {
         .ok("configuration", "\(count == 0 ? "no" : "\(count)") account file\(count == 1 ? "" : "s"), yours alone")
       ]
     }
-    return findings + proxy(folder, patient) + [authorities(patient)]
+    return findings + proxy(folder, context) + [authorities(context)]
   }
 
   /// The folders above: who may write there puts another folder in the place of ours.
-  private static func parents(_ patient: Patient) -> [Finding] {
-    var paths = [patient.surroundings.home].compactMap(\.self)
+  private static func parents(_ context: DoctorContext) -> [Finding] {
+    var paths = [context.environment.home].compactMap(\.self)
     for kind in AgentFolders.Kind.allCases {
-      guard let folder = patient.surroundings.folder(kind) else { continue }
+      guard let folder = context.environment.folder(kind) else { continue }
       if case let parent = FileBytes.folder(of: folder), !paths.contains(parent) { paths.append(parent) }
     }
     return paths.compactMap { path in
       // Where names are protected (sticky), as in /tmp, others cannot.
-      guard let found = patient.machine.followedStatus(path), found.mode & 0o1002 == 0o002 else { return nil }
+      guard let found = context.machine.followedStatus(path), found.mode & 0o1002 == 0o002 else { return nil }
       return .wrong(
-        "configuration", "\(patient.shown(path)) may be written by everybody, so others may replace what is in it",
-        .run("chmod o-w \(patient.quoted(path))"))
+        "configuration", "\(context.shown(path)) may be written by everybody, so others may replace what is in it",
+        .run("chmod o-w \(context.quoted(path))"))
     }
   }
 
-  private static func proxy(_ folder: String, _ patient: Patient) -> [Finding] {
-    guard let shell = ProxyVariables(patient.surroundings) else { return [] }
-    let settings = patient.machine.text("\(folder)/config.toml") ?? ""
+  private static func proxy(_ folder: String, _ context: DoctorContext) -> [Finding] {
+    guard let shell = ProxyVariables(context.environment) else { return [] }
+    let settings = context.machine.text("\(folder)/config.toml") ?? ""
     guard !settings.split(separator: "\n").contains(where: { $0.hasPrefix("proxy") }) else {
       return [.ok("proxy", "config.toml names one")]
     }
@@ -90,8 +90,8 @@ enum ConfigurationCheck {
     "/etc/ssl/cert.pem",
   ]
 
-  private static func authorities(_ patient: Patient) -> Finding {
-    authorityFiles.contains { patient.machine.followedStatus($0) != nil }
+  private static func authorities(_ context: DoctorContext) -> Finding {
+    authorityFiles.contains { context.machine.followedStatus($0) != nil }
       ? .ok("certificates", "the system's authorities are there")
       : .wrong(
         "certificates", "the system has no certificate authorities: no https server can be trusted",

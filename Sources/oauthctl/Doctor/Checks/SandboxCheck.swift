@@ -2,13 +2,13 @@ import AgentWire
 
 /// What the sandbox around the running agent does, read from the kernel, not from unit files.
 enum SandboxCheck {
-  static func findings(_ patient: Patient) -> [Finding] {
-    guard let status = patient.status else { return [] }
-    let machine = patient.machine
-    return aroundAgent(status, machine, patient) + aroundHelper(machine)
+  static func findings(_ context: DoctorContext) -> [Finding] {
+    guard let status = context.status else { return [] }
+    let machine = context.machine
+    return aroundAgent(status, machine, context) + aroundHelper(machine)
   }
 
-  /// `oauthd-fetch` and `oauthd-redirect` restrict themselves; what they cannot do without the kernel's help is told.
+  /// `oauthd-fetch` and `oauthd-redirect` restrict themselves; what they cannot do without the kernel's help is reported.
   private static func aroundHelper(_ machine: Machine) -> [Finding] {
     guard machine.landlockVersion == 0 else { return [] }
     return [
@@ -20,7 +20,9 @@ enum SandboxCheck {
     ]
   }
 
-  private static func aroundAgent(_ status: AgentStatusAnswer, _ machine: Machine, _ patient: Patient) -> [Finding] {
+  private static func aroundAgent(_ status: AgentStatusAnswer, _ machine: Machine, _ context: DoctorContext)
+    -> [Finding]
+  {
     let process = "/proc/\(status.pid)"
     guard let owner = machine.status("\(process)/status")?.owner, let text = machine.text("\(process)/status") else {
       return [.note("sandbox", "\(process) cannot be read, so it is not known what is around the agent")]
@@ -30,22 +32,22 @@ enum SandboxCheck {
     // told.
     if owner == machine.userID, machine.userID != 0 {
       findings.append(
-        .wrong("sandbox", "other programs of yours can read the agent's memory (it is dumpable)", patient.restart))
+        .wrong("sandbox", "other programs of yours can read the agent's memory (it is dumpable)", context.restart))
     }
     guard status.started == "systemd" else {
       return findings + [.note("sandbox", "none: the agent was not started by systemd")]
     }
-    let repair = Finding.Fix.run("systemctl --user daemon-reload; systemctl --user restart oauthd.service")
+    let repair = NextStep.run("systemctl --user daemon-reload; systemctl --user restart oauthd.service")
     if field("NoNewPrivs", text) != "1" || field("Seccomp", text) != "2" {
       findings.append(.wrong("sandbox", "the unit's restrictions of system calls have no effect", repair))
     }
     let isFenced =
       machine.text("\(process)/uid_map").map(Self.words) != machine.text("/proc/self/uid_map").map(Self.words)
-    let dropIn = UnitCheck.find("oauthd.service.d/50-sandbox.conf", patient)
+    let dropIn = UnitCheck.find("oauthd.service.d/50-sandbox.conf", context)
     switch (isFenced, dropIn) {
     case (true, _): findings.append(.ok("sandbox", "system calls restricted, files and devices fenced off"))
-    case (false, let path?) where !UnitCheck.isMasked(path, patient):
-      findings.append(.wrong("sandbox", "\(patient.shown(path)) has no effect: files are not fenced off", repair))
+    case (false, let path?) where !UnitCheck.isMasked(path, context):
+      findings.append(.wrong("sandbox", "\(context.shown(path)) has no effect: files are not fenced off", repair))
     default:
       findings.append(
         .note("sandbox", "system calls restricted, files not fenced off: there is no 50-sandbox.conf"))

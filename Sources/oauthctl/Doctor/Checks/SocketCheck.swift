@@ -2,24 +2,24 @@ import AgentWire
 
 /// Where the agent's socket is, and whether it is the user's alone.
 enum SocketCheck {
-  static func finding(_ patient: Patient) -> Finding {
-    let machine = patient.machine
+  static func finding(_ context: DoctorContext) -> Finding {
+    let machine = context.machine
     let location: SocketLocation
     do {
       location = try SocketLocation.resolve(
-        variable: { patient.surroundings.raw($0) }, uid: machine.userID, status: machine.status)
+        variable: { context.environment.raw($0) }, uid: machine.userID, status: machine.status)
     } catch {
-      return .wrong("socket", error.message, .advice(error.hint))
+      return .wrong("socket", error.message, error.hint)
     }
-    if let named = patient.surroundings["XDG_RUNTIME_DIR"], location.source != .environment,
+    if let named = context.environment["XDG_RUNTIME_DIR"], location.source != .environment,
       !location.path.hasPrefix(named + "/"), let folder = machine.status(named), folder.kind == .directory,
       folder.owner == machine.userID, folder.mode & 0o022 != 0
     {
       return .wrong(
-        "socket", "XDG_RUNTIME_DIR (\(patient.shown(named))) may be written by others, so it is passed over",
-        .run("chmod 700 \(patient.quoted(named))"))
+        "socket", "XDG_RUNTIME_DIR (\(context.shown(named))) may be written by others, so it is passed over",
+        .run("chmod 700 \(context.quoted(named))"))
     }
-    let shown = patient.shown(location.path)
+    let shown = context.shown(location.path)
     guard let folder = machine.status(location.directory) else {
       return location.source == .environment
         ? .wrong(
@@ -27,12 +27,12 @@ enum SocketCheck {
         : .ok("socket", "\(shown), made when the agent starts")
     }
     if let problem = location.problem(ofDirectory: folder, uid: machine.userID) {
-      return .wrong("socket", "\(patient.shown(location.directory)) \(problem)", fix(folder, location, patient))
+      return .wrong("socket", "\(context.shown(location.directory)) \(problem)", fix(folder, location, context))
     }
     if folder.owner == machine.userID, folder.mode & 0o700 != 0o700 {
       return .wrong(
-        "socket", "\(patient.shown(location.directory)) is closed to you (mode \(octal(folder.mode)))",
-        .run("chmod 700 \(patient.quoted(location.directory))"))
+        "socket", "\(context.shown(location.directory)) is closed to you (mode \(octal(folder.mode)))",
+        .run("chmod 700 \(context.quoted(location.directory))"))
     }
     guard let file = machine.status(location.path) else {
       return location.source == .environment
@@ -40,7 +40,7 @@ enum SocketCheck {
         : .ok("socket", "\(shown), made when the agent starts")
     }
     if file.kind != .socket {
-      return .wrong("socket", "\(shown) is not a socket", .run("rm \(patient.quoted(location.path))"))
+      return .wrong("socket", "\(shown) is not a socket", .run("rm \(context.quoted(location.path))"))
     }
     if file.owner != machine.userID {
       return .wrong(
@@ -49,17 +49,17 @@ enum SocketCheck {
     if file.mode & 0o077 != 0 {
       return .wrong(
         "socket", "\(shown) is open to others (mode \(octal(file.mode)))",
-        .run("chmod 600 \(patient.quoted(location.path))"))
+        .run("chmod 600 \(context.quoted(location.path))"))
     }
     if file.mode & 0o600 != 0o600 {
       return .wrong(
         "socket", "\(shown) is closed to you (mode \(octal(file.mode)))",
-        .run("chmod 600 \(patient.quoted(location.path))"))
+        .run("chmod 600 \(context.quoted(location.path))"))
     }
     if location.source == .temporary {
       return .note(
-        "socket", "\(shown), since there is no XDG_RUNTIME_DIR of yours",
-        .advice("log in by a session that has one (pam_systemd), or go on like this"))
+        "socket", "\(shown), because you have no XDG_RUNTIME_DIR",
+        .advice("log in with a session that has one (pam_systemd), or leave it so"))
     }
     return .ok("socket", "\(shown), yours alone")
   }
@@ -67,14 +67,14 @@ enum SocketCheck {
   private static func octal(_ mode: UInt32) -> String { String(mode & 0o777, radix: 8) }
 
   private static func fix(
-    _ folder: SocketLocation.FileStatus, _ location: SocketLocation, _ patient: Patient
-  ) -> Finding.Fix {
+    _ folder: SocketLocation.FileStatus, _ location: SocketLocation, _ context: DoctorContext
+  ) -> NextStep {
     // Whatever it names may be everybody's, as /tmp is.
     if location.source == .environment {
       return .run("unset OAUTHCTL_SOCKET   # or set it to a socket in a folder of yours alone")
     }
-    return folder.kind == .directory && folder.owner == patient.machine.userID
-      ? .run("chmod 700 \(patient.quoted(location.directory))")
+    return folder.kind == .directory && folder.owner == context.machine.userID
+      ? .run("chmod 700 \(context.quoted(location.directory))")
       : .advice("move it out of the way; the agent makes its own")
   }
 }

@@ -2,24 +2,24 @@ import AgentWire
 
 /// Programs that work with ours: a browser's opener, git, curl.
 enum ToolCheck {
-  static func findings(_ patient: Patient) -> [Finding] { [browser(patient)] + git(patient) + curl(patient) }
+  static func findings(_ context: DoctorContext) -> [Finding] { [browser(context)] + git(context) + curl(context) }
 
-  private static func browser(_ patient: Patient) -> Finding {
-    let surroundings = patient.surroundings
-    if surroundings.isRemoteSession {
+  private static func browser(_ context: DoctorContext) -> Finding {
+    let environment = context.environment
+    if environment.isRemoteSession {
       return .ok("browser", "you are here over ssh: the address is shown, and pasted back")
     }
-    let rule = BrowserRule(surroundings)
+    let rule = BrowserRule(environment)
     if let refused = rule.refused.first {
       return .note(
         "browser", "BROWSER has an entry that is no single program: \(refused)",
         .advice("name programs, separated by :"))
     }
-    if let program = rule.programs.first(where: { find($0, patient) != nil }) {
+    if let program = rule.programs.first(where: { find($0, context) != nil }) {
       return .ok("browser", "\(program) opens login pages")
     }
     // Without a display one way is left, which is there on Windows alone: its name would say nothing.
-    guard patient.surroundings.hasDisplay || patient.surroundings["BROWSER"] != nil else {
+    guard context.environment.hasDisplay || context.environment["BROWSER"] != nil else {
       return .note(
         "browser", "there is no display here: the address is shown, and pasted back",
         .advice("that is right over ssh; or log in with --device"))
@@ -31,36 +31,36 @@ enum ToolCheck {
       .advice("set BROWSER to a program that opens addresses, or log in with --device"))
   }
 
-  private static func git(_ patient: Patient) -> [Finding] {
-    guard find("git", patient) != nil else { return [.ok("git", "not installed")] }
-    let listed = patient.machine.output(["git", "config", "--global"] + GitConfiguration.query)
+  private static func git(_ context: DoctorContext) -> [Finding] {
+    guard find("git", context) != nil else { return [.ok("git", "not installed")] }
+    let listed = context.machine.output(["git", "config", "--global"] + GitConfiguration.query)
     let helpers = GitConfiguration.helpers(in: listed?.text ?? "")
     let ours = helpers.filter { GitSetup.isOurs($0.command) }
     guard !ours.isEmpty else {
       return [
-        patient.hasAccounts
+        context.hasAccounts
           ? .note("git", "it does not ask oauthctl", .run("oauthctl setup git"))
           : .ok("git", "it does not ask oauthctl, which has no account yet")
       ]
     }
     for helper in ours {
       let program = helper.command.prefix { $0 != " " }.filter { $0 != "\\" }
-      guard !patient.machine.isExecutable(program) else { continue }
+      guard !context.machine.isExecutable(program) else { continue }
       return [
-        .wrong("git", "its helper \(patient.shown(program)) is not there", .run("oauthctl setup git"))
+        .wrong("git", "its helper \(context.shown(program)) is not there", .run("oauthctl setup git"))
       ]
     }
-    if patient.knowsAllAccounts {
-      let unserved = GitConfiguration.unserved(by: patient.accounts, in: helpers)
+    if context.knowsAllAccounts {
+      let unserved = GitConfiguration.unserved(by: context.accounts, in: helpers)
       if !unserved.isEmpty {
         return [
           .note(
             "git", "it asks oauthctl for \(unserved.joined(separator: ", ")), where no account is",
-            .run(GitConfiguration.removal(of: unserved, in: helpers)))
+            GitConfiguration.removal(of: unserved, in: helpers))
         ]
       }
     }
-    let hosts = Set(patient.accounts.flatMap(\.hosts))
+    let hosts = Set(context.accounts.flatMap(\.hosts))
     let missing = hosts.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
     for origin in Set(ours.map(\.url)).sorted() {
       let later = GitConfiguration.helpersAfterOurs(for: origin, in: helpers)
@@ -73,11 +73,11 @@ enum ToolCheck {
       ]
     }
     if missing.isEmpty {
-      if let finding = authority(ours, patient) { return [finding] }
+      if let finding = authority(ours, context) { return [finding] }
       let helped = Set(ours.filter { !$0.command.contains(" --account ") }.map(\.url))
       let asked = hosts.filter { helped.contains(GitSetup.url(host: $0)) }.sorted()
-      if let shared = SharedHosts.undecided(patient.accounts, among: asked).first {
-        return [.note("git", shared.sentence, .advice(SharedHosts.advice))]
+      if let shared = SharedHosts.undecided(context.accounts, among: asked).first {
+        return [.note("git", shared.sentence, SharedHosts.advice)]
       }
     }
     return missing.isEmpty
@@ -85,19 +85,19 @@ enum ToolCheck {
       : [.note("git", "it does not ask oauthctl for \(missing.joined(separator: ", "))", .run("oauthctl setup git"))]
   }
 
-  /// Servers of a private authority, which git has to be told of; so many are looked at.
+  /// Servers of a private authority that git must know; so many are looked at, since each costs a run of git.
   private static let mostAuthorities = 20
 
-  private static func authority(_ ours: [GitConfiguration.Helper], _ patient: Patient) -> Finding? {
+  private static func authority(_ ours: [GitConfiguration.Helper], _ context: DoctorContext) -> Finding? {
     let urls = Set(ours.map(\.url))
     var looked: Set<String> = []
-    for account in patient.accounts where account.certificateAuthorityFile != nil && account.state != .new {
+    for account in context.accounts where account.certificateAuthorityFile != nil && account.state != .new {
       for url in account.hosts.map({ GitSetup.url(host: $0) }) where urls.contains(url) && !looked.contains(url) {
         guard let part = GitSetup.authorityPart(of: url), PrivateAuthority.counts(for: part, of: account)
         else { continue }
         guard looked.count < mostAuthorities else { return nil }
         looked.insert(url)
-        let found = patient.machine.output(["git", "config", "--global", "--get-urlmatch", "http.sslCAInfo", url])
+        let found = context.machine.output(["git", "config", "--global", "--get-urlmatch", "http.sslCAInfo", url])
         guard let found, found.text.trimmed.isEmpty else { continue }
         return .wrong(
           "git", "it does not know the authority of \(url) (\(account.account)'s ca_file)", .run("oauthctl setup git"))
@@ -106,15 +106,15 @@ enum ToolCheck {
     return nil
   }
 
-  private static func curl(_ patient: Patient) -> [Finding] {
-    find("curl", patient) != nil
+  private static func curl(_ context: DoctorContext) -> [Finding] {
+    find("curl", context) != nil
       ? [] : [.note("curl", "not installed, so `oauthctl curl` has nothing to run", .run("apt install curl"))]
   }
 
-  private static func find(_ name: String, _ patient: Patient) -> String? {
+  private static func find(_ name: String, _ context: DoctorContext) -> String? {
     ProgramLookup(
-      path: patient.surroundings["PATH"], userID: patient.machine.userID, status: patient.machine.status,
-      realPath: patient.machine.realPath, isExecutable: patient.machine.isExecutable
+      path: context.environment["PATH"], userID: context.machine.userID, status: context.machine.status,
+      realPath: context.machine.realPath, isExecutable: context.machine.isExecutable
     ).find(name)
   }
 }

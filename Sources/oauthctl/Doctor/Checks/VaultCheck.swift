@@ -6,67 +6,67 @@ enum VaultCheck {
   /// Bytes that must be free for the vault to go on.
   static let leastFreeBytes = 16 << 20
 
-  static func findings(_ patient: Patient) -> [Finding] {
+  static func findings(_ context: DoctorContext) -> [Finding] {
     var findings: [Finding] = []
-    let vault = vaultFolder(patient)
-    if let vault, patient.machine.status(vault) != nil {
-      let disk = disk(vault, patient)
+    let vault = vaultFolder(context)
+    if let vault, context.machine.status(vault) != nil {
+      let disk = disk(vault, context)
       if disk.level != .ok { findings.append(disk) }
-      findings += privacy(of: vault, isFolder: true, patient)
-      findings += patient.machine.names(vault).flatMap { privacy(of: "\(vault)/\($0)", isFolder: false, patient) }
+      findings += privacy(of: vault, isFolder: true, context)
+      findings += context.machine.names(vault).flatMap { privacy(of: "\(vault)/\($0)", isFolder: false, context) }
     }
-    if let state = patient.surroundings.folder(.state) {
+    if let state = context.environment.folder(.state) {
       let key = "\(state)/vault.key"
-      let isNeeded = patient.status.map { $0.vault.state == .open && $0.vault.has(.keyFile) } ?? false
-      if isNeeded, patient.machine.status(key) == nil {
+      let isNeeded = context.status.map { $0.vault.state == .open && $0.vault.has(.keyFile) } ?? false
+      if isNeeded, context.machine.status(key) == nil {
         findings.append(
           .wrong(
-            "key file", "\(patient.shown(key)) is gone: after its next start the agent has no key",
+            "key file", "\(context.shown(key)) is gone: after its next start the agent has no key",
             .run(repair(.keyFile))))
       }
-      for file in [key, "\(state)/vault.commits"] { findings += privacy(of: file, isFolder: false, patient) }
+      for file in [key, "\(state)/vault.commits"] { findings += privacy(of: file, isFolder: false, context) }
     }
-    if let folder = stateFolder(patient) { findings.append(folder) }
-    let state = state(patient)
+    if let folder = stateFolder(context) { findings.append(folder) }
+    let state = state(context)
     // One that cannot be read because of such a fault is that fault, told once.
     let isTold = state.level == .wrong && findings.contains { $0.level == .wrong && $0.check != "disk" }
-    return (isTold && patient.status?.vault.state == .failed ? [] : [state]) + findings
+    return (isTold && context.status?.vault.state == .failed ? [] : [state]) + findings
   }
 
   /// What is wrong with the folder of key file, commit counter and log; nil: nothing.
-  static func stateFolder(_ patient: Patient) -> Finding? {
-    guard let folder = patient.status?.folders?["state"] ?? patient.surroundings.folder(.state),
-      let found = patient.machine.status(folder), found.kind == .directory, found.owner == patient.machine.userID
+  static func stateFolder(_ context: DoctorContext) -> Finding? {
+    guard let folder = context.status?.folders?["state"] ?? context.environment.folder(.state),
+      let found = context.machine.status(folder), found.kind == .directory, found.owner == context.machine.userID
     else { return nil }
     let isClosed = found.mode & 0o700 != 0o700
     guard isClosed || found.mode & 0o022 != 0 else { return nil }
     return .wrong(
       "key file",
-      "\(patient.shown(folder)) \(isClosed ? "is closed to you" : "may be written by others") "
-        + "(mode \(String(found.mode & 0o777, radix: 8)))", .run("chmod 700 \(patient.quoted(folder))"))
+      "\(context.shown(folder)) \(isClosed ? "is closed to you" : "may be written by others") "
+        + "(mode \(String(found.mode & 0o777, radix: 8)))", .run("chmod 700 \(context.quoted(folder))"))
   }
 
-  private static func vaultFolder(_ patient: Patient) -> String? {
-    if let path = patient.status?.vault.path, path.hasPrefix("/") {
-      return patient.machine.status(path)?.kind == .directory ? path : FileBytes.folder(of: path)
+  private static func vaultFolder(_ context: DoctorContext) -> String? {
+    if let path = context.status?.vault.path, path.hasPrefix("/") {
+      return context.machine.status(path)?.kind == .directory ? path : FileBytes.folder(of: path)
     }
-    return patient.surroundings.folder(.data)
+    return context.environment.folder(.data)
   }
 
-  private static func state(_ patient: Patient) -> Finding {
-    guard let vault = patient.status?.vault else {
-      guard let folder = vaultFolder(patient), patient.machine.status("\(folder)/vault.db") != nil else {
-        return gone(patient) ?? .ok("vault", "none yet; the first login makes it")
+  private static func state(_ context: DoctorContext) -> Finding {
+    guard let vault = context.status?.vault else {
+      guard let folder = vaultFolder(context), context.machine.status("\(folder)/vault.db") != nil else {
+        return gone(context) ?? .ok("vault", "none yet; the first login makes it")
       }
-      return VaultHolder.finding(in: folder, reason: nil, patient)
-        ?? .ok("vault", "\(patient.shown(folder)) (the agent knows whether it opens)")
+      return VaultHolder.finding(in: folder, reason: nil, context)
+        ?? .ok("vault", "\(context.shown(folder)) (the agent knows whether it opens)")
     }
     let words = vault.reason ?? StatusPage.vaultText(vault)
     // The line begins with that word.
     let reason = vault.reason == nil && words.hasPrefix("vault ") ? String(words.dropFirst("vault ".count)) : words
     if vault.state == .absent { return .ok("vault", "none yet; the first login makes it") }
     if vault.state == .inUse {
-      return vaultFolder(patient).flatMap { VaultHolder.finding(in: $0, reason: reason, patient) }
+      return vaultFolder(context).flatMap { VaultHolder.finding(in: $0, reason: reason, context) }
         ?? .wrong("vault", reason, .run("oauthctl vault status"))
     }
     if let remedy = vault.remedy.map({ $0 == .run("oauthctl doctor") ? .run("oauthctl agent log -n 20") : $0 }) {
@@ -76,11 +76,10 @@ enum VaultCheck {
     for kind in VaultSlotKind.allCases where vault.slots.contains("\(kind.rawValue) (damaged)") {
       return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
     }
-    // What else is said of an open vault is said of its commit counter.
+    // What else is said of an open vault is said of its commit counter, or of answers that wait for it.
     if vault.reason != nil {
-      return reason.hasSuffix("made anew")
-        ? .note("vault", reason, .advice("nothing, if it was you who took that file away"))
-        : .wrong("vault", reason, .advice("make that file one that you alone can write"))
+      let step = vault.nextStep ?? "make that file one that you alone can write"
+      return vault.counterMadeAnew == true ? .note("vault", reason, step) : .wrong("vault", reason, step)
     }
     if vault.recoveryCodeUntold == true {
       return .note("vault", vault.untoldWords, .run(repair(.recoveryCode)))
@@ -94,19 +93,19 @@ enum VaultCheck {
   }
 
   /// A vault that this machine remembers, where no agent runs that knows more.
-  private static func gone(_ patient: Patient) -> Finding? {
-    guard let state = patient.surroundings.folder(.state),
-      patient.machine.status("\(state)/vault.commits") != nil, let folder = vaultFolder(patient)
+  private static func gone(_ context: DoctorContext) -> Finding? {
+    guard let state = context.environment.folder(.state),
+      context.machine.status("\(state)/vault.commits") != nil, let folder = vaultFolder(context)
     else { return nil }
-    if let data = BaseFolder.data.path(value: nil, home: patient.surroundings.home),
-      case let usual = data + "/oauthctl/vault.db", usual != "\(folder)/vault.db", patient.machine.status(usual) != nil
+    if let data = BaseFolder.data.path(value: nil, home: context.environment.home),
+      case let usual = data + "/oauthctl/vault.db", usual != "\(folder)/vault.db", context.machine.status(usual) != nil
     {
       return .wrong(
-        "vault", "there is none at \(patient.shown(folder)), and there is one at \(patient.shown(usual))",
+        "vault", "there is none at \(context.shown(folder)), and there is one at \(context.shown(usual))",
         .run("unset XDG_DATA_HOME"))
     }
     let vault = VaultStatusAnswer(state: .damaged, slots: [], path: "\(folder)/vault.db", gone: true)
-    return vault.remedy.map { .wrong("vault", "its file \(patient.shown(vault.path)) is gone", $0) }
+    return vault.remedy.map { .wrong("vault", "its file \(context.shown(vault.path)) is gone", $0) }
   }
 
   /// Makes the slot anew.
@@ -118,29 +117,29 @@ enum VaultCheck {
     }
   }
 
-  private static func disk(_ folder: String, _ patient: Patient) -> Finding {
-    if let free = patient.machine.freeBytes(folder), free < leastFreeBytes {
+  private static func disk(_ folder: String, _ context: DoctorContext) -> Finding {
+    if let free = context.machine.freeBytes(folder), free < leastFreeBytes {
       return .wrong(
-        "disk", "\(free >> 20) MiB are free at \(patient.shown(folder)): a new refresh token may find no room",
+        "disk", "\(free >> 20) MiB are free at \(context.shown(folder)): a new refresh token may find no room",
         .advice("make room there"))
     }
-    if patient.machine.isNetworkFileSystem(folder) {
+    if context.machine.isNetworkFileSystem(folder) {
       return .note(
-        "disk", "\(patient.shown(folder)) is on a network file system, where locks and fsync promise little",
+        "disk", "\(context.shown(folder)) is on a network file system, where locks and fsync promise little",
         .advice("set XDG_DATA_HOME to a local folder, for you and the agent"))
     }
     return .ok("disk", "")
   }
 
   /// What is not the user's alone. Nothing there is nothing wrong.
-  private static func privacy(of path: String, isFolder: Bool, _ patient: Patient) -> [Finding] {
-    guard let found = patient.machine.status(path) else { return [] }
+  private static func privacy(of path: String, isFolder: Bool, _ context: DoctorContext) -> [Finding] {
+    guard let found = context.machine.status(path) else { return [] }
     let check = path.hasSuffix(".key") ? "key file" : "vault"
-    if found.owner != patient.machine.userID {
+    if found.owner != context.machine.userID {
       return [
         .wrong(
-          check, "\(patient.shown(path)) belongs to another user (uid \(found.owner))",
-          .run("chown \(patient.machine.userID) \(patient.quoted(path))"))
+          check, "\(context.shown(path)) belongs to another user (uid \(found.owner))",
+          .run("chown \(context.machine.userID) \(context.quoted(path))"))
       ]
     }
     let own: UInt32 = isFolder ? 0o700 : 0o600
@@ -148,8 +147,8 @@ enum VaultCheck {
     let whose = found.mode & 0o077 != 0 ? "open to others" : "closed to you"
     return [
       .wrong(
-        check, "\(patient.shown(path)) is \(whose) (mode \(String(found.mode & 0o777, radix: 8)))",
-        .run("chmod \(isFolder ? "700" : "600") \(patient.quoted(path))"))
+        check, "\(context.shown(path)) is \(whose) (mode \(String(found.mode & 0o777, radix: 8)))",
+        .run("chmod \(isFolder ? "700" : "600") \(context.quoted(path))"))
     ]
   }
 }

@@ -1,0 +1,15 @@
+import AgentWire
+
+/// What a person agrees to: the binding that results, and how it differs from what there is, as both were shown. Where a
+/// change comes from counts, too: whoever said yes to "A → B" has not agreed that B gets what is C's by now.
+struct BindingConsent {
+  let binding: DefinitionBinding
+  let differences: [DefinitionDifference]
+
+  var digest: String {
+    var digest = TextDigest("oauthctl agreement 1")
+    digest.add(binding.digest)
+    digest.add(differences.flatMap { [$0.key, $0.was, $0.now] })
+    return digest.hex
+  }
+}

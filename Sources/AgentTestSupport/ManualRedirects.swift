@@ -1,0 +1,59 @@
+package import AgentCore
+import Synchronization
+
+/// Redirect listeners without sockets: a test sends the hits.
+package final class ManualRedirects: RedirectReceiver {
+  private struct Listening: RedirectListening {
+    let port: Int
+    let receiver: ManualRedirects
+    func close() async { receiver.close(port) }
+  }
+
+  private struct State {
+    var lastPort = 40_000
+    var handlers: [Int: @Sendable (RedirectHit) async -> RedirectPage] = [:]
+    var taken: Set<String> = []
+    var absent: Set<String> = []
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Makes `port` one that another program holds on `host`.
+  package func take(_ port: Int, on host: String = "127.0.0.1") {
+    _ = state.withLock { $0.taken.insert("\(host) \(port)") }
+  }
+
+  /// Makes `host` an address that the machine does not have.
+  package func remove(_ host: String) { _ = state.withLock { $0.absent.insert(host) } }
+
+  /// The port that is chosen next.
+  package var nextPort: Int { state.withLock { $0.lastPort + 1 } }
+
+  package func listen(
+    host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> any RedirectListening {
+    let bound: Int? = try state.withLock { state in
+      guard !state.absent.contains(host) else { throw RedirectListenerError("this computer has no address \(host)") }
+      guard !state.taken.contains("\(host) \(port)") else { return nil }
+      state.lastPort += 1
+      let bound = port == 0 ? state.lastPort : port
+      state.handlers[bound] = onHit
+      return bound
+    }
+    guard let bound else { throw RedirectListenerError("port \(port) on \(host) is in use", isTaken: true) }
+    return Listening(port: bound, receiver: self)
+  }
+
+  /// Ports that somebody listens on.
+  package var open: [Int] { state.withLock { $0.handlers.keys.sorted() } }
+
+  private func close(_ port: Int) { state.withLock { $0.handlers[port] = nil } }
+
+  /// A browser asks the listener on `port` for `target`.
+  package func hit(port: Int, method: String = "GET", target: String) async -> RedirectPage? {
+    let handler = state.withLock { $0.handlers[port] }
+    return await handler?(RedirectHit(method: method, target: target))
+  }
+}

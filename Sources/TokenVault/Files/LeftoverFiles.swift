@@ -1,0 +1,77 @@
+import Glibc
+import Sealing
+
+/// What a step that failed or was killed can leave: sealed copies that open by what opened the vault then, and files that
+/// were half-written. Every name is reserved (docs/vault-format.md); what is no plain file of ours is left alone.
+enum LeftoverFiles {
+  /// In the vault's folder. `isChecking`: a copy of a backup is being checked just now.
+  static func removeCopies(
+    in directory: borrowing FileDescriptor, _ path: String, isChecking: Bool
+  ) throws(VaultError) {
+    var databases = [VaultLocation.backupName, VaultLocation.draftName]
+    if !isChecking { databases.append(VaultLocation.checkName) }
+    let names = databases.flatMap { name in ["", "-wal", "-journal", "-shm"].map { name + $0 } }
+    let marks = [VaultLocation.holdName, VaultLocation.untoldCodeName].map { $0 + ".new" }
+    try remove(Set(names + marks), in: directory, path)
+    let others = try PrivateDirectory.names(in: directory, path)
+    try remove(others.filter { isGivenByTheDead($0) || isBackup($0) }, in: directory, path)
+  }
+
+  /// Whether this is what `Vault.backup` calls one.
+  static func isBackup(_ name: String) -> Bool {
+    let prefix = VaultLocation.backupName + "."
+    return name.hasPrefix(prefix) && Hex.decode(String(name.dropFirst(prefix.count)))?.count == 8
+  }
+
+  /// Beside the key file and the counter: drafts of them that got no name.
+  static func removeDrafts(of files: [String]) throws(VaultError) {
+    for file in files {
+      let folder = PrivateDirectory.parent(of: file)
+      guard let directory = try PrivateDirectory.open(folder, isSecret: false) else { continue }
+      try remove([PrivateDirectory.name(of: file) + ".new"], in: directory, folder)
+    }
+  }
+
+  /// `vault.given.PID` of a process that is no more: what `oauthctl` gave the agent to check.
+  static func isGivenByTheDead(_ name: String) -> Bool {
+    guard name.hasPrefix(VaultLocation.givenPrefix),
+      let process = pid_t(name.dropFirst(VaultLocation.givenPrefix.count).prefix { $0 != "." }), process > 0
+    else { return false }
+    return kill(process, 0) != 0 && errno == ESRCH
+  }
+
+  private static func remove(
+    _ names: some Sequence<String>, in directory: borrowing FileDescriptor, _ path: String
+  ) throws(VaultError) {
+    var isChanged = false
+    for name in names {
+      var status = stat()
+      guard fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        if errno == ENOENT { continue }
+        throw .system("stat", path + "/" + name)
+      }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { continue }
+      guard unlinkat(directory.number, name, 0) == 0 || errno == ENOENT else {
+        throw .system("unlink", path + "/" + name)
+      }
+      isChanged = true
+    }
+    guard !isChanged || directory.flush() else { throw .system("fsync", path) }
+  }
+}
+
+extension Vault {
+  /// The caller holds the lock.
+  func removeStrays(in directory: borrowing FileDescriptor) throws(VaultError) {
+    try LeftoverFiles.removeCopies(in: directory, location.directory, isChecking: isChecking)
+    try LeftoverFiles.removeDrafts(of: [location.keyFile, location.keyFile + ".next", location.counterFile])
+  }
+
+  func removeStrays() {
+    guard lock != nil else { return }
+    do throws(VaultError) {
+      guard let directory = try vaultDirectory() else { return }
+      try removeStrays(in: directory)
+    } catch {}  // The next step that removes them says why it cannot.
+  }
+}

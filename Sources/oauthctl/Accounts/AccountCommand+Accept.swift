@@ -1,0 +1,57 @@
+import AgentWire
+import ArgumentParser
+
+extension AccountCommand {
+  struct Accept: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Lets a login go on after its account file was changed.",
+      discussion: """
+        What decides where tokens and secrets are sent is bound to the login. Look at what changed before you accept: what is shown is what is bound, and nothing else.
+        Example: oauthctl account accept work
+        """)
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      try AccountName.check(name)
+      var preview = try context.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+      if preview.differences.isEmpty {
+        // The agent may not have read yet what was written just now.
+        _ = try context.agent.ask(ConfigReload())
+        preview = try context.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+      }
+      if preview.differences.isEmpty {
+        if json { context.terminal.data(JSONText.pretty(preview)) }
+        context.terminal.say("\(name): nothing to accept, the file says what the login was made with.")
+        return
+      }
+      if yes {
+        if !json { context.terminal.say(preview.lines) }
+      } else {
+        guard
+          try context.terminal.confirm(
+            "Send tokens and secrets of \(name) as shown?", about: preview.lines,
+            otherwise: .run("oauthctl account accept \(name) --yes"))
+        else { throw .declined }
+      }
+      let answer = try context.agent.ask(
+        AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)
+      if json { context.terminal.data(JSONText.pretty(answer)) }
+      context.terminal.say("Accepted.")
+      GitAuthority(context: context).follow(name)
+    }
+  }
+}
+
+extension AccountAcceptAnswer {
+  /// What changes, and where everything goes then.
+  var lines: [String] {
+    let changes = differences.map { "\($0.key): \($0.was) → \($0.now)" }
+    guard !differences.isEmpty, let endpoints else { return changes }
+    return changes + ["Then it uses:"] + endpoints.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
+  }
+}

@@ -1,0 +1,204 @@
+import AgentWire
+import ArgumentParser
+import Glibc
+import OAuthTerms
+
+extension AccountCommand {
+  struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Takes over a login that another program has made, from standard input.",
+      discussion: """
+        Standard input is one JSON object: refresh_token, client_id, issuer, and what else is there (client_secret, access_token with its end, scope, token_endpoint). oidc-gen --print NAME and gcloud's application_default_credentials.json are such.
+        The refresh token is used at once, so that you hear of a wrong one. Where the server replaces it, the other program's copy is dead from then on: end its login there.
+        Example: oidc-gen --print work | oauthctl account import work
+                 oauthctl account import work https://gitlab.example.com --client-id 3fa9 < token.json
+        """)
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Argument(help: "Issuer of the login, where neither standard input nor the account's file names it.")
+    var issuer: String?
+    @Option(name: .customLong("client-id"), help: "The client that the login was made with.") var clientID: String?
+    @Option(
+      name: .customLong("client-authentication"),
+      help: "How that client proves itself: \(ClientAuthenticationMethod.choice) (default: by metadata).",
+      completion: .list(ClientAuthenticationMethod.names))
+    var clientAuthentication: String?
+    @Option(name: .customLong("token-endpoint"), help: "Endpoint to use instead of the discovered one.")
+    var tokenEndpoint: String?
+    @Option(parsing: .unconditionalSingleValue, help: "Scope of the login; several in one word or repeated.")
+    var scope: [String] = []
+    @Option(help: "Host the token may be sent to, when it is not the issuer's; repeatable.") var host: [String] = []
+    @Option(
+      name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"),
+      completion: .file())
+    var certificateAuthority: String?
+    @Flag(help: "Replaces the login that is there, and an account file that differs, without asking.")
+    var replace = false
+    @Flag(
+      name: .customLong("accept-changes"),
+      help: "Accepts without asking that the file now sends tokens and secrets elsewhere.")
+    var acceptChanges = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      try AccountName.check(name)
+      if context.terminal.inputIsTerminal {
+        throw .usage(
+          "the login comes from standard input: a file, or the output of another program",
+          next: .run("oauthctl account import \(name) < FILE"))
+      }
+      guard let text = FileBytes.readAll(from: STDIN_FILENO, limit: ImportedCredential.limitBytes) else {
+        throw .usage("standard input cannot be read, or holds more than 256 KiB")
+      }
+      try run(context, try ImportedCredential(reading: text))
+    }
+
+    func run(_ context: CommandContext, _ credential: ImportedCredential) throws(CommandError) {
+      let answer: AccountImportAnswer
+      if isSilent, let known = try knownAccount(context) {
+        try Self.match(credential, known, name)
+        answer = try seal(
+          context, credential,
+          try context.agent.ask(AccountCheck(account: name, definition: nil, discover: false), about: name))
+      } else {
+        var creation = try AccountCreation(context: context, name: name, replace: replace)
+        let account = try account(credential)
+        do throws(CommandError) {
+          // Nobody logs in: the token endpoint is enough.
+          answer = try seal(
+            context, credential, try creation.create(account, discovers: account.tokenEndpoint == nil))
+        } catch {
+          throw creation.takingBack(
+            after: error, command: "oauthctl account import \(name) < FILE", isHalf: false, otherMethod: nil)
+        }
+      }
+      try use(context, answer, credential)
+      GitAuthority(context: context).follow(name)
+    }
+
+    /// Whether nothing describes an account but what comes from standard input.
+    private var isSilent: Bool {
+      issuer == nil && clientID == nil && clientAuthentication == nil && tokenEndpoint == nil && scope.isEmpty
+        && host.isEmpty && certificateAuthority == nil
+    }
+
+    private func knownAccount(_ context: CommandContext) throws(CommandError) -> AccountDetails? {
+      guard try AccountFile(account: name, in: context.environment).exists else { return nil }
+      return try context.agent.ask(AccountShow(account: name), about: name)
+    }
+
+    /// A refresh token goes to the server that gave it, and by the client that got it.
+    private static func match(
+      _ credential: ImportedCredential, _ known: AccountDetails, _ name: String
+    ) throws(CommandError) {
+      func compare(_ what: String, _ given: String?, _ its: String?) throws(CommandError) {
+        guard let given, let its, given != its else { return }
+        throw .configuration(
+          "\(name): the login on standard input is of another \(what) than the account: "
+            + "\(given), and the file says \(its)",
+          next: .run("oauthctl account import OTHER   # an account of its own"))
+      }
+      func bare(_ url: String?) -> String? { url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } }
+      try compare("client", credential.clientID, known.summary.clientID)
+      try compare("server", bare(credential.issuer), bare(known.summary.issuer))
+      // Without an issuer its token endpoint is all that names the server.
+      if credential.issuer == nil {
+        try compare("token endpoint", credential.tokenEndpoint, known.endpoints["token_endpoint"])
+      }
+    }
+
+    /// The account that flags and credential describe; flags come first.
+    private func account(_ credential: ImportedCredential) throws(CommandError) -> NewAccount {
+      let endpoint = tokenEndpoint ?? (issuer == nil && credential.issuer == nil ? credential.tokenEndpoint : nil)
+      let server = (issuer ?? credential.issuer).map(NewAccount.issuer(typed:)) ?? endpoint.flatMap(NewAccount.origin)
+      let client = clientID ?? credential.clientID
+      guard let server, let client else {
+        let missing = [
+          server == nil ? "the server (ISSUER, or --token-endpoint)" : nil, client == nil ? "--client-id" : nil,
+        ].compactMap(\.self)
+        throw .usage(
+          "that does not say which \(server == nil ? "server" : "client") the login is of: "
+            + missing.joined(separator: " and ") + (missing.count > 1 ? " are" : " is") + " missing",
+          next: .run(
+            "oauthctl account import \(name)\(server == nil ? " ISSUER" : "")\(client == nil ? " --client-id ID" : "") < FILE"
+          ))
+      }
+      var account = NewAccount(issuer: server, clientID: client)
+      account.clientAuthentication = try LoginOptions.clientAuthentication(clientAuthentication)
+      account.tokenEndpoint = endpoint
+      account.scope = NewAccount.scopes(scope.isEmpty ? credential.scope ?? [] : scope)
+      account.hosts = host
+      account.certificateAuthorityFile = try LoginOptions.certificates(
+        certificateAuthority, in: LoginCommand.workingFolder)
+      return account
+    }
+
+    /// What was shown is what is replaced and bound.
+    private func seal(
+      _ context: CommandContext, _ credential: ImportedCredential, _ check: AccountCheckAnswer
+    ) throws(CommandError) -> AccountImportAnswer {
+      try VaultCreation(context: context).createIfAbsent()
+      if let secret = credential.clientSecret {
+        _ = try context.agent.ask(
+          SecretSet(account: name, kind: .clientSecret, value: secret, secretPlace: check.secretPlace), about: name)
+      }
+      let shown = try context.agent.call(AccountImport(account: name, dryRun: true), timeoutMilliseconds: 90_000)
+      if !shown.differences.isEmpty {
+        let lines = ["\(name): the file has changed since the login:"] + shown.lines
+        if acceptChanges {
+          context.terminal.say(lines)
+        } else {
+          guard
+            try context.terminal.confirm(
+              "Bind the login to it, and send tokens and secrets of \(name) as shown?", about: lines,
+              otherwise: "run the command again with --accept-changes   # when you know who changed the file")
+          else { throw .declined }
+        }
+      }
+      if let host = shown.host, !replace {
+        guard
+          try context.terminal.confirm(
+            "Replace that login?", about: ["\(name) is logged in at \(host) already."],
+            otherwise: "run the command again with --replace, or: oauthctl logout \(name)")
+        else { throw .declined }
+      }
+      return try context.agent.call(
+        AccountImport(
+          account: name, refreshToken: credential.refreshToken, accessToken: credential.accessToken,
+          expiresAt: credential.expiresAt, scope: credential.scope.map(NewAccount.scopes), replaces: shown.login,
+          bindingDigest: shown.bindingDigest), timeoutMilliseconds: 90_000)
+    }
+
+    /// Uses the refresh token, so that a person hears now of one that does not work.
+    private func use(
+      _ context: CommandContext, _ answer: AccountImportAnswer, _ credential: ImportedCredential
+    ) throws(CommandError) {
+      let request = TokenGet(
+        account: name, force: credential.refreshToken == nil ? nil : true, timeoutMilliseconds: 60_000)
+      do throws(CommandError) {
+        let token = try context.agent.call(request, timeoutMilliseconds: 65_000)
+        let life = token.expiresInSeconds.map { "This token lasts \(Duration.text(seconds: $0))" }
+        context.terminal.say(
+          "Imported \(name). \(life ?? "The server does not say how long this token lasts")"
+            + (answer.renewable == true
+              ? "; it is renewed by itself." : "; then log in again: there is no refresh token."))
+      } catch {
+        if case .agent(let failure, _) = error, failure.kind.isRetryable {
+          context.terminal.say("\(name) is sealed, and was not tried yet: the agent goes on trying.")
+        } else {
+          context.terminal.say("\(name) is sealed, and does not work:")
+        }
+        if case .agent(let failure, _) = error { throw .agent(failure, account: name) }
+        throw error
+      }
+    }
+  }
+}
+
+extension AccountImportAnswer {
+  /// What changes, and where everything goes then.
+  fileprivate var lines: [String] {
+    AccountAcceptAnswer(differences: differences, accepted: false, endpoints: endpoints).lines
+  }
+}

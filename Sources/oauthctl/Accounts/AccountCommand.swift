@@ -1,0 +1,176 @@
+import AgentWire
+import ArgumentParser
+
+struct AccountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "account", abstract: "Lists, shows, imports, forgets and accepts accounts.",
+    subcommands: [List.self, Show.self, Import.self, Forget.self, Accept.self])
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Lists the accounts, worst first.", discussion: "Example: oauthctl account list")
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let accounts = try context.allAccounts()
+      if json {
+        context.terminal.data(JSONText.pretty(AccountPage(accounts: accounts, next: nil)))
+        return
+      }
+      if accounts.isEmpty {
+        context.terminal.warn("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
+        context.tellFolders(try? context.agent.ask(AgentStatus(limit: 1)))
+        return
+      }
+      context.terminal.page(Self.table(accounts).lines(width: context.terminal.columns))
+    }
+
+    static func table(_ accounts: [AccountSummary]) -> Table {
+      Table(
+        columns: [
+          .init(title: "ACCOUNT", dropOrder: 0), .init(title: "STATE", dropOrder: 0),
+          .init(title: "GRANT", dropOrder: 3),
+          .init(title: "HOSTS", dropOrder: 1), .init(title: "SCOPE", dropOrder: 2),
+        ],
+        rows: accounts.map {
+          [
+            $0.account, StatusPage.word($0), $0.grant, $0.hosts.joined(separator: " "),
+            $0.scope.joined(separator: " "),
+          ].map { PrintableText.escaped($0) }
+        })
+    }
+  }
+
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Shows everything about one account but its secrets.", discussion: "Example: oauthctl account show work"
+    )
+    @Argument(help: "Account name.", completion: .keptAccountName) var name: String
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      try AccountName.check(name)
+      let details = try context.agent.ask(AccountShow(account: name), about: name)
+      if json {
+        context.terminal.data(JSONText.pretty(details))
+      } else {
+        context.terminal.page(AccountPageText(details: details, environment: context.environment).lines)
+      }
+    }
+  }
+
+  struct Forget: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Deletes an account with its file and its secrets, on this machine only.",
+      discussion: """
+        The server is not told. To revoke the tokens as well, run `oauthctl logout NAME` first.
+        Example: oauthctl account forget work
+        """)
+    @Argument(help: "Account name.", completion: .keptAccountName) var name: String
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      try AccountName.check(name)
+      let file = try AccountFile(account: name, in: context.environment)
+      let was = file.current
+      var login: String?
+      if !yes {
+        var lines: [String] = []
+        let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
+        login = kept.map { $0.login ?? "" }
+        if let host = kept?.host {
+          lines.append(
+            "Its login at \(host) stays valid there. To end that too, answer n and run: oauthctl logout \(name)")
+        }
+        let with = file.exists ? ", with \(context.environment.abbreviated(file.path))" : ""
+        let question = "Forget \(name)\(with)?"
+        let withYes = NextStep.run("oauthctl account forget \(name) --yes")
+        guard try context.terminal.confirm(question, about: lines, otherwise: withYes) else {
+          throw .declined
+        }
+      }
+      guard let revocations = try context.forget(name, file, ifStill: yes ? nil : was, login: login) else {
+        throw .configuration(
+          "\(context.environment.abbreviated(file.path)) was changed meanwhile, and stays",
+          next: .run("oauthctl account forget \(name)"))
+      }
+      context.terminal.say("Forgot \(name).")
+      if revocations > 0 {
+        context.terminal.say(
+          "Its server must still be told to revoke \(revocations == 1 ? "a token" : "\(revocations) tokens") of an "
+            + "earlier login; the agent keeps trying.")
+      }
+      tellOfGit(context)
+    }
+  }
+}
+
+extension AccountCommand.Forget {
+  /// git may still ask for hosts that only this account had.
+  private func tellOfGit(_ context: CommandContext) {
+    guard let accounts = try? context.allAccounts(),
+      let (status, text) = try? Program.output(of: ["git", "config", "--global"] + GitConfiguration.query), status == 0
+    else { return }
+    let helpers = GitConfiguration.helpers(in: text)
+    let urls = GitConfiguration.unserved(by: accounts, in: helpers)
+    guard !urls.isEmpty else { return }
+    context.terminal.warn(
+      "git still asks oauthctl for \(urls.joined(separator: ", ")), and no account is there any more",
+      next: GitConfiguration.removal(of: urls, in: helpers))
+  }
+}
+
+extension CommandContext {
+  /// Deletes what is kept of an account, and its file. With `written` only as long as that is what is in the file; with
+  /// `login`, the answer to a dry run, only that login.
+  ///
+  /// - Returns: how many tokens of an earlier login its server has still to be told of; nil when the file is another by
+  ///   now, and stays.
+  @discardableResult
+  func forget(
+    _ account: String, _ file: AccountFile, ifStill written: AccountFile.Written? = nil, login: String? = nil
+  ) throws(CommandError) -> Int? {
+    func isStill() -> Bool { written.map(file.isStill) ?? true }
+    guard isStill() else { return nil }
+    let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
+    // The agent took its time.
+    guard isStill() else { return nil }
+    try file.remove()
+    _ = try agent.ask(ConfigReload())
+    return answer?.revocations ?? 0
+  }
+
+  /// - Returns: nil where the agent knows no such account and there is a file: one that it could not use, and never kept
+  ///   anything for.
+  func ask(
+    _ request: AccountForget, unlessUnknownWith file: AccountFile
+  ) throws(CommandError) -> AccountForgetAnswer? {
+    do {
+      return try agent.ask(request, about: request.account)
+    } catch .agent(let failure, _) where failure.kind == .accountUnknown && file.exists {
+      return nil
+    }
+  }
+
+  /// All pages of `account.list`.
+  func allAccounts() throws(CommandError) -> [AccountSummary] {
+    var accounts: [AccountSummary] = []
+    var after: String?
+    for _ in 0..<1_000 {
+      let page = try agent.ask(AccountList(after: after))
+      accounts += page.accounts
+      guard let next = page.next else { break }
+      after = next
+    }
+    return accounts
+  }
+}

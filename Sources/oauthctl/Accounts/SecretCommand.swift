@@ -1,0 +1,82 @@
+import AgentWire
+import ArgumentParser
+
+extension SecretKind: ExpressibleByArgument {}
+
+struct SecretCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secret", abstract: "Hands secrets to the vault; they are never shown again.",
+    subcommands: [Set.self, Forget.self])
+
+  struct Set: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Stores a secret, typed or from standard input.",
+      discussion: "Example: oauthctl secret set work client_secret < FILE")
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      try AccountName.check(name)
+      // Whoever types it is told where it belongs; another server does not get it, even if the file changes meanwhile.
+      let check =
+        context.terminal.inputIsTerminal
+        ? try context.agent.ask(AccountCheck(account: name, definition: nil, discover: false), about: name) : nil
+      let value =
+        if let check {
+          try context.terminal.askSecret(
+            "\(kind.words) of \(name)\(check.secretOwner)",
+            otherwise: .run("oauthctl secret set \(name) \(kind.rawValue) < FILE"))
+        } else {
+          try Terminal.secretFromInput(kind.words)
+        }
+      guard !value.isEmpty else { throw .usage("no \(kind.words) was given") }
+      try VaultCreation(context: context).createIfAbsent()
+      _ = try context.agent.ask(
+        SecretSet(
+          account: name, kind: kind, value: value, keep: kind == .password ? true : nil, secretPlace: check?.secretPlace
+        ),
+        about: name)
+      context.terminal.say("Kept the \(kind.words) of \(name).")
+    }
+  }
+
+  struct Forget: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Deletes a kept secret.", discussion: "Example: oauthctl secret forget work password")
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      try AccountName.check(name)
+      let isKept = try context.agent.ask(AccountShow(account: name), about: name).secrets.contains(kind.rawValue)
+      // Where none is kept, too: one may have been given for a single use, or for a revocation that is still to be told.
+      _ = try context.agent.ask(SecretForget(account: name, kind: kind), about: name)
+      context.terminal.say(isKept ? "Forgot the \(kind.words) of \(name)." : "No \(kind.words) of \(name) was kept.")
+    }
+  }
+}
+
+extension AccountCheckAnswer {
+  /// The server that a secret is asked for, as a part of the question.
+  var secretOwner: String {
+    guard let urls = secretURLs, let issuer = urls.first else { return "" }
+    let others = urls.dropFirst().joined(separator: ", ")
+    return ", for \(issuer)" + (others.isEmpty ? "" : " (it goes to \(others))")
+  }
+}
+
+extension SecretKind {
+  var words: String {
+    switch self {
+    case .clientSecret: "client secret"
+    case .password: "password"
+    case .refreshToken: "refresh token"
+    }
+  }
+}

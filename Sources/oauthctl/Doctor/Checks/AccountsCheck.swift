@@ -1,0 +1,130 @@
+import AgentWire
+import OAuthTerms
+import SystemFacts
+
+/// Each account: its state, its server's metadata as the agent reaches it (with its proxy and authority), the secrets
+/// it lacks, and its redirect port.
+enum AccountsCheck {
+  /// Accounts whose servers are asked.
+  static let most = 200
+  /// Servers that are asked at once: the agent has room for 8 requests.
+  static let atOnce = 8
+
+  static func findings(_ context: DoctorContext, _ agent: any AgentCalling) -> [Finding] {
+    if !context.hasAccounts {
+      return [.note("accounts", "there is none yet", .run("oauthctl login NAME ISSUER --client-id ID"))]
+    }
+    let told = context.status?.problems ?? []
+    var findings: [Finding] = []
+    var waiting = Array(context.accounts.prefix(most))[...]
+    while !waiting.isEmpty {
+      let group = Array(waiting.prefix(atOnce))
+      waiting = waiting.dropFirst(atOnce)
+      let answers = group.map { account in Background { server(account, agent, told) } }
+      for (account, answer) in zip(group, answers) {
+        let server = answer?.value() ?? server(account, agent, told)
+        for finding in state(account) + server + port(account, context) {
+          // One fault of the installation is no fault of each account.
+          if finding.check != ProgramCheck.name {
+            findings.append(finding.about(account.account))
+          } else if ProgramCheck.isWhole(context), !findings.contains(finding) {
+            findings.append(finding)
+          }
+        }
+      }
+    }
+    if context.accounts.count > most {
+      findings.append(.note("accounts", "only the first \(most) were looked at"))
+    }
+    return findings
+  }
+
+  /// `told` are the problems of files that are findings already.
+  private static func server(
+    _ account: AccountSummary, _ agent: any AgentCalling, _ told: [ConfigurationProblem]
+  ) -> [Finding] {
+    // A locked agent asks no server; the vault's own finding says so.
+    if account.state == .locked || account.fileGone == true { return [] }
+    let name = account.account
+    do throws(CommandError) {
+      let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
+      // Told by the check of its file.
+      if account.state == .configInvalid { return [] }
+      if !answer.problems.isEmpty {
+        return answer.problems.filter { !told.contains($0) }.map {
+          .wrong("definition", $0.sentence, "put it right, then: oauthctl reload")
+        }
+      }
+      // A login asks for what it needs, and nobody has to keep a password.
+      let isAsked = [.new, .loginRequired].contains(account.state)
+      let missing = isAsked ? [] : (answer.missingSecrets ?? []).filter { $0 != SecretKind.password.rawValue }
+      let secrets = missing.map { kind in
+        Finding.wrong("secret", "its \(kind) is missing", .run("oauthctl secret set \(name) \(kind)"))
+      }
+      let said =
+        switch answer.discovery ?? "none" {
+        case "none": "its endpoints are in its file, so nothing was asked"
+        case let found: "\(account.host) answers (\(found))"
+        }
+      return [.ok("server", said)] + secrets
+    } catch {
+      let sentence = error.sentence ?? "\(account.host) was not asked"
+      let isOurs = if case .agent(let failure, _) = error { failure.kind == .internal } else { false }
+      return [
+        .wrong(
+          isOurs ? ProgramCheck.name : "server",
+          sentence.hasPrefix("\(name): ") ? String(sentence.dropFirst(name.count + 2)) : sentence,
+          error.nextStep ?? "try again later")
+      ]
+    }
+  }
+
+  private static func state(_ account: AccountSummary) -> [Finding] {
+    let name = account.account
+    let reason = account.reason ?? StatusPage.word(account)
+    switch account.state {
+    case .ok, .refreshing, .expired, .loginPending:
+      return account.hint.map { [.note("login", $0)] } ?? []
+    case .new: return [.note("login", "nobody logged in yet", .run("oauthctl login \(name)"))]
+    case .retrying where account.hint != nil:
+      return [.wrong("login", reason, .run("oauthctl login \(name)"))]
+    case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
+    case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
+    case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]
+    case .definitionChanged:
+      return [.wrong("login", reason, account.nextStep ?? .run("oauthctl account accept \(name)"))]
+    case .configInvalid where account.fileGone == true:
+      return [.wrong("login", reason, account.nextStep ?? .run("oauthctl logout \(name)"))]
+    // Told by the checks of its file and of the vault.
+    case .configInvalid, .locked: return []
+    }
+  }
+
+  /// A redirect address with a port of its own needs that port at the login.
+  private static func port(_ account: AccountSummary, _ context: DoctorContext) -> [Finding] {
+    guard account.state != .loginPending, GrantKind(rawValue: account.grant)?.terms.giver == .browser,
+      let folder = context.environment.folder(.configuration),
+      let text = context.machine.text("\(folder)/accounts.d/\(account.account).toml"),
+      let port = redirectPort(text), context.machine.isPortFree(port) == false
+    else { return [] }
+    return [
+      .wrong(
+        "redirect", "port \(port) of its redirect address is taken by another program: no login by browser",
+        .run("ss -ltnp 'sport = :\(port)'"))
+    ]
+  }
+
+  /// The port in `redirect_uri`, in the spelling that `oauthctl login` writes.
+  static func redirectPort(_ definition: String) -> Int? {
+    for line in definition.split(separator: "\n") {
+      let parts = line.split(separator: "=", maxSplits: 1).map { String($0).trimmed }
+      guard parts.count == 2, parts[0] == "redirect_uri" else { continue }
+      let url = parts[1].drop { $0 == "\"" || $0 == "'" }
+      guard url.hasPrefix("http://") else { return nil }
+      let authority = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" && $0 != "\"" && $0 != "'" }
+      guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return nil }
+      return Int(authority[authority.index(after: colon)...])
+    }
+    return nil
+  }
+}

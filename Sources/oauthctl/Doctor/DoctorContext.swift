@@ -1,0 +1,68 @@
+import AgentClient
+import AgentWire
+import SystemFacts
+
+/// What all checks look at: the machine, the environment, and what the agent said, if one runs.
+struct DoctorContext: Sendable {
+  var machine: Machine
+  var environment: Environment
+  var agent: AgentState
+  var accounts: [AccountSummary] = []
+  /// Whether `accounts` are all there are.
+  var knowsAllAccounts = false
+
+  enum AgentState: Sendable {
+    case running(hello: AgentHelloAnswer, status: AgentStatusAnswer)
+    case absent(CommandError)
+  }
+
+  /// The agent's answer to `agent.status`, when one runs.
+  var status: AgentStatusAnswer? {
+    guard case .running(_, let status) = agent else { return nil }
+    return status
+  }
+
+  /// Asks the agent, and starts none.
+  init(machine: Machine, command: CommandContext) {
+    self.machine = machine
+    environment = command.environment
+    do throws(CommandError) {
+      // Whoever does not answer this at once hangs, or was stopped.
+      let hello = try command.agent.call(AgentHello(), timeoutMilliseconds: 5_000)
+      agent = .running(hello: hello, status: try command.agent.ask(AgentStatus(limit: 1)))
+    } catch {
+      agent = .absent(error)
+      return
+    }
+    // Where the vault does not open there is no list, and the vault's own finding says why.
+    guard let all = try? command.allAccounts() else { return }
+    accounts = all
+    knowsAllAccounts = true
+  }
+
+  /// Whether there is an account, or a file of one where no agent tells.
+  var hasAccounts: Bool {
+    let files = environment.folder(.configuration).map { machine.names($0 + "/accounts.d") } ?? []
+    return !accounts.isEmpty || files.contains { $0.hasSuffix(".toml") }
+  }
+
+  /// Leaves out all accounts but one.
+  mutating func keep(_ account: String) throws(CommandError) {
+    let all = accounts
+    accounts = accounts.filter { $0.account == account }
+    knowsAllAccounts = false
+    guard accounts.isEmpty, case .running = agent else { return }
+    let other = CommandError.noAccount(account, among: all)
+    let unknown = AgentFailure(.accountUnknown, other.sentence ?? "", hint: other.nextStep)
+    throw .agent(AgentFolders(environment, status).explained(unknown, about: account), account: account)
+  }
+
+  /// A path as people write it.
+  func shown(_ path: String) -> String { environment.abbreviated(path) }
+
+  /// A path as a word of a shell's command.
+  func quoted(_ path: String) -> String { ShellWord.quoted(path) }
+
+  /// Ends the running agent, and starts another.
+  var restart: NextStep { .run(status == nil ? "oauthctl status" : "oauthctl agent restart") }
+}

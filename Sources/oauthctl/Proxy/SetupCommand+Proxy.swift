@@ -1,0 +1,100 @@
+import AgentWire
+import ArgumentParser
+import SystemFacts
+
+extension SetupCommand {
+  struct Proxy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "proxy", abstract: "Makes the agent use the proxy of this shell.",
+      discussion: """
+        The agent outlives the shell that started it, so it ignores HTTPS_PROXY and NO_PROXY. This copies them into \
+        its config.toml, once. It shows what it changes, then asks.
+        Example: oauthctl setup proxy
+        """)
+
+    @Flag(help: "Removes proxy and no_proxy.") var remove = false
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      guard let folder = context.environment.folder(.configuration) else {
+        throw .configuration("HOME is not set, so there is no place for config.toml", next: .run("export HOME=…"))
+      }
+      let agents = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
+      if let obstacle = agents.obstacle() { throw obstacle }
+      let path = folder + "/config.toml"
+      let file = AccountFile(path: path)
+      let name = file.name(in: context.environment)
+      let target = file.linkTarget
+      let old = FileBytes.contents(of: path).flatMap { String(validating: $0, as: UTF8.self) }
+      // What cannot be put back as it was is not written over.
+      if old == nil, file.exists {
+        throw .configuration(
+          "\(name) is no text of at most 1 MiB; nothing is written", next: .run("ls -lL \(ShellWord.quoted(path))"))
+      }
+      let new = try changed(old ?? "", path, context)
+      let differences = AccountFile.differences(from: old ?? "", to: new)
+      if differences.isEmpty {
+        context.terminal.say("\(name) says that already.")
+        return
+      }
+      let lines = ["\(name):"] + differences.map { "  " + $0 }
+      if dryRun || yes { context.terminal.say(lines) }
+      if dryRun { return }
+      if !yes {
+        guard
+          try context.terminal.confirm(
+            "Change the agent's settings like this?", about: lines, otherwise: .run("oauthctl setup proxy --yes"))
+        else { throw .declined }
+        // Somebody else's change, made while the question stood, would be undone.
+        guard file.text == old, file.linkTarget == target else {
+          throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run("oauthctl setup proxy"))
+        }
+      }
+      try write(new, over: old, file, behind: target, context)
+      context.terminal.say(remove ? "Done: the agent uses no proxy." : "Done: the agent uses it from now on.")
+    }
+
+    private func changed(_ old: String, _ path: String, _ context: CommandContext) throws(CommandError) -> String {
+      var wanted: ProxyVariables?
+      if !remove {
+        guard let found = ProxyVariables(context.environment) else {
+          throw .usage(
+            "neither HTTPS_PROXY nor ALL_PROXY is set in this shell",
+            next: .run("export HTTPS_PROXY=http://HOST:PORT   # then run this command again"))
+        }
+        for entry in found.leftOut {
+          context.terminal.warn("NO_PROXY: \(entry) is neither a host nor a range of addresses; it is left out")
+        }
+        wanted = found
+      }
+      var settings = SettingsText(old)
+      let exceptions = wanted.flatMap { $0.exceptions.isEmpty ? nil : TOMLText.array($0.exceptions) }
+      guard settings.set("proxy", wanted.map { TOMLText.string($0.proxy) }), settings.set("no_proxy", exceptions) else {
+        throw .configuration(
+          "\(path) has a list over several lines, which this command does not change",
+          next: "write proxy and no_proxy into \(path), then: oauthctl reload")
+      }
+      return settings.text
+    }
+
+    /// The agent judges what was written; what it refuses is taken back.
+    private func write(
+      _ new: String, over old: String?, _ file: AccountFile, behind target: String?, _ context: CommandContext
+    ) throws(CommandError) {
+      let path = file.path
+      let written = try file.write(new, behind: target)
+      let answer = try context.agent.ask(ConfigReload())
+      guard let problem = answer.problems.first(where: { $0.file == path }) else { return }
+      guard let written, file.isStill(written) else {
+        throw .configuration("\(path) was changed meanwhile, and stays: \(problem.sentence)", next: "mend \(path)")
+      }
+      if let old { try file.write(old, behind: target) } else { try file.remove() }
+      _ = try context.agent.ask(ConfigReload())
+      throw .configuration("nothing was changed: \(problem.sentence)")
+    }
+  }
+}

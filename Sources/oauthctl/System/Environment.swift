@@ -1,0 +1,51 @@
+import Glibc
+import SystemFacts
+
+/// What the process was given by whoever started it: its environment. Rules take it as a value; only `live` reads.
+struct Environment: Sendable {
+  private let lookup: @Sendable (String) -> String?
+
+  init(_ variables: [String: String]) { lookup = { variables[$0] } }
+
+  private init(lookup: @escaping @Sendable (String) -> String?) { self.lookup = lookup }
+
+  static let live = Environment(lookup: { name in getenv(name).map { String(cString: $0) } })
+
+  /// A variable's value; one that is set but empty counts as not set, except where `raw` is asked.
+  subscript(name: String) -> String? {
+    guard let value = lookup(name), !value.isEmpty else { return nil }
+    return value
+  }
+
+  /// A variable's value, empty or not.
+  func raw(_ name: String) -> String? { lookup(name) }
+
+  /// The home folder. A static program has no user database, so `HOME` must say.
+  var home: String? { self["HOME"] }
+
+  /// `oauthctl` below `XDG_…_HOME` or its default. A relative value is ignored, as the specification says.
+  func folder(_ kind: BaseFolder) -> String? {
+    kind.path(value: self[kind.variable], home: home).map { $0 + "/oauthctl" }
+  }
+
+  /// A path as people write it: `~` for the home folder.
+  func abbreviated(_ path: String) -> String {
+    guard let home, home != "/", path.hasPrefix(home + "/") else { return path }
+    return "~" + path.dropFirst(home.count)
+  }
+
+  /// Whether the locale is one without UTF-8, as `LANG=C` is. One that is not set says nothing.
+  var wantsASCII: Bool {
+    guard let locale = self["LC_ALL"] ?? self["LC_CTYPE"] ?? self["LANG"] else { return false }
+    let letters = locale.lowercased().filter { $0 != "-" }
+    return !letters.hasSuffix("utf8") && !letters.contains("utf8@")
+  }
+
+  /// Whether a person sits at this machine's screen. Over ssh without a forwarded display nobody does.
+  var isRemoteSession: Bool {
+    (self["SSH_CONNECTION"] != nil || self["SSH_TTY"] != nil) && !hasDisplay
+  }
+
+  /// Whether there is a screen that a program could show something on.
+  var hasDisplay: Bool { self["DISPLAY"] != nil || self["WAYLAND_DISPLAY"] != nil }
+}

@@ -1,0 +1,214 @@
+import AgentWire
+import ArgumentParser
+import CLinux
+import Glibc
+import SystemFacts
+
+extension VaultCommand {
+  struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Copies the vault, sealed as it is, into one file.",
+      discussion: """
+        What opens the vault opens the copy: keep key file or recovery code elsewhere. The account files in \
+        ~/.config/oauthctl are not in it: copy them too. A backup put back is an old vault: see \
+        `oauthctl vault accept-rollback`.
+        Example: oauthctl vault backup ~/backup/vault.db
+        """)
+    @Argument(help: "The file to write; it must not exist yet.", completion: .file()) var file: String
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      guard access(file, F_OK) != 0 else {
+        throw .usage("\(file) is there already", next: .run("oauthctl vault backup another-name"))
+      }
+      let status = try VaultSecrets(context: context).openVault()
+      guard !Self.isReserved(file, folder: FileBytes.folder(of: status.path)) else {
+        throw .usage(
+          "files called vault.… in the vault's own folder come and go; choose another place",
+          next: .run("oauthctl vault backup ~/logins.vault"))
+      }
+      let answer = try context.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      try FileBytes.move(answer.path, to: file, byteCount: answer.bytes)
+      let shown = context.environment.abbreviated(file)
+      context.terminal.say(
+        "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check \(shown)")
+      if let folder = context.environment.folder(.configuration) {
+        context.terminal.say(
+          "The account files are not in it. Copy them too: \(context.environment.abbreviated(folder))")
+      }
+    }
+
+    /// Whether the agent would take the file for one of its own.
+    private static func isReserved(_ file: String, folder: String) -> Bool {
+      var (target, own) = (stat(), stat())
+      return FileBytes.name(of: file).hasPrefix("vault.") && stat(FileBytes.folder(of: file), &target) == 0
+        && stat(folder, &own) == 0 && target.st_ino == own.st_ino && target.st_dev == own.st_dev
+    }
+  }
+
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Reads every page, seal and slot of the vault, or of a backup.",
+      discussion: "Example: oauthctl vault check ~/backup/vault.db")
+    @Argument(help: "A backup; without it, the vault.", completion: .file()) var file: String?
+    @Flag(help: "Opens the backup by its passphrase.") var passphrase = false
+    @Flag(help: "Opens the backup by its recovery code.") var recoveryCode = false
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let answer: VaultCheckAnswer
+      if let file { answer = try check(file, context) } else { answer = try check(context) }
+      if json { context.terminal.data(JSONText.pretty(answer)) }
+      let damaged = answer.slots.filter { !$0.intact }
+      for slot in damaged {
+        context.terminal.warn("slot \(slot.number) (\(slot.kind?.words ?? "a later version")) is damaged or missing")
+      }
+      if !damaged.isEmpty { throw .silent(status: 5) }
+      if json { return }
+      context.terminal.say(
+        "Good: \(count(answer.records, "record")), \(count(answer.slots.count, "way")) to open it, all intact.")
+    }
+
+    private func check(_ context: CommandContext) throws(CommandError) -> VaultCheckAnswer {
+      _ = try VaultSecrets(context: context).openVault()
+      return try context.agent.call(AgentWire.VaultCheck(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+    }
+
+    /// The agent may not see what the user sees: it is given a copy beside the vault.
+    private func check(_ file: String, _ context: CommandContext) throws(CommandError) -> VaultCheckAnswer {
+      let secrets = VaultSecrets(context: context)
+      let status = try context.agent.ask(VaultStatusRequest())
+      guard status.state != .absent else {
+        throw .local("there is no vault here that could open it", next: .run("oauthctl vault create"), status: 5)
+      }
+      let folder = FileBytes.folder(of: status.path)
+      let copy = CopyToCheck.path(in: folder)
+      let request = AgentWire.VaultCheck(
+        path: copy, passphrase: passphrase ? try secrets.passphrase() : nil,
+        recoveryCode: recoveryCode ? try secrets.recoveryCode() : nil)
+      CopyToCheck.removeLeftovers(in: folder)
+      try FileBytes.copy(file, to: copy, limit: AgentWire.VaultCheck.maximumFileBytes)
+      defer { unlink(copy) }
+      do throws(CommandError) {
+        return try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      } catch {
+        guard case .agent(var failure, let account) = error else { throw error }
+        if failure.kind == .vaultDamaged {
+          failure.message = "\(file): \(failure.message)"
+          throw .agent(failure, account: account)
+        }
+        guard
+          [.keyMissing, .notPermitted, .vaultLocked, .badRequest].contains(failure.kind)
+        else { throw error }
+        // What the live vault would need opens no copy.
+        let command = "oauthctl vault check \(ShellWord.quoted(file))"
+        throw error.advising(.run("\(command) --recovery-code   # or --passphrase, as it was when the copy was made"))
+      }
+    }
+  }
+}
+
+/// `1 record`, `2 records`.
+private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+
+extension FileBytes {
+  /// Copies a file of at most `limit` bytes under a new name, whole or not at all, mode 0600, durably.
+  static func copy(_ source: String, to target: String, limit: Int) throws(CommandError) {
+    try copy(source, to: target, takingAway: false) { count throws(CommandError) in
+      guard count <= limit else {
+        throw .local("\(source) has \(count >> 20) MiB: more than the \(limit >> 20) of any vault", status: 3)
+      }
+    }
+  }
+
+  /// The same with a file of `byteCount` bytes, and the source is gone whatever comes of it.
+  static func move(_ source: String, to target: String, byteCount: Int) throws(CommandError) {
+    try copy(source, to: target, takingAway: true) { count throws(CommandError) in
+      guard count == byteCount else {
+        throw .local("\(source) has \(count) bytes, not the \(byteCount) that the agent wrote", status: 3)
+      }
+    }
+  }
+
+  private static func copy(
+    _ source: String, to target: String, takingAway: Bool, judge: (Int) throws(CommandError) -> Void
+  ) throws(CommandError) {
+    func failure(_ step: String) -> CommandError { .local("cannot \(step): \(errorText())", status: 3) }
+    let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard input >= 0 else { throw failure("open \(source)") }
+    defer { close(input) }
+    // Now, so that nothing stays when this process is killed.
+    if takingAway { unlink(source) }
+    var found = stat()
+    guard fstat(input, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+      throw .local("\(source) is not a file", status: 3)
+    }
+    try judge(Int(found.st_size))
+    let draft = try Draft(for: target)
+    var left = Int(found.st_size)
+    while let some = readSome(from: input, limit: 256 << 10) {
+      left -= some.count
+      guard left >= 0, !some.isEmpty || left == 0 else {
+        throw .local("\(source) was changed while it was read", status: 3)
+      }
+      if some.isEmpty {
+        guard draft.publish() else { throw failure("write \(target)") }
+        return
+      }
+      guard writeAll(some, to: draft.descriptor) else { throw failure("write \(target)") }
+    }
+    throw failure("read \(source)")
+  }
+
+  /// A file that gets its name when it is whole. Until then it has none, where the file system can do that: a kill leaves
+  /// nothing.
+  private struct Draft: ~Copyable {
+    let descriptor: Int32
+    private let target: String
+    /// Nil: it has none.
+    private let name: String?
+
+    init(for target: String) throws(CommandError) {
+      self.target = target
+      let folder = FileBytes.folder(of: target)
+      let unnamed = clinux_open_unnamed(folder)
+      if unnamed >= 0 {
+        descriptor = unnamed
+        name = nil
+        return
+      }
+      let name = "\(target).\(getpid()).tmp"
+      descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      self.name = name
+      guard descriptor >= 0 else {
+        throw .local("cannot create \(target): \(errorText())", status: 3)
+      }
+    }
+
+    deinit {
+      guard descriptor >= 0 else { return }
+      close(descriptor)
+      if let name { unlink(name) }
+    }
+
+    /// Durably. False, with errno, where the name is taken meanwhile: a rename would replace it.
+    borrowing func publish() -> Bool {
+      guard fsync(descriptor) == 0 else { return false }
+      if let name {
+        guard link(name, target) == 0 else { return false }
+      } else {
+        let source = "/proc/self/fd/\(descriptor)"
+        guard linkat(AT_FDCWD, source, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0 else { return false }
+      }
+      let folder = open(FileBytes.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard folder >= 0 else { return true }
+      defer { close(folder) }
+      return fsync(folder) == 0
+    }
+  }
+}

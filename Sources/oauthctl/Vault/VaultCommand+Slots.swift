@@ -1,0 +1,230 @@
+import AgentWire
+import ArgumentParser
+
+extension VaultStrength: ExpressibleByArgument {}
+
+extension VaultCommand {
+  struct Slots: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Lists the ways to open the vault.", discussion: "Example: oauthctl vault slots")
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let answer = try context.agent.ask(VaultSlots())
+      if json { return context.terminal.data(JSONText.pretty(answer)) }
+      if answer.slots.isEmpty { _ = try VaultSecrets(context: context).openVault() }
+      context.terminal.page(Self.table(answer.slots).lines(width: context.terminal.columns))
+    }
+
+    static func table(_ slots: [VaultSlotsAnswer.Slot]) -> Table {
+      Table(
+        columns: [
+          .init(title: "SLOT", dropOrder: 2), .init(title: "OPENS WITH", dropOrder: 0),
+          .init(title: "A GUESS COSTS", dropOrder: 1), .init(title: "", dropOrder: 0),
+        ],
+        rows: slots.map { slot in
+          let cost = slot.passes.flatMap { passes in slot.memoryKiB.map { "\(passes) × \($0 / 1_024) MiB" } }
+          return ["\(slot.number)", slot.kind?.words ?? "a later version", cost ?? "-", slot.intact ? "" : "damaged"]
+        })
+    }
+  }
+
+  struct PassphraseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "passphrase", abstract: "Sets, changes and removes the vault's passphrase.",
+      subcommands: [Set.self, Change.self, Remove.self])
+
+    struct Set: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Sets a passphrase, typed twice or from standard input.",
+        discussion: "Example: oauthctl vault passphrase set")
+      @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
+      var strength: VaultStrength = .moderate
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        let secrets = VaultSecrets(context: context)
+        if try secrets.openVault().has(.passphrase) {
+          throw .local("the vault has a passphrase", next: .run("oauthctl vault passphrase change"), status: 5)
+        }
+        let answer = try context.change(
+          VaultSetSlot(kind: .passphrase, passphrase: try secrets.newPassphrase(), strength: strength))
+        context.terminal.say("The passphrase is set.")
+        if answer.slots.contains(where: { $0.kind == .keyFile }) {
+          context.terminal.warn(
+            "the key file still opens the vault without it", next: .run("oauthctl vault key-file remove"))
+        }
+      }
+    }
+
+    struct Change: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Changes the passphrase. Standard input: the current one, or the recovery code, then the new one.",
+        discussion: "Example: oauthctl vault passphrase change")
+      @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
+      var strength: VaultStrength = .moderate
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        let secrets = VaultSecrets(context: context)
+        guard let current = try secrets.current() else {
+          throw .local("the vault has no passphrase", next: .run("oauthctl vault passphrase set"), status: 5)
+        }
+        if context.terminal.inputIsTerminal { try secrets.prove(current) }
+        _ = try context.change(
+          VaultSetSlot(
+            kind: .passphrase, passphrase: try secrets.newPassphrase(), current: current, strength: strength))
+        context.terminal.say(
+          "The passphrase is changed. The old one opens backups made before; after a leak: oauthctl vault rekey")
+      }
+    }
+
+    struct Remove: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Removes the passphrase.", discussion: "Example: oauthctl vault passphrase remove")
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        try context.remove(.passphrase)
+        context.terminal.say("The vault has no passphrase any more.")
+      }
+    }
+  }
+
+  struct KeyFileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "key-file", abstract: "Adds and removes the file that opens the vault without a person.",
+      subcommands: [Add.self, Remove.self])
+
+    struct Add: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Lets a key file open the vault.", discussion: "Example: oauthctl vault key-file add")
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        let current = try VaultSecrets(context: context).current()
+        _ = try context.change(VaultSetSlot(kind: .keyFile, current: current))
+        context.terminal.say("The key file opens the vault.")
+      }
+    }
+
+    struct Remove: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Removes the key file: from then on the vault opens by its passphrase alone.",
+        discussion: "Example: oauthctl vault key-file remove")
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        try context.remove(.keyFile)
+        context.terminal.say(
+          "The vault is sealed: the key file is gone. After every start of the agent: oauthctl vault unlock")
+      }
+    }
+  }
+
+  struct RecoveryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "recovery", abstract: "Renews and removes the recovery code.",
+      subcommands: [Renew.self, Remove.self])
+
+    struct Renew: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Prints a new recovery code; the old one opens nothing but backups made before.",
+        discussion: "Example: oauthctl vault recovery renew")
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        let current = try VaultSecrets(context: context).current()
+        let answer = try context.change(VaultSetSlot(kind: .recoveryCode, current: current))
+        if let code = answer.recoveryCode { try context.terminal.showRecoveryCode(code) }
+        context.terminal.say(
+          "The old one still opens backups made before, but not this vault; after a leak: oauthctl vault rekey")
+      }
+    }
+
+    struct Remove: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Removes the recovery code.",
+        discussion: """
+          It opens backups made before all the same.
+          Example: oauthctl vault recovery remove
+          """)
+      @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+      @OptionGroup var verbosity: Verbosity
+
+      func run() throws { try run(.live()) }
+
+      func run(_ context: CommandContext) throws(CommandError) {
+        let rest = try VaultSecrets(context: context).openVault().words(without: .recoveryCode)
+        if !yes {
+          guard
+            try context.terminal.confirm(
+              "Remove it? Without \(rest) your logins are lost then.",
+              otherwise: .run("oauthctl vault recovery remove --yes")
+            )
+          else { throw .declined }
+        }
+        try context.remove(.recoveryCode)
+        context.terminal.say("The vault has no recovery code any more.")
+      }
+    }
+  }
+
+  struct Rekey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Seals everything anew under a new key, with a new key file and recovery code.",
+      discussion: """
+        What to do when the vault, its key file or its recovery code may have been copied. A passphrase stays.
+        Example: oauthctl vault rekey
+        """)
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let current = try VaultSecrets(context: context).current()
+      let answer = try context.change(VaultRekey(passphrase: current))
+      context.terminal.say(
+        "Every record is sealed with a new key. The previous recovery code and key file open older backups, but not this vault."
+      )
+      if let code = answer.recoveryCode { try context.terminal.showRecoveryCode(code) }
+    }
+  }
+}
+
+extension CommandContext {
+  /// Asks with the patience that hashing wants.
+  fileprivate func change<P: RequestParameters>(_ parameters: P) throws(CommandError) -> P.Answer {
+    try agent.call(parameters, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+  }
+
+  fileprivate func remove(_ kind: VaultSlotKind) throws(CommandError) {
+    let current = try VaultSecrets(context: self).current()
+    _ = try change(VaultRemoveSlot(kind: kind, current: current))
+  }
+}
+
+extension VaultSlotKind {
+  var words: String {
+    switch self {
+    case .keyFile: "key file"
+    case .recoveryCode: "recovery code"
+    case .passphrase: "passphrase"
+    }
+  }
+}

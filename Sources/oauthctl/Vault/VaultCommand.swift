@@ -1,0 +1,287 @@
+import AgentWire
+import ArgumentParser
+
+struct VaultCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "vault", abstract: "Locks, unlocks, protects, copies and checks the vault.",
+    subcommands: [
+      Status.self, Lock.self, Unlock.self, Slots.self, PassphraseCommand.self, KeyFileCommand.self,
+      RecoveryCommand.self,
+      Rekey.self, Backup.self, Check.self, AcceptRollback.self, Create.self,
+    ])
+
+  struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Shows whether the vault is open, and where it is.", discussion: "Example: oauthctl vault status")
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let answer = try context.agent.ask(VaultStatusRequest())
+      if json {
+        context.terminal.data(JSONText.pretty(answer))
+      } else {
+        context.terminal.data(StatusPage.vaultText(answer))
+        if !answer.slots.isEmpty { context.terminal.data("opens with  \(answer.slotWords)") }
+        context.terminal.data("path        " + PrintableText.escaped(context.environment.abbreviated(answer.path)))
+      }
+      if answer.recoveryCodeUntold == true {
+        context.terminal.warn(answer.untoldWords, next: .run("oauthctl vault recovery renew"))
+      }
+      if let trouble = answer.trouble {
+        context.terminal.warn(trouble, next: answer.remedy)
+      }
+    }
+  }
+
+  struct Lock: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Locks the vault: the agent forgets every key and token until it is unlocked.",
+      discussion: """
+        Token requests under way are waited for, so that no login is lost; meanwhile nobody is given a token.
+        Example: oauthctl vault lock
+        """)
+    @Flag(help: "Prints JSON.") var json = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let answer = try context.agent.call(VaultLock(), timeoutMilliseconds: 90_000)
+      if json { context.terminal.data(JSONText.pretty(answer)) }
+      if answer.state == .absent { return context.terminal.say("There is no vault yet: nothing to lock.") }
+      context.terminal.say("The vault is locked.")
+      if !answer.drained {
+        context.terminal.warn(
+          "something was still under way after a minute; a refresh token that comes later is kept sealed")
+      }
+      if !answer.sealed {
+        let hasPassphrase = try context.agent.ask(VaultStatusRequest()).has(.passphrase)
+        context.terminal.warn(
+          "this is a hold, not a seal: the key file on this machine still opens the vault. A vault with a passphrase "
+            + "and without a key file is sealed",
+          next: .run(
+            "oauthctl vault unlock && \(hasPassphrase ? "" : "oauthctl vault passphrase set && ")"
+              + "oauthctl vault key-file remove"))
+      }
+    }
+  }
+
+  struct Unlock: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Opens the vault with its key file, a passphrase or the recovery code.",
+      discussion: """
+        Without an option it uses the key file where that opens the vault, else the passphrase, else the recovery code.
+        Example: oauthctl vault unlock
+        """)
+    @Flag(help: "Asks for the passphrase.") var passphrase = false
+    @Flag(help: "Asks for the recovery code; a lost key file is written again.") var recoveryCode = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both") }
+      let status = try context.agent.ask(VaultStatusRequest())
+      if status.state == .absent {
+        throw .local("there is no vault yet", next: .run("oauthctl login NAME ISSUER"), status: 5)
+      }
+      try status.checkThere()
+      var answer = try byKeyFile(status, context)
+      if answer == nil { answer = try bySecret(status, context) }
+      if let answer {
+        let words = recoveryCode ? "vault open, by its recovery code" : StatusPage.vaultText(answer)
+        context.terminal.say("Now: \(words).")
+        if status.lacksKeyFile, answer.has(.keyFile) {
+          context.terminal.say("The lost key file is written again.")
+        }
+      }
+      if let answer, recoveryCode, answer.has(.passphrase) {
+        context.terminal.say(
+          "If the passphrase is forgotten: `oauthctl vault passphrase change` takes the recovery code in its place.")
+      }
+    }
+
+    /// Nil where a person is needed.
+    private func byKeyFile(_ status: VaultStatusAnswer, _ context: CommandContext) throws(CommandError)
+      -> VaultStatusAnswer?
+    {
+      guard !recoveryCode, !passphrase, status.has(.keyFile) else {
+        if status.lacksKeyFile, !recoveryCode, !passphrase {
+          context.terminal.say("The vault's key file is not there.")
+        }
+        return nil
+      }
+      do throws(CommandError) { return try context.agent.ask(VaultUnlock()) } catch {
+        guard case .agent(let failure, _) = error, failure.kind == .keyMissing else { throw error }
+        context.terminal.say(failure.message)
+        return nil
+      }
+    }
+
+    private func bySecret(_ status: VaultStatusAnswer, _ context: CommandContext) throws(CommandError)
+      -> VaultStatusAnswer
+    {
+      let secrets = VaultSecrets(context: context)
+      let byPassphrase = passphrase || (!recoveryCode && status.has(.passphrase))
+      let request =
+        byPassphrase
+        ? VaultUnlock(passphrase: try secrets.passphrase()) : VaultUnlock(recoveryCode: try secrets.recoveryCode())
+      do throws(CommandError) {
+        // The key is stretched on purpose: this takes its time.
+        return try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+      } catch {
+        // Wrong, and perhaps forgotten.
+        guard byPassphrase, status.has(.recoveryCode), case .agent(let failure, _) = error,
+          failure.kind == .vaultLocked
+        else { throw error }
+        throw error.advising("type it again, or use the recovery code: oauthctl vault unlock --recovery-code")
+      }
+    }
+  }
+
+  struct Create: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Makes the vault before the first login does, and prints its recovery code.",
+      discussion: """
+        With --anew it also makes one when the vault that was here is gone for good. You then have to log in to every account \
+        again.
+        Example: oauthctl vault create > recovery-code.txt
+        """)
+    @Flag(help: "Makes a new vault even if the file of the old one is gone.") var anew = false
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let status = anew ? try context.agent.ask(VaultStatusRequest()) : nil
+      if let status, status.gone == true, !yes {
+        guard
+          try context.terminal.confirm(
+            "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
+            otherwise: .run("oauthctl vault create --anew --yes"))
+        else { throw .declined }
+      }
+      let answer = try context.agent.ask(VaultCreate(anew: status?.gone))
+      guard answer.created, let code = answer.recoveryCode else {
+        throw .local("there is a vault already", next: .run("oauthctl vault status"), status: 5)
+      }
+      try context.terminal.showRecoveryCode(code)
+    }
+  }
+
+  struct AcceptRollback: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "accept-rollback",
+      abstract: "Accepts a vault that is older than the last one this machine used.",
+      discussion: """
+        Do it after you put a backup back. Refresh tokens that were used since are dead; a server may then end the login.
+        Example: oauthctl vault accept-rollback
+        """)
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      let status = try VaultSecrets(context: context).openVault()
+      guard status.rolledBack == true else {
+        return context.terminal.say("Nothing to accept: \(StatusPage.vaultText(status)).")
+      }
+      let lines =
+        (status.reason.map { [$0] } ?? []) + [
+          "Logins that were refreshed since, here or on another machine, may end with the next refresh, there too."
+        ]
+      if yes {
+        context.terminal.say(lines)
+      } else {
+        guard
+          try context.terminal.confirm(
+            "Refresh with the tokens that it holds?", about: lines,
+            otherwise: .run("oauthctl vault accept-rollback --yes"))
+        else { throw .declined }
+      }
+      _ = try context.agent.ask(VaultAcceptRollback(found: status.rollbackFound, expected: status.rollbackExpected))
+      context.terminal.say("Accepted.")
+    }
+  }
+}
+
+extension VaultStatusAnswer {
+  /// What is wrong where `recoveryCodeUntold` says so.
+  var untoldWords: String { "its recovery code may have been shown to nobody" }
+
+  var lacksKeyFile: Bool { slots.contains("\(VaultSlotKind.keyFile.rawValue) (missing)") }
+
+  /// Throws where there was a vault that is gone, or one that cannot be read: nothing opens or changes it.
+  func checkThere() throws(CommandError) {
+    if gone == true { throw .local(reason ?? "the vault is gone", next: remedy, status: 5) }
+    guard [.failed, .inUse].contains(state) else { return }
+    throw .local(reason ?? StatusPage.vaultText(self), next: remedy, status: 6)
+  }
+
+  /// What is not as it should be, in one line; nil: nothing.
+  var trouble: String? { reason ?? (state == .locked ? "nobody is given a token until it is unlocked" : nil) }
+
+  /// What a person has to do before tokens are served and refreshed again; nil: nothing.
+  var remedy: NextStep? {
+    switch state {
+    case .absent: return nil
+    case .open:
+      guard rolledBack == true else { return nil }
+      // Of a counter that cannot be read, which is mended otherwise.
+      return nextStep ?? .run("oauthctl vault accept-rollback   # if you put a backup back")
+    case .locked: return .run("oauthctl vault unlock")
+    case .keyMissing where hint != nil: return nextStep
+    case .keyMissing:
+      // By the passphrase, where it has one: a person knows that, and has the code elsewhere.
+      let how = has(.passphrase) ? " && \(VaultCheck.repair(.keyFile))" : " --recovery-code"
+      return .run("oauthctl vault unlock\(how)")
+    // It looks who that is.
+    case .inUse: return .run("oauthctl doctor")
+    case .damaged where gone == true:
+      return nextStep
+        ?? "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew"
+    case .damaged where otherSlotOpens == true: return .run("oauthctl vault unlock --recovery-code")
+    case .damaged: return .run("oauthctl agent stop   # then put a backup in place of \(path)")
+    case .failed: return nextStep ?? .run("oauthctl doctor")
+    }
+  }
+
+  /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
+  func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
+
+  /// What opens it, for people.
+  var slotWords: String { Self.words(slots) }
+
+  /// What is left to open it without one of them.
+  func words(without kind: VaultSlotKind) -> String { Self.words(slots.filter { !$0.hasPrefix(kind.rawValue) }) }
+
+  private static func words(_ slots: [String]) -> String {
+    slots.map { PrintableText.escaped(String($0.map { $0 == "_" ? " " : $0 })) }.joined(separator: ", ")
+  }
+}
+
+extension Terminal {
+  /// `byLogin`: of a vault that a login has made, whose own output it is no part of. Else the code alone is data; the words
+  /// about it are not.
+  func showRecoveryCode(_ code: String, byLogin: Bool = false) throws(CommandError) {
+    if byLogin {
+      return say([
+        "Made a vault for your logins. Its recovery code, shown only now:", "  \(code)",
+        "Keep it in a safe place: it opens the vault if the key file is ever lost.",
+      ])
+    }
+    say("The vault's recovery code, shown only now. Keep it in a safe place, not on this machine:")
+    data(PrintableText.escaped(code))
+    do { try Self.checkOutput() } catch {
+      throw .local(
+        "the recovery code could not be written, and nobody has it now", next: .run("oauthctl vault recovery renew"),
+        status: 1
+      )
+    }
+  }
+}
