@@ -18,8 +18,10 @@ package actor LoginCoordinator {
   private var starting: [String: Task<Result<LoginStarted, AgentFailure>, Never>] = [:]
   /// Callers who wait for the end of a login, by its id. They are not kept in the session: each of them has a copy of that
   /// while it waits, and would keep all the others with it.
-  private var waiters: [String: [UInt64: LoginSession.Waiting]] = [:]
-  private var lastWaiter: UInt64 = 0
+  var waiters: [String: Waiters<EndWaiter>] = [:]
+  var lastWaiter: UInt64 = 0
+  /// Until the first of them has no patience left: a sleep for each would take more memory than all else of one who waits.
+  var sleep: (until: Double, task: Task<Void, Never>)?
   /// Logins that are opening their listeners.
   var listenersOpening = 0
   /// Counts the locks: a login that was begun before one is none after it.
@@ -274,30 +276,5 @@ package actor LoginCoordinator {
     // Not awaited: the page that tells the browser is still on its way through this listener.
     let listeners = session.browser?.listeners ?? []
     Task { for listener in listeners { await listener.close() } }
-  }
-
-  private func ending(of id: String, seconds: Double) async -> Result<LoginProgress, AgentFailure> {
-    lastWaiter += 1
-    let waiter = lastWaiter
-    return await withCheckedContinuation { continuation in
-      guard let session = sessions[id] else {
-        return continuation.resume(returning: .failure(AgentFailure(.badRequest, "there is no such login")))
-      }
-      if case .ended(let result) = session.state { return continuation.resume(returning: result) }
-      let timer = Task {
-        do { try await self.time.sleep(seconds: seconds) } catch { return }
-        self.stillPending(id, waiter)
-      }
-      waiters[id, default: [:]][waiter] = LoginSession.Waiting(continuation: continuation, timer: timer)
-    }
-  }
-
-  private func stillPending(_ id: String, _ waiter: UInt64) {
-    guard let progress = sessions[id]?.progress else { return }
-    waiters[id]?.removeValue(forKey: waiter)?.resume(.success(progress))
-  }
-
-  func answerWaiters(_ id: String, _ result: Result<LoginProgress, AgentFailure>) {
-    for waiter in (waiters.removeValue(forKey: id) ?? [:]).values { waiter.resume(result) }
   }
 }

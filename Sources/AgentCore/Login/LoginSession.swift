@@ -14,17 +14,6 @@ struct LoginSession {
     case ended(Result<LoginProgress, AgentFailure>)
   }
 
-  /// A caller of `login.wait`, and the end of its patience.
-  struct Waiting {
-    let continuation: CheckedContinuation<Result<LoginProgress, AgentFailure>, Never>
-    let timer: Task<Void, Never>
-
-    func resume(_ result: Result<LoginProgress, AgentFailure>) {
-      timer.cancel()
-      continuation.resume(returning: result)
-    }
-  }
-
   let id: String
   /// Of every `login.start` that was answered with it.
   var requestIDs: Set<String> = []

@@ -76,6 +76,8 @@ enum TrustedFile {
     return names.sorted()
   }
 
+  /// The rules for what is open, and for the folder that holds it once links are followed: whoever may write that can put
+  /// something else in its place.
   private static func check(_ found: stat, _ descriptor: Int32, uid: UInt32) throws(Failure) {
     guard found.st_uid == uid || found.st_uid == 0 || isRootsInNamespace(found, descriptor) else {
       throw .refused("belongs to another user (uid \(found.st_uid)): make it your own")
@@ -83,18 +85,40 @@ enum TrustedFile {
     guard found.st_mode & 0o022 == 0 else {
       throw .refused("may be written by others (mode \(String(found.st_mode & 0o777, radix: 8))): chmod go-w it")
     }
+    guard let path = path(of: descriptor), let folder = parent(of: path) else { return }
+    var above = stat()
+    var root = stat()
+    guard stat(folder, &above) == 0, stat("/", &root) == 0 else { throw .refused("is in a folder that is gone") }
+    guard above.st_uid == uid || above.st_uid == 0 || above.st_uid == root.st_uid else {
+      throw .refused("is in \(folder), which belongs to another user (uid \(above.st_uid)): move it")
+    }
+    // In a folder like /tmp nobody moves what is another's. Groups of root's folders are root's business.
+    let others: mode_t = above.st_uid == uid ? 0o022 : 0o002
+    guard above.st_mode & others == 0 || above.st_mode & mode_t(S_ISVTX) != 0 else {
+      let mode = String(above.st_mode & 0o777, radix: 8)
+      throw .refused("is in \(folder), which may be written by others (mode \(mode)): chmod go-w that folder")
+    }
+  }
+
+  private static func parent(of path: String) -> String? {
+    guard path != "/", let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Whether root owns it although we see another owner: in a user namespace that maps only us, as the service's sandbox
   /// is, root and strangers look alike. Only root keeps files in the system's own folders.
   private static func isRootsInNamespace(_ found: stat, _ descriptor: Int32) -> Bool {
     var root = stat()
-    guard stat("/", &root) == 0, root.st_uid != 0, found.st_uid == root.st_uid else { return false }
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // Links are resolved: it is where the open file is.
-    let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
-    guard count > 0, count < buffer.count else { return false }
-    let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard stat("/", &root) == 0, root.st_uid != 0, found.st_uid == root.st_uid, let path = path(of: descriptor)
+    else { return false }
     return path.hasPrefix("/etc/") || path.hasPrefix("/usr/")
+  }
+
+  /// Where the open file is, links resolved.
+  private static func path(of descriptor: Int32) -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
+    guard count > 0, count < buffer.count else { return nil }
+    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -113,8 +113,7 @@ package struct ListeningSocket: Sendable {
     do {
       try UnixSocket.withAddress(path) { connect(probe, $0, $1) }
     } catch  where error.code == ECONNREFUSED {
-      guard unlink(path) == 0 || errno == ENOENT else { throw .failed(call: "unlink", path: path, errno: errno) }
-      return
+      return try unlinkStale(path)
     } catch  where error.code == ENOENT {
       return
     } catch  where error.code == EAGAIN {
@@ -122,7 +121,20 @@ package struct ListeningSocket: Sendable {
     } catch {
       throw .failed(call: "connect", path: path, errno: error.code)
     }
-    throw .alreadyServed(path: path)
+    guard isAbandoned(probe) else { throw .alreadyServed(path: path) }
+    try unlinkStale(path)
+  }
+
+  /// Whether the process that listens has ended: one that it started holds its socket open until that becomes a program of
+  /// its own, and nobody accepts what waits there.
+  private static func isAbandoned(_ probe: Int32) -> Bool {
+    var (user, group, listener) = (uid_t(), gid_t(), pid_t())
+    guard clinux_peer_credentials(probe, &user, &group, &listener) == 0, listener > 0 else { return false }
+    return Glibc.kill(listener, 0) != 0 && errno == ESRCH
+  }
+
+  private static func unlinkStale(_ path: String) throws(ListenerError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw .failed(call: "unlink", path: path, errno: errno) }
   }
 
   private static func fileIdentity(_ path: String) -> FileIdentity? {

@@ -79,6 +79,24 @@ struct FileConfigurationTests {
     #expect(reasons() == ["the file may be written by others (mode 777): chmod go-w it"])
   }
 
+  @Test("A folder above that others may write is refused, and the one that a link leads to, but no sticky one")
+  func folderAbove() throws {
+    try scratch.write("accounts.d/a.toml", good)
+    chmod(scratch.path, 0o777)
+    let folder = String(cString: realpath(scratch.path, nil))
+    let refused = "the file is in \(folder), which may be written by others (mode 777): chmod go-w that folder"
+    #expect(reasons() == [refused])
+    chmod(scratch.path, 0o1777)
+    #expect(reasons() == [])
+    chmod(scratch.path, 0o700)
+    mkdir(scratch.path + "/open", 0o700)
+    try scratch.write("open/b.toml", good)
+    symlink("../open/b.toml", scratch.path + "/accounts.d/b.toml")
+    #expect(reasons() == [])
+    chmod(scratch.path + "/open", 0o777)
+    #expect(reasons() == [refused.replacing(folder, with: folder + "/open")])
+  }
+
   @Test("A file of another user is refused")
   func foreign() throws {
     // Seen from another user: the file is ours, so neither theirs nor, unless we are root, root's.
