@@ -63,13 +63,14 @@ package struct ClientRegistration: Sendable {
 package struct RegisteredClient: Sendable {
   /// 1…``idLimit`` printable ASCII characters.
   package var id: String
-  /// Some servers give one although none was asked for.
+  /// Some servers give one although none was asked for. Without control characters.
   package var secret: Secret?
   /// `token_endpoint_auth_method`; nil: the answer did not say.
   package var authentication: String?
 
   /// Longest client id, bytes.
   package static let idLimit = 1_024
+  private static let secretLimit = 4_096
 
   /// Throws ``RegistrationRefusal``.
   package init(judging answer: HTTPAnswer, of registration: ClientRegistration) throws(RegistrationRefusal) {
@@ -98,9 +99,12 @@ package struct RegisteredClient: Sendable {
       guard isOurs else { throw .otherRedirect }
     }
     self.id = id
-    if case .string(let secret)? = body.value("client_secret") {
-      guard let text = secret.text(limit: 4_096), !text.isEmpty else {
-        throw .malformed("its client_secret is too long")
+    // Empty: none, as some servers say it.
+    if case .string(let secret)? = body.value("client_secret"), !secret.isEmpty {
+      guard let text = secret.text(limit: Self.secretLimit) else { throw .malformed("its client_secret is too long") }
+      // As for one that a person gives: it could not be kept.
+      guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        throw .malformed("its client_secret holds a control character")
       }
       self.secret = secret
     }

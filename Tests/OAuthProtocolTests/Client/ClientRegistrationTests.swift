@@ -43,6 +43,7 @@ struct ClientRegistrationTests {
       #"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post","redirect_uris":["https://x/","\#(Self.redirect)"]}"#
     )
     #expect(whole.secret == Secret("s") && whole.authentication == "client_secret_post")
+    #expect(try judge(status, #"{"client_id":"c","client_secret":""}"#).secret == nil)
   }
 
   @Test(
@@ -53,6 +54,10 @@ struct ClientRegistrationTests {
       (201, #"{"client_id":"a\u001b[2J"}"#, "no usable client_id"), (201, #"{"client_id":""}"#, "no usable client_id"),
       (201, #"{"client_id":7}"#, "no usable client_id"), (201, "{", "cut off"), (201, "", "not a JSON object"),
       (201, #"{"client_id":"c","client_id":"d"}"#, "client_id appears twice"),
+      (201, #"{"client_id":"c","client_secret":"s\u0000"}"#, "client_secret holds a control character"),
+      (201, #"{"client_id":"c","client_secret":"s\n\u001b[2J"}"#, "client_secret holds a control character"),
+      (201, #"{"client_id":"c","client_secret":"\u007f"}"#, "client_secret holds a control character"),
+      (201, #"{"client_id":"c","client_secret":"\#(String(repeating: "s", count: 4_097))"}"#, "is too long"),
       (400, #"{"error":"invalid_redirect_uri","error_description":"no \u001bloopback"}"#, "invalid_redirect_uri"),
       (403, "no", "status 403"), (500, "", "status 500"), (302, "", "status 302"),
     ])
