@@ -12,8 +12,9 @@ enum Main {
     // Before anything secret is read or answered: no core of this process or of what it starts, and no look into its
     // memory by another process of the user.
     clinux_forbid_cores()
-    // A reader that went away shows as a failed write, not as a death without a word.
+    // A reader that went away, and a file that may grow no more, show as a failed write, not as a death without a word.
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
     // Who started us may ignore its children's ends; we wait for ours.
     signal(SIGCHLD, SIG_DFL)
     ClientTrace.warn = { Terminal.helper().warn($0, next: $1) }

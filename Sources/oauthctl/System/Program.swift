@@ -45,10 +45,11 @@ enum Program {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // This program ignores SIGPIPE; what else is ignored was so before (nohup) and stays so.
+    // This program ignores these two; what else is ignored was so before (nohup) and stays so.
     var restored = sigset_t()
     sigemptyset(&restored)
     sigaddset(&restored, SIGPIPE)
+    sigaddset(&restored, SIGXFSZ)
     posix_spawnattr_setsigdefault(&attributes, &restored)
     var flags = Int32(POSIX_SPAWN_SETSIGDEF)
     if wiring.isDetached { flags |= spawnSetSession }

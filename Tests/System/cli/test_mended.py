@@ -122,6 +122,15 @@ def test_a_backup_says_what_is_not_in_it_and_a_check_names_its_file(work):
     assert missing.status == 3 and "cannot create /nosuch/x:" in missing.stderr
 
 
+def test_a_backup_that_may_not_grow_says_so(work):
+    """The signal for that ended the command without a word."""
+    target = work.root / "copy.vault"
+    command = work.programs / "oauthctl", "vault", "backup", target
+    told = work.run("sh", "-c", 'ulimit -f 0 && exec "$@"', "sh", *command, check=False)
+    assert told.status == 3 and f"cannot write {target}: File too large" in told.stderr, told
+    assert not target.exists()
+
+
 def test_whoever_accepts_an_older_vault_is_told_what_it_may_cost(work):
     work.agent.stop()
     counter_file(work).unlink()
