@@ -73,6 +73,20 @@ import Testing
     #expect(try Origin(hostEntry: other).sharesSite(with: Origin(hostEntry: one)) == expected)
   }
 
+  @Test(
+    "a host is this machine in each spelling that no name server has a say in",
+    arguments: [
+      ("127.0.0.1", true), ("127.9.9.9", true), ("localhost", true), ("[::1]", true), ("0.0.0.0", true),
+      ("0.0.0.1", true), ("[::]", true), ("[::ffff:127.0.0.1]", true), ("[::ffff:7f00:1]", true),
+      ("[::127.0.0.1]", true),
+      ("[0:0:0:0:0:FFFF:0:0]", true), ("a.localhost", true), ("A.B.LocalHost", true), ("10.0.0.1", false),
+      ("[::ffff:10.0.0.1]", false), ("[2001:db8::127]", false), ("[2001:db8::7f00:1]", false), ("0.example", false),
+      ("127.example", false), ("localhost.example", false), ("notlocalhost", false), ("example.com", false),
+    ])
+  func thisMachine(host: String, expected: Bool) throws {
+    #expect(try Origin(hostEntry: host).isThisMachine == expected)
+  }
+
   @Test("http and https on loopback are different origins")
   func schemesDiffer() throws {
     #expect(try WebURL("http://127.0.0.1:443/").origin != Origin(hostEntry: "127.0.0.1"))

@@ -47,6 +47,16 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     host == "localhost" || host == "[::1]" || isAddress && host.utf8.starts(with: "127.".utf8)
   }
 
+  /// Whether a connection ends on this machine, whatever a name server says: beside loopback, the addresses that stand for
+  /// none, the same within IPv6, and names below localhost (RFC 6761 §6.3).
+  package var isThisMachine: Bool {
+    if isLoopback || host == "[::]" || host.hasSuffix(".localhost") { return true }
+    guard isAddress else { return false }
+    let within = ["[::ffff:", "[::"].first { host.hasPrefix($0) } ?? ""
+    let address = host.dropFirst(within.count).utf8
+    return address.starts(with: "127.".utf8) || address.starts(with: "0.".utf8)
+  }
+
   /// Whether the host is an address rather than a name: no name's last label is a number.
   package var isAddress: Bool {
     host.utf8.first == UInt8(ascii: "[") || host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.allSatisfy(isDigit)

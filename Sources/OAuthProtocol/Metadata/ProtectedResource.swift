@@ -63,7 +63,7 @@ extension ProtectedResource {
       let issuer: Issuer
       do { issuer = try Issuer(text) } catch { throw .server(reason: error.description) }
       // A resource out there has no business with what listens on this machine.
-      guard !issuer.url.origin.isLoopback || asked.origin.isLoopback else {
+      guard !issuer.url.origin.isThisMachine || asked.origin.isThisMachine else {
         throw .server(reason: "it lies on this machine's loopback and the resource does not")
       }
       authorizationServers.append(issuer)

@@ -126,7 +126,7 @@ extension ServerMetadata {
       throw .member(name: name, reason: error.description)
     }
     // A server out there has no business with what listens on this machine.
-    guard !url.origin.isLoopback || issuer.url.origin.isLoopback else {
+    guard !url.origin.isThisMachine || issuer.url.origin.isThisMachine else {
       throw .member(name: name, reason: "it lies on this machine's loopback and the issuer does not")
     }
     return url

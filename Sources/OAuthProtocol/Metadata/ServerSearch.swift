@@ -90,7 +90,7 @@ package struct ServerSearch: Sendable {
       guard let place = challenge.parameter("resource_metadata") else {
         return askResource(ProtectedResource.places(url))
       }
-      guard let named = try? WebURL(place), !named.origin.isLoopback || url.origin.isLoopback else {
+      guard let named = try? WebURL(place), !named.origin.isThisMachine || url.origin.isThisMachine else {
         problems.append("its challenge names no usable place of metadata: \"\(Escaped.forTerminal(place))\"")
         return askResource(ProtectedResource.places(url))
       }

@@ -114,6 +114,8 @@ import Testing
       (#"{"issuer":"https://as.example","token_endpoint":"https://u:p@as.example/t"}"#, "user name"),
       (#"{"issuer":"https://as.example","token_endpoint":"http://127.0.0.1:1/t"}"#, "loopback"),
       (#"{"issuer":"https://as.example","token_endpoint":"https://localhost/t"}"#, "loopback"),
+      (#"{"issuer":"https://as.example","token_endpoint":"https://0.0.0.0/t"}"#, "loopback"),
+      (#"{"issuer":"https://as.example","token_endpoint":"https://[::ffff:7f00:1]/t"}"#, "loopback"),
       (
         #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t","token_endpoint":"https://b.example/t"}"#,
         "twice"

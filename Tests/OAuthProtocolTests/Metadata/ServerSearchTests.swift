@@ -140,6 +140,8 @@ struct ServerSearchTests {
       #"{"resource":"http://api.example/mcp","authorization_servers":["https://as.example"]}"#,
       #"{"resource":"https://api.example/mcp","authorization_servers":["http://127.0.0.1:8080"]}"#,
       #"{"resource":"https://api.example/mcp","authorization_servers":["https://localhost"]}"#,
+      #"{"resource":"https://api.example/mcp","authorization_servers":["https://[::]:9443"]}"#,
+      #"{"resource":"https://api.example/mcp","authorization_servers":["https://a.localhost"]}"#,
       #"{"resource":"https://api.example/mcp","authorization_servers":["file:///etc/passwd"]}"#,
       #"{"resource":"https://api.example/mcp","authorization_servers":["https://as.example\u001b[2J"]}"#,
       #"{"resource":"https://api.example/mcp","authorization_servers":[]}"#,
@@ -156,7 +158,8 @@ struct ServerSearchTests {
   }
 
   @Test(
-    "a challenge that leads to this machine is not followed", arguments: ["http://127.0.0.1:1/x", "file:///x", "x"])
+    "a challenge that leads to this machine is not followed",
+    arguments: ["http://127.0.0.1:1/x", "https://0.0.0.0/x", "https://[::ffff:127.0.0.1]/x", "file:///x", "x"])
   func hostileChallenge(place: String) throws {
     var world = World([
       "https://api.example/mcp": challenge("Bearer resource_metadata=\"\(place)\""),
