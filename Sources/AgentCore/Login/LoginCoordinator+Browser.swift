@@ -2,6 +2,7 @@ import AgentWire
 import HTTPTerms
 import OAuthProtocol
 import Sealing
+import SystemFacts
 
 extension LoginCoordinator {
   /// Authorization code with PKCE S256 and a loopback redirect (RFC 6749 §4.1, RFC 7636, RFC 8252 §7.3).
@@ -31,7 +32,7 @@ extension LoginCoordinator {
     defer { listenersOpening -= 1 }
     let opened: [Opened]
     do throws(AgentFailure) {
-      opened = try await listen(redirect, definition.name) { hit in await self.hit(id, hit) }
+      opened = try await listen(redirect, definition) { hit in await self.hit(id, hit) }
     } catch {
       // The browser is on another machine: the address is pasted, whoever has the port here.
       guard session.isBrowserRemote, redirect.port != nil else { throw error }
@@ -95,7 +96,8 @@ extension LoginCoordinator {
 
   /// Listens on every address of the redirect URI, with one port for all of them.
   private func listen(
-    _ redirect: RedirectURI, _ name: String, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+    _ redirect: RedirectURI, _ definition: AccountDefinition,
+    onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws(AgentFailure) -> [Opened] {
     // A port that the kernel chose for one address may be taken on the other.
     var triesLeft = redirect.port == nil ? 8 : 1
@@ -105,10 +107,20 @@ extension LoginCoordinator {
         let refusal = error as? RedirectListenerError
         if refusal?.isTaken == true, triesLeft > 0 { continue }
         throw AgentFailure(
-          .unavailable, "\(name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
-          hint: refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong"))
+          .unavailable,
+          "\(definition.name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
+          hint: refusal?.isTaken == true && redirect.port != nil
+            ? Self.hint(withoutPortOf: definition) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong"))
       }
     }
+  }
+
+  /// Whoever has the port may be another user, and keep it. A client that was registered by a command is replaced by one.
+  private static func hint(withoutPortOf definition: AccountDefinition) -> NextStep {
+    let url = ShellWord.quoted(definition.resource.first ?? definition.issuer)
+    return .run(
+      "oauthctl login \(definition.name) \(url) --replace   "
+        + "# registers a client with another port, where the server does that; or end what uses the port")
   }
 
   /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on

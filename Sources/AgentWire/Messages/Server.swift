@@ -54,7 +54,8 @@ package struct ClientRegister: RequestParameters, Equatable {
   package static let method = Method.clientRegister
 
   package var account: String
-  /// TOML text as of an account's file; `client_id` is not looked at. Its `redirect_uri` is registered.
+  /// TOML text as of an account's file; `client_id` is not looked at. Its `redirect_uri` is registered, on loopback with a
+  /// port that is chosen once and a path of the issuer's own where it has none.
   package var definition: String
 
   package init(account: String, definition: String) {
@@ -72,16 +73,22 @@ package struct ClientRegisterAnswer: Codable, Sendable, Equatable {
   package var clientSecret: String?
   /// `none`, `client_secret_basic` or `client_secret_post`; nil: the server did not say.
   package var clientAuthentication: String?
+  /// What was registered: the definition's, with a port and a path where that left them open.
+  package var redirectURI: String?
 
-  package init(clientID: String, clientSecret: String? = nil, clientAuthentication: String? = nil) {
+  package init(
+    clientID: String, clientSecret: String? = nil, clientAuthentication: String? = nil, redirectURI: String? = nil
+  ) {
     self.clientID = clientID
     self.clientSecret = clientSecret
     self.clientAuthentication = clientAuthentication
+    self.redirectURI = redirectURI
   }
 
   package enum CodingKeys: String, CodingKey {
     case clientID = "client_id"
     case clientSecret = "client_secret"
     case clientAuthentication = "client_authentication"
+    case redirectURI = "redirect_uri"
   }
 }

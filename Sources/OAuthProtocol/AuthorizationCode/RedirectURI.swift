@@ -1,4 +1,5 @@
 import HTTPTerms
+import Sealing
 
 /// The redirect URI an account has registered (RFC 8252 §7.3, §8.3): on loopback, where the agent listens; or any https
 /// URL, whose response a person pastes.
@@ -52,6 +53,15 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
 
   /// True when the agent can listen for the response.
   package var isLoopback: Bool { !listenAddresses.isEmpty }
+
+  /// As a client of `issuer` is registered with it: on loopback, where it has no path, with one of that issuer's own
+  /// (RFC 9700 §4.4.2.2). A server that gives another server's client as the new one, and sends the browser there, has
+  /// that server refuse the redirect.
+  package func registered(at issuer: String) throws(ProtocolError) -> RedirectURI {
+    guard isLoopback, afterPort.isEmpty else { return self }
+    // The issuer's own comes first: some servers take each path below one that they know.
+    return try RedirectURI("\(text)/\(Hex.encode(Digest.sha256(issuer.utf8).prefix(8)))/callback")
+  }
 
   /// The `redirect_uri` parameter when listening on `port`; the registered text when only pasting is possible.
   package func parameter(port: Int) -> String { isLoopback ? "\(beforePort):\(self.port ?? port)\(afterPort)" : text }

@@ -45,6 +45,8 @@ struct AccountFile: Sendable {
     fileprivate let text: [UInt8]
     fileprivate let device: UInt
     fileprivate let inode: UInt
+
+    var content: String { String(decoding: text, as: UTF8.self) }
   }
 
   /// Writes to `target`, the `linkTarget` that was looked at: a link that was made or turned since is not followed.

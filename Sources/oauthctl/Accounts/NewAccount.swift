@@ -23,9 +23,12 @@ struct NewAccount: Sendable, Equatable {
 
   static func == (left: NewAccount, right: NewAccount) -> Bool { left.tomlText == right.tomlText }
 
+  static let firstLine =
+    "# Written by `oauthctl login`. Edit it as you like; the agent says what it does not understand."
+
   /// The file's text.
   var tomlText: String {
-    var lines = ["# Written by `oauthctl login`. Edit it as you like; the agent says what it does not understand."]
+    var lines = [Self.firstLine]
     func add(_ key: String, _ value: String?) {
       if let value { lines.append("\(key) = \(TOMLText.string(value))") }
     }

@@ -6,6 +6,8 @@ struct AccountCreation {
   let context: CommandContext
   let name: String
   let replace: Bool
+  /// The file that somebody was shown who agreed to have it replaced: one that was changed since is kept.
+  private let agreed: AccountFile.Written?
   private let file: AccountFile
   /// There was no such file before.
   let isFirst: Bool
@@ -13,10 +15,13 @@ struct AccountCreation {
   /// Nil where the file was not written by this command.
   private var written: AccountFile.Written?
 
-  init(context: CommandContext, name: String, replace: Bool) throws(CommandError) {
+  init(
+    context: CommandContext, name: String, replace: Bool, agreed: AccountFile.Written? = nil
+  ) throws(CommandError) {
     self.context = context
     self.name = name
     self.replace = replace
+    self.agreed = agreed
     file = try AccountFile(account: name, in: context.environment)
     isFirst = !file.exists
   }
@@ -95,6 +100,10 @@ struct AccountCreation {
       error.nextStep?.map { step in
         let step = step.replacingFirst("oauthctl secret set \(name) password && ", with: "")
         let short = "oauthctl login \(name)"
+        // For a port that somebody else has: there is no client to replace any more.
+        if step.range(ofText: " --replace ") != nil {
+          return "\(command)   # with another --port, or when nothing uses that one any more"
+        }
         // Said once.
         let isByDevice = command.range(ofText: " --device") != nil && step.range(ofText: short + " --device") != nil
         return step.replacingFirst(isByDevice ? short + " --device" : short, with: command)
@@ -109,6 +118,9 @@ struct AccountCreation {
     if file.exists {
       let old = file.text ?? ""
       if old == text { return false }
+      if let agreed, !file.isStill(agreed) {
+        throw .configuration("\(path) was changed meanwhile; nothing is written", run: "run the command again")
+      }
       // Whoever may write account files would have any other file replaced, and nobody would have seen it.
       if replace, target != nil, !AccountFile.isAccount(old) {
         throw .configuration(

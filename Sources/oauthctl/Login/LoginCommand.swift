@@ -50,20 +50,21 @@ struct LoginCommand: ParsableCommand {
       }
       var command = self
       (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
-      return try command.make(context, registeredSecret: found.clientSecret)
+      return try command.make(context, found)
     }
-    try make(context, registeredSecret: nil)
+    try make(context, nil)
   }
 
-  /// Makes the account, where one is described, and logs in.
-  private func make(_ context: CommandContext, registeredSecret: String?) throws(CommandError) {
+  /// Makes the account, where one is described, and logs in. `found`: what was found out for it.
+  private func make(_ context: CommandContext, _ found: ServerFinding.Found?) throws(CommandError) {
     let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(context, isNew: new != nil)
     guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
-    var creation = try AccountCreation(context: context, name: account, replace: options.replace)
+    var creation = try AccountCreation(
+      context: context, name: account, replace: options.replace, agreed: found?.agreed)
     do throws(CommandError) {
       var check = try creation.create(new)
-      if let registeredSecret {
+      if let registeredSecret = found?.clientSecret {
         try VaultCreation(context: context).createIfAbsent()
         _ = try context.agent.ask(
           SecretSet(account: account, kind: .clientSecret, value: registeredSecret, secretPlace: check.secretPlace),

@@ -19,10 +19,10 @@ struct ServerFinding {
     var issuer: String
     /// One that the server gave with the client's id.
     var clientSecret: String?
+    /// The account's file that a person has seen, and agreed to have replaced.
+    var agreed: AccountFile.Written?
   }
 
-  /// Ports of the redirect that is registered: outside of those the kernel gives away (ip_local_port_range).
-  private static let ports = 20_000...32_000
   /// Milliseconds: a search has up to 24 requests, most of which answer at once.
   private static let timeoutMilliseconds = 120_000
 
@@ -41,11 +41,10 @@ struct ServerFinding {
       return nil
     }
     // Before a client is registered for it.
+    var agreed: AccountFile.Written?
     if known != nil, !options.replace {
-      options.replace = try context.terminal.confirm(
-        "Replace it?", about: ["\(account) is another account already."],
-        otherwise: "run the command again with --replace, or: oauthctl login \(account)")
-      guard options.replace else { throw .silent(status: 1) }
+      agreed = try agreeToReplace()
+      options.replace = agreed != nil
     }
     try agree(found, options)
     if let resource = found.resource {
@@ -62,8 +61,10 @@ struct ServerFinding {
       }
     }
     if options.scope.isEmpty { options.scope = found.scope }
-    guard options.clientID == nil else { return Found(options: options, issuer: found.issuer) }
-    return try register(options, found)
+    guard options.clientID == nil else { return Found(options: options, issuer: found.issuer, agreed: agreed) }
+    var registered = try register(options, found)
+    registered.agreed = agreed
+    return registered
   }
 
   private func knownAccount() throws(CommandError) -> AccountDetails? {
@@ -73,22 +74,33 @@ struct ServerFinding {
     }
   }
 
+  /// Shows the whole file, since nothing of it stays.
+  ///
+  /// - Returns: nil where it cannot be read, so that it is asked about again before it is written.
+  private func agreeToReplace() throws(CommandError) -> AccountFile.Written? {
+    let file = try AccountFile(account: account, in: context.environment)
+    let current = file.current
+    let lines = (current?.content ?? "").split(whereSeparator: \.isNewline).map(String.init)
+    let isWanted = try context.terminal.confirm(
+      "Replace it?",
+      about: ["\(account) is another account already: \(file.name(in: context.environment))"]
+        + lines.filter { $0 != NewAccount.firstLine }.map { "  - " + $0 },
+      otherwise: "run the command again with --replace, or: oauthctl login \(account)")
+    guard isWanted else { throw .silent(status: 1) }
+    return current
+  }
+
   /// Another server than the one that was named gets the login: a person has to want that.
   private func agree(_ found: ServerFindAnswer, _ options: LoginOptions) throws(CommandError) {
     let shown = found.resource ?? url
     let mine = try? Origin(of: url), theirs = try? Origin(of: found.issuer)
     context.terminal.say("\(shown): you log in at \(found.issuer) (\(found.discovery)).")
     guard mine == nil || mine != theirs else { return }
-    let scope = options.scope.isEmpty ? found.scope : options.scope
+    let asked = ServerQuestion(
+      resource: shown, issuer: found.issuer, destination: mine.map(\.description) ?? url,
+      scope: options.scope.isEmpty ? found.scope : options.scope)
     let isWanted = try context.terminal.confirm(
-      "Log in there?",
-      about: [
-        "\(shown) leaves its logins to another server: \(found.issuer)",
-        "The token will be sent to: \(mine.map(\.description) ?? url)",
-        scope.isEmpty
-          ? "It is for what that server gives by itself."
-          : "It is for: \(scope.joined(separator: " "))",
-      ],
+      asked.question, about: asked.lines,
       otherwise: .run(command(options, found, "") + "   # when you know that server"))
     guard isWanted else { throw .silent(status: 1) }
   }
@@ -104,14 +116,19 @@ struct ServerFinding {
               + "   # after you registered a client there (redirect http://127.0.0.1/callback)"))
     }
     var options = given
-    if !options.device, options.redirectURI == nil, options.port == nil {
-      options.port = Int.random(in: Self.ports)
+    if !options.device, options.redirectURI == nil {
+      // The agent adds the port and the path that are left out.
+      let port = options.port.map { ":\($0)" } ?? ""
+      options.redirectURI = "http://127.0.0.1" + port + (options.redirectPath ?? "")
+      (options.port, options.redirectPath) = (nil, nil)
     }
     let client = try context.agent.call(
       ClientRegister(account: account, definition: try definition(options, issuer: found.issuer)),
       timeoutMilliseconds: Self.timeoutMilliseconds)
     context.terminal.say("\(found.issuer): a client was registered for this account.")
     options.clientID = client.clientID
+    // Many servers compare redirects to the letter.
+    if !options.device, let redirect = client.redirectURI { options.redirectURI = redirect }
     // Its metadata may not list what it gave.
     options.clientAuthentication =
       client.clientSecret == nil ? "none" : client.clientAuthentication ?? options.clientAuthentication

@@ -24,6 +24,21 @@ import Testing
     #expect(redirect.parameter(port: 8_914) == sent)
   }
 
+  @Test("a client is registered with a path of the issuer's own, where none was named, as often as it is registered")
+  func registered() throws {
+    let issuer = "https://as.example/tenant"
+    // The first 16 digits of `printf %s https://as.example/tenant | sha256sum`.
+    let path = "/93446f4cade49d42/callback"
+    #expect(try RedirectURI("http://127.0.0.1:20001").registered(at: issuer).text == "http://127.0.0.1:20001" + path)
+    #expect(
+      try RedirectURI("http://localhost").registered(at: issuer).parameter(port: 7) == "http://localhost:7" + path)
+    let other = try RedirectURI("http://127.0.0.1:20001").registered(at: issuer + "/")
+    #expect(other.text.hasSuffix("/callback") && !other.text.hasSuffix(path))
+    for text in ["http://127.0.0.1/callback", "http://127.0.0.1:1/", "https://app.example", "https://app.example/cb"] {
+      #expect(try RedirectURI(text).registered(at: issuer).text == text)
+    }
+  }
+
   @Test(
     "a redirect URI that cannot be listened on or pasted is refused",
     arguments: [

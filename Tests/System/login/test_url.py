@@ -1,11 +1,13 @@
 """`oauthctl login URL`: nothing is typed that can be found out (RFC 9728, RFC 8414, RFC 7591)."""
 
+import hashlib
 import shlex
+from urllib.parse import urlsplit
 
 import pytest
 
 from login.provider import CLIENT_SECRET, Provider, use_silent_browser
-from support.accounts import account_file
+from support.accounts import account_file, edit
 from support.terminal import run_at_terminal
 
 @pytest.fixture
@@ -52,6 +54,21 @@ def test_the_second_login_by_a_url_registers_nothing(home, agent, provider):
     assert provider.kinds() == ["register"] + ["authorize", "authorization_code"] * 3
 
 
+def test_the_redirect_of_each_server_s_clients_has_a_path_of_its_own(home, agent, provider, elsewhere):
+    def path(server):
+        return urlsplit(server.form("authorize")["redirect_uri"]).path
+
+    home.oauthctl("login", "tool", provider.url)
+    home.oauthctl("login", "other", elsewhere.issuer)
+    for server in (provider, elsewhere):
+        assert path(server) == f"/{hashlib.sha256(server.issuer.encode()).hexdigest()[:16]}/callback"
+    # An account from before keeps the one it was registered with.
+    redirect = provider.seen[0][1]["redirect_uris"][0]
+    edit(home, "tool", redirect_uri=f'"{redirect.replace(path(provider), "/callback")}"')
+    home.oauthctl("login", "tool", provider.url, "--accept-changes")
+    assert path(provider) == "/callback" and provider.kinds().count("register") == 1
+
+
 def test_the_url_of_the_server_itself_is_enough(home, agent, provider):
     home.oauthctl("login", "tool", provider.issuer + "/")
     assert "resource" not in provider.form("authorize")
@@ -63,7 +80,7 @@ def test_another_host_is_logged_in_at_by_a_yes_alone(home, agent, elsewhere):
     refused = home.oauthctl(*command[1:], check=False)
     assert refused.status != 0 and elsewhere.seen == []
     status, text = run_at_terminal(home, *command, answers={"[y/N]": "n\n"})
-    assert status == 1 and f"another server: {elsewhere.issuer}" in text
+    assert status == 1 and f"Log in at {elsewhere.issuer}? [y/N]" in text
     assert elsewhere.seen == [] and not account_file(home, "tool").exists()
     status, _ = run_at_terminal(home, *command, answers={"[y/N]": "y\n"})
     assert status == 0 and elsewhere.form("authorize")["resource"] == elsewhere.url

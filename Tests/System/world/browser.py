@@ -20,7 +20,7 @@ import requests
 
 from world.accounts import PASSWORD, USER
 
-LOOPBACK_REDIRECT = re.compile(r"https?://(127\.0\.0\.1|\[::1\]|localhost):\d+/callback(\?|$)")
+LOOPBACK_REDIRECT = re.compile(r"https?://(127\.0\.0\.1|\[::1\]|localhost):\d+(/[0-9a-f]{16})?/callback(\?|$)")
 WORDS = {
     "allow": {"allow", "accept", "authorize", "approve", "continue", "submit"},
     "deny": {"deny", "cancel", "refuse", "reject"},
