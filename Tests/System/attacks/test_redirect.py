@@ -178,7 +178,7 @@ def test_the_other_address_of_localhost_in_foreign_hands_is_told(home, agent, se
             f'redirect_uri = "http://localhost:{port}/callback"\n')
         account.chmod(0o600)
         home.oauthctl("reload")
-        refused = home.oauthctl("login", "work", "--no-browser", check=False)
+        refused = home.oauthctl("login", "work", check=False)
         assert refused.status != 0
         assert f"port {port} on ::1 is in use by a program of another user (uid {NOBODY})" in refused.stderr, refused
     home.environment["BROWSER"] = str(curl(home))
