@@ -34,7 +34,7 @@ extension AccountCommand {
       } else {
         guard
           try context.terminal.confirm(
-            "Send tokens and secrets of \(name) as shown?", about: preview.lines,
+            "Send tokens and secrets of \(name)\(preview.destination) as shown?", about: preview.lines,
             otherwise: .run("oauthctl account accept \(name) --yes"))
         else { throw .declined }
       }
@@ -48,6 +48,12 @@ extension AccountCommand {
 }
 
 extension AccountAcceptAnswer {
+  /// Where tokens and secrets would go, for the question: what stands above it may be longer than the screen.
+  var destination: String {
+    guard let endpoint = endpoints?["token_endpoint"], let origin = NewAccount.origin(of: endpoint) else { return "" }
+    return " to \(origin)"
+  }
+
   /// What changes, and where everything goes then.
   var lines: [String] {
     let changes = differences.map { "\($0.key): \($0.was) → \($0.now)" }

@@ -119,7 +119,7 @@ struct AccountCreation {
       let old = file.text ?? ""
       if old == text { return false }
       if let agreed, !file.isStill(agreed) {
-        throw .configuration("\(path) was changed meanwhile; nothing is written", run: "run the command again")
+        throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
       }
       // Whoever may write account files would have any other file replaced, and nobody would have seen it.
       if replace, target != nil, !AccountFile.isAccount(old) {

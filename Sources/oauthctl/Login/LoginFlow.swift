@@ -44,7 +44,7 @@ struct LoginFlow {
       } else {
         guard
           try context.terminal.confirm(
-            "Log in there, and send tokens and secrets of \(account) as shown?", about: lines,
+            "Log in there, and send tokens and secrets of \(account)\(preview.destination) as shown?", about: lines,
             otherwise: .run("oauthctl login \(account) --accept-changes   # when you know who changed the file"))
         else { throw .declined }
       }
