@@ -8,8 +8,8 @@ package enum ClientError: Error, Sendable, Equatable {
   case failure(AgentFailure)
   /// What came is no answer of this protocol.
   case protocolViolation(String)
-  /// No answer within this time.
-  case timeout(milliseconds: Int)
+  /// No answer within this time. `hung`: the process of an agent that has what was asked for, and waits for no server.
+  case timeout(milliseconds: Int, hung: Int32? = nil)
   /// No answer, since this process of the agent is stopped.
   case stopped(process: Int32)
 
@@ -19,7 +19,8 @@ package enum ClientError: Error, Sendable, Equatable {
     case .notReachable(let path, let reason, _, _): "the agent cannot be reached at \(path): \(reason)"
     case .failure(let failure): failure.message
     case .protocolViolation(let reason): "the agent did not answer as expected: \(reason)"
-    case .timeout(let milliseconds): "the agent did not answer within \(milliseconds) ms"
+    case .timeout(let milliseconds, let hung):
+      "the agent\(hung.map { " (pid \($0))" } ?? "") did not answer within \(milliseconds) ms"
     case .stopped(let process): "the agent (pid \(process)) is stopped, and answers nobody"
     }
   }
@@ -31,7 +32,7 @@ package enum ClientError: Error, Sendable, Equatable {
     case .failure(let failure): failure.hint
     case .protocolViolation:
       .run("oauthctl agent restart   # after an upgrade: oauthctl and oauthd are of one version then")
-    case .timeout: nil
+    case .timeout(_, let hung): hung.map(Self.remedy(ofHung:))
     case .stopped(let process): Self.remedy(ofStopped: process)
     }
   }
@@ -47,4 +48,9 @@ package enum ClientError: Error, Sendable, Equatable {
   }
 
   static func remedy(ofStopped process: Int32) -> NextStep { .run("kill -CONT \(process)") }
+
+  /// The signal that lets it finish what it has sent to a server: killed meanwhile, it would lose a login.
+  package static func remedy(ofHung process: Int32) -> NextStep {
+    .run("kill \(process)   # if it stays so: it finishes its requests and ends, and the next command starts another")
+  }
 }

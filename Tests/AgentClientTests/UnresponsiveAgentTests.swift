@@ -32,12 +32,16 @@ struct UnresponsiveAgentTests {
 
   @Test("Nothing is told of an agent that waits for a server; else who it is, and what helps")
   func remarks() {
-    #expect(UnresponsiveAgent(process: 7, isStopped: false, hasRead: true).remark == nil)
+    let reading = UnresponsiveAgent(process: 7, isStopped: false, hasRead: true)
+    #expect(reading.remark(isDue: false) == nil)
+    #expect(reading.remark(isDue: true)?.hasPrefix("the agent (pid 7) has not answered yet") == true)
     let stopped = UnresponsiveAgent(process: 7, isStopped: true, hasRead: true)
-    #expect(stopped.remark?.hasPrefix("the agent (pid 7) is stopped") == true && stopped.remedy == "kill -CONT 7")
+    #expect(
+      stopped.remark(isDue: false)?.hasPrefix("the agent (pid 7) is stopped") == true
+        && stopped.remedy == .run("kill -CONT 7"))
     let hanging = UnresponsiveAgent(process: nil, isStopped: false, hasRead: false)
-    #expect(hanging.remark?.hasPrefix("the agent has not taken the request") == true)
-    #expect(hanging.remedy == "oauthctl doctor")
+    #expect(hanging.remark(isDue: false)?.hasPrefix("the agent has not taken the request") == true)
+    #expect(hanging.remedy == .run("oauthctl doctor"))
   }
 
   @Test("A wait may end before the deadline, and the deadline before the wait")

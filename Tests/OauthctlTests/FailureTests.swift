@@ -20,10 +20,24 @@ struct FailureTests {
     "What the client meets becomes a status",
     arguments: [
       (ClientError.notReachable(path: "/s", reason: "nobody listens", hint: "start it"), Int32(7)),
-      (.timeout(milliseconds: 5), 6), (.stopped(process: 7), 6), (.protocolViolation("x"), 1),
+      (.timeout(milliseconds: 5), 6), (.timeout(milliseconds: 5, hung: 7), 6), (.stopped(process: 7), 6),
+      (.protocolViolation("x"), 1),
       (.failure(AgentFailure(.vaultLocked, "x")), 5),
     ])
   func clientErrors(error: ClientError, status: Int32) { #expect(CommandError(error).status == status) }
+
+  @Test("An agent that hangs is named, and ended by its process id with the signal that lets it finish")
+  func hanging() {
+    let error = CommandError(ClientError.timeout(milliseconds: 5_000, hung: 7))
+    #expect(error.sentence == "the agent (pid 7) did not answer within 5000 ms")
+    guard case .run(let command) = error.nextStep else {
+      Issue.record("no command")
+      return
+    }
+    #expect(command.hasPrefix("kill 7   #"))
+    #expect(
+      CommandError(ClientError.timeout(milliseconds: 5)).nextStep == .run("oauthctl doctor"), "a slow server, say")
+  }
 
   @Test("A failure is one line what and why, and one line what to do")
   func lines() {

@@ -66,6 +66,17 @@ struct VaultHolderTests {
     #expect(found.fix == .run("fuser -v /home/u/.local/share/oauthctl/vault.db"))
   }
 
+  @Test("An agent of this shell that does not answer is ended by its process id, and no other is")
+  func hanging() throws {
+    let silent = Self.agent { $0.absence = .noAnswer("late") }
+    func fix(_ machine: PretendedMachine) -> NextStep? {
+      Doctor.findings(machine, silent).first { $0.check == "agent" }?.fix
+    }
+    #expect(fix(Self.machine(pid: 55, socket: Self.here))?.text.hasPrefix("kill 55   #") == true)
+    #expect(fix(Self.machine(pid: 55)) == .run("oauthctl agent log -n 20"), "the vault's agent is another shell's")
+    #expect(fix(PretendedMachine()) == .run("oauthctl agent log -n 20"))
+  }
+
   @Test("An agent of this shell that does not answer is told once, and a lock that nobody holds not at all")
   func once() throws {
     #expect(try Self.vault(Self.machine(pid: 55, socket: Self.here), Self.absent).level == .ok)

@@ -120,12 +120,13 @@ package final class AgentConnection {
     var exchange = LineExchange(socket: socket, deadline: deadline)
     exchange.whenQuiet = { quiet throws(ClientError) in
       if quiet.isStopped, let process = quiet.process, method.isAnsweredAtOnce { throw .stopped(process: process) }
-      if let remark = quiet.remark { ClientTrace.warn?(remark, quiet.remedy) }
+      if let remark = quiet.remark(isDue: method.isAnsweredAtOnce) { ClientTrace.warn?(remark, quiet.remedy) }
     }
     do { return try exchange.run(request) } catch {
       let quiet = UnresponsiveAgent(behind: socket)
-      guard case .timeout = error, quiet.isStopped, let process = quiet.process else { throw error }
-      throw .stopped(process: process)
+      guard case .timeout(let milliseconds, _) = error, let process = quiet.process else { throw error }
+      if quiet.isStopped { throw .stopped(process: process) }
+      throw .timeout(milliseconds: milliseconds, hung: method.isAnsweredAtOnce ? process : nil)
     }
   }
 

@@ -30,11 +30,13 @@ struct UnresponsiveAgent: Equatable {
     hasRead = ioctl(socket.number, UInt(TIOCOUTQ), &unread) != 0 || unread == 0
   }
 
-  /// Nil: it lives, as far as can be seen.
-  var remark: String? {
+  /// Nil: it lives, as far as can be seen. `isDue`: what was asked needs no server, so the answer had to be here.
+  func remark(isDue: Bool) -> String? {
     let name = "the agent" + (process.map { " (pid \($0))" } ?? "")
     if isStopped { return "\(name) is stopped, and answers once it goes on" }
-    return hasRead ? nil : "\(name) has not taken the request yet: it hangs, or has too much to do; waiting for it"
+    if !hasRead { return "\(name) has not taken the request yet: it hangs, or has too much to do; waiting for it" }
+    return isDue
+      ? "\(name) has not answered yet: its disk does not answer, or it has too much to do; waiting for it" : nil
   }
 
   var remedy: NextStep {

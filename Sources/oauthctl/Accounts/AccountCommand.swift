@@ -162,11 +162,13 @@ extension CommandContext {
   }
 
   /// All pages of `account.list`.
-  func allAccounts() throws(CommandError) -> [AccountSummary] {
+  func allAccounts(
+    timeoutMilliseconds: Int = WireLimits.defaultTimeoutMilliseconds + 5_000
+  ) throws(CommandError) -> [AccountSummary] {
     var accounts: [AccountSummary] = []
     var after: String?
     for _ in 0..<1_000 {
-      let page = try agent.ask(AccountList(after: after))
+      let page = try agent.call(AccountList(after: after), about: nil, timeoutMilliseconds: timeoutMilliseconds)
       accounts += page.accounts
       guard let next = page.next else { break }
       after = next

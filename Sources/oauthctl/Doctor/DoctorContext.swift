@@ -11,6 +11,9 @@ struct DoctorContext: Sendable {
   /// Whether `accounts` are all there are.
   var knowsAllAccounts = false
 
+  /// Whoever does not answer this soon what needs no server hangs, or was stopped.
+  private static let answerMilliseconds = 5_000
+
   enum AgentState: Sendable {
     case running(hello: AgentHelloAnswer, status: AgentStatusAnswer)
     case absent(CommandError)
@@ -27,15 +30,15 @@ struct DoctorContext: Sendable {
     self.machine = machine
     environment = command.environment
     do throws(CommandError) {
-      // Whoever does not answer this at once hangs, or was stopped.
-      let hello = try command.agent.call(AgentHello(), timeoutMilliseconds: 5_000)
-      agent = .running(hello: hello, status: try command.agent.ask(AgentStatus(limit: 1)))
+      let hello = try command.agent.call(AgentHello(), timeoutMilliseconds: Self.answerMilliseconds)
+      let status = try command.agent.call(AgentStatus(limit: 1), timeoutMilliseconds: Self.answerMilliseconds)
+      agent = .running(hello: hello, status: status)
     } catch {
       agent = .absent(error)
       return
     }
     // Where the vault does not open there is no list, and the vault's own finding says why.
-    guard let all = try? command.allAccounts() else { return }
+    guard let all = try? command.allAccounts(timeoutMilliseconds: Self.answerMilliseconds) else { return }
     accounts = all
     knowsAllAccounts = true
   }

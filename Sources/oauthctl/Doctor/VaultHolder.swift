@@ -39,6 +39,15 @@ struct VaultHolder: Sendable, Equatable {
         ?? .advice("end the other agent where it runs; it cannot be seen from here (a container, another machine?)"))
   }
 
+  /// The line that ends the agent of this shell, which does not answer and so does not say which process it is; nil: its
+  /// vault does not say it either.
+  static func remedyOfOwnAgent(_ context: DoctorContext) -> NextStep? {
+    guard let folder = context.environment.folder(.data), let holder = VaultHolder(of: folder, context.machine),
+      holder.socket == ownSocket(context), let process = holder.processID.flatMap({ Int32(exactly: $0) })
+    else { return nil }
+    return ClientError.remedy(ofHung: process)
+  }
+
   /// The line that has this shell use the agent, where its socket is to be seen; nil: it is not.
   private func wayThere(_ context: DoctorContext) -> NextStep? {
     guard let socket, let found = context.machine.status(socket), found.kind == .socket,

@@ -26,7 +26,10 @@ struct StatusPage: Sendable {
     }
     lines.append(cut(agentLine, terminal))
     if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
-    if let remedy = status.vault.remedy { lines.append(cut("  " + clean(remedy.line), terminal)) }
+    // What is wrong with an open vault, or with its disk, has a step of its own.
+    if let remedy = status.vault.remedy ?? (status.vault.reason == nil ? nil : status.vault.nextStep) {
+      lines.append(cut("  " + clean(remedy.line), terminal))
+    }
     for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
     let problems = ProblemText(untold, leftOut: status.problemsLeftOut)
     for line in problems.sentences + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }

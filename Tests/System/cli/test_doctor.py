@@ -3,12 +3,28 @@
 import json
 import signal
 import socket
+import sys
 
 import pytest
 
 from support.dev_server import DevServer
 from support.login import log_in, wait_until
 from support.processes import stopped
+
+
+# A process that is called as the agent is, takes a request, and does not answer.
+SILENT = """
+import ctypes, socket, sys
+ctypes.CDLL(None).prctl(15, b"oauthd", 0, 0, 0)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("ready", flush=True)
+connection = listener.accept()[0]
+while connection.recv(65536):
+    pass
+listener.accept()
+"""
 
 
 @pytest.fixture
@@ -117,6 +133,20 @@ def test_an_agent_that_was_stopped_is_told_at_once_with_what_wakes_it(home, agen
     with stopped(agent.process.pid):
         healthy, troubles = examine(home)
         assert not healthy and troubles[("agent", None)]["fix"] == f"kill -CONT {agent.process.pid}"
+
+
+def test_an_agent_that_hangs_is_named_and_no_other_agent_is_to_be_ended(home):
+    home.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    silent = home.start(sys.executable, "-c", SILENT, home.socket)
+    try:
+        assert silent.stdout.readline() == "ready\n"
+        healthy, troubles = examine(home)
+        finding = troubles[("agent", None)]
+        assert not healthy and f"(pid {silent.pid}) did not answer" in finding["message"]
+        assert finding["fix"].startswith(f"kill {silent.pid}   #")
+    finally:
+        silent.kill()
+        silent.communicate()
 
 
 @pytest.mark.parametrize("door", ["asked", "not asked"])

@@ -24,13 +24,11 @@ enum AgentCheck {
     let location = try? SocketLocation.resolve(
       variable: { context.environment.raw($0) }, uid: context.machine.userID, status: context.machine.status)
     if case .noAnswer(let sentence, let next) = error {
-      // It is known to be stopped, and which one.
+      // It is known which one, and whether it is stopped.
       if let next { return .wrong("agent", sentence, next) }
       return .wrong(
-        "agent", "it takes connections and does not answer: it is stopped, or it hangs",
-        .run(
-          "pkill -CONT -u \(context.machine.userID) -x oauthd; oauthctl status   # if it hangs: pkill -KILL -u \(context.machine.userID) -x oauthd"
-        ))
+        "agent", "it takes connections and does not answer",
+        VaultHolder.remedyOfOwnAgent(context) ?? .run("oauthctl agent log -n 20"))
     }
     guard case .notReachable(let sentence, let step, let isAbsent) = error else {
       return .wrong(
