@@ -11,8 +11,12 @@ package final class StaticConfiguration: ConfigurationSource {
     configuration = Mutex(Configuration(definitions: definitions, problems: problems))
   }
 
-  package func set(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
-    configuration.withLock { $0 = Configuration(definitions: definitions, problems: problems) }
+  package func set(
+    _ definitions: [AccountDefinition], problems: [ConfigurationProblem] = [], folders: AccountFolders? = nil
+  ) {
+    configuration.withLock {
+      $0 = Configuration(definitions: definitions, problems: problems, folders: folders)
+    }
   }
 
   package func load() async -> Configuration { configuration.withLock { $0 } }

@@ -44,6 +44,26 @@ struct AgentFoldersTests {
     #expect(told.hint == .run("unset XDG_DATA_HOME"))
   }
 
+  @Test("A shell without variables of its own moves the agent, unless another than a shell has started it")
+  func agentElsewhere() {
+    func folders(_ shell: [String: String], started: String) -> AgentFolders {
+      var status = AgentCommandTests.status()
+      status.folders = Self.usual.merging(["configuration": "/c/oauthctl"]) { $1 }
+      status.started = started
+      return AgentFolders(Environment(["HOME": "/h"].merging(shell) { $1 }), status)
+    }
+    let usual = folders([:], started: "on_demand")
+    #expect(
+      usual.remedy == .run("oauthctl agent restart   # or, for this shell: export XDG_CONFIG_HOME=/c"))
+    #expect(usual.obstacle()?.nextStep == usual.remedy)
+    for other in [
+      folders([:], started: "systemd"), folders(["OAUTHCTL_SOCKET": "/s"], started: "on_demand"),
+      folders(["XDG_DATA_HOME": "/h/.local/share"], started: "on_demand"),
+    ] {
+      #expect(other.remedy == .run("export XDG_CONFIG_HOME=/c"))
+    }
+  }
+
   @Test("A restart that moved the agent is told with the way back; one that did not is not")
   func wayBack() {
     let before = Self.folders(["XDG_CONFIG_HOME": "/c"], Self.usual)
@@ -51,7 +71,8 @@ struct AgentFoldersTests {
     now.folders = Self.usual.merging(["configuration": "/c/oauthctl"]) { $1 }
     let step = before.wayBack(from: now)
     #expect(step?.remark == "the agent's configuration folder is /c/oauthctl now, and was ~/.config/oauthctl")
-    #expect(step?.next == .run("unset XDG_CONFIG_HOME && oauthctl agent restart"))
+    // Whoever restarted it because he was told to is not told to undo it.
+    #expect(step?.next == "to go back: unset XDG_CONFIG_HOME && oauthctl agent restart")
     now.folders = Self.usual
     #expect(before.wayBack(from: now) == nil, "systemd has started it again, as it was")
   }

@@ -111,10 +111,30 @@ package struct AccountDefinition: Sendable, Equatable {
 package struct Configuration: Sendable {
   package var definitions: [AccountDefinition]
   package var problems: [ConfigurationProblem]
+  /// Nil: no file was read.
+  package var folders: AccountFolders?
 
-  package init(definitions: [AccountDefinition], problems: [ConfigurationProblem]) {
+  package init(
+    definitions: [AccountDefinition], problems: [ConfigurationProblem], folders: AccountFolders? = nil
+  ) {
     self.definitions = definitions
     self.problems = problems
+    self.folders = folders
+  }
+}
+
+/// Where account files are looked for, and where else some are.
+package struct AccountFolders: Sendable, Equatable {
+  package var read: String
+  /// The folder that is read when no variable names another, where it is another.
+  package var usual: String?
+  /// The names of the accounts that have a file there.
+  package var inUsual: Set<String>
+
+  package init(read: String, usual: String? = nil, inUsual: Set<String> = []) {
+    self.read = read
+    self.usual = usual
+    self.inUsual = inUsual
   }
 }
 

@@ -149,15 +149,29 @@ extension CredentialService {
     let binding = grant.binding
     return AccountSummary(
       account: account.name, accountID: account.id.description, state: .configInvalid,
-      reason: problem?.sentence ?? Self.fileGone, issuer: binding.issuer, host: binding.issuerHost,
+      reason: problem?.sentence ?? fileGone(account.name), issuer: binding.issuer, host: binding.issuerHost,
       hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
       expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
-      hint: problem.map { "mend \($0.file)" } ?? Self.fileGoneHint(account.name), fileGone: problem == nil ? true : nil)
+      hint: problem.map { "mend \($0.file)" } ?? fileGoneHint(account.name), fileGone: problem == nil ? true : nil)
   }
 
-  static let fileGone = "its file is gone, and the login is still kept"
-  static func fileGoneHint(_ name: String) -> NextStep {
-    "put \(name).toml back into accounts.d; or, to end the login: oauthctl logout \(name)"
+  func fileGone(_ name: String) -> String {
+    guard let usual = usualFile(name), let folders = accountFolders else {
+      return "its file is gone, and the login is still kept"
+    }
+    return "its file is \(usual), and this agent reads \(folders.read)"
+  }
+
+  func fileGoneHint(_ name: String) -> NextStep {
+    if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
+    let place = accountFolders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"
+    return "put \(place); or, to end the login: oauthctl logout \(name)"
+  }
+
+  /// The file of an account that this agent does not read, since it was started with another folder than the usual one.
+  private func usualFile(_ name: String) -> String? {
+    guard let folders = accountFolders, let usual = folders.usual, folders.inUsual.contains(name) else { return nil }
+    return "\(usual)/\(name).toml"
   }
 
   /// What a person can do about the state.

@@ -38,7 +38,7 @@ extension CredentialService {
       let missing = error.kind == .accountUnknown ? wish.account : nil
       if let missing, problems.first(about: missing) == nil, let account = accounts[missing], isLoginAlone(account) {
         throw AgentFailure(
-          .accountUnknown, "\(missing): \(Self.fileGone)", hint: Self.fileGoneHint(missing))
+          .accountUnknown, "\(missing): \(fileGone(missing))", hint: fileGoneHint(missing))
       }
       guard error.kind != .accountAmbiguous, let name = unread ?? missing, problems.first(about: name) != nil
       else { throw error }

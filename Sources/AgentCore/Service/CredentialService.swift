@@ -76,6 +76,8 @@ package actor CredentialService {
       if problems != oldValue { events.tell(.problems(problems.all.count)) }
     }
   }
+  /// Where their files are looked for; nil: nothing was read.
+  private(set) var accountFolders: AccountFolders?
   /// Nil: not looked for since the last change.
   var unread: UnreadLogins?
   /// Where the definitions' servers are; nil: not known since the last change.
@@ -249,6 +251,7 @@ package actor CredentialService {
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder
   /// that could not be read.
   func apply(_ read: Configuration) {
+    accountFolders = read.folders
     problems = FileProblems(read.problems)
     let defined = Dictionary(read.definitions.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     for (name, definition) in defined where accounts[name]?.machine.definition != definition {

@@ -1,3 +1,5 @@
+import SystemFacts
+
 /// Where the user's configuration is: `$XDG_CONFIG_HOME/oauthctl`.
 package struct ConfigurationFolder: Sendable, Equatable {
   /// Absolute, without a final slash.
@@ -8,6 +10,14 @@ package struct ConfigurationFolder: Sendable, Equatable {
   package init(path: String, home: String?) {
     self.path = path
     self.home = home
+  }
+
+  /// The one that is taken when no variable names another; nil: that is this one, or it is not known.
+  var usual: ConfigurationFolder? {
+    guard let base = BaseFolder.configuration.path(value: nil, home: home), case let usual = base + "/oauthctl",
+      usual != path
+    else { return nil }
+    return ConfigurationFolder(path: usual, home: home)
   }
 
   /// Settings of the agent itself.

@@ -105,15 +105,10 @@ package final class FileConfiguration: ConfigurationSource {
   /// Reads everything.
   func read() -> Configuration {
     watch?.arm()
-    var reading = FolderReading(settingsProblems: settings().problems, folder: folder.accountsFolder)
+    var reading = FolderReading(settingsProblems: settings().problems, folders: accountFolders)
     let names: [String]
     do {
-      names = try TrustedFile.names(
-        in: folder.accountsFolder, uid: uid, limit: ConfigurationLimits.accounts, looks: ConfigurationLimits.names
-      ) { name in
-        // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
-        name.hasSuffix(".toml") && !name.hasPrefix(".")
-      }
+      names = try self.names(in: folder)
     } catch {
       reading.add(Self.problem(error, file: folder.accountsFolder))
       return reading.configuration
@@ -139,6 +134,24 @@ package final class FileConfiguration: ConfigurationSource {
       return bytes.flatMap { TOMLDocument.line(of: "default", in: $0) }
     }
     return reading.configuration
+  }
+
+  /// The names of the account files in `folder`.
+  private func names(in folder: ConfigurationFolder) throws(TrustedFile.Failure) -> [String] {
+    try TrustedFile.names(
+      in: folder.accountsFolder, uid: uid, limit: ConfigurationLimits.accounts, looks: ConfigurationLimits.names
+    ) { name in
+      // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
+      name.hasSuffix(".toml") && !name.hasPrefix(".")
+    }
+  }
+
+  private var accountFolders: AccountFolders {
+    var folders = AccountFolders(read: folder.accountsFolder)
+    guard let usual = folder.usual, let names = try? self.names(in: usual) else { return folders }
+    folders.usual = usual.accountsFolder
+    folders.inUsual = Set(names.map { String($0.dropLast(".toml".count)) })
+    return folders
   }
 
   func readDefinition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {

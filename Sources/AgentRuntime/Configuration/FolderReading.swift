@@ -7,9 +7,9 @@ struct FolderReading {
   private let folder: String
   private var bytes = 0
 
-  init(settingsProblems: [ConfigurationProblem], folder: String) {
-    configuration = Configuration(definitions: [], problems: settingsProblems)
-    self.folder = folder
+  init(settingsProblems: [ConfigurationProblem], folders: AccountFolders) {
+    configuration = Configuration(definitions: [], problems: settingsProblems, folders: folders)
+    folder = folders.read
   }
 
   /// Whether a file of any size may be read yet.

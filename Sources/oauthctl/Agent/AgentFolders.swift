@@ -10,10 +10,15 @@ struct AgentFolders: Sendable {
   let environment: Environment
   /// None: an older agent, which does not tell.
   private let told: [String: String]
+  /// Whether a restart by this shell gives the agent the folders of a shell without variables of its own.
+  private let restartMovesHome: Bool
 
   init(_ environment: Environment, _ status: AgentStatusAnswer?) {
     self.environment = environment
     told = status?.folders ?? [:]
+    restartMovesHome =
+      status?.started != "systemd" && environment["OAUTHCTL_SOCKET"] == nil
+      && Kind.allCases.allSatisfy { environment[$0.variable] == nil }
   }
 
   func agents(_ kind: Kind) -> String? { told[kind.rawValue] }
@@ -39,8 +44,15 @@ struct AgentFolders: Sendable {
     return differences.isEmpty ? nil : "the agent's " + differences.joined(separator: "; its ")
   }
 
-  /// The line that gives this shell the agent's folders; nil: it has them.
+  /// The line that makes the agent's folders and this shell's the same; nil: they are.
   var remedy: NextStep? {
+    guard let line else { return nil }
+    // The agent is the one that was started with other folders than the usual ones.
+    return .run(restartMovesHome ? "oauthctl agent restart   # or, for this shell: \(line)" : line)
+  }
+
+  /// The line that gives this shell the agent's folders; nil: it has them.
+  private var line: String? {
     var (unset, lines): ([String], [String]) = ([], [])
     for kind in others {
       let base = FileBytes.folder(of: agents(kind) ?? "")
@@ -51,11 +63,11 @@ struct AgentFolders: Sendable {
       }
     }
     if !unset.isEmpty { lines.insert("unset " + unset.joined(separator: " "), at: 0) }
-    return lines.isEmpty ? nil : .run(lines.joined(separator: " && "))
+    return lines.isEmpty ? nil : lines.joined(separator: " && ")
   }
 
   /// Where this is an agent that was restarted, and `status` the one that came after it: what has moved, and the line that
-  /// moves it back; nil: nothing has.
+  /// moves it back, for whoever did not mean it; nil: nothing has.
   func wayBack(from status: AgentStatusAnswer) -> (remark: String, next: NextStep)? {
     let moved = Kind.allCases.compactMap { kind -> String? in
       guard let before = agents(kind), let now = status.folders?[kind.rawValue], !FileBytes.isSamePlace(before, now)
@@ -63,28 +75,29 @@ struct AgentFolders: Sendable {
       return
         "\(kind.rawValue) folder is \(environment.abbreviated(now)) now, and was \(environment.abbreviated(before))"
     }
-    guard !moved.isEmpty, let remedy else { return nil }
-    return ("the agent's " + moved.joined(separator: "; its "), .run("\(remedy.text) && oauthctl agent restart"))
+    guard !moved.isEmpty, let line else { return nil }
+    return ("the agent's " + moved.joined(separator: "; its "), "to go back: \(line) && oauthctl agent restart")
   }
 
   /// The failure of whoever is about to write a file that the agent would not read; nil: it reads it.
   func obstacle() -> CommandError? {
-    guard let mine = shells(.configuration), let agents = agents(.configuration), let remedy else { return nil }
+    guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
-      next: .run("\(remedy.text)   # or, so that this shell starts it: oauthctl agent restart"))
+      next: restartMovesHome ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
   }
 
   /// The failure for an account that is defined where the agent does not look; nil: it is not.
   func misplaced(_ account: String) -> CommandError? {
-    guard let mine = shells(.configuration), let agents = agents(.configuration), let remedy else { return nil }
+    guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     let file = "\(mine)/accounts.d/\(account).toml"
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      next: .run(
-        "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(remedy.text)"
-      ))
+      next: restartMovesHome
+        ? remedy
+        : .run(
+          "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
   }
 
   /// `failure`, where an account is not known to an agent that looks elsewhere than this shell: with both places.

@@ -92,8 +92,14 @@ struct LoginCommand: ParsableCommand {
     if let misplaced = folder.misplaced(account) { throw misplaced }
     guard AccountFile(path: problem.file).exists else {
       let new = "oauthctl login \(account) ISSUER --client-id ID"
-      let names = (try? context.agent.ask(AccountList()))?.accounts.map(\.account) ?? []
-      let meant = NameSuggestion.nearest(to: account, among: names)
+      let accounts = (try? context.allAccounts()) ?? []
+      if let kept = accounts.first(where: { $0.account == account }) {
+        // The agent may not have looked yet.
+        throw .configuration(
+          "\(account): \(kept.fileGone == true ? kept.reason ?? "its file is gone" : "its file is gone")",
+          next: kept.fileGone == true ? kept.nextStep : .run("oauthctl reload"))
+      }
+      let meant = NameSuggestion.nearest(to: account, among: accounts.map(\.account))
       throw .configuration(
         "there is no account \(account) yet",
         next: .run(meant.map { "oauthctl login \($0)   # or, for a new one: \(new)" } ?? new))

@@ -18,6 +18,9 @@ struct ReloadCommand: ParsableCommand {
       throw .configuration(
         last, next: "put it right, then: oauthctl reload; the last good definition holds, where there is one")
     }
+    for account in (try? context.allAccounts()) ?? [] where account.fileGone == true {
+      context.terminal.warn("\(account.account): \(account.reason ?? "its file is gone")", next: account.nextStep)
+    }
     context.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
   }
 }

@@ -80,6 +80,27 @@ struct ListingTests {
     try await expectRight(fixture, "unlocked again")
   }
 
+  @Test("A login whose file is gone says where the file belongs, or where it is")
+  func fileGone() async throws {
+    let configuration = StaticConfiguration([Self.definition(1)])
+    let fixture = AgentFixture(configuration: configuration)
+    try await fixture.logIn("a1")
+    func listed(_ folders: AccountFolders) async throws -> AccountSummary? {
+      configuration.set([], folders: folders)
+      _ = try await fixture.call(ConfigReload())
+      return try await list(fixture, limit: 10).first
+    }
+    let gone = try await listed(AccountFolders(read: "/c/accounts.d"))
+    #expect(gone?.reason == "its file is gone, and the login is still kept" && gone?.fileGone == true)
+    #expect(
+      gone?.nextStep == "put it back as /c/accounts.d/a1.toml; or, to end the login: oauthctl logout a1")
+    let elsewhere = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["a1"]))
+    #expect(elsewhere?.reason == "its file is /u/accounts.d/a1.toml, and this agent reads /c/accounts.d")
+    #expect(elsewhere?.nextStep == .run("unset XDG_CONFIG_HOME && oauthctl agent restart"))
+    let other = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["b"]))
+    #expect(other?.reason == gone?.reason && other?.nextStep == gone?.nextStep)
+  }
+
   @Test("Only what changed is looked at again")
   func incremental() async throws {
     let fixture = AgentFixture((0..<300).map(Self.definition))

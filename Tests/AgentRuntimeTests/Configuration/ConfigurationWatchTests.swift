@@ -80,6 +80,21 @@ struct ConfigurationWatchTests {
     await count.reaches(3)
   }
 
+  @Test("The whole folder may be moved away, and back", .timeLimit(.minutes(10)))
+  func moved() async throws {
+    let scratch = try ScratchFolder()
+    let folder = ConfigurationFolder(path: scratch.path + "/oauthctl", home: nil)
+    mkdir(folder.path, 0o700)
+    mkdir(folder.accountsFolder, 0o700)
+    let watch = try #require(ConfigurationWatch(folder: folder))
+    let count = Count()
+    await watch.listen(on: try ServingLoop.start()) { count.add() }
+    rename(folder.path, scratch.path + "/away")
+    await count.reaches(1)
+    rename(scratch.path + "/away", folder.path)
+    await count.reaches(2)
+  }
+
   @Test("A change is told when it has been calm for a while, and at the latest when patience ends")
   func calm() async throws {
     let scratch = try ScratchFolder()

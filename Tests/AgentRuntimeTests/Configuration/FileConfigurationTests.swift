@@ -40,6 +40,24 @@ struct FileConfigurationTests {
     #expect(found.definitions.isEmpty && found.problems.isEmpty)
   }
 
+  @Test("Accounts of the usual folder are known by name where another one is read, and nothing else of them")
+  func usualFolder() throws {
+    try scratch.write("accounts.d/a.toml", good)
+    for folder in ["/.config", "/.config/oauthctl", "/.config/oauthctl/accounts.d"] {
+      mkdir(scratch.path + folder, 0o700)
+    }
+    try scratch.write(".config/oauthctl/accounts.d/b.toml", "what is no TOML")
+    let found = configuration.read()
+    #expect(found.definitions.map(\.name) == ["a"] && found.problems.isEmpty)
+    #expect(
+      found.folders
+        == AccountFolders(
+          read: scratch.path + "/accounts.d", usual: scratch.path + "/.config/oauthctl/accounts.d", inUsual: ["b"]))
+    let usual = FileConfiguration(
+      folder: ConfigurationFolder(path: scratch.path + "/.config/oauthctl", home: scratch.path), uid: getuid())
+    #expect(usual.read().folders == AccountFolders(read: scratch.path + "/.config/oauthctl/accounts.d"))
+  }
+
   @Test("One bad file leaves the others")
   func oneBad() throws {
     try scratch.write("accounts.d/a.toml", "issuer = ")

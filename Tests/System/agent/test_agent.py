@@ -111,7 +111,7 @@ def test_a_restart_that_moves_the_agent_says_so_with_the_line_that_moves_it_back
     shell = {"XDG_CONFIG_HOME": str(home.root / "other"), "XDG_DATA_HOME": str(home.root / "data2")}
     told = home.oauthctl("agent", "restart", environment=shell).stderr
     assert f"configuration folder is ~/other/oauthctl now, and was ~/config/oauthctl; its data folder is" in told, told
-    [line] = re.findall("run: (export .*)", told)
+    [line] = re.findall("to go back: (export .*)", told)
     home.run("sh", "-c", line.replace("oauthctl", shlex.quote(str(home.programs / "oauthctl"))), environment=shell)
     assert report(home, "status")["folders"]["data"] == str(home.data / "oauthctl")
     assert "folder" not in home.oauthctl("agent", "restart").stderr, "nothing has moved"

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from support.login import wait_until
 from support.terminal import run_at_terminal
 from support.unattended import log_in, refresh
 from support.vault import counter_file, key_file, seal, status, vault_file
@@ -138,7 +139,8 @@ def orphan(work):
 def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarted):
     if is_restarted:
         orphan.agent.restart()
-    step = "put work.toml back into accounts.d; or, to end the login: oauthctl logout work"
+    file = orphan.config / "oauthctl" / "accounts.d" / "work.toml"
+    step = f"put it back as {file}; or, to end the login: oauthctl logout work"
     page = orphan.oauthctl("status")
     assert any(line.split()[:3] == ["work", "file", "gone"] for line in page.lines)
     assert "its file is gone, and the login is still kept" in page.stdout and step in page.stdout
@@ -148,9 +150,38 @@ def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarte
     assert "file is gone" in finding["message"] and finding["fix"] == step
     token = get_token(orphan)
     assert token.status == 3 and "its file is gone" in token.stderr and step in token.stderr
-    (orphan.config / "oauthctl" / "accounts.d" / "work.toml").write_text(orphan.definition)
+    told = orphan.oauthctl("login", "work", check=False)
+    assert told.status == 3 and "its file is gone" in told.stderr and step in told.stderr
+    assert step in orphan.oauthctl("reload").stderr
+    file.write_text(orphan.definition)
     orphan.oauthctl("reload")
     assert get_token(orphan).status == 0
+
+
+def test_a_configuration_folder_that_is_moved_away_is_seen_at_once_and_the_login_goes_on_when_it_is_back(work):
+    folder = work.config / "oauthctl"
+    step = f"put it back as {folder}/accounts.d/work.toml"
+    get_token(work)
+    folder.rename(work.config / "away")
+    wait_until(lambda: work.oauthctl("status", "--check", check=False).status == 3, 30, "it is seen")
+    for command in (["status"], ["get-token", "work"], ["login", "work"], ["login"], ["reload"]):
+        result = work.oauthctl(*command, check=False)
+        assert step in result.stdout + result.stderr, (command, result)
+    (work.config / "away").rename(folder)
+    wait_until(lambda: get_token(work).status == 0, 30, "it is back")
+
+
+def test_an_agent_of_another_configuration_folder_says_where_the_files_are(work):
+    usual = work.root / ".config" / "oauthctl"
+    (usual / "accounts.d").mkdir(parents=True, mode=0o700)
+    file = work.config / "oauthctl" / "accounts.d" / "work.toml"
+    file.rename(usual / "accounts.d" / "work.toml")
+    work.oauthctl("reload")
+    step = "run: unset XDG_CONFIG_HOME && oauthctl agent restart"
+    for command in (["status"], ["get-token", "work"], ["login", "work"], ["doctor"]):
+        result = work.oauthctl(*command, check=False)
+        told = result.stdout + result.stderr
+        assert f"its file is {usual}/accounts.d/work.toml" in told and step in told, (command, result)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
