@@ -97,7 +97,7 @@ struct ConfigurationLimitsTests {
 
   @Test("Of all files a thousand problems are kept, and past them one of each file")
   func problemsOfAll() {
-    var reading = FolderReading(settingsProblems: [], folder: "/c/accounts.d")
+    var reading = FolderReading(settingsProblems: [], folders: AccountFolders(read: "/c/accounts.d"))
     func problems(_ file: Int) -> [ConfigurationProblem] {
       (1...11).map { ConfigurationProblem(file: "/c/accounts.d/\(file).toml", line: $0, key: nil, reason: "bad") }
     }
@@ -108,7 +108,7 @@ struct ConfigurationLimitsTests {
 
   @Test("Of all files 32 MiB are read")
   func bytes() {
-    var reading = FolderReading(settingsProblems: [], folder: "/c/accounts.d")
+    var reading = FolderReading(settingsProblems: [], folders: AccountFolders(read: "/c/accounts.d"))
     var files = 0
     while reading.hasRoom {
       reading.add(.failure(ConfigurationProblems([])), bytes: 64 << 10)
