@@ -112,6 +112,17 @@ package struct SocketLocation: Sendable, Equatable {
     return location
   }
 
+  /// `$XDG_RUNTIME_DIR` where it is passed over though it is ours, since others may write there; nil: that is not so.
+  package static func openRuntimeFolder(
+    variable: (String) -> String?, uid: UInt32, status: (String) -> FileStatus?
+  ) -> String? {
+    guard variable("OAUTHCTL_SOCKET") == nil, let base = variable("XDG_RUNTIME_DIR"),
+      base.utf8.first == UInt8(ascii: "/"), let found = status(base), found.kind == .directory, found.owner == uid,
+      found.mode & 0o022 != 0
+    else { return nil }
+    return base
+  }
+
   /// Why the socket's directory cannot be trusted.
   package enum DirectoryProblem: Sendable, Equatable, CustomStringConvertible {
     case symbolicLink, noDirectory, othersOwn, writableByOthers

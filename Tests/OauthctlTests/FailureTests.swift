@@ -39,6 +39,15 @@ struct FailureTests {
       CommandError(ClientError.timeout(milliseconds: 5)).nextStep == .run("oauthctl doctor"), "a slow server, say")
   }
 
+  @Test("A vault that another agent holds is no reason to end that one, where this shell's folder is passed over")
+  func passedOver() {
+    let failure = AgentFailure(.vaultInUse, "held (pid 5)", hint: .run("export XDG_RUNTIME_DIR=/r   # or: kill 5"))
+    #expect(failure.explained(passingOver: nil) == failure)
+    let told = failure.explained(passingOver: "/r")
+    #expect(told.hint == .run("chmod 700 /r"))
+    #expect(told.message == "held (pid 5); XDG_RUNTIME_DIR (/r) may be written by others, so it is passed over")
+  }
+
   @Test("A failure is one line what and why, and one line what to do")
   func lines() {
     let page = Page()

@@ -52,6 +52,16 @@ struct VaultHolderTests {
     }
   }
 
+  @Test("One that this shell would ask if its runtime folder were not open to others is told by that folder alone")
+  func openFolder() {
+    for agent in [Self.absent, Self.waiting] {
+      var machine = Self.machine(pid: 55, socket: Self.here)
+      machine.files["/run/user/7"]?.mode = 0o777
+      let wrong = Doctor.findings(machine, agent).filter { $0.level == .wrong }
+      #expect(wrong.map(\.check) == ["socket"] && wrong.first?.fix == .run("chmod 700 /run/user/7"))
+    }
+  }
+
   @Test("No process that is not an agent is to be killed", arguments: [nil, "vim"])
   func unseen(name: String?) throws {
     for agent in [Self.absent, Self.waiting] {

@@ -1,5 +1,7 @@
 import AgentClient
 import AgentWire
+import Glibc
+import SystemFacts
 
 /// The agent behind its socket, started when there is none. Every call has a connection of its own, so that one that
 /// waits never stands in the way of another.
@@ -58,11 +60,16 @@ struct LiveAgent: AgentCalling {
     }
   }
 
-  /// An account that the agent does not know may be one of another folder than it reads.
+  /// An account that the agent does not know may be one of another folder than it reads; a vault that another agent holds,
+  /// one of the agent that this shell would ask if its folder were not open to others.
   func explained(_ error: CommandError) -> CommandError {
-    guard case .agent(let failure, let account) = error, failure.kind == .accountUnknown, failure.accounts == nil else {
-      return error
+    guard case .agent(let failure, let account) = error else { return error }
+    if failure.kind == .vaultInUse {
+      let folder = SocketLocation.openRuntimeFolder(
+        variable: LiveSystem.variable, uid: geteuid(), status: LiveSystem.status)
+      return .agent(failure.explained(passingOver: folder), account: account)
     }
+    guard failure.kind == .accountUnknown, failure.accounts == nil else { return error }
     let status = try? tell(AgentStatus(limit: 1), timeoutMilliseconds: Self.explanationMilliseconds)
     return .agent(AgentFolders(.live, status).explained(failure, about: account), account: account)
   }
@@ -108,6 +115,18 @@ struct LiveAgent: AgentCalling {
     case .success(let token): return token
     case .failure(let failure): throw .failure(failure)
     }
+  }
+}
+
+extension AgentFailure {
+  /// `vault_in_use`, where the runtime folder of this shell is passed over: the line that the agent tells names it, and
+  /// changes nothing.
+  func explained(passingOver folder: String?) -> AgentFailure {
+    guard kind == .vaultInUse, let folder else { return self }
+    var failure = self
+    failure.message += "; XDG_RUNTIME_DIR (\(folder)) may be written by others, so it is passed over"
+    failure.hint = .run("chmod 700 \(ShellWord.quoted(folder))")
+    return failure
   }
 }
 

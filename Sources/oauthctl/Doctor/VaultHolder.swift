@@ -33,8 +33,11 @@ struct VaultHolder: Sendable, Equatable {
     if context.status == nil, holder.socket == ownSocket(context) { return nil }
     let names = [holder.processID.map { "pid \($0)" }, holder.socket.map { "socket \($0)" }].compactMap(\.self)
     let who = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
+    let words = reason ?? "it is held by another agent\(who), which this shell does not ask"
+    // That is why it asks another one, and what helps is told there.
+    if SocketCheck.finding(context).level == .wrong { return .note("vault", "\(words): see its socket") }
     return .wrong(
-      "vault", reason ?? "it is held by another agent\(who), which this shell does not ask",
+      "vault", words,
       holder.wayThere(context) ?? holder.processID.map { .run("kill \($0) && oauthctl status") }
         ?? .advice("end the other agent where it runs; it cannot be seen from here (a container, another machine?)"))
   }

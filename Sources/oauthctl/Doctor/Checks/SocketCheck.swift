@@ -11,9 +11,8 @@ enum SocketCheck {
     } catch {
       return .wrong("socket", error.message, error.hint)
     }
-    if let named = context.environment["XDG_RUNTIME_DIR"], location.source != .environment,
-      !location.path.hasPrefix(named + "/"), let folder = machine.status(named), folder.kind == .directory,
-      folder.owner == machine.userID, folder.mode & 0o022 != 0
+    if let named = SocketLocation.openRuntimeFolder(
+      variable: { context.environment.raw($0) }, uid: machine.userID, status: machine.status)
     {
       return .wrong(
         "socket", "XDG_RUNTIME_DIR (\(context.shown(named))) may be written by others, so it is passed over",
