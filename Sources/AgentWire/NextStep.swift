@@ -57,6 +57,9 @@ extension AccountSummary {
 }
 
 extension VaultStatusAnswer {
+  /// Whether nothing but a backup brings it back, so that another may take its place on the user's word.
+  package var isLost: Bool { gone == true || state == .damaged && otherSlotOpens != true }
+
   /// What a person can do about it, where its state alone does not say.
   package var nextStep: NextStep? { NextStep(hint, kind: hintKind) }
 }

@@ -3,17 +3,29 @@ package import Sealing
 /// Making, locking, unlocking and closing the vault.
 extension Vault {
   /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
-  /// before the vault. `anew`: in place of one that is gone, too. Throws `alreadyExists`, `gone`.
+  /// before the vault. `anew`: in place of one that is gone, too, or that is damaged, whose files are set aside. Throws
+  /// `alreadyExists`, `gone`, `damaged`.
   package func create(anew: Bool = false) async throws(VaultError) -> RecoveryCode {
     if anew { lookAgain() }
     do throws(VaultError) {
       if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
     } catch {
-      guard anew, case .gone = error else { throw error }
+      switch error {
+      case .gone where anew: break
+      case .damaged(.contents, _) where anew: try setAside()
+      default: throw error
+      }
     }
     let code = try await makeVault(anew: anew)
     codeIsTold()
     return code
+  }
+
+  private func setAside() throws(VaultError) {
+    guard let directory = try vaultDirectory() else { return }
+    try takeLock(in: directory)
+    forget()
+    try LeftoverFiles.setAside(in: directory, location.directory)
   }
 
   // MARK: Locking

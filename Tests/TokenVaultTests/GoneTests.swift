@@ -118,6 +118,33 @@ struct GoneTests {
     #expect(try await second.held() == [Held(.sample(1))])
   }
 
+  @Test("Told to, it begins anew in place of a damaged one too, whose files are kept", arguments: [true, false])
+  func anewAfterDamage(isOpen: Bool) async throws {
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let path = scratch.location.databaseFile
+    for number in 1...2 {
+      if isOpen {
+        // As somebody moves it: its log stays, and the vault goes on with the file that it has.
+        #expect(rename(path, folder + "/../db") == 0)
+      } else {
+        await vault.close()
+        try scratch.write(Array(repeating: 7, count: 8_192), to: path)
+      }
+      await #expect(throws: VaultError.self) { try await vault.create() }
+      _ = try await vault.create(anew: true)
+      #expect(try await vault.held() == [])
+      #expect(await vault.status().state == .open)
+      if !isOpen {
+        let kept = try scratch.read(path + (number == 1 ? ".damaged" : ".damaged.2"))
+        #expect(kept == Array(repeating: 7, count: 8_192))
+      }
+      try await vault.put(.sample(UInt8(number)))
+    }
+    await vault.close()
+    #expect(try await scratch.vault().held().count == 1)
+  }
+
   @Test("Told to, it begins anew, and one that comes back then is reported as old")
   func anew() async throws {
     let vault = scratch.vault()

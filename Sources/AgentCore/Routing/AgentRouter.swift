@@ -233,7 +233,8 @@ package struct AgentRouter: LineResponder {
 
   private func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
     let code: String?
-    if request.anew == true, await vault.status().gone == true {
+    let status = await vault.status()
+    if request.anew == true, status.isLost {
       code = try await service.beginAnew(vault)
       if code != nil { await logins.forgetAll() }
     } else {

@@ -29,7 +29,8 @@ extension AgentFailure {
         switch part {
         case .slot: "another slot opens it, and mends this one: oauthctl vault unlock --recovery-code"
         case .keyFile: "remove that file, then: oauthctl vault unlock --recovery-code"
-        case .contents: "put a backup of it back"
+        case .contents:
+          "put a backup in its place while no agent runs; without one, to begin anew: oauthctl vault create --anew"
         }
       self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: hint)
     case .otherKey: self.init(.keyMissing, "neither the vault's key nor the key file opens it")

@@ -23,6 +23,24 @@ enum LeftoverFiles {
     return name.hasPrefix(prefix) && Hex.decode(String(name.dropFirst(prefix.count)))?.count == 8
   }
 
+  /// Gives a damaged database, and what belongs to it, names that nobody reads: `vault.db.damaged`, or one with a number.
+  static func setAside(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) {
+    let taken = Set(try PrivateDirectory.names(in: directory, path))
+    let name = VaultLocation.databaseName
+    var (aside, number) = (name + ".damaged", 1)
+    while ["", "-wal", "-journal", "-shm"].contains(where: { taken.contains(aside + $0) }) {
+      number += 1
+      aside = "\(name).damaged.\(number)"
+    }
+    // The database first: a kill after it leaves a log alone, which nobody takes for a vault.
+    for end in ["", "-wal", "-journal", "-shm"] where taken.contains(name + end) {
+      guard renameat(directory.number, name + end, directory.number, aside + end) == 0 else {
+        throw .system("rename", path + "/" + name + end)
+      }
+    }
+    guard directory.flush() else { throw .system("fsync", path) }
+  }
+
   /// Beside the key file and the counter: drafts of them that got no name.
   static func removeDrafts(of files: [String]) throws(VaultError) {
     for file in files {

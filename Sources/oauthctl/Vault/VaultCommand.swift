@@ -146,11 +146,11 @@ struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes the vault before the first login does, and prints its recovery code.",
       discussion: """
-        With --anew it also makes one when the vault that was here is gone for good. You then have to log in to every account \
-        again.
+        With --anew it also makes one when the vault that was here is gone for good, or damaged; the files of a damaged one \
+        are kept as vault.db.damaged. You then have to log in to every account again.
         Example: oauthctl vault create > recovery-code.txt
         """)
-    @Flag(help: "Makes a new vault even if the file of the old one is gone.") var anew = false
+    @Flag(help: "Makes a new vault even if the old one is gone or damaged.") var anew = false
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
 
@@ -158,14 +158,14 @@ struct VaultCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       let status = anew ? try context.agent.ask(VaultStatusRequest()) : nil
-      if let status, status.gone == true, !yes {
+      if let status, status.isLost, !yes {
         guard
           try context.terminal.confirm(
             "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
             otherwise: .run("oauthctl vault create --anew --yes"))
         else { throw .declined }
       }
-      let answer = try context.agent.ask(VaultCreate(anew: status?.gone))
+      let answer = try context.agent.ask(VaultCreate(anew: status?.isLost == true ? true : nil))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", next: .run("oauthctl vault status"), status: 5)
       }
@@ -188,6 +188,9 @@ struct VaultCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       let status = try VaultSecrets(context: context).openVault()
+      guard status.state == .open else {
+        throw .local(status.reason ?? StatusPage.vaultText(status), next: status.remedy, status: 5)
+      }
       guard status.rolledBack == true else {
         return context.terminal.say("Nothing to accept: \(StatusPage.vaultText(status)).")
       }
@@ -246,7 +249,9 @@ extension VaultStatusAnswer {
       return nextStep
         ?? "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew"
     case .damaged where otherSlotOpens == true: return .run("oauthctl vault unlock --recovery-code")
-    case .damaged: return .run("oauthctl agent stop   # then put a backup in place of \(path)")
+    case .damaged:
+      return .run(
+        "oauthctl agent stop   # then put a backup in place of \(path); without one: oauthctl vault create --anew")
     case .failed: return nextStep ?? .run("oauthctl doctor")
     }
   }

@@ -109,7 +109,10 @@ struct DoctorVaultTests {
     ),
     (
       "a damaged vault", { _, agent in agent.status.vault.state = .damaged },
-      ["wrong vault: oauthctl agent stop   # then put a backup in place of /home/u/.local/share/oauthctl"]
+      [
+        "wrong vault: oauthctl agent stop   # then put a backup in place of /home/u/.local/share/oauthctl; "
+          + "without one: oauthctl vault create --anew"
+      ]
     ),
     (
       "a key file that does not fit",

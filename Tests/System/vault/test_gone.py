@@ -123,6 +123,30 @@ def test_to_begin_anew_takes_a_word_and_asks(work, server, is_running):
     assert status(work)["rolled_back"] is True and refresh(work).status == 5
 
 
+@pytest.mark.parametrize("fault", ["bytes", "log left"])
+def test_a_damaged_vault_without_a_backup_is_begun_anew_by_what_is_told(work, server, fault):
+    file = vault_file(work)
+    if fault == "bytes":
+        work.agent.stop()
+        file.write_bytes(b"x" * 8192)
+        work.agent.start()
+    else:
+        file.rename(work.root / "away.db")
+    told = refresh(work)
+    assert told.status in (5, 6) and ANEW in told.stderr, told
+    assert ANEW in work.oauthctl("status").stdout
+    accepted = work.oauthctl("vault", "accept-rollback", "--yes", check=False)
+    assert accepted.status == 5 and ANEW in accepted.stderr
+    unasked = work.oauthctl("vault", "create", "--anew", check=False)
+    assert unasked.status == 64 and ANEW + " --yes" in unasked.stderr
+    assert len(work.oauthctl("vault", "create", "--anew", "--yes").stdout.strip()) == 35
+    if fault == "bytes":
+        assert (file.parent / "vault.db.damaged").read_bytes() == b"x" * 8192
+    log_in(work, server)
+    work.agent.restart()
+    assert get_token(work).status == 0
+
+
 # The file of an account
 
 @pytest.fixture
