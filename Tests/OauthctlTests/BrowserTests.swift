@@ -35,6 +35,17 @@ struct BrowserTests {
     #expect(LoginWords.stillWaiting(login, secondsLeft: 280, readsInput: false).allSatisfy { !$0.contains("pasted") })
   }
 
+  @Test("A login by browser that nobody finished ends with the address that the server has to know")
+  func notFinished() {
+    var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)
+    login.redirectURI = "http://127.0.0.1:8914/callback"
+    let words = LoginWords.notFinished(login, seconds: 3)
+    #expect(words.hasPrefix("work: nobody finished the login within 3 s; if the browser showed an error"))
+    #expect(words.contains("http://127.0.0.1:8914/callback (a fixed port: --port N)"))
+    login.kind = .device
+    #expect(LoginWords.notFinished(login, seconds: 3) == "work: nobody finished the login within 3 s")
+  }
+
   @Test(
     "Only https, or http on this machine, is handed to a browser",
     arguments: [

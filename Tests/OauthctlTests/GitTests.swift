@@ -201,6 +201,8 @@ struct GitTests {
     }
     func undecided(_ accounts: AccountSummary...) -> [SharedHosts] { SharedHosts.undecided(accounts, among: ["h"]) }
     #expect(undecided(account("b"), account("a")) == [SharedHosts(url: "https://h", accounts: ["a", "b"])])
+    let plain = SharedHosts(url: "http://127.0.0.1:81", accounts: ["a", "b"])
+    #expect(plain.advice.text.hasSuffix("into the address, like http://a@127.0.0.1:81/…"))
     #expect(undecided(account("b"), account("a", isDefault: true)).isEmpty)
     #expect(undecided(account("b"), account("a", paths: ["x"])).isEmpty)
     #expect(undecided(account("b"), account("a", isDefault: false)).count == 1)

@@ -18,7 +18,7 @@ struct CurlRun {
     do {
       urls = try policy.urls()
     } catch {
-      throw .local(error.why, next: error.step(invocation.account), status: 125)
+      throw .local(error.why, next: error.step(invocation.account ?? onlyAccount), status: 125)
     }
     if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
     let obstacle = policy.obstacleToRetry(urls)
@@ -105,6 +105,12 @@ struct CurlRun {
     ).wait()
   }
 
+  /// The account that is meant where there is one; nil: there are several, or no agent runs that tells.
+  private var onlyAccount: String? {
+    let page = try? context.agent.tell(AccountList(limit: 2), timeoutMilliseconds: 1_000)
+    return page.flatMap { $0.accounts.count == 1 ? $0.accounts[0].account : nil }
+  }
+
   /// curl's own status for output that cannot be written.
   private static let writeError: Int32 = 23
 
@@ -113,7 +119,8 @@ struct CurlRun {
     if invocation.anyHost {
       guard let account = invocation.account else {
         throw .local(
-          "--any-host needs to know whose token: name the account", next: .run("oauthctl curl --any-host NAME URL"),
+          "--any-host needs to know whose token: name the account",
+          next: .run("oauthctl curl --any-host \(onlyAccount ?? "NAME") …"),
           status: 125)
       }
       return try context.agent.token(TokenGet(account: account))

@@ -30,7 +30,7 @@ enum GitAdvice {
         + "(see: git remote -v; where no name is: git config --get-all credential.\(origin).username)")
   }
 
-  private static func address(_ names: [String], at origin: String) -> String {
+  static func address(_ names: [String], at origin: String) -> String {
     guard let scheme = origin.range(ofText: "://") else { return origin }
     return "\(origin[..<scheme.upperBound])\(names.first ?? "NAME")@\(origin[scheme.upperBound...])/…"
   }

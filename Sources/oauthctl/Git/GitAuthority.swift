@@ -17,6 +17,16 @@ struct GitAuthority {
     }
   }
 
+  static let overrideStep = NextStep.run("unset GIT_SSL_CAINFO   # and wherever this shell has it from")
+
+  /// The file that git trusts whatever its configuration says of a server; nil: it asks its configuration.
+  static func override(_ environment: Environment) -> String? { environment["GIT_SSL_CAINFO"] }
+
+  static func words(override file: String, of urls: [String]) -> String {
+    "GIT_SSL_CAINFO is set here (\(file)): git trusts that file alone, and not the authority of "
+      + urls.joined(separator: ", ")
+  }
+
   let context: CommandContext
 
   /// Where it stands, beside the key of the vault: whoever may write account files alone does not write here. Nil without

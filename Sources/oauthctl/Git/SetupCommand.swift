@@ -40,10 +40,15 @@ struct SetupCommand: ParsableCommand {
       defer {
         if !remove {
           warnOfLaterHelpers(hosts, context)
+          if !copies.isEmpty, let other = GitAuthority.override(context.environment) {
+            let own = (accounts ?? []).filter { $0.certificateAuthorityFile != nil }
+            context.terminal.warn(
+              GitAuthority.words(override: other, of: own.map(\.host)), next: GitAuthority.overrideStep)
+          }
           if let accounts {
             warnOfUnserved(accounts, context)
             for shared in SharedHosts.undecided(accounts, among: hosts) where account == nil {
-              context.terminal.warn(shared.sentence, next: SharedHosts.advice)
+              context.terminal.warn(shared.sentence, next: shared.advice)
             }
           }
         }

@@ -2,12 +2,14 @@ import AgentWire
 
 /// Hosts where several accounts fit and nothing says which is meant: git is given no token there before it names one.
 struct SharedHosts: Equatable {
-  static let advice = NextStep.advice(
-    "write  default = true  into the file of one, `paths` into each, or the account's name into the address "
-      + "(https://NAME@…)")
-
   var url: String
   var accounts: [String]
+
+  var advice: NextStep {
+    .advice(
+      "write  default = true  into the file of one, or `paths` into one, or the account's name into the address, like "
+        + GitAdvice.address(accounts, at: url))
+  }
 
   var sentence: String {
     let shown = accounts.prefix(4).joined(separator: ", ") + (accounts.count > 4 ? ", …" : "")

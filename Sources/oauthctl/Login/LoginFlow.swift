@@ -216,7 +216,7 @@ struct LoginFlow {
   private func giveUp(_ login: LoginStarted) -> CommandError {
     _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     return .local(
-      "\(account): nobody finished the login within \(timeoutSeconds ?? 0) s",
+      LoginWords.notFinished(login, seconds: timeoutSeconds ?? 0),
       next: .run("oauthctl login \(account)\(wantsDevice ? " --device" : "")"), status: 4)
   }
 

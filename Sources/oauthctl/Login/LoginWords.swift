@@ -44,6 +44,15 @@ enum LoginWords {
     return lines
   }
 
+  /// The end of ``stillWaiting(_:secondsLeft:readsInput:)``, in the words of the agent's own.
+  static func notFinished(_ login: LoginStarted, seconds: Int) -> String {
+    let why =
+      login.kind == .browser
+      ? "; if the browser showed an error, the server may not know the client id or the address "
+        + "\(login.redirectURI ?? "that it was sent to") (a fixed port: --port N)" : ""
+    return "\(login.account): nobody finished the login within \(seconds) s\(why)"
+  }
+
   /// Nothing can be pasted any more.
   static func inputHasEnded(_ login: LoginStarted, secondsLeft: Int) -> String {
     "Standard input has ended, so nothing can be pasted. Waiting \(Duration.text(seconds: secondsLeft)) at most "

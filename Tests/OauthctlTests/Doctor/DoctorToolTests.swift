@@ -34,6 +34,20 @@ struct DoctorToolTests {
     ("no curl", { machine, _ in machine.files["/usr/bin/curl"] = nil }, ["note curl: apt install curl"]),
   ]
 
+  @Test("A variable that makes git trust another file than the account's authority is told")
+  func overriddenAuthority() {
+    var agent = PretendedAgent()
+    agent.account.hosts = ["https://h"]
+    agent.account.certificateAuthorityFile = "/ca.pem"
+    func troubles(_ variables: [String: String]) -> [String] {
+      Doctor.troubles(Doctor.findings(PretendedMachine(), agent, variables))
+    }
+    #expect(troubles([:]).isEmpty && troubles(["GIT_SSL_CAINFO": "/copy.pem"]).isEmpty)
+    #expect(
+      troubles(["GIT_SSL_CAINFO": "/etc/ssl/all.pem"])
+        == ["wrong git: unset GIT_SSL_CAINFO   # and wherever this shell has it from"])
+  }
+
   @Test("What can be wrong is found alone, with what to do", arguments: cases.indices)
   func trouble(index: Int) {
     #expect(Doctor.troubles(Self.cases[index]) == Self.cases[index].2, "\(Self.cases[index].0)")

@@ -59,6 +59,10 @@ def test_setup_git_keeps_an_authority_that_a_locked_vault_does_not_tell(home, ag
         home.oauthctl("setup", "git", "--yes")
         key = ("git", "config", "--global", f"http.{url}.sslCAInfo")
         named = home.run(*key).stdout
+        other = {"GIT_SSL_CAINFO": "/etc/ssl/certs/ca-certificates.crt"}
+        for command in (["setup", "git", "--yes"], ["doctor"]):
+            result = home.oauthctl(*command, check=False, environment=other)
+            assert "unset GIT_SSL_CAINFO" in result.stdout + result.stderr, result
         home.oauthctl("vault", "lock")
         assert "vault is locked" in home.oauthctl("setup", "git", "--yes").stderr
         assert home.run(*key).stdout == named

@@ -28,6 +28,7 @@ def test_a_login_that_nobody_finishes_is_given_up_after_timeout(home, agent, dot
     for words in ([*TV, *endpoint], browser):
         told = home.oauthctl("login", "tv", dot.issuer, *words, "--timeout", "1", check=False)
         assert told.status == 4 and "tv: nobody finished the login within 1 s" in told.stderr
+        assert ("the server may not know the client id" in told.stderr) == (words is browser), told
         [again] = re.findall("run: (.*)", told.stderr)
         assert again.startswith(f"oauthctl login tv {dot.issuer} ") and "--timeout" not in again
         assert again.count("--device ") == words.count("--device") and not account_file(home, "tv").exists()

@@ -77,7 +77,7 @@ enum ToolCheck {
       let helped = Set(ours.filter { !$0.command.contains(" --account ") }.map(\.url))
       let asked = hosts.filter { helped.contains(GitSetup.url(host: $0)) }.sorted()
       if let shared = SharedHosts.undecided(context.accounts, among: asked).first {
-        return [.note("git", shared.sentence, SharedHosts.advice)]
+        return [.note("git", shared.sentence, shared.advice)]
       }
     }
     return missing.isEmpty
@@ -98,9 +98,15 @@ enum ToolCheck {
         guard looked.count < mostAuthorities else { return nil }
         looked.insert(url)
         let found = context.machine.output(["git", "config", "--global", "--get-urlmatch", "http.sslCAInfo", url])
-        guard let found, found.text.trimmed.isEmpty else { continue }
-        return .wrong(
-          "git", "it does not know the authority of \(url) (\(account.account)'s ca_file)", .run("oauthctl setup git"))
+        guard let named = found?.text.trimmed else { continue }
+        if named.isEmpty {
+          return .wrong(
+            "git", "it does not know the authority of \(url) (\(account.account)'s ca_file)", .run("oauthctl setup git")
+          )
+        }
+        if let other = GitAuthority.override(context.environment), other != named {
+          return .wrong("git", GitAuthority.words(override: other, of: [url]), GitAuthority.overrideStep)
+        }
       }
     }
     return nil
