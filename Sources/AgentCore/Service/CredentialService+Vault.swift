@@ -46,8 +46,10 @@ extension CredentialService {
     let isDrained = isIdle && accounts.values.allSatisfy { $0.machine.unsaved == nil }
     forgetAll()
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
-    // Without a vault there is nothing to be locked.
-    if await vault.status().state == .absent { isLocked = false }
+    // Without a vault there is nothing to be locked. One that could not be taken hold of is not: whoever asks is told why, as
+    // before.
+    let state = await vault.status().state
+    if state == .absent || failure != nil && [.open, .failed].contains(state) { isLocked = false }
     tellServing()
     logger.notice("locked", metadata: ["event": "locked", "drained": "\(isDrained)"])
     if let failure { return .failure(failure) }

@@ -144,6 +144,7 @@ final class ManualVault: VaultControl {
     var isLocked = false
     var isFailed = false
     var holdFailure: AgentFailure?
+    var lockFailure: AgentFailure?
     var unlockFailure: AgentFailure?
     var isGone = false
     var creations = 0
@@ -159,6 +160,7 @@ final class ManualVault: VaultControl {
   /// What it says of itself from now on.
   func setFailed(_ isFailed: Bool) { state.withLock { $0.isFailed = isFailed } }
   func fail(hold failure: AgentFailure) { state.withLock { $0.holdFailure = failure } }
+  func fail(lock failure: AgentFailure) { state.withLock { $0.lockFailure = failure } }
   func fail(unlock failure: AgentFailure?) { state.withLock { $0.unlockFailure = failure } }
 
   /// Its file is gone until another is made.
@@ -197,10 +199,12 @@ final class ManualVault: VaultControl {
     if let failure { throw failure }
   }
   func lock() async throws(AgentFailure) {
-    state.withLock { state in
+    let failure = state.withLock { state in
       state.steps.append("lock")
-      state.isLocked = true
+      state.isLocked = state.lockFailure == nil
+      return state.lockFailure
     }
+    if let failure { throw failure }
   }
   func isSealed() async -> Bool { false }
   func unlock(_ request: VaultUnlock) async throws(AgentFailure) {

@@ -213,6 +213,18 @@ struct LockTests {
     #expect(other.vault.steps == ["hold"])
   }
 
+  @Test("A vault that could not be taken hold of is told with its reason, and not as locked")
+  func notLocked() async throws {
+    let fixture = AgentFixture()
+    let failure = AgentFailure(.storageFailed, "read-only")
+    fixture.store.failLoads(Array(repeating: .storageFailed("read-only"), count: 10))
+    fixture.vault.setFailed(true)
+    fixture.vault.fail(hold: failure)
+    fixture.vault.fail(lock: failure)
+    #expect(await fixture.failure(VaultLock())?.kind == .storageFailed)
+    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .storageFailed)
+  }
+
   @Test("An agent that starts on a locked vault lists what is defined")
   func startsLocked() async throws {
     let fixture = AgentFixture()

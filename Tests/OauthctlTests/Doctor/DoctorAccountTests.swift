@@ -44,7 +44,27 @@ struct DoctorAccountTests {
     ),
     (
       "a server that is away", { _, agent in agent.serverFailure = AgentFailure(.unavailable, "h: no route") },
-      ["wrong server: try again later"]
+      ["wrong server: check its address, and whether the server runs"]
+    ),
+    (
+      "a server that says when",
+      { _, agent in
+        agent.serverFailure = AgentFailure(.unavailable, "h: busy", retryAfterMilliseconds: 2_000)
+      }, ["wrong server: try again in 2 s"]
+    ),
+    (
+      "another server than the login's is not asked",
+      { _, agent in
+        agent.account.state = .definitionChanged
+        agent.serverFailure = AgentFailure(.unavailable, "h: no route")
+      }, ["wrong login: oauthctl account accept work"]
+    ),
+    (
+      "a login of which it is not known whether it lives",
+      { _, agent in
+        agent.account.state = .retrying
+        agent.account.hint = "if it stays so: oauthctl login work"
+      }, ["wrong login: if it stays so: oauthctl login work"]
     ),
     (
       "a missing secret", { _, agent in agent.check.missingSecrets = ["client_secret"] },

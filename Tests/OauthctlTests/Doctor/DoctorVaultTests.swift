@@ -36,6 +36,21 @@ struct DoctorVaultTests {
       ["wrong vault: oauthctl agent log -n 20"]
     ),
     (
+      "a vault whose disk says what it is",
+      { _, agent in
+        agent.status.vault.state = .failed
+        agent.status.vault.reason = "Read-only file system"
+      }, ["wrong vault: put that right; the agent tries again by itself"]
+    ),
+    (
+      "a vault on a full disk is one fault",
+      { machine, agent in
+        machine.freeBytes = 0
+        agent.status.vault.state = .failed
+        agent.status.vault.reason = "disk is full"
+      }, ["wrong vault: make room there"]
+    ),
+    (
       "a commit counter that others write",
       { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.commits"] = (.other, 7, 0o666, "") },
       ["wrong vault: chmod 600 /home/u/.local/state/oauthctl/vault.commits"]

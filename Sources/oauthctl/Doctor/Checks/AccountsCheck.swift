@@ -43,8 +43,8 @@ enum AccountsCheck {
   private static func server(
     _ account: AccountSummary, _ agent: any AgentCalling, _ told: [ConfigurationProblem]
   ) -> [Finding] {
-    // A locked agent asks no server; the vault's own finding says so.
-    if account.state == .locked || account.fileGone == true { return [] }
+    // A locked agent asks no server; the vault's own finding says so. Whether another server is meant is to be said first.
+    if [.locked, .definitionChanged].contains(account.state) || account.fileGone == true { return [] }
     let name = account.account
     do throws(CommandError) {
       let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
@@ -74,9 +74,15 @@ enum AccountsCheck {
         .wrong(
           isOurs ? ProgramCheck.name : "server",
           sentence.hasPrefix("\(name): ") ? String(sentence.dropFirst(name.count + 2)) : sentence,
-          error.nextStep ?? "try again later")
+          isAway(error) ? "check its address, and whether the server runs" : error.nextStep ?? "try again later")
       ]
     }
+  }
+
+  /// Whether the server did not answer, for which the agent has no better advice.
+  private static func isAway(_ error: CommandError) -> Bool {
+    guard case .agent(let failure, _) = error else { return false }
+    return failure.kind == .unavailable && failure.hint == nil && failure.retryAfterMilliseconds == nil
   }
 
   private static func state(_ account: AccountSummary) -> [Finding] {
@@ -87,7 +93,7 @@ enum AccountsCheck {
       return account.hint.map { [.note("login", $0)] } ?? []
     case .new: return [.note("login", "nobody logged in yet", .run("oauthctl login \(name)"))]
     case .retrying where account.hint != nil:
-      return [.wrong("login", reason, .run("oauthctl login \(name)"))]
+      return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
     case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
     case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]

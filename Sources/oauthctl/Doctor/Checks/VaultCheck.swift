@@ -27,7 +27,13 @@ enum VaultCheck {
       for file in [key, "\(state)/vault.commits"] { findings += privacy(of: file, isFolder: false, context) }
     }
     if let folder = stateFolder(context) { findings.append(folder) }
-    let state = state(context)
+    var state = state(context)
+    // A full disk is one fault, and the vault's own words say where.
+    if context.status?.vault.state == .failed, context.status?.vault.hint == nil,
+      let disk = findings.firstIndex(where: { $0.check == "disk" && $0.level == .wrong })
+    {
+      state.fix = findings.remove(at: disk).fix
+    }
     // One that cannot be read because of such a fault is that fault, told once.
     let isTold = state.level == .wrong && findings.contains { $0.level == .wrong && $0.check != "disk" }
     return (isTold && context.status?.vault.state == .failed ? [] : [state]) + findings
@@ -69,7 +75,10 @@ enum VaultCheck {
       return vaultFolder(context).flatMap { VaultHolder.finding(in: $0, reason: reason, context) }
         ?? .wrong("vault", reason, .run("oauthctl vault status"))
     }
-    if let remedy = vault.remedy.map({ $0 == .run("oauthctl doctor") ? .run("oauthctl agent log -n 20") : $0 }) {
+    // Where the system says what it is, the log says no more.
+    let toSee: NextStep =
+      vault.reason == nil ? .run("oauthctl agent log -n 20") : "put that right; the agent tries again by itself"
+    if let remedy = vault.remedy.map({ $0 == .run("oauthctl doctor") ? toSee : $0 }) {
       // A person has locked it, and knows.
       return vault.state == .locked ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
     }
