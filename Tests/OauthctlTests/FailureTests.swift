@@ -48,6 +48,17 @@ struct FailureTests {
     #expect(told.message == "held (pid 5); XDG_RUNTIME_DIR (/r) may be written by others, so it is passed over")
   }
 
+  @Test("A logout that the server refuses says so once, in the server's words")
+  func refusedLogout() {
+    let why = "The server refused to revoke the token: invalid_client (client authentication required)."
+    #expect(
+      LogoutCommand.sentence(LogoutAnswer(revocation: .refused, reason: why), "work")
+        == "Logged out of work here. \(why)")
+    #expect(
+      LogoutCommand.sentence(LogoutAnswer(revocation: .refused), "work")
+        == "Logged out of work here. The server refused to revoke the tokens.")
+  }
+
   @Test("A failure is one line what and why, and one line what to do")
   func lines() {
     let page = Page()

@@ -13,7 +13,7 @@ package enum StartPolicy {
   ) -> (reason: String, hint: NextStep)? {
     if source == .environment {
       return (
-        "OAUTHCTL_SOCKET names the agent, so none is started",
+        "OAUTHCTL_SOCKET names the agent",
         "start the agent behind it, or unset OAUTHCTL_SOCKET"
       )
     }

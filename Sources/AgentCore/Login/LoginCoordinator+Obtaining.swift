@@ -108,7 +108,7 @@ extension LoginCoordinator {
     guard !definition.grant.isUnattended, server.offersOfflineAccess,
       !definition.scope.contains(AccountDefinition.offlineAccess)
     else { return nil }
-    return "the scope offline_access may bring one: add it to scope in \(definition.file), "
+    return "The scope offline_access may bring one: add it to scope in \(definition.file), "
       + "then: oauthctl login \(definition.name)"
   }
 

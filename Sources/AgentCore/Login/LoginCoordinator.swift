@@ -146,7 +146,8 @@ package actor LoginCoordinator {
       .failure(
         AgentFailure(
           .loginCancelled,
-          "\(name): the login was given up by another command; an account has one login under way at a time")))
+          "\(name): the login was given up; an account has one login under way at a time, so another command may have done it"
+        )))
     return EmptyResult()
   }
 

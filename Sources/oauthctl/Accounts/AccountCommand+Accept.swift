@@ -41,7 +41,7 @@ extension AccountCommand {
       let answer = try context.agent.ask(
         AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)
       if json { context.terminal.data(JSONText.pretty(answer)) }
-      context.terminal.say("Accepted.")
+      context.terminal.say("Accepted the changed file of \(name).")
       GitAuthority(context: context).follow(name)
     }
   }

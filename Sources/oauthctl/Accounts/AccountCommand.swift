@@ -83,9 +83,9 @@ struct AccountCommand: ParsableCommand {
       let file = try AccountFile(account: name, in: context.environment)
       let was = file.current
       var login: String?
+      let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
       if !yes {
         var lines: [String] = []
-        let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
         login = kept.map { $0.login ?? "" }
         if let host = kept?.host {
           lines.append(
@@ -103,7 +103,9 @@ struct AccountCommand: ParsableCommand {
           "\(context.environment.abbreviated(file.path)) was changed meanwhile, and stays",
           next: .run("oauthctl account forget \(name)"))
       }
-      context.terminal.say("Forgot \(name).")
+      // Whoever was asked has read it.
+      let stays = yes ? kept?.host : nil
+      context.terminal.say("Forgot \(name)." + (stays.map { " Its login at \($0) stays valid there." } ?? ""))
       if revocations > 0 {
         context.terminal.say(
           "Its server must still be told to revoke \(revocations == 1 ? "a token" : "\(revocations) tokens") of an "

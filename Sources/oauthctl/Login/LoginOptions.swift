@@ -107,7 +107,7 @@ extension LoginOptions {
 
   func checkTimeout() throws(CommandError) {
     guard let timeout, !(1...86_400).contains(timeout) else { return }
-    throw .usage("--timeout \(timeout): seconds, 1 to 86400")
+    throw .usage("--timeout takes 1 to 86400 seconds, not \(timeout)")
   }
 
   /// The account these flags describe, or nil when neither an issuer nor endpoints are given.

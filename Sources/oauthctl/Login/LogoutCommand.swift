@@ -26,7 +26,9 @@ struct LogoutCommand: ParsableCommand {
       return "Logged out of \(name) here; the server offers no revocation, so its tokens live until they expire."
     case .pending:
       return "Logged out of \(name) here; the server could not be told yet\(reason), and the agent tries again."
-    case .refused: return "Logged out of \(name) here; the server refused to revoke the tokens\(reason)."
+    case .refused:
+      let why = answer.reason ?? "The server refused to revoke the tokens."
+      return "Logged out of \(name) here. \(why)" + (why.hasSuffix(".") ? "" : ".")
     case .none: return "Logged out of \(name); there was nothing to revoke."
     }
   }

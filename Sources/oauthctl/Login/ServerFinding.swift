@@ -102,7 +102,7 @@ struct ServerFinding {
     let isWanted = try context.terminal.confirm(
       asked.question, about: asked.lines,
       otherwise: .run(command(options, found, "") + "   # when you know that server"))
-    guard isWanted else { throw .silent(status: 1) }
+    guard isWanted else { throw .declined }
   }
 
   private func register(_ given: LoginOptions, _ found: ServerFindAnswer) throws(CommandError) -> Found {

@@ -44,7 +44,7 @@ extension Terminal {
       }
     }
     guard let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, until: SilentEcho.interruptKey)
-    else { throw .local("nothing was entered", next: next, status: 64) }
+    else { throw .local("nothing was entered", status: 64) }
     if line.unicodeScalars.last?.value == UInt32(SilentEcho.interruptKey) { throw .silent(status: 130) }
     return line
   }

@@ -16,7 +16,7 @@ struct GetTokenCommand: ParsableCommand {
   var rejectedFromInput = false
   @Option(
     name: .customLong("rejected-fingerprint"),
-    help: ArgumentHelp("Fingerprint of a token that an API answered 401 for.", valueName: "sha256:…"))
+    help: ArgumentHelp("Fingerprint of a token that an API answered 401 for.", valueName: "sha256:hex"))
   var rejectedFingerprint: String?
   @Option(
     name: .customLong("min-validity"), help: ArgumentHelp("How long it must still be valid.", valueName: "seconds"))
@@ -76,13 +76,13 @@ struct GetTokenCommand: ParsableCommand {
     if let minValiditySeconds {
       guard (0...TokenLine.greatestValiditySeconds).contains(minValiditySeconds) else {
         throw .usage(
-          "--min-validity \(minValiditySeconds): seconds, 0 to \(TokenLine.greatestValiditySeconds)")
+          "--min-validity takes 0 to \(TokenLine.greatestValiditySeconds) seconds, not \(minValiditySeconds)")
       }
       request.minValiditySeconds = minValiditySeconds
     }
     if let timeout {
       guard (1...WireLimits.timeoutMilliseconds / 1_000).contains(timeout) else {
-        throw .usage("--timeout \(timeout): seconds, 1 to \(WireLimits.timeoutMilliseconds / 1_000)")
+        throw .usage("--timeout takes 1 to \(WireLimits.timeoutMilliseconds / 1_000) seconds, not \(timeout)")
       }
       request.timeoutMilliseconds = timeout * 1_000
     }
