@@ -56,6 +56,15 @@ struct DoctorVaultTests {
       ["wrong vault: chmod 600 /home/u/.local/state/oauthctl/vault.commits"]
     ),
     (
+      "a commit counter that others write is one fault, though the agent refuses it",
+      { machine, agent in
+        machine.files["/home/u/.local/state/oauthctl/vault.commits"] = (.other, 7, 0o666, "")
+        agent.status.vault.rolledBack = true
+        agent.status.vault.reason = "x"
+        agent.status.vault.hint = "put that file right: it is read again by itself"
+      }, ["wrong vault: chmod 600 /home/u/.local/state/oauthctl/vault.commits"]
+    ),
+    (
       "a counter that cannot be read, which no rollback is to be accepted for",
       { _, agent in
         agent.status.vault.rolledBack = true

@@ -8,6 +8,7 @@ enum VaultCheck {
 
   static func findings(_ context: DoctorContext) -> [Finding] {
     var findings: [Finding] = []
+    var isCounterTold = false
     let vault = vaultFolder(context)
     if let vault, context.machine.status(vault) != nil {
       let disk = disk(vault, context)
@@ -24,7 +25,9 @@ enum VaultCheck {
             "key file", "\(context.shown(key)) is gone: after its next start the agent has no key",
             .run(repair(.keyFile))))
       }
-      for file in [key, "\(state)/vault.commits"] { findings += privacy(of: file, isFolder: false, context) }
+      let counter = privacy(of: "\(state)/vault.commits", isFolder: false, context)
+      isCounterTold = !counter.isEmpty
+      findings += privacy(of: key, isFolder: false, context) + counter
     }
     if let folder = stateFolder(context) { findings.append(folder) }
     var state = state(context)
@@ -36,7 +39,10 @@ enum VaultCheck {
     }
     // One that cannot be read because of such a fault is that fault, told once.
     let isTold = state.level == .wrong && findings.contains { $0.level == .wrong && $0.check != "disk" }
-    return (isTold && context.status?.vault.state == .failed ? [] : [state]) + findings
+    let told = context.status?.vault
+    // What the agent says of an open vault, with a step of its own, it says of that counter.
+    let isCounters = isCounterTold && told?.state == .open && told?.reason != nil && told?.hint != nil
+    return (isTold && (told?.state == .failed || isCounters) ? [] : [state]) + findings
   }
 
   /// What is wrong with the folder of key file, commit counter and log; nil: nothing.
