@@ -42,6 +42,10 @@ struct AgentFoldersTests {
     #expect(
       told.message.hasPrefix("work: no such account; the agent's data folder is ") && told.kind == .accountUnknown)
     #expect(told.hint == .run("unset XDG_DATA_HOME"))
+    // The login may be right there: nothing but the place is added.
+    let login = AgentFailure(.loginRequired, "work: login needed", hint: .run("oauthctl login work"))
+    let missing = Self.folders(["XDG_DATA_HOME": "/d"], Self.usual).explained(login, about: "work")
+    #expect(missing.message.hasPrefix("work: login needed; the agent's data folder is ") && missing.hint == login.hint)
   }
 
   @Test("A shell without variables of its own moves the agent, unless another than a shell has started it")

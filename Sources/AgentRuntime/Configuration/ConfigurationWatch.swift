@@ -25,10 +25,9 @@ package final class ConfigurationWatch: Sendable {
   /// Looks at the folders that are there now. What was looked at already stays so.
   func arm() {
     // IN_ATTRIB: a file or folder that others could write, or that nobody could read, may have been put right.
-    // IN_MOVE_SELF, IN_DELETE_SELF: the folder itself went, and nobody looks at the one above it.
-    let changes =
-      IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF
-      | IN_ONLYDIR
+    let inside = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ATTRIB
+    // The folder itself may go, and nobody looks at the one above it.
+    let changes = inside | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR
     for path in paths where inotify_add_watch(descriptor, path, UInt32(changes)) < 0 {
       // Until it is made, or may be read: what comes into the folder above it.
       guard let slash = path.lastIndex(of: "/") else { continue }

@@ -100,11 +100,16 @@ struct AgentFolders: Sendable {
           "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
   }
 
-  /// `failure`, where an account is not known to an agent that looks elsewhere than this shell: with both places.
+  /// `failure`, where an account, or its login, is not known to an agent that looks elsewhere than this shell: with both
+  /// places.
   func explained(_ failure: AgentFailure, about account: String?) -> AgentFailure {
     guard let remark, let remedy else { return failure }
-    let found = account.flatMap(misplaced)
     var failure = failure
+    guard failure.kind == .accountUnknown else {
+      failure.message += "; \(remark)"
+      return failure
+    }
+    let found = account.flatMap(misplaced)
     failure.message = found?.sentence ?? "\(failure.message); \(remark)"
     failure.hint = found?.nextStep ?? remedy
     return failure

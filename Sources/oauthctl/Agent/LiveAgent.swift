@@ -60,8 +60,8 @@ struct LiveAgent: AgentCalling {
     }
   }
 
-  /// An account that the agent does not know may be one of another folder than it reads; a vault that another agent holds,
-  /// one of the agent that this shell would ask if its folder were not open to others.
+  /// An account that the agent does not know, or has no login of, may be one of another folder than it has; a vault that
+  /// another agent holds, one of the agent that this shell would ask if its folder were not open to others.
   func explained(_ error: CommandError) -> CommandError {
     guard case .agent(let failure, let account) = error else { return error }
     if failure.kind == .vaultInUse {
@@ -69,7 +69,7 @@ struct LiveAgent: AgentCalling {
         variable: LiveSystem.variable, uid: geteuid(), status: LiveSystem.status)
       return .agent(failure.explained(passingOver: folder), account: account)
     }
-    guard failure.kind == .accountUnknown, failure.accounts == nil else { return error }
+    guard [.accountUnknown, .loginRequired].contains(failure.kind), failure.accounts == nil else { return error }
     let status = try? tell(AgentStatus(limit: 1), timeoutMilliseconds: Self.explanationMilliseconds)
     return .agent(AgentFolders(.live, status).explained(failure, about: account), account: account)
   }
