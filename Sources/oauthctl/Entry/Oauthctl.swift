@@ -16,6 +16,9 @@ struct Oauthctl: ParsableCommand {
       SetupCommand.self, AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self,
       AgentCommand.self, DoctorCommand.self, ReloadCommand.self,
     ] + Dialect.commands(typed: false) + [HelperNamesCommand.self])
+
+  /// For help and completions: where it stands before the command, it is taken off before anything is parsed.
+  @OptionGroup var verbosity: Verbosity
 }
 
 enum Version {

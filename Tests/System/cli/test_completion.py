@@ -37,7 +37,8 @@ def offered(home, script, *words):
 @pytest.mark.parametrize(("words", "expected"), [
     (("oauthctl", "get-token", ""), {"other", "work"}), (("oauthctl", "logout", "w"), {"work"}),
     (("oauthctl", "account", "show", ""), {"other", "work"}), (("oauthctl", "login", ""), {"other", "work"}),
-    (("oauthctl", "login", "work", "--grant", "dev"), {"device_code"}),
+    (("oauthctl", "login", "work", "--grant", "dev"), {"device_code"}), (("oauthctl", "-"), {"-v", "--verbose"}),
+    (("oauthctl", "-v", "get-token", "w"), {"work"}),
     (("oauthctl", "vault", "check", "back"), {"backup.vault"}),
     (("oauthctl", "curl", ""), {"other", "work", "--any-host"}), (("oauthctl", "curl", "--any-host", "w"), {"work"}),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
