@@ -76,7 +76,7 @@ struct AgentFoldersTests {
     let step = before.wayBack(from: now)
     #expect(step?.remark == "the agent's configuration folder is /c/oauthctl now, and was ~/.config/oauthctl")
     // Whoever restarted it because he was told to is not told to undo it.
-    #expect(step?.next == "to go back: unset XDG_CONFIG_HOME && oauthctl agent restart")
+    #expect(step?.next == .advice("to go back: unset XDG_CONFIG_HOME && oauthctl agent restart"))
     now.folders = Self.usual
     #expect(before.wayBack(from: now) == nil, "systemd has started it again, as it was")
   }

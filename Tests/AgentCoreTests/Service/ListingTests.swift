@@ -93,7 +93,7 @@ struct ListingTests {
     let gone = try await listed(AccountFolders(read: "/c/accounts.d"))
     #expect(gone?.reason == "its file is gone, and the login is still kept" && gone?.fileGone == true)
     #expect(
-      gone?.nextStep == "put it back as /c/accounts.d/a1.toml; or, to end the login: oauthctl logout a1")
+      gone?.nextStep == .advice("put it back as /c/accounts.d/a1.toml; or, to end the login: oauthctl logout a1"))
     let elsewhere = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["a1"]))
     #expect(elsewhere?.reason == "its file is /u/accounts.d/a1.toml, and this agent reads /c/accounts.d")
     #expect(elsewhere?.nextStep == .run("unset XDG_CONFIG_HOME && oauthctl agent restart"))
