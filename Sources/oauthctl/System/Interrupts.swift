@@ -21,6 +21,22 @@ enum Interrupts {
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
   }
 
+  /// While a question stands: an interrupt ends the process as ever, and the shell's prompt begins a line of its own.
+  static func endLine() {
+    guard !isIgnored(SIGINT) else { return }
+    signal(SIGINT) { number in
+      var end = UInt8(ascii: "\n")
+      _ = write(STDERR_FILENO, &end, 1)
+      signal(number, SIG_DFL)
+      raise(number)
+    }
+  }
+
+  /// The question is answered.
+  static func leaveLine() {
+    if !isIgnored(SIGINT) { signal(SIGINT, SIG_DFL) }
+  }
+
   private static let handler: @convention(c) (Int32) -> Void = { number in
     var byte = UInt8(truncatingIfNeeded: number)
     let saved = errno

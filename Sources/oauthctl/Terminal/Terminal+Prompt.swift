@@ -31,6 +31,8 @@ extension Terminal {
     defer { close(descriptor) }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     let echo = isSecret ? SilentEcho(descriptor) : nil
+    if !isSecret { Interrupts.endLine() }
+    defer { if !isSecret { Interrupts.leaveLine() } }
     // What was typed before the question does not answer it.
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.

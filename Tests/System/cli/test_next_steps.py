@@ -1,11 +1,13 @@
 """What the programs say is true, is said once, and names what helps."""
 
 import json
+import signal
 import subprocess
 
 from cli.logged_in import server, work
 from support.accounts import account_file, define
 from support.dev_server import DevServer
+from support.terminal import run_at_terminal
 
 
 # Accounts
@@ -176,3 +178,10 @@ def test_every_command_with_json_prints_its_failures_as_json(home):
             assert error["exit"] == failed.status == plain.status == status, (words, failed, plain)
             assert error["message"] and set(error) <= {"exit", "failure", "message", "hint", "hint_kind"}
             assert failed.stderr == plain.stderr and plain.stdout == ""
+
+
+def test_control_c_at_a_question_changes_nothing_and_ends_its_line(work):
+    command = (work.programs / "oauthctl", "account", "forget", "work")
+    code, said = run_at_terminal(work, *command, answers={"[y/N]": "\x03"})
+    assert code == -signal.SIGINT and said.endswith("\n") and "Forgot" not in said
+    assert "work" in work.oauthctl("account", "list").stdout
