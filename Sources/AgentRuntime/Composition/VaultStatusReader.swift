@@ -69,9 +69,8 @@ package actor VaultStatusReader {
   private static func busy(_ last: VaultStatusAnswer) -> VaultStatusAnswer {
     var answer = last
     answer.reason = "it is busy, or its disk does not answer: \(last.path)"
-    answer.hint = nil
+    answer.hint = "look whether its disk or its network drive is away (dmesg); it goes on by itself when that answers"
     answer.hintKind = nil
-    answer.counterMadeAnew = nil
     return answer
   }
 }

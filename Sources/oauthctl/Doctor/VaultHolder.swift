@@ -1,5 +1,6 @@
 import AgentClient
 import AgentWire
+import SystemFacts
 
 /// The agent that holds the vault, as it has written into the file whose lock it holds (docs/vault-format.md).
 struct VaultHolder: Sendable, Equatable {

@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -243,3 +244,21 @@ def has_socket(pid):
         return any(os.readlink(entry.path).startswith("socket:") for entry in os.scandir(f"/proc/{pid}/fd"))
     except OSError:
         return False
+
+
+def test_a_socket_that_a_dead_agent_left_open_elsewhere_is_taken_over(home):
+    """A process that an agent was starting when it was killed holds the agent's socket until it becomes another program."""
+    home.socket.parent.mkdir(mode=0o700, exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as held:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                held.bind(str(home.socket))
+                held.listen()
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        assert accepts(home.socket), "somebody can still connect"
+        home.agent.start()
+        with home.agent.connect() as wire:
+            assert wire.call("agent.hello")["protocol"] == 1
