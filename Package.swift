@@ -176,7 +176,7 @@ let package = Package(
     tests("SystemFacts", ["SystemFacts"]),
     tests("HelperFormats", ["HTTPTerms", "HelperFormats"], exclude: ["Vectors"]),
     tests("OAuthProtocol", ["HTTPTerms", "OAuthProtocol", "OAuthTerms", "Sealing"]),
-    tests("TokenVault", ["TokenVault", "Sealing"], exclude: ["Vectors"]),
+    tests("TokenVault", ["TokenVault", "AgentTestSupport", "Sealing"], exclude: ["Vectors"]),
     tests(
       "AgentCore",
       [

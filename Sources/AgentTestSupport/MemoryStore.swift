@@ -16,8 +16,11 @@ package final class MemoryStore: RecordStore {
     var mostLoading = 0
     var beforePut: (@Sendable () -> Void)?
     var rolledBackFrom: UInt64?
-    var letters: [(record: RecordID, payload: Secret)] = []
-    var handedOut: Set<RecordID> = []
+    var letters: [(number: Int, record: RecordID, payload: Secret)] = []
+    var lastLetter = 0
+    /// The last letter that `letters` has given.
+    var lastRead = 0
+    var isMade = false
     var letterFailures: [VaultError] = []
     var isShut = false
     var takesNoSpill = false
@@ -30,6 +33,7 @@ package final class MemoryStore: RecordStore {
   package init(_ steps: [VaultRecord] = [], rolledBackFrom: UInt64? = nil) {
     state.withLock { state in
       for record in steps { state.records[record.id] = record }
+      state.isMade = !steps.isEmpty
       state.rolledBackFrom = rolledBackFrom
     }
   }
@@ -92,6 +96,7 @@ package final class MemoryStore: RecordStore {
 
   package func put(_ record: VaultRecord) async throws(VaultError) {
     state.withLock { $0.beforePut }?()
+    guard record.payload.count <= VaultRecord.maximumPayloadCount else { throw .storageFailed("it is too large") }
     let failure: VaultError? = state.withLock { state in
       state.puts += 1
       if let failure = state.failures.removeValue(forKey: state.puts) { return failure }
@@ -101,6 +106,7 @@ package final class MemoryStore: RecordStore {
       }
       state.records[record.id] = record
       state.spilled[record.id] = nil
+      state.isMade = true
       state.history.append(record)
       return nil
     }
@@ -123,7 +129,8 @@ package final class MemoryStore: RecordStore {
     func put(_ payload: Secret, for record: RecordID) async throws(VaultError) {
       let failure: VaultError? = store.state.withLock { state in
         guard state.letterFailures.isEmpty else { return state.letterFailures.removeFirst() }
-        state.letters.append((record, payload))
+        state.lastLetter += 1
+        state.letters.append((state.lastLetter, record, payload))
         return nil
       }
       if let failure { throw failure }
@@ -131,7 +138,9 @@ package final class MemoryStore: RecordStore {
   }
 
   /// What waits in the letterbox, oldest first.
-  package var waitingLetters: [(record: RecordID, payload: Secret)] { state.withLock { $0.letters } }
+  package var waitingLetters: [(record: RecordID, payload: Secret)] {
+    state.withLock { $0.letters.map { ($0.record, $0.payload) } }
+  }
 
   /// The next letters are not taken, one with each of `errors`.
   package func failLetters(_ errors: [VaultError]) { state.withLock { $0.letterFailures += errors } }
@@ -139,23 +148,22 @@ package final class MemoryStore: RecordStore {
   /// Whether the store is locked, and gives no letterbox.
   package func setShut(_ isShut: Bool) { state.withLock { $0.isShut = isShut } }
 
-  package var letterbox: (any Letterbox)? { state.withLock { $0.isShut } ? nil : Box(store: self) }
+  package var letterbox: (any Letterbox)? { state.withLock { $0.isShut || !$0.isMade } ? nil : Box(store: self) }
 
   package func letters() async throws(VaultError) -> [(record: RecordID, payload: Secret)] {
-    state.withLock { state in
-      state.handedOut = Set(state.letters.map(\.record))
-      return state.letters
-    }
+    state.withLock { $0.lastRead = $0.lastLetter }
+    return waitingLetters
   }
 
   package func removeLetters(of record: RecordID) async throws(VaultError) {
-    state.withLock { state in
-      guard state.handedOut.remove(record) != nil else { return }
-      state.letters.removeAll { $0.record == record }
-    }
+    state.withLock { state in state.letters.removeAll { $0.record == record && $0.number <= state.lastRead } }
   }
 
   package func delete(_ id: RecordID) async throws(VaultError) {
-    state.withLock { $0.records[id] = nil }
+    state.withLock { state in
+      state.records[id] = nil
+      state.spilled[id] = nil
+    }
+    try await removeLetters(of: id)
   }
 }

@@ -80,6 +80,29 @@ struct HouseTests {
     }
   }
 
+  /// What the agent stands on. A fake of it that only one test knows would promise what nothing else is held to.
+  private static let seams = [
+    "RecordStore", "Letterbox", "VaultControl", "HTTPTransport", "ConfigurationSource", "TimeKeeper",
+    "RedirectReceiver", "RedirectListening",
+  ]
+
+  @Test("what stands in for store, vault, files, clock, network and browser in tests stands in AgentTestSupport")
+  func fakesStandTogether() throws {
+    let declaration = /\b(?:struct|class|actor|extension)\s+\w+[^:]*:([^{]*)/
+    var found: Set<String> = []
+    for file in try package.files("Tests", ending: ".swift") {
+      for line in file.lines {
+        guard let conformances = line.firstMatch(of: declaration)?.1 else { continue }
+        let names = conformances.split(whereSeparator: { !$0.isLetter })
+        for seam in Self.seams where names.contains(where: { $0 == seam }) { found.insert("\(file.path): \(seam)") }
+      }
+    }
+    #expect(found == [])
+    for seam in Self.seams {
+      #expect(try package.sources().contains { $0.lines.contains { $0.contains("protocol \(seam)") } }, "\(seam)")
+    }
+  }
+
   /// Next steps are shown behind `run: `, to be pasted: what is no part of the command stands in a comment.
   @Test("every next step that begins with a command is one that a shell takes")
   func stepsCanBePasted() throws {

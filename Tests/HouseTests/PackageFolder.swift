@@ -14,7 +14,7 @@ struct PackageFolder {
   }
 
   struct SourceFile {
-    /// Relative to Sources, `Target/Folder/File.swift`.
+    /// Relative to Sources or Tests, `Target/Folder/File.swift`.
     var path: String
     var lines: [Substring]
     var target: String { String(path.prefix(while: { $0 != "/" })) }
@@ -37,11 +37,16 @@ struct PackageFolder {
   }
 
   /// Every text file in Sources.
-  func sources() throws -> [SourceFile] {
-    let folder = root.appendingPathComponent("Sources")
+  func sources() throws -> [SourceFile] { try files("Sources") }
+
+  /// Every file in `folder` that ends so; they are text.
+  func files(_ folder: String, ending: String = "") throws -> [SourceFile] {
+    let folder = root.appendingPathComponent(folder)
     return try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted().compactMap { path in
       let file = folder.appendingPathComponent(path)
-      guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { return nil }
+      guard path.hasSuffix(ending), try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
+        return nil
+      }
       let text = try String(contentsOf: file, encoding: .utf8)
       return SourceFile(path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false))
     }

@@ -8,44 +8,9 @@ import Testing
 
 @testable import AgentCore
 
-/// Readings that end when a test says so.
-private final class SlowConfiguration: ConfigurationSource {
-  private let held = Mutex<(began: Int, waiting: [CheckedContinuation<Configuration, Never>], isSlow: Bool)>(
-    (0, [], false))
-
-  var began: Int { held.withLock { $0.began } }
-
-  func makeSlow() { held.withLock { $0.isSlow = true } }
-
-  func load() async -> Configuration {
-    await withCheckedContinuation { continuation in
-      let isSlow = held.withLock { state in
-        state.began += 1
-        if state.isSlow { state.waiting.append(continuation) }
-        return state.isSlow
-      }
-      if !isSlow { continuation.resume(returning: Configuration(definitions: [.browser], problems: [])) }
-    }
-  }
-
-  func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems> {
-    .success(.browser)
-  }
-
-  func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
-    .failure(HTTPFailure(.authority, "there are no files here"))
-  }
-
-  /// Ends the oldest reading.
-  func end(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
-    let waiting = held.withLock { $0.waiting.removeFirst() }
-    waiting.resume(returning: Configuration(definitions: definitions, problems: problems))
-  }
-}
-
 @Suite("Reading the files beside the agent's work")
 struct ReadingFilesTests {
-  private let configuration = SlowConfiguration()
+  private let configuration = SlowConfiguration(.browser)
 
   private func service() async throws -> CredentialService {
     let clock = ManualClock()

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import OAuthProtocol
 import Sealing
 import Synchronization
@@ -36,7 +37,7 @@ struct ProxyRulesTests {
 
   @Test("An account's own proxy comes first; every request asks the rules of its moment")
   func transport() async {
-    let seen = Recorder()
+    let seen = RecordingTransport()
     let rules = Mutex(ProxyRules())
     let transport = ProxiedTransport(inner: seen, rules: { rules.withLock { $0 } })
     let request = HTTPRequest(.get, "https://id.example/")
@@ -44,15 +45,6 @@ struct ProxyRulesTests {
     rules.withLock { $0 = ProxyRules(proxy: Self.proxy) }
     _ = await transport.perform(request, route: HTTPRoute())
     _ = await transport.perform(request, route: HTTPRoute(proxy: "http://own.example:1"))
-    #expect(seen.proxies.withLock { $0 } == [nil, Self.proxy, "http://own.example:1"])
-  }
-}
-
-private final class Recorder: HTTPTransport {
-  let proxies = Mutex<[String?]>([])
-
-  func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
-    proxies.withLock { $0.append(route.proxy) }
-    return .answered(HTTPAnswer(status: 204))
+    #expect(seen.routes.map(\.proxy) == [nil, Self.proxy, "http://own.example:1"])
   }
 }
