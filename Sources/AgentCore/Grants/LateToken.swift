@@ -26,7 +26,7 @@ package struct LateToken: Sendable, Codable {
 
   /// Nil: the end of `call` has brought none.
   init?(_ call: TokenCall, _ end: TokenCallEnd) {
-    guard case .answered(let answer) = end, let token = answer.refreshToken,
+    guard case .answered(let answer) = end, let token = answer.salvagedRefreshToken,
       let used = call.grant.refreshToken
     else { return nil }
     self.init(

@@ -46,7 +46,8 @@ extension LoginCoordinator {
   }
 
   func answerWaiters(_ id: String, _ result: Result<LoginProgress, AgentFailure>) {
-    for waiter in waiters.removeValue(forKey: id)?.takeAll() ?? [] { waiter.resume(returning: result) }
+    var answered = waiters.removeValue(forKey: id) ?? Waiters()
+    for waiter in answered.takeAll() { waiter.resume(returning: result) }
     if waiters.isEmpty {
       sleep?.task.cancel()
       sleep = nil

@@ -1,6 +1,7 @@
 import AgentWire
 import FoundationEssentials
 import Logging
+import OAuthProtocol
 import Sealing
 import TokenVault
 
@@ -202,12 +203,7 @@ extension TokenCallEnd {
     switch self {
     case .notTried(let reason), .notInstalled(let reason), .notSent(let reason): "nothing was sent: \(reason)"
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
-    case .answered(let answer):
-      switch answer.verdict {
-      case .granted: "a token was granted"
-      case .grantRefused(let error, _), .clientRefused(let error, _), .refused(let error, _): "refused: \(error)"
-      case .refusedWithoutReason, .undecided: answer.logLine ?? "the answer is of no use"
-      }
+    case .answered(let answer): answer.verdict.logLine
     }
   }
 }

@@ -72,7 +72,7 @@ extension CredentialService {
     switch end {
     case .notTried, .notInstalled: break
     case .answered(let answer):
-      noteClock(answer.dateSeconds, from: route, sent: call.started)
+      noteClock(answer.serverDateSeconds, from: route, sent: call.started)
       note(.answer, of: route, for: name)
     case .notSent(let reason), .sentNoAnswer(let reason): note(.failure(reason), of: route, for: name)
     }

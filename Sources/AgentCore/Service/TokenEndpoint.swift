@@ -3,8 +3,8 @@ package import OAuthProtocol
 import OAuthTerms
 import Sealing
 
-/// Speaks to authorization servers for the credential service: builds requests from records, sends each once, and
-/// reduces the answers to what the state machine decides on.
+/// Speaks to authorization servers for the credential service: builds requests from records, sends each once, and judges
+/// the answers.
 package struct TokenEndpoint: Sendable {
   /// Seconds for the whole exchange of a refresh: generous, since a lost answer is worse than a slow one.
   static let refreshTimeoutMilliseconds = 60_000
@@ -30,7 +30,7 @@ package struct TokenEndpoint: Sendable {
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):
-      return .answered(JudgedAnswer(answer, to: request, host: call.binding.issuerHost, now: now))
+      return .answered(TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds)))
     }
   }
 
@@ -91,41 +91,5 @@ extension DefinitionBinding {
 
   var extraTokenParameters: [ExtraParameter] {
     tokenParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
-  }
-}
-
-extension JudgedAnswer {
-  /// Reduces a token endpoint's answer to `request` (RFC 6749 §5).
-  init(_ answer: HTTPAnswer, to request: HTTPRequest, host: String, now: Moment) {
-    let judgement = TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds))
-    switch judgement.verdict {
-    case .granted(let grant):
-      self.init(
-        .granted(
-          accessToken: grant.accessToken, tokenType: "Bearer",
-          lifeSeconds: grant.lifetime.knownSeconds.map(Double.init),
-          scope: grant.scope),
-        refreshToken: judgement.salvagedRefreshToken ?? grant.refreshToken,
-        refreshTokenLifeSeconds: grant.refreshTokenLifetimeSeconds.map(Double.init))
-    case .refused(let error):
-      let verdict: Verdict =
-        switch error.meaning {
-        case .grantRefused: .grantRefused(error: error.code, description: error.explanation)
-        case .clientRefused: .clientRefused(error: error.code, description: error.explanation)
-        case .requestRefused, .transient: .refused(error: error.code, description: error.explanation)
-        }
-      self.init(verdict, refreshToken: judgement.salvagedRefreshToken)
-    case .refusedWithoutReason(let status):
-      self.init(
-        .refusedWithoutReason("\(host) refused with status \(status) and no reason"),
-        refreshToken: judgement.salvagedRefreshToken)
-    case .unusable(let problem, let seconds):
-      self.init(
-        .undecided(
-          reason: "the answer of \(host) is of no use: \(problem)", retryAfterSeconds: seconds.map(Double.init)),
-        refreshToken: judgement.salvagedRefreshToken)
-    }
-    dateSeconds = judgement.serverDateSeconds
-    logLine = judgement.verdict.logLine
   }
 }

@@ -205,7 +205,9 @@ struct World {
     if machine?.awaits(request.call.number) == true {
       return happen(.callEnded(request.call.number, end, random: 0.5))
     }
-    guard rules.keepsLateAnswers, case .answered(let answer) = end, let token = answer.refreshToken else { return }
+    guard rules.keepsLateAnswers, case .answered(let answer) = end, let token = answer.salvagedRefreshToken else {
+      return
+    }
     let late = LateToken(
       refreshToken: StoredSecret(token), sent: Fingerprint(of: Secret(request.token)).description, received: now,
       lifeSeconds: nil, binding: .plain)

@@ -3,6 +3,7 @@ import OAuthTerms
 import Sealing
 
 @testable import AgentCore
+@testable import OAuthProtocol
 
 extension AccountDefinition {
   static let plain = AccountDefinition(
@@ -79,22 +80,43 @@ extension TokenCallEnd {
   /// A token, and a rotated refresh token unless `refreshToken` is nil.
   static func granted(
     _ token: String, refreshToken: String? = "r2", life: Double? = 3_600, scope: [String]? = nil,
-    refreshTokenLife: Double? = nil
+    refreshTokenLife: Double? = nil, date: Int64? = nil
+  ) -> TokenCallEnd {
+    judged(
+      .granted(
+        TokenResponse(
+          accessToken: Secret(token), lifetime: life.map { .seconds(Int($0)) } ?? .unknown(.missing), scope: scope,
+          refreshToken: nil, refreshTokenLifetimeSeconds: refreshTokenLife.map { Int($0) }, idToken: nil, notes: [])),
+      refreshToken, date)
+  }
+
+  static func refused(_ code: String, _ explanation: String? = nil, refreshToken: String? = nil) -> TokenCallEnd {
+    guard let error = OAuthError(code: code, explanation: explanation) else { return .notTried("\(code) is no code") }
+    return judged(.refused(error), refreshToken)
+  }
+
+  static func refusedWithoutReason(refreshToken: String? = nil) -> TokenCallEnd {
+    judged(.refusedWithoutReason(status: 400), refreshToken)
+  }
+
+  static func unusable(
+    _ problem: TokenAnswerProblem, retryAfterSeconds: Int? = nil, refreshToken: String? = nil
+  ) -> TokenCallEnd {
+    judged(.unusable(problem, retryAfterSeconds: retryAfterSeconds), refreshToken)
+  }
+
+  private static func judged(
+    _ verdict: TokenVerdict, _ refreshToken: String?, _ date: Int64? = nil
   ) -> TokenCallEnd {
     .answered(
-      JudgedAnswer(
-        .granted(accessToken: Secret(token), tokenType: "Bearer", lifeSeconds: life, scope: scope),
-        refreshToken: refreshToken.map { Secret($0) }, refreshTokenLifeSeconds: refreshTokenLife))
+      TokenJudgement(
+        salvagedRefreshToken: refreshToken.map { Secret($0) }, verdict: verdict, serverDateSeconds: date))
   }
 
-  static func verdict(_ verdict: JudgedAnswer.Verdict, refreshToken: String? = nil) -> TokenCallEnd {
-    .answered(JudgedAnswer(verdict, refreshToken: refreshToken.map { Secret($0) }))
-  }
-
-  static let invalidGrant = verdict(.grantRefused(error: "invalid_grant", description: nil))
-  static let invalidClient = verdict(.clientRefused(error: "invalid_client", description: nil))
-  static let serverError = verdict(.undecided(reason: "status 503", retryAfterSeconds: nil))
-  static let emptyRefusal = verdict(.refusedWithoutReason("status 400 and no reason"))
+  static let invalidGrant = refused("invalid_grant")
+  static let invalidClient = refused("invalid_client")
+  static let serverError = unusable(.status(503))
+  static let emptyRefusal = refusedWithoutReason()
 }
 
 extension AccountChange {

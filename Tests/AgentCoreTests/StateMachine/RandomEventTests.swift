@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthProtocol
 import OAuthTerms
 import Sealing
 import Testing
@@ -86,8 +87,8 @@ struct RandomEventTests {
     case 2: return .invalidGrant
     case 3: return .invalidClient
     case 4: return .emptyRefusal
-    case 5: return .verdict(.undecided(reason: "503", retryAfterSeconds: [nil, 0, 90][dice.roll(3)]))
-    case 6: return .verdict(.refused(error: "invalid_scope", description: nil))
+    case 5: return .unusable(.status(503), retryAfterSeconds: [nil, 0, 90][dice.roll(3)])
+    case 6: return .refused("invalid_scope")
     default:
       return .granted(
         "a\(number % 5)", refreshToken: dice.roll(3) == 0 ? nil : "r\(number)",

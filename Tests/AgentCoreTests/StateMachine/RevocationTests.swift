@@ -118,7 +118,7 @@ struct RevocationTests {
     driver.saved()
     driver.ask(force: true)
     driver.saved()
-    driver.endsDurably(.verdict(.undecided(reason: "429", retryAfterSeconds: 600)))
+    driver.endsDurably(.unusable(.status(429), retryAfterSeconds: 600))
     driver.revocationEnds(.revoked)
     driver.saved()
     #expect(driver.failure(driver.ask(force: true)) == .unavailable)

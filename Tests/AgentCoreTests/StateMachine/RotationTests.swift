@@ -46,11 +46,11 @@ struct RotationTests {
   }
 
   static let badAnswers: [TokenCallEnd] = [
-    .verdict(.undecided(reason: "no access token", retryAfterSeconds: nil), refreshToken: "r2"),
-    .verdict(.refusedWithoutReason("status 400"), refreshToken: "r2"),
-    .verdict(.grantRefused(error: "invalid_grant", description: nil), refreshToken: "r2"),
-    .verdict(.refused(error: "invalid_scope", description: nil), refreshToken: "r2"),
-    .verdict(.clientRefused(error: "invalid_client", description: nil), refreshToken: "r2"),
+    .unusable(.accessTokenMissing, refreshToken: "r2"),
+    .refusedWithoutReason(refreshToken: "r2"),
+    .refused("invalid_grant", refreshToken: "r2"),
+    .refused("invalid_scope", refreshToken: "r2"),
+    .refused("invalid_client", refreshToken: "r2"),
   ]
 
   @Test("a refresh token that came with a bad answer is kept, whatever the verdict", arguments: badAnswers.indices)

@@ -182,10 +182,7 @@ struct ClockTests {
     let driver = MachineDriver(.expired())
     driver.ask()
     driver.saved()
-    var answer = JudgedAnswer(
-      .granted(accessToken: Secret("a2"), tokenType: "Bearer", lifeSeconds: 60, scope: nil), refreshToken: nil)
-    answer.dateSeconds = Int64(driver.now.wallSeconds) + 7_200
-    driver.endsDurably(.answered(answer))
+    driver.endsDurably(.granted("a2", life: 60, date: Int64(driver.now.wallSeconds) + 7_200))
     let behind = driver.durable?.tokens.first?.received.behindSeconds ?? 0
     #expect(abs(behind - 7_200) <= 1)
   }

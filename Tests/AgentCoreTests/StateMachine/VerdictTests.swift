@@ -18,7 +18,7 @@ struct VerdictTests {
   @Test("invalid_grant asks for a login, once and for all, and keeps the refresh token")
   func invalidGrant() {
     let (driver, id) = refreshing()
-    driver.endsDurably(.verdict(.grantRefused(error: "invalid_grant", description: "expired")))
+    driver.endsDurably(.refused("invalid_grant", "expired"))
     #expect(driver.failure(id) == .loginRequired)
     #expect(driver.failureWhole(id)?.oauthError == "invalid_grant")
     #expect(driver.failureWhole(id)?.oauthErrorDescription == "expired")
@@ -118,7 +118,7 @@ struct VerdictTests {
     arguments: ["invalid_request", "invalid_token"])
   func vagueError(error: String) {
     let (driver, first) = refreshing()
-    driver.endsDurably(.verdict(.refused(error: error, description: "what?")))
+    driver.endsDurably(.refused(error, "what?"))
     #expect(driver.failure(first) == .unavailable)
     #expect(driver.failureWhole(first)?.hint == "if it stays so: oauthctl login work", "from the first one")
     #expect(driver.failureWhole(first)?.oauthError == error)
@@ -127,11 +127,11 @@ struct VerdictTests {
     driver.pass(300)
     driver.ask()
     driver.saved()
-    driver.endsDurably(.verdict(.refused(error: error, description: nil)))
+    driver.endsDurably(.refused(error))
     driver.pass(301)
     let id = driver.ask()
     driver.saved()
-    driver.endsDurably(.verdict(.refused(error: error, description: nil)))
+    driver.endsDurably(.refused(error))
     #expect(driver.failure(id) == .loginRequired)
     #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
     #expect(driver.durable?.refreshToken == "r1")
@@ -140,12 +140,12 @@ struct VerdictTests {
   @Test("another error, and one about a scope that was asked for, are no sign of a dead refresh token")
   func otherErrors() {
     let (driver, first) = refreshing()
-    driver.endsDurably(.verdict(.refused(error: "unsupported_grant_type", description: nil)))
+    driver.endsDurably(.refused("unsupported_grant_type"))
     #expect(driver.failure(first) == .serverRefused)
     let other = MachineDriver(.loggedIn())
     let id = other.ask(TokenKey(scope: ["write"], resource: [], audience: []))
     other.saved()
-    other.endsDurably(.verdict(.refused(error: "invalid_request", description: nil)))
+    other.endsDurably(.refused("invalid_request"))
     #expect(other.failure(id) == .serverRefused && other.failureWhole(id)?.hint?.text.contains("login") != true)
   }
 
@@ -157,12 +157,12 @@ struct VerdictTests {
     for _ in 0..<2 {
       driver.ask()
       driver.saved()
-      driver.endsDurably(.verdict(.refused(error: "invalid_request", description: nil)))
+      driver.endsDurably(.refused("invalid_request"))
       driver.pass(301)
     }
     let id = driver.ask()
     driver.saved()
-    driver.ends(.verdict(.refused(error: "invalid_request", description: nil)))
+    driver.ends(.refused("invalid_request"))
     driver.saved()
     #expect(driver.sent.last?.grant.type == "password")
     driver.endsDurably(.granted("a2", refreshToken: "r5"))
@@ -232,10 +232,10 @@ struct VerdictTests {
 
   @Test(
     "Retry-After wins over the back-off, an hour at most, and a zero is no invitation",
-    arguments: [(120.0, 120.0), (90_000, 3_600), (0, 1), (-5, 1)])
-  func retryAfter(told: Double, asked: Double) {
+    arguments: [(120, 120.0), (90_000, 3_600), (0, 1), (-5, 1)])
+  func retryAfter(told: Int, asked: Double) {
     let (driver, id) = refreshing()
-    driver.endsDurably(.verdict(.undecided(reason: "status 429", retryAfterSeconds: told)))
+    driver.endsDurably(.unusable(.status(429), retryAfterSeconds: told))
     #expect(driver.failureWhole(id)?.retryAfterMilliseconds == Int(asked * 1_000))
     let early = driver.ask()
     #expect(driver.failure(early) == .unavailable)
@@ -270,7 +270,7 @@ struct VerdictTests {
     let one = driver.ask(write)
     driver.saved()
     let two = driver.ask()
-    driver.endsDurably(.verdict(.refused(error: "invalid_scope", description: "no")))
+    driver.endsDurably(.refused("invalid_scope", "no"))
     #expect(driver.failure(one) == .serverRefused)
     #expect(driver.isWaiting(two))
     driver.saved()
@@ -289,7 +289,7 @@ struct VerdictTests {
   )
   func refused() {
     let (driver, id) = refreshing()
-    driver.endsDurably(.verdict(.refused(error: "unsupported_grant_type", description: nil)))
+    driver.endsDurably(.refused("unsupported_grant_type"))
     #expect(driver.failure(id) == .serverRefused)
     driver.sleepAndWake()
     #expect(driver.now.seconds(since: .start) >= 45)

@@ -131,10 +131,10 @@ extension AccountStateMachine {
       var call = call
       var next = record
       next.intent = nil
-      if let clock = answer.dateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
+      if let clock = answer.serverDateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
-      if let refreshToken = answer.refreshToken, next.grant?.kind.terms.bringsRefreshToken != false {
+      if let refreshToken = answer.salvagedRefreshToken, next.grant?.kind.terms.bringsRefreshToken != false {
         next.grant?.take(refreshToken, received: call.started, lifeSeconds: answer.refreshTokenLifeSeconds)
       } else if call.isLogin, case .granted = answer.verdict {
         // A new login without a refresh token: the old one is of a grant that is over.
@@ -154,16 +154,16 @@ extension AccountStateMachine {
   }
 
   private mutating func judge(
-    _ verdict: JudgedAnswer.Verdict, _ call: TokenCall, _ next: AccountRecord, at now: Moment, random: Double
+    _ verdict: TokenVerdict, _ call: TokenCall, _ next: AccountRecord, at now: Moment, random: Double
   ) -> [Action] {
     var next = next
-    var outcome: Outcome
+    let outcome: Outcome
     switch verdict {
-    case .granted(let accessToken, let tokenType, let lifeSeconds, let scope):
+    case .granted(let granted):
       let token = TokenRecord(
-        key: call.key, accessToken: accessToken, tokenType: tokenType,
-        scope: scope ?? (call.scope.isEmpty ? next.grant?.scope ?? [] : call.scope), received: call.started,
-        lifeSeconds: lifeSeconds)
+        key: call.key, accessToken: granted.accessToken, tokenType: "Bearer",
+        scope: granted.scope ?? (call.scope.isEmpty ? next.grant?.scope ?? [] : call.scope), received: call.started,
+        lifeSeconds: granted.lifetime.knownSeconds.map(Double.init))
       next.tokens = tokens(next.tokens, adding: token)
       next.grant?.refreshed = call.started
       if call.isLogin { next.grant?.loggedIn = call.started }
@@ -173,57 +173,65 @@ extension AccountStateMachine {
       refusalsWithoutReason = 0
       firstRefusalWithoutReason = nil
       outcome = .token
-    case .grantRefused(let error, let description):
-      if call.rotates, let other = next.grant?.otherRefreshToken {
-        // Two requests were answered, and the server has dropped the refresh token of the one that was kept first.
-        next.grant?.refreshToken = other
-        next.grant?.otherRefreshToken = nil
-        outcome = .lost
-      } else if let login = login(insteadOf: call, next, at: now) {
-        outcome = .again(login)
-      } else {
-        let host = host(of: call.binding)
-        let what = call.rotates ? "refused the refresh token" : "refused the login"
-        // While an access token lives nothing is lost by asking once more, after its end, before it is believed.
-        let isFirst = call.rotates && next.grant?.verdict?.oauthError != error
-        outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error))", error, description)
-        if isFirst, lastEnd(of: next, at: now) > now.bootSeconds { next.grant?.verdict?.isUnconfirmed = true }
-      }
-    case .clientRefused(let error, let description):
-      backoff.fail(error, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
-      outcome = decide(
-        &next, .clientRejected, "\(host(of: call.binding)) rejects the client (\(error))", error, description)
-    case .refused(let error, let description) where call.rotates && call.key == .standard && Self.isVague(error):
-      outcome = doubt(&next, call, "\(host(of: call.binding)) answered \(error)", at: now, random: random)
-      if case .failed(var failure) = outcome {
-        failure.oauthError = error
-        failure.oauthErrorDescription = description
-        outcome = .failed(failure)
-      }
-    case .refused(let error, let description):
-      let failure = AgentFailure(
-        .serverRefused, "\(name): \(host(of: call.binding)) refused to give a token (\(error))",
-        hint: description.map { "the server says: \($0); look at: oauthctl account show \(name)" }
-          ?? .run("oauthctl account show \(name)"),
-        oauthError: error, oauthErrorDescription: description)
-      if call.key == .standard {
-        backoff.fail(
-          "\(host(of: call.binding)) answered \(error)", at: now.bootSeconds, spread: random,
-          least: Self.refusedSeconds)
-        outcome = .failed(failure)
-      } else {
-        noteRefused(call.key, failure, at: now)
-        outcome = .keyRefused(failure)
-      }
-    case .refusedWithoutReason(let reason):
+    case .refused(let error):
+      outcome = refused(&next, call, error, at: now, random: random)
+    case .refusedWithoutReason(let status):
+      let reason = "\(host(of: call.binding)) refused with status \(status) and no reason"
       outcome = doubt(&next, call, reason, at: now, random: random)
-    case .undecided(let reason, let retryAfterSeconds):
+    case .unusable(let problem, let retryAfterSeconds):
       budget.giveBack()
-      backoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
+      backoff.fail(
+        "the answer of \(host(of: call.binding)) is of no use: \(problem)", at: now.bootSeconds, spread: random,
+        retryAfterSeconds: retryAfterSeconds.map(Double.init))
       outcome = .failed(unavailable(at: now))
     }
     if next == record { return settle(call, outcome, at: now) + proceed(at: now) }
     return save(next, for: .answer(call, outcome))
+  }
+
+  private mutating func refused(
+    _ next: inout AccountRecord, _ call: TokenCall, _ error: OAuthError, at now: Moment, random: Double
+  ) -> Outcome {
+    let host = host(of: call.binding)
+    switch error.meaning {
+    case .grantRefused:
+      if call.rotates, let other = next.grant?.otherRefreshToken {
+        // Two requests were answered, and the server has dropped the refresh token of the one that was kept first.
+        next.grant?.refreshToken = other
+        next.grant?.otherRefreshToken = nil
+        return .lost
+      }
+      if let login = login(insteadOf: call, next, at: now) { return .again(login) }
+      let what = call.rotates ? "refused the refresh token" : "refused the login"
+      // While an access token lives nothing is lost by asking once more, after its end, before it is believed.
+      let isFirst = call.rotates && next.grant?.verdict?.oauthError != error.code
+      let outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error.code))", error)
+      if isFirst, lastEnd(of: next, at: now) > now.bootSeconds { next.grant?.verdict?.isUnconfirmed = true }
+      return outcome
+    case .clientRefused:
+      backoff.fail(error.code, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
+      return decide(&next, .clientRejected, "\(host) rejects the client (\(error.code))", error)
+    case .requestRefused, .transient:
+      let reason = "\(host) answered \(error.code)"
+      if call.rotates, call.key == .standard, Self.isVague(error.code) {
+        let outcome = doubt(&next, call, reason, at: now, random: random)
+        guard case .failed(var failure) = outcome else { return outcome }
+        failure.oauthError = error.code
+        failure.oauthErrorDescription = error.explanation
+        return .failed(failure)
+      }
+      let failure = AgentFailure(
+        .serverRefused, "\(name): \(host) refused to give a token (\(error.code))",
+        hint: error.explanation.map { "the server says: \($0); look at: oauthctl account show \(name)" }
+          ?? .run("oauthctl account show \(name)"),
+        oauthError: error.code, oauthErrorDescription: error.explanation)
+      guard call.key == .standard else {
+        noteRefused(call.key, failure, at: now)
+        return .keyRefused(failure)
+      }
+      backoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.refusedSeconds)
+      return .failed(failure)
+    }
   }
 
   /// Whether the error is one that servers have for a dead refresh token, too.
@@ -245,7 +253,7 @@ extension AccountStateMachine {
       return .failed(unavailable(at: now))
     }
     if let login = login(insteadOf: call, next, at: now) { return .again(login) }
-    let outcome = decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil, nil)
+    let outcome = decide(&next, .loginRequired, "\(reason), again and again (unconfirmed)", nil)
     next.grant?.verdict?.isUnconfirmed = true
     return outcome
   }
@@ -260,9 +268,9 @@ extension AccountStateMachine {
   }
 
   private func decide(
-    _ next: inout AccountRecord, _ kind: GrantVerdict.Kind, _ reason: String, _ error: String?, _ description: String?
+    _ next: inout AccountRecord, _ kind: GrantVerdict.Kind, _ reason: String, _ error: OAuthError?
   ) -> Outcome {
-    let verdict = GrantVerdict(kind, reason, oauthError: error, oauthErrorDescription: description)
+    let verdict = GrantVerdict(kind, reason, oauthError: error?.code, oauthErrorDescription: error?.explanation)
     next.grant?.verdict = verdict
     return .failed(failure(verdict))
   }
