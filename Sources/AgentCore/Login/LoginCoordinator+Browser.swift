@@ -110,7 +110,8 @@ extension LoginCoordinator {
           .unavailable,
           "\(definition.name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
           hint: refusal?.isTaken == true && redirect.port != nil
-            ? Self.hint(withoutPortOf: definition) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong"))
+            ? Self.hint(withoutPortOf: definition) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong")
+        )
       }
     }
   }

@@ -247,7 +247,7 @@ def has_socket(pid):
 
 
 def test_a_socket_that_a_dead_agent_left_open_elsewhere_is_taken_over(home):
-    """A process that an agent was starting when it was killed holds the agent's socket until it becomes another program."""
+    """A process that an agent was starting when it was killed holds its socket until it becomes another program."""
     home.socket.parent.mkdir(mode=0o700, exist_ok=True)
     with socket.socket(socket.AF_UNIX) as held:
         pid = os.fork()
