@@ -44,6 +44,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var tokenEndpoint: String?
   package var deviceAuthorizationEndpoint: String?
   package var revocationEndpoint: String?
+  /// Where authorization requests go before the browser does (RFC 9126), whether the server wants that or not.
+  package var pushedAuthorizationRequestEndpoint: String?
   /// Resource owner's name for the password grant, and `login_hint` for the browser.
   package var username: String?
   package var authorizeParameters: [String: String]
@@ -68,7 +70,8 @@ package struct AccountDefinition: Sendable, Equatable {
     clientAuthentication: String? = nil, scope: [String] = [], allowedScope: [String] = [], resource: [String] = [],
     audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", hosts: [String] = [],
     authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,
-    revocationEndpoint: String? = nil, username: String? = nil, authorizeParameters: [String: String] = [:],
+    revocationEndpoint: String? = nil, pushedAuthorizationRequestEndpoint: String? = nil, username: String? = nil,
+    authorizeParameters: [String: String] = [:],
     tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil,
     certificateAuthorityDigest: String? = nil, proxy: String? = nil, keep: KeepPolicy = .inUse,
     gitUsername: String = "oauth2", paths: [String] = [], isDefault: Bool = false,
@@ -91,6 +94,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.tokenEndpoint = tokenEndpoint
     self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
     self.revocationEndpoint = revocationEndpoint
+    self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
     self.username = username
     self.authorizeParameters = authorizeParameters
     self.tokenParameters = tokenParameters

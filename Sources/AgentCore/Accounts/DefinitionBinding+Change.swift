@@ -20,6 +20,7 @@ extension DefinitionBinding {
     }
     digest.add(resending?.ambiguousRetry.rawValue)
     digest.add(resending?.reuseGrace)
+    digest.add(pushedAuthorizationRequestEndpoint)
     return digest.hex
   }
 
@@ -29,6 +30,7 @@ extension DefinitionBinding {
     found["authorization_endpoint"] = authorizationEndpoint
     found["device_authorization_endpoint"] = deviceAuthorizationEndpoint
     found["revocation_endpoint"] = revocationEndpoint
+    found["pushed_authorization_request_endpoint"] = pushedAuthorizationRequestEndpoint
     return found
   }
 
@@ -41,6 +43,10 @@ extension DefinitionBinding {
       ("token_endpoint", tokenEndpoint, next.tokenEndpoint),
       ("device_authorization_endpoint", deviceAuthorizationEndpoint, next.deviceAuthorizationEndpoint),
       ("revocation_endpoint", revocationEndpoint, next.revocationEndpoint),
+      (
+        "pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint,
+        next.pushedAuthorizationRequestEndpoint
+      ),
       ("redirect_uri", redirectURI, next.redirectURI),
       ("hosts", hosts.sorted().joined(separator: " "), next.hosts.sorted().joined(separator: " ")),
       ("ca_file", certificateAuthorityFile, next.certificateAuthorityFile),
@@ -62,7 +68,8 @@ extension DefinitionBinding {
     return differences(to: next).filter { difference in
       switch difference.key {
       case "client_authentication": definition.clientAuthentication != nil
-      case "authorization_endpoint", "device_authorization_endpoint", "revocation_endpoint":
+      case "authorization_endpoint", "device_authorization_endpoint", "revocation_endpoint",
+        "pushed_authorization_request_endpoint":
         difference.now != DefinitionDifference.none
           && (difference.was != DefinitionDifference.none || written[difference.key] != nil)
       default: true
@@ -79,6 +86,7 @@ extension AccountDefinition {
     found["authorization_endpoint"] = authorizationEndpoint
     found["device_authorization_endpoint"] = deviceAuthorizationEndpoint
     found["revocation_endpoint"] = revocationEndpoint
+    found["pushed_authorization_request_endpoint"] = pushedAuthorizationRequestEndpoint
     return found
   }
 }

@@ -15,6 +15,8 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var authorizationEndpoint: String?
   package var deviceAuthorizationEndpoint: String?
   package var revocationEndpoint: String?
+  /// Nil where authorization requests are not pushed.
+  package var pushedAuthorizationRequestEndpoint: String?
   package var redirectURI: String
   /// Canonical origins.
   package var hosts: [String]
@@ -32,7 +34,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     authorizationEndpoint: String?, deviceAuthorizationEndpoint: String?, revocationEndpoint: String?,
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
     proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil,
-    resending: ResendPolicy? = nil
+    resending: ResendPolicy? = nil, pushedAuthorizationRequestEndpoint: String? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
@@ -49,6 +51,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     self.tokenParameters = tokenParameters
     self.request = request
     self.resending = resending
+    self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
   }
 
   /// How `definition` differs. Endpoints that the definition leaves to discovery stay as they were bound at login.
@@ -68,6 +71,9 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compareIfSet(
       "device_authorization_endpoint", deviceAuthorizationEndpoint, definition.deviceAuthorizationEndpoint)
     compareIfSet("revocation_endpoint", revocationEndpoint, definition.revocationEndpoint)
+    compareIfSet(
+      "pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint,
+      definition.pushedAuthorizationRequestEndpoint)
     compare("redirect_uri", redirectURI, definition.redirectURI)
     compare("hosts", hosts.sorted().joined(separator: " "), definition.origins.sorted().joined(separator: " "))
     compare("ca_file", certificateAuthorityFile, definition.certificateAuthorityFile)
@@ -112,6 +118,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     case authorizationEndpoint = "authorization_endpoint"
     case deviceAuthorizationEndpoint = "device_authorization_endpoint"
     case revocationEndpoint = "revocation_endpoint"
+    case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
     case redirectURI = "redirect_uri"
     case certificateAuthorityFile = "ca_file"
     case certificateAuthorityDigest = "ca_digest"

@@ -27,7 +27,9 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   }
 
   /// Those that get the secret.
-  private static let receivers = ["token_endpoint", "device_authorization_endpoint", "revocation_endpoint"]
+  private static let receivers = [
+    "token_endpoint", "device_authorization_endpoint", "revocation_endpoint", "pushed_authorization_request_endpoint",
+  ]
 
   /// The same, with what the file leaves to the issuer as the first of `bindings` of that issuer has it.
   func completed(by bindings: [DefinitionBinding]) -> SecretPlace {

@@ -43,8 +43,10 @@ extension LoginCoordinator {
       let state = AuthorizationState.make(random: random)
       let pkce = PKCE(random: random)
       let sent = redirect.parameter(port: listeners.first?.port ?? 0)
+      let expectation: AuthorizationExpectation
+      let request: AuthorizationRequest
       do throws(ProtocolError) {
-        let expectation = try AuthorizationExpectation(
+        expectation = try AuthorizationExpectation(
           redirectURI: sent, state: state, issuer: definition.issuer, issuerRequired: session.server.namesIssuer,
           secrets: [pkce.verifier] + (session.clientSecret.map { [$0] } ?? []))
         var extra = definition.authorizeParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
@@ -57,20 +59,21 @@ extension LoginCoordinator {
         }
         // PKCE binds the code already and no ID token is read; but some servers refuse OpenID requests without a nonce.
         let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
-        let url = try AuthorizationRequest(
+        request = AuthorizationRequest(
           endpoint: endpoint, clientID: definition.clientID, redirectURI: sent, scope: definition.scope, state: state,
           codeChallenge: pkce.challenge, nonce: nonce, resources: definition.resource, audiences: definition.audience,
-          extra: extra
-        ).url()
-        session.browser = LoginSession.Browser(
-          expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners,
-          links: opened.first.map { LoginLinks(address: $0.address, port: $0.listener.port) })
-        session.started = LoginStarted(
-          loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
-          authorizationURL: url, redirectURI: sent,
-          notice: definition.authorizationEndpoint == nil
-            ? Self.notice(of: endpoint.origin, issuer: session.binding.issuer, before: "log in there") : nil)
+          extra: extra)
       } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+      let (url, life) = try await authorizationURL(request, session)
+      let page =
+        definition.authorizationEndpoint == nil
+        ? Self.notice(of: endpoint.origin, issuer: session.binding.issuer, before: "log in there") : nil
+      session.browser = LoginSession.Browser(
+        expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners,
+        links: opened.first.map { LoginLinks(address: $0.address, port: $0.listener.port) })
+      session.started = LoginStarted(
+        loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
+        authorizationURL: url, redirectURI: sent, notice: page ?? life)
     } catch {
       for listener in listeners { await listener.close() }
       throw error

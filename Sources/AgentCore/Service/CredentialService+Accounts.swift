@@ -25,6 +25,8 @@ extension CredentialService {
     endpoints["device_authorization_endpoint"] =
       grant?.binding.deviceAuthorizationEndpoint ?? definition.deviceAuthorizationEndpoint
     endpoints["revocation_endpoint"] = grant?.binding.revocationEndpoint ?? definition.revocationEndpoint
+    endpoints["pushed_authorization_request_endpoint"] =
+      grant?.binding.pushedAuthorizationRequestEndpoint ?? definition.pushedAuthorizationRequestEndpoint
     let secrets = SecretKind.allCases.filter { record?.keeps($0) == true }.map(\.rawValue)
     var details = AccountDetails(
       summary: summary, file: definition.file, endpoints: endpoints, secrets: secrets,

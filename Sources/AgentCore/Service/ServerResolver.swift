@@ -9,6 +9,9 @@ package struct ResolvedServer: Sendable {
   package var authorizationEndpoint: WebURL?
   package var deviceAuthorizationEndpoint: WebURL?
   package var revocationEndpoint: WebURL?
+  /// Nil: the browser carries the authorization request itself. Not nil where the server takes no others, or the account's
+  /// file names it (RFC 9126).
+  package var pushedAuthorizationRequestEndpoint: WebURL?
   /// RFC 9207: authorization responses name their issuer.
   package var namesIssuer = false
   package var authorizationObstacle: AuthorizationObstacle?
@@ -34,7 +37,8 @@ package struct ResolvedServer: Sendable {
       certificateAuthorityFile: definition.certificateAuthorityFile,
       certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy,
       tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition),
-      resending: ResendPolicy(definition))
+      resending: ResendPolicy(definition),
+      pushedAuthorizationRequestEndpoint: pushedAuthorizationRequestEndpoint?.text)
   }
 }
 
@@ -53,14 +57,18 @@ package struct ServerResolver: Sendable {
     if let tokenEndpoint = written.token, isMade || !Self.needsDiscovery(definition, written, device: device) {
       return ResolvedServer(
         tokenEndpoint: tokenEndpoint, authorizationEndpoint: written.authorization,
-        deviceAuthorizationEndpoint: written.device, revocationEndpoint: written.revocation)
+        deviceAuthorizationEndpoint: written.device, revocationEndpoint: written.revocation,
+        pushedAuthorizationRequestEndpoint: written.pushed)
     }
-    let (metadata, kind) = try await discover(definition, now: now)
+    var (metadata, kind) = try await discover(definition, now: now)
+    if let pushed = written.pushed { metadata.pushedAuthorizationRequestEndpoint = pushed }
+    let pushes = written.pushed != nil || metadata.requirePushedAuthorizationRequests
     return ResolvedServer(
       tokenEndpoint: written.token ?? metadata.tokenEndpoint,
       authorizationEndpoint: written.authorization ?? metadata.authorizationEndpoint,
       deviceAuthorizationEndpoint: written.device ?? metadata.deviceAuthorizationEndpoint,
       revocationEndpoint: written.revocation ?? metadata.revocationEndpoint,
+      pushedAuthorizationRequestEndpoint: pushes ? metadata.pushedAuthorizationRequestEndpoint : nil,
       namesIssuer: metadata.authorizationResponseIssParameterSupported,
       authorizationObstacle: metadata.authorizationObstacle,
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
@@ -128,6 +136,7 @@ package struct ServerResolver: Sendable {
     var token: WebURL?
     var device: WebURL?
     var revocation: WebURL?
+    var pushed: WebURL?
   }
 
   private static func written(_ definition: AccountDefinition) throws(AgentFailure) -> Written {
@@ -141,7 +150,9 @@ package struct ServerResolver: Sendable {
       authorization: try url("authorization_endpoint", definition.authorizationEndpoint),
       token: try url("token_endpoint", definition.tokenEndpoint),
       device: try url("device_authorization_endpoint", definition.deviceAuthorizationEndpoint),
-      revocation: try url("revocation_endpoint", definition.revocationEndpoint))
+      revocation: try url("revocation_endpoint", definition.revocationEndpoint),
+      pushed: try url(
+        "pushed_authorization_request_endpoint", definition.pushedAuthorizationRequestEndpoint))
   }
 
   private static func needsDiscovery(_ definition: AccountDefinition, _ written: Written, device: Bool) -> Bool {

@@ -10,7 +10,8 @@ struct DefinitionReader {
   static let known = [
     "issuer", "client_id", "grant", "client_authentication", "scope", "allowed_scope", "resource", "audience",
     "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
-    "revocation_endpoint", "username", "authorize_parameters", "token_parameters", "ca_file", "proxy", "keep",
+    "revocation_endpoint", "pushed_authorization_request_endpoint", "username", "authorize_parameters",
+    "token_parameters", "ca_file", "proxy", "keep",
     "git_username", "paths", "default", "refresh_revokes_access_token", "ambiguous_retry", "reuse_grace_s",
   ]
 
@@ -44,6 +45,8 @@ struct DefinitionReader {
     definition.tokenEndpoint = checked("token_endpoint", ValueRules.endpoint)
     definition.deviceAuthorizationEndpoint = checked("device_authorization_endpoint", ValueRules.endpoint)
     definition.revocationEndpoint = checked("revocation_endpoint", ValueRules.endpoint)
+    definition.pushedAuthorizationRequestEndpoint = checked(
+      "pushed_authorization_request_endpoint", ValueRules.endpoint)
     definition.username = checked("username") { ValueRules.plainText($0, limitBytes: 255) }
     definition.authorizeParameters = parameters(
       "authorize_parameters", reserved: ExtraParameters.checkForAuthorization)

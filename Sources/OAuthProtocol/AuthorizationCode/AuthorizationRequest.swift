@@ -1,7 +1,8 @@
 package import HTTPTerms
 package import Sealing
 
-/// An authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): the URL a browser opens.
+/// An authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2): the URL a browser opens, with all of it or with
+/// the name that the server gave it when it was pushed (RFC 9126).
 package struct AuthorizationRequest: Sendable {
   package var endpoint: WebURL
   package var clientID: String
@@ -35,7 +36,18 @@ package struct AuthorizationRequest: Sendable {
   /// The URL to open. It holds `state`, which other local users may see in a process list; PKCE does not depend on it.
   ///
   /// Throws ``ProtocolError`` for a reserved, repeated or malformed parameter, a malformed scope or resource.
-  package func url() throws(ProtocolError) -> String {
+  package func url() throws(ProtocolError) -> String { try endpoint.appendingQuery(try parameters()) }
+
+  /// The URL to open when the server has taken the request as `requestURI` (RFC 9126 §4): nothing of it is in there.
+  package func url(pushedAs requestURI: String) throws(ProtocolError) -> String {
+    var parameters = FormParameters()
+    parameters.append("client_id", clientID)
+    parameters.append("request_uri", requestURI)
+    return try endpoint.appendingQuery(parameters)
+  }
+
+  /// Throws as ``url()``.
+  func parameters() throws(ProtocolError) -> FormParameters {
     try ExtraParameters.checkForAuthorization(extra)
     try RequestedAccess.checkScope(scope)
     try RequestedAccess.checkResources(resources)
@@ -51,6 +63,6 @@ package struct AuthorizationRequest: Sendable {
     for resource in resources { parameters.append("resource", resource) }
     for audience in audiences { parameters.append("audience", audience) }
     for parameter in extra { parameters.append(parameter.name, parameter.value) }
-    return try endpoint.appendingQuery(parameters)
+    return parameters
   }
 }

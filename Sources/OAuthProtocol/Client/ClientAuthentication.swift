@@ -25,12 +25,14 @@ package struct OAuthClient: Sendable, Equatable {
 
   /// Adds what proves the client to the form, or returns it as the value of `Authorization`; never both (RFC 6749 §2.3).
   func authenticate(_ form: inout FormParameters) -> Secret? {
+    // A pushed authorization request names its client anyway.
+    let isNamed = form.names.contains("client_id")
     switch authentication {
     case .none:
-      form.append("client_id", id)
+      if !isNamed { form.append("client_id", id) }
       return nil
     case .post(let secret):
-      form.append("client_id", id)
+      if !isNamed { form.append("client_id", id) }
       form.append("client_secret", secret)
       return nil
     case .basic(let secret):

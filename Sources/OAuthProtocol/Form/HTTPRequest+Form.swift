@@ -2,7 +2,7 @@ import HTTPTerms
 
 extension HTTPRequest {
   /// A POST of form data by an authenticated client that asks for JSON (RFC 6749 §2.3, §3.2): token, device
-  /// authorization and revocation endpoints.
+  /// authorization, pushed authorization request and revocation endpoints.
   static func form(_ endpoint: WebURL, client: OAuthClient, _ parameters: FormParameters) -> HTTPRequest {
     var parameters = parameters
     let credentials = client.authenticate(&parameters)

@@ -11,6 +11,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package var introspectionEndpoint: WebURL?
   /// RFC 7591 §3
   package var registrationEndpoint: WebURL?
+  /// RFC 9126 §5
+  package var pushedAuthorizationRequestEndpoint: WebURL?
   /// Nil: not told.
   package var codeChallengeMethodsSupported: [String]?
   package var tokenEndpointAuthMethodsSupported: [String]?
@@ -18,7 +20,6 @@ package struct ServerMetadata: Sendable, Equatable {
   package var scopesSupported: [String]?
   /// RFC 9207 §3: `iss` must then be present in every authorization response.
   package var authorizationResponseIssParameterSupported: Bool
-  /// RFC 9126 §5
   package var requirePushedAuthorizationRequests: Bool
   /// RFC 9101 §10.5
   package var requireSignedRequestObject: Bool
@@ -26,7 +27,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
     deviceAuthorizationEndpoint: WebURL? = nil, introspectionEndpoint: WebURL? = nil,
-    registrationEndpoint: WebURL? = nil, codeChallengeMethodsSupported: [String]? = nil,
+    registrationEndpoint: WebURL? = nil, pushedAuthorizationRequestEndpoint: WebURL? = nil,
+    codeChallengeMethodsSupported: [String]? = nil,
     tokenEndpointAuthMethodsSupported: [String]? = nil,
     grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
     authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
@@ -39,6 +41,7 @@ package struct ServerMetadata: Sendable, Equatable {
     self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
     self.introspectionEndpoint = introspectionEndpoint
     self.registrationEndpoint = registrationEndpoint
+    self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
     self.codeChallengeMethodsSupported = codeChallengeMethodsSupported
     self.tokenEndpointAuthMethodsSupported = tokenEndpointAuthMethodsSupported
     self.grantTypesSupported = grantTypesSupported
@@ -62,7 +65,7 @@ package enum MetadataRefusal: Error, Sendable, Equatable {
 package enum AuthorizationObstacle: Sendable, Equatable {
   /// Code challenge methods are listed, and S256 is not one of them (RFC 9700 §2.1.1). `listed` is escaped.
   case noS256(listed: String)
-  /// Only pushed authorization requests (RFC 9126).
+  /// Only pushed authorization requests (RFC 9126), and no place for them is named.
   case pushedRequests
   /// Only signed request objects (RFC 9101).
   case signedRequests
@@ -71,7 +74,7 @@ package enum AuthorizationObstacle: Sendable, Equatable {
 extension ServerMetadata {
   /// Why its authorization endpoint cannot be used; nil: nothing is in the way.
   package var authorizationObstacle: AuthorizationObstacle? {
-    if requirePushedAuthorizationRequests { return .pushedRequests }
+    if requirePushedAuthorizationRequests, pushedAuthorizationRequestEndpoint == nil { return .pushedRequests }
     if requireSignedRequestObject { return .signedRequests }
     guard let methods = codeChallengeMethodsSupported, !methods.isEmpty, !methods.contains("S256") else { return nil }
     return .noS256(listed: Escaped.forTerminal(methods.joined(separator: ", "), limit: 80))
@@ -97,6 +100,7 @@ extension ServerMetadata {
       deviceAuthorizationEndpoint: try endpoint("device_authorization_endpoint"),
       introspectionEndpoint: try endpoint("introspection_endpoint"),
       registrationEndpoint: try endpoint("registration_endpoint"),
+      pushedAuthorizationRequestEndpoint: try endpoint("pushed_authorization_request_endpoint"),
       codeChallengeMethodsSupported: try Self.list("code_challenge_methods_supported", in: body),
       tokenEndpointAuthMethodsSupported: try Self.list("token_endpoint_auth_methods_supported", in: body),
       grantTypesSupported: try Self.list("grant_types_supported", in: body),
@@ -109,7 +113,7 @@ extension ServerMetadata {
 
   private static let endpointNames = [
     "authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_authorization_endpoint",
-    "introspection_endpoint", "registration_endpoint",
+    "introspection_endpoint", "registration_endpoint", "pushed_authorization_request_endpoint",
   ]
 
   private static func endpoint(
@@ -170,7 +174,7 @@ extension AuthorizationObstacle: CustomStringConvertible {
   package var description: String {
     switch self {
     case .noS256(let listed): "it supports only these code challenge methods: \(listed); S256 is needed"
-    case .pushedRequests: "it takes only pushed authorization requests (RFC 9126), which are not supported here"
+    case .pushedRequests: "it takes only pushed authorization requests (RFC 9126), and does not say where"
     case .signedRequests: "it takes only signed request objects (RFC 9101), which are not supported here"
     }
   }

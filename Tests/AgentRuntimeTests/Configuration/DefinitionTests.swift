@@ -43,6 +43,7 @@ struct DefinitionTests {
       token_endpoint = "https://id.example/token"
       device_authorization_endpoint = "https://id.example/device"
       revocation_endpoint = "https://id.example/revoke"
+      pushed_authorization_request_endpoint = "https://id.example/par"
       username = "jo"
       proxy = "http://proxy.example:3128"
       keep = "always"
@@ -65,6 +66,7 @@ struct DefinitionTests {
       redirectURI: "http://127.0.0.1:8914/cb", hosts: ["git.example", "https://api.example:8443"],
       authorizationEndpoint: "https://id.example/auth", tokenEndpoint: "https://id.example/token",
       deviceAuthorizationEndpoint: "https://id.example/device", revocationEndpoint: "https://id.example/revoke",
+      pushedAuthorizationRequestEndpoint: "https://id.example/par",
       username: "jo", authorizeParameters: ["prompt": "login", "login_hint": "no"], tokenParameters: ["tenant": "1"],
       proxy: "http://proxy.example:3128", keep: .always, gitUsername: "x-token-auth",
       refreshRevokesAccessToken: true, ambiguousRetry: .never)

@@ -125,6 +125,10 @@ import Testing
         "revocation_endpoint is refused"
       ),
       (
+        #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t","pushed_authorization_request_endpoint":"http://127.0.0.1/p"}"#,
+        "pushed_authorization_request_endpoint is refused"
+      ),
+      (
         #"{"issuer":"https://as.example","token_endpoint":"https://a.example/t","scopes_supported":7}"#,
         "scopes_supported is refused"
       ),
@@ -154,6 +158,10 @@ import Testing
       (#""code_challenge_methods_supported":["plain"]"#, AuthorizationObstacle.noS256(listed: "plain")),
       (#""code_challenge_methods_supported":"plain""#, .noS256(listed: "plain")),
       (#""require_pushed_authorization_requests":true"#, .pushedRequests),
+      (
+        #""require_pushed_authorization_requests":true,"pushed_authorization_request_endpoint":"https://a.example/p""#,
+        nil
+      ),
       (#""require_signed_request_object":true"#, .signedRequests),
       (#""code_challenge_methods_supported":[],"require_pushed_authorization_requests":false"#, nil),
     ])

@@ -22,6 +22,7 @@ CHANGES = {
     "token_endpoint": '"{elsewhere}token"',
     "authorization_endpoint": '"{elsewhere}authorize"',
     "revocation_endpoint": '"{elsewhere}revoke"',
+    "pushed_authorization_request_endpoint": '"{elsewhere}par"',
     "hosts": '["{issuer}", "{elsewhere}"]',
     "issuer": '"{elsewhere}"',
     "client_id": '"web-app"',

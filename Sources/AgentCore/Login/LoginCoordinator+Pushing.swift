@@ -1,0 +1,54 @@
+import AgentWire
+import HTTPTerms
+import OAuthProtocol
+
+extension LoginCoordinator {
+  /// The URL that the browser opens, and what a person should know of it. The request itself goes to the server first where
+  /// the server wants that, or the account's file names the place (RFC 9126).
+  func authorizationURL(
+    _ request: AuthorizationRequest, _ session: LoginSession
+  ) async throws(AgentFailure) -> (url: String, notice: String?) {
+    let name = session.definition.name
+    guard let endpoint = session.server.pushedAuthorizationRequestEndpoint else {
+      do { return (try request.url(), nil) } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
+    }
+    let pushed = try await push(request, to: endpoint, session)
+    do {
+      return (
+        try request.url(pushedAs: pushed.requestURI),
+        pushed.expiresInSeconds < Int(LoginSession.windowSeconds)
+          ? "The server keeps this address for \(pushed.expiresInSeconds) s and for one use: open it by then" : nil
+      )
+    } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
+  }
+
+  /// Sent once; a login that fails here is begun again by who wants it.
+  private func push(
+    _ request: AuthorizationRequest, to endpoint: WebURL, _ session: LoginSession
+  ) async throws(AgentFailure) -> PushedAuthorization {
+    let (name, host) = (session.definition.name, session.binding.issuerHost)
+    let asked = time.now()
+    let pushing: HTTPRequest
+    do {
+      pushing = try PushedAuthorizationRequest(
+        endpoint: endpoint, client: try session.binding.client(session.clientSecret), request: request
+      ).httpRequest()
+    } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
+    switch await transport(session).perform(pushing, route: session.binding.route) {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      throw .login(failure, "\(name): \(host): \(failure.message)")
+    case .answered(let answer):
+      let verdict = PushedAuthorizationVerdict(
+        judging: answer, to: pushing, clientSecret: session.clientSecret, now: Int64(asked.wallSeconds))
+      switch verdict {
+      case .pushed(let authorization): return authorization
+      case .refused(let error):
+        throw AgentFailure(
+          error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(host): \(verdict)",
+          hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+      case .unusable(let problem, _):
+        throw AgentFailure(problem.isTransient ? .unavailable : .serverRefused, "\(name): \(host): \(verdict)")
+      }
+    }
+  }
+}
