@@ -110,6 +110,8 @@ let package = Package(
     .target(name: "CStart", cSettings: [.define("CSTART_STATIC", .when(configuration: .release))]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // Its functions are looked up in libcrypto when the first of them is called: the headers alone are needed to build it.
+    .target(name: "CSigning"),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
     // What several of the others read
@@ -124,14 +126,15 @@ let package = Package(
 
     // The agent
     module("Sealing", ["CSodium"]),
+    module("Signing", ["CSigning", "OAuthTerms", "Sealing"]),
     module("FetchWire"),
     module("OAuthProtocol", ["HTTPTerms", "OAuthTerms", "Sealing"]),
     module("TokenVault", ["Sealing", "SystemFacts", "CSQLite", "CLinux"]),
     module(
       "AgentCore",
       [
-        "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "SystemFacts", heapModule,
-        logging,
+        "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "Signing", "SystemFacts",
+        heapModule, logging,
       ]),
     module(
       "AgentRuntime",
@@ -169,6 +172,7 @@ let package = Package(
       ]),
 
     tests("Sealing", ["Sealing"]),
+    tests("Signing", ["OAuthProtocol", "OAuthTerms", "Sealing", "Signing"]),
     tests("FetchWire", ["FetchWire"]),
     tests("AgentWire", ["AgentWire"], exclude: ["Vectors"]),
     tests("AgentClient", ["AgentClient", "AgentWire"]),

@@ -19,6 +19,7 @@ package enum Method: String, CaseIterable, Sendable {
   case configReload = "config.reload"
   case secretSet = "secret.set"
   case secretForget = "secret.forget"
+  case keySet = "key.set"
   case logout = "logout"
   case vaultStatus = "vault.status"
   case vaultCreate = "vault.create"
@@ -40,7 +41,8 @@ package enum Method: String, CaseIterable, Sendable {
   /// it once leaves.
   package var isRepeatable: Bool {
     switch self {
-    case .loginComplete, .clientRegister, .accountImport, .secretSet, .vaultCreate, .vaultSetSlot, .vaultRekey: false
+    case .loginComplete, .clientRegister, .accountImport, .secretSet, .keySet, .vaultCreate, .vaultSetSlot, .vaultRekey:
+      false
     case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind,
       .accountCheck, .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
       .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot, .vaultBackup, .vaultCheck,

@@ -4,11 +4,13 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
   case none
   case clientSecretBasic = "client_secret_basic"
   case clientSecretPost = "client_secret_post"
+  case clientSecretJWT = "client_secret_jwt"
+  case privateKeyJWT = "private_key_jwt"
 
   /// What the command line takes beside the registered name.
   package var otherNames: [String] {
     switch self {
-    case .none: []
+    case .none, .clientSecretJWT, .privateKeyJWT: []
     case .clientSecretBasic: ["basic"]
     case .clientSecretPost: ["post"]
     }
@@ -17,16 +19,28 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
   /// Another way to send the same secret: some servers take one of them only.
   package var otherWithSecret: Self? {
     switch self {
-    case .none: nil
+    case .none, .privateKeyJWT: nil
+    case .clientSecretJWT: .clientSecretBasic
     case .clientSecretBasic: .clientSecretPost
     case .clientSecretPost: .clientSecretBasic
     }
   }
 
-  package var needsSecret: Bool {
+  /// What is kept for it as the client's secret; nil: nothing.
+  package var proof: Proof? {
     switch self {
-    case .none: false
-    case .clientSecretBasic, .clientSecretPost: true
+    case .none: nil
+    case .clientSecretBasic, .clientSecretPost, .clientSecretJWT: .sharedSecret
+    case .privateKeyJWT: .privateKey
     }
+  }
+
+  package var needsSecret: Bool { proof != nil }
+
+  package enum Proof: Sendable {
+    /// What the server knows as well.
+    case sharedSecret
+    /// What never leaves the vault: the server knows the public half.
+    case privateKey
   }
 }

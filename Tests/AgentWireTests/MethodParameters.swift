@@ -25,6 +25,7 @@ extension Method {
     case .configReload: try body(ConfigReload.self)
     case .secretSet: try body(SecretSet.self)
     case .secretForget: try body(SecretForget.self)
+    case .keySet: try body(KeySet.self)
     case .logout: try body(Logout.self)
     case .vaultStatus: try body(VaultStatusRequest.self)
     case .vaultCreate: try body(VaultCreate.self)

@@ -32,6 +32,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var grant: GrantKind
   /// A ``ClientAuthenticationMethod``; nil: chosen from the metadata and whether a secret is kept.
   package var clientAuthentication: String?
+  /// Nil: the issuer.
+  package var assertionAudience: AssertionAudience?
   package var scope: [String]
   /// Scopes that callers may ask for beside `scope`.
   package var allowedScope: [String]
@@ -67,7 +69,8 @@ package struct AccountDefinition: Sendable, Equatable {
 
   package init(
     name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .standard,
-    clientAuthentication: String? = nil, scope: [String] = [], allowedScope: [String] = [], resource: [String] = [],
+    clientAuthentication: String? = nil, assertionAudience: AssertionAudience? = nil, scope: [String] = [],
+    allowedScope: [String] = [], resource: [String] = [],
     audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", hosts: [String] = [],
     authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,
     revocationEndpoint: String? = nil, pushedAuthorizationRequestEndpoint: String? = nil, username: String? = nil,
@@ -84,6 +87,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.clientID = clientID
     self.grant = grant
     self.clientAuthentication = clientAuthentication
+    self.assertionAudience = assertionAudience
     self.scope = scope
     self.allowedScope = allowedScope
     self.resource = resource

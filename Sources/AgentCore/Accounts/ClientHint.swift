@@ -16,6 +16,13 @@ enum ClientHint {
       return .advice(
         check + "; if both are right, the server may want the secret in the header: in the account's file, "
           + "client_authentication = \"client_secret_basic\"")
+    case .clientSecretJWT?: return .advice(check + "; if both are right: " + audience)
+    case .privateKeyJWT?:
+      return .advice(
+        "check client_id, and that the server has this key: oauthctl key show \(name); if it has: " + audience)
     }
   }
+
+  private static let audience =
+    "some servers want assertion_audience = \"token_endpoint\" in the account's file, and all want a clock that is right"
 }

@@ -21,6 +21,7 @@ extension DefinitionBinding {
     digest.add(resending?.ambiguousRetry.rawValue)
     digest.add(resending?.reuseGrace)
     digest.add(pushedAuthorizationRequestEndpoint)
+    digest.add(assertionAudience?.rawValue)
     return digest.hex
   }
 
@@ -39,6 +40,7 @@ extension DefinitionBinding {
     let compared: [(String, String?, String?)] = [
       ("issuer", issuer, next.issuer), ("client_id", clientID, next.clientID),
       ("client_authentication", clientAuthentication, next.clientAuthentication),
+      ("assertion_audience", assertionAudience?.rawValue, next.assertionAudience?.rawValue),
       ("authorization_endpoint", authorizationEndpoint, next.authorizationEndpoint),
       ("token_endpoint", tokenEndpoint, next.tokenEndpoint),
       ("device_authorization_endpoint", deviceAuthorizationEndpoint, next.deviceAuthorizationEndpoint),

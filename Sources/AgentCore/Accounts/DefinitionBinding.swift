@@ -11,6 +11,8 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var clientID: String
   /// A ``ClientAuthenticationMethod``, as used.
   package var clientAuthentication: String
+  /// Nil: the issuer.
+  package var assertionAudience: AssertionAudience?
   package var tokenEndpoint: String
   package var authorizationEndpoint: String?
   package var deviceAuthorizationEndpoint: String?
@@ -34,11 +36,13 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     authorizationEndpoint: String?, deviceAuthorizationEndpoint: String?, revocationEndpoint: String?,
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
     proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil,
-    resending: ResendPolicy? = nil, pushedAuthorizationRequestEndpoint: String? = nil
+    resending: ResendPolicy? = nil, pushedAuthorizationRequestEndpoint: String? = nil,
+    assertionAudience: AssertionAudience? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
     self.clientAuthentication = clientAuthentication
+    self.assertionAudience = assertionAudience
     self.tokenEndpoint = tokenEndpoint
     self.authorizationEndpoint = authorizationEndpoint
     self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
@@ -66,6 +70,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compare("issuer", issuer, definition.issuer)
     compare("client_id", clientID, definition.clientID)
     compareIfSet("client_authentication", clientAuthentication, definition.clientAuthentication)
+    compare("assertion_audience", assertionAudience?.rawValue, definition.assertionAudience?.rawValue)
     compareIfSet("authorization_endpoint", authorizationEndpoint, definition.authorizationEndpoint)
     compareIfSet("token_endpoint", tokenEndpoint, definition.tokenEndpoint)
     compareIfSet(
@@ -114,6 +119,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     case issuer, hosts, proxy, request, resending
     case clientID = "client_id"
     case clientAuthentication = "client_authentication"
+    case assertionAudience = "assertion_audience"
     case tokenEndpoint = "token_endpoint"
     case authorizationEndpoint = "authorization_endpoint"
     case deviceAuthorizationEndpoint = "device_authorization_endpoint"

@@ -16,7 +16,7 @@ extension LoginCoordinator {
     let request: HTTPRequest
     do {
       request = try DeviceAuthorizationRequest(
-        endpoint: endpoint, client: try session.binding.client(session.clientSecret), scope: definition.scope,
+        endpoint: endpoint, client: try await client(session), scope: definition.scope,
         resources: definition.resource, audiences: definition.audience, extra: session.binding.extraTokenParameters
       ).httpRequest()
     } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
@@ -85,7 +85,7 @@ extension LoginCoordinator {
     let request: HTTPRequest
     do {
       request = try TokenRequest(
-        endpoint: session.server.tokenEndpoint, client: try session.binding.client(session.clientSecret),
+        endpoint: session.server.tokenEndpoint, client: try await client(session),
         grant: .deviceCode(authorization.deviceCode), extra: session.binding.extraTokenParameters
       ).httpRequest()
     } catch {

@@ -32,7 +32,7 @@ extension LoginCoordinator {
     let request: HTTPRequest
     do {
       request = try TokenRequest(
-        endpoint: session.server.tokenEndpoint, client: try session.binding.client(session.clientSecret), grant: grant,
+        endpoint: session.server.tokenEndpoint, client: try await client(session), grant: grant,
         scope: scope, resources: definition.resource, audiences: definition.audience,
         extra: session.binding.extraTokenParameters
       ).httpRequest()
@@ -46,6 +46,12 @@ extension LoginCoordinator {
         TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), to: request, session,
         asked: asked)
     }
+  }
+
+  /// The client with its proof for one request.
+  func client(_ session: LoginSession) async throws(ProtocolError) -> OAuthClient {
+    let now = await service.now(at: ServerRoute(session.binding))
+    return try session.binding.client(session.clientSecret, ClientProof(at: now, random: random))
   }
 
   /// A person has asked: a login waits for no server's circuit, and what comes of it is news for all.
@@ -120,7 +126,7 @@ extension LoginCoordinator {
       binding: session.binding, since: time.now())
     // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
     let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)
-    _ = await TokenEndpoint(transport: transport)
+    _ = await TokenEndpoint(transport: transport, random: random)
       .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 

@@ -31,7 +31,7 @@ extension LoginCoordinator {
     let pushing: HTTPRequest
     do {
       pushing = try PushedAuthorizationRequest(
-        endpoint: endpoint, client: try session.binding.client(session.clientSecret), request: request
+        endpoint: endpoint, client: try await client(session), request: request
       ).httpRequest()
     } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
     switch await transport(session).perform(pushing, route: session.binding.route) {

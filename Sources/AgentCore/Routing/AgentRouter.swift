@@ -130,6 +130,7 @@ package struct AgentRouter: LineResponder {
     case .configReload: return try await reply(ConfigReload.self, reload)
     case .secretSet: return try await reply(SecretSet.self, service.setSecret)
     case .secretForget: return try await reply(SecretForget.self, service.forgetSecret)
+    case .keySet: return try await reply(KeySet.self, service.setKey)
     case .logout: return try await reply(Logout.self, logout)
     case .vaultStatus: return try await reply(VaultStatusRequest.self, vaultStatus)
     case .vaultCreate: return try await reply(VaultCreate.self, createVault)

@@ -2,6 +2,7 @@ package import AgentWire
 import OAuthProtocol
 import OAuthTerms
 import Sealing
+import Signing
 import TokenVault
 
 extension CredentialService {
@@ -34,6 +35,7 @@ extension CredentialService {
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
     details.authority = authority
+    details.publicKey = record?.clientSecret.flatMap { try? ClientKey(stored: $0.secret) }?.publicJWK
     details.resource = definition.resource.isEmpty ? nil : definition.resource
     return details
   }
@@ -92,6 +94,11 @@ extension CredentialService {
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
+    if request.kind == .clientSecret, hasPrivateKey(name) {
+      throw AgentFailure(
+        .badRequest, "\(name): its client_authentication is private_key_jwt, which has a key and no client secret",
+        hint: "oauthctl key import \(name) < FILE   # or a new one: oauthctl key create \(name)")
+    }
     if request.kind == .password, request.keep != true {
       accounts[name]?.passwordOnce = PasswordForOneLogin(secret: Secret(request.value), place: place)
       return EmptyResult()
@@ -112,12 +119,12 @@ extension CredentialService {
     return EmptyResult()
   }
 
-  private func secretPlace(_ definition: AccountDefinition) -> SecretPlace {
+  func secretPlace(_ definition: AccountDefinition) -> SecretPlace {
     (accounts[definition.name]?.machine.record ?? AccountRecord(name: definition.name)).place(definition)
   }
 
   /// Throws `definition_changed` when a secret of `name` would not belong where somebody was shown.
-  private func check(_ shown: String, of name: String) async throws(AgentFailure) {
+  func check(_ shown: String, of name: String) async throws(AgentFailure) {
     func isThere() -> Bool { accounts[name]?.machine.definition.map { secretPlace($0).digest } == shown }
     if isThere() { return }
     // What was shown was read from the file, which may be newer than what is known here.
@@ -130,7 +137,8 @@ extension CredentialService {
     let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
     var needed: [SecretKind] = method?.needsSecret == true ? [.clientSecret] : []
     if let kind = definition.grant.terms.need.map(SecretKind.init), !needed.contains(kind) { needed.append(kind) }
-    return needed.filter { record?.keeps($0) != true }.map(\.rawValue)
+    return needed.filter { record?.keeps($0) != true }
+      .map { $0 == .clientSecret && method?.proof == .privateKey ? AccountCheckAnswer.privateKey : $0.rawValue }
   }
 
   // MARK: Logout

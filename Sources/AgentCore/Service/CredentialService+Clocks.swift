@@ -13,6 +13,13 @@ extension CredentialService {
 
   func now(_ name: String) -> Moment { now(accounts[name]) }
 
+  /// The time as the server behind `route` has it, as far as known.
+  func now(at route: ServerRoute) -> Moment {
+    var now = time.now()
+    now.behindSeconds = servers[route]?.clock?.behindSeconds(at: now)
+    return now
+  }
+
   /// An answer of a server said what time it is there.
   func noteClock(_ dateSeconds: Int64?, from route: ServerRoute, sent: Moment) {
     guard let dateSeconds else { return }

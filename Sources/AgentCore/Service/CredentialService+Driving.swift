@@ -121,7 +121,7 @@ extension CredentialService {
     underWay[call.number] = UnderWay(account: name, id: account.id, call: call)
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
     Task {
-      let endpoint = TokenEndpoint(transport: self.checkedTransport)
+      let endpoint = TokenEndpoint(transport: self.checkedTransport, random: self.random)
       self.callEnded(name, call, await endpoint.perform(call, now: call.started))
     }
   }
@@ -148,8 +148,10 @@ extension CredentialService {
     let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
     account.revocationServer?.circuit.began(name)
     Task {
-      let end = await TokenEndpoint(transport: ObservedTransport(service: self, account: name, priority: priority))
-        .revoke(revocation, clientSecret: secret, now: self.time.now())
+      let transport = ObservedTransport(service: self, account: name, priority: priority)
+      let now = self.now(at: ServerRoute(revocation))
+      let end = await TokenEndpoint(transport: transport, random: self.random)
+        .revoke(revocation, clientSecret: secret, now: now)
       self.revocationEnded(account, revocation, end)
     }
   }

@@ -38,7 +38,8 @@ package struct ResolvedServer: Sendable {
       certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy,
       tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition),
       resending: ResendPolicy(definition),
-      pushedAuthorizationRequestEndpoint: pushedAuthorizationRequestEndpoint?.text)
+      pushedAuthorizationRequestEndpoint: pushedAuthorizationRequestEndpoint?.text,
+      assertionAudience: definition.assertionAudience)
   }
 }
 

@@ -1,7 +1,7 @@
 import HTTPTerms
 package import OAuthProtocol
 import OAuthTerms
-import Sealing
+package import Sealing
 
 /// Speaks to authorization servers for the credential service: builds requests from records, sends each once, and judges
 /// the answers.
@@ -10,14 +10,18 @@ package struct TokenEndpoint: Sendable {
   static let refreshTimeoutMilliseconds = 60_000
 
   private let transport: any HTTPTransport
+  private let random: any RandomSource
 
-  package init(transport: any HTTPTransport) { self.transport = transport }
+  package init(transport: any HTTPTransport, random: any RandomSource) {
+    self.transport = transport
+    self.random = random
+  }
 
   /// Sends `call` once.
   func perform(_ call: TokenCall, now: Moment) async -> TokenCallEnd {
     let request: HTTPRequest
     do {
-      request = try tokenRequest(call).httpRequest()
+      request = try tokenRequest(call, now).httpRequest()
     } catch {
       return .notTried("\(error)")
     }
@@ -34,9 +38,10 @@ package struct TokenEndpoint: Sendable {
     }
   }
 
-  private func tokenRequest(_ call: TokenCall) throws(ProtocolError) -> TokenRequest {
+  private func tokenRequest(_ call: TokenCall, _ now: Moment) throws(ProtocolError) -> TokenRequest {
     TokenRequest(
-      endpoint: try .read(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret),
+      endpoint: try .read(call.binding.tokenEndpoint),
+      client: try call.binding.client(call.clientSecret, ClientProof(at: now, random: random)),
       grant: call.grant, scope: call.scope, resources: call.resource, audiences: call.audience,
       extra: call.binding.extraTokenParameters)
   }
@@ -49,7 +54,7 @@ package struct TokenEndpoint: Sendable {
     }
     let client: OAuthClient
     // Only the client secret can be what is missing.
-    do { client = try binding.client(clientSecret) } catch {
+    do { client = try binding.client(clientSecret, ClientProof(at: now, random: random)) } catch {
       return .clientRefused("\(error) for \(binding.issuerHost)")
     }
     let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
@@ -80,13 +85,6 @@ extension DefinitionBinding {
   var route: HTTPRoute {
     HTTPRoute(
       authority: NamedAuthority(file: certificateAuthorityFile, digest: certificateAuthorityDigest), proxy: proxy)
-  }
-
-  func client(_ secret: Secret?) throws(ProtocolError) -> OAuthClient {
-    guard let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
-      throw .clientAuthentication("\(clientAuthentication) is not a known method")
-    }
-    return try OAuthClient(id: clientID, authentication: try method.with(secret))
   }
 
   var extraTokenParameters: [ExtraParameter] {

@@ -8,7 +8,8 @@ struct DefinitionReader {
   private var keys: KeyReader
 
   static let known = [
-    "issuer", "client_id", "grant", "client_authentication", "scope", "allowed_scope", "resource", "audience",
+    "issuer", "client_id", "grant", "client_authentication", "assertion_audience", "scope", "allowed_scope", "resource",
+    "audience",
     "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
     "revocation_endpoint", "pushed_authorization_request_endpoint", "username", "authorize_parameters",
     "token_parameters", "ca_file", "proxy", "keep",
@@ -35,6 +36,7 @@ struct DefinitionReader {
     var definition = AccountDefinition(name: name, file: file, issuer: issuer ?? "", clientID: clientID ?? "")
     if let grant = grant() { definition.grant = grant }
     definition.clientAuthentication = keys.choice("client_authentication", ClientAuthenticationMethod.self)?.rawValue
+    definition.assertionAudience = keys.choice("assertion_audience", AssertionAudience.self)
     definition.scope = words("scope", limit: 256, ValueRules.scope)
     definition.allowedScope = words("allowed_scope", limit: 256, ValueRules.scope)
     definition.resource = words("resource", limit: 16, ValueRules.resource)

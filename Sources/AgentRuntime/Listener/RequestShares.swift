@@ -22,7 +22,8 @@ final class RequestShares {
       case .agentHello, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind,
         .clientRegister, .accountCheck, .accountShow, .accountForget, .accountAccept, .accountImport, .configReload,
         .secretSet,
-        .secretForget, .logout, .vaultStatus, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot,
+        .secretForget, .keySet, .logout, .vaultStatus, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSlots,
+        .vaultSetSlot,
         .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
         self = .other
       }

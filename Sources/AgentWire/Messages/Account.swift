@@ -29,7 +29,7 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package var host: String?
   package var deviceFlow: Bool?
   package var grant: String?
-  /// Whether the account needs `secret.set` before a login: the kinds that are missing.
+  /// Whether the account needs `secret.set` before a login: the kinds that are missing. ``privateKey``: `key.set`.
   package var missingSecrets: [String]?
   /// SHA-256 in hex of the server that a secret belongs to that is given now, and the URLs by which it is known.
   package var secretPlace: String?
@@ -47,6 +47,9 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
     self.grant = grant
     self.missingSecrets = missingSecrets
   }
+
+  /// Among ``missingSecrets``.
+  package static let privateKey = "private_key"
 
   package enum CodingKeys: String, CodingKey {
     case problems, discovery, issuer, host, grant
@@ -235,6 +238,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var authority: String?
   /// What the tokens are asked for (RFC 8707); nil: nothing.
   package var resource: [String]?
+  /// A JWK: the public half of the private key that is kept; nil: none is.
+  package var publicKey: String?
 
   package init(
     summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
@@ -256,5 +261,6 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource
     case loggedInAt = "logged_in_at"
     case refreshedAt = "refreshed_at"
+    case publicKey = "public_key"
   }
 }

@@ -14,6 +14,7 @@ package struct OAuthClient: Sendable, Equatable {
     }
     switch authentication {
     case .none: break
+    case .assertion: break
     case .basic(let secret), .post(let secret):
       guard (1...8_192).contains(secret.count) else {
         throw .clientAuthentication("the client secret is empty or longer than 8192 bytes")
@@ -35,6 +36,11 @@ package struct OAuthClient: Sendable, Equatable {
       if !isNamed { form.append("client_id", id) }
       form.append("client_secret", secret)
       return nil
+    case .assertion(let assertion):
+      if !isNamed { form.append("client_id", id) }
+      form.append("client_assertion_type", ClientAssertion.type)
+      form.append("client_assertion", assertion)
+      return nil
     case .basic(let secret):
       // Encoded as form values first, so that a colon in the id stays apart (RFC 6749 §2.3.1).
       var buffer = WipedBuffer(capacity: 3 * (id.utf8.count + secret.count) + 1)
@@ -54,6 +60,8 @@ package enum ClientAuthentication: Sendable, Equatable {
   case basic(Secret)
   /// `client_secret_post`
   case post(Secret)
+  /// `client_secret_jwt` and `private_key_jwt`: a ``ClientAssertion``, good for one request.
+  case assertion(Secret)
 }
 
 extension ClientAuthenticationMethod {
@@ -72,14 +80,18 @@ extension ClientAuthenticationMethod {
     throw .clientAuthentication("the server takes no client secret, only: \(listed)")
   }
 
-  /// The method with its secret.
+  /// The method with its secret; `sign` makes an assertion with it, where the method sends one.
   ///
   /// Throws ``ProtocolError/clientAuthentication(_:)`` when the method needs a secret and there is none.
-  package func with(_ secret: Secret?) throws(ProtocolError) -> ClientAuthentication {
+  package func with(
+    _ secret: Secret?, sign: (Secret) throws(ProtocolError) -> Secret
+  ) throws(ProtocolError) -> ClientAuthentication {
     switch (self, secret) {
     case (.none, _): return .none
     case (.clientSecretBasic, let secret?): return .basic(secret)
     case (.clientSecretPost, let secret?): return .post(secret)
+    case (.clientSecretJWT, let secret?), (.privateKeyJWT, let secret?): return .assertion(try sign(secret))
+    case (.privateKeyJWT, nil): throw .clientAuthentication("\(rawValue) needs a private key, and none is kept")
     case (_, nil): throw .clientAuthentication("\(rawValue) needs a client secret, and none is stored")
     }
   }

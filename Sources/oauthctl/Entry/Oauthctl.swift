@@ -13,7 +13,8 @@ struct Oauthctl: ParsableCommand {
       """,
     version: Version.text,
     subcommands: [LoginCommand.self, GetTokenCommand.self, StatusCommand.self] + Dialect.commands(typed: true) + [
-      SetupCommand.self, AccountCommand.self, SecretCommand.self, LogoutCommand.self, VaultCommand.self,
+      SetupCommand.self, AccountCommand.self, SecretCommand.self, KeyCommand.self, LogoutCommand.self,
+      VaultCommand.self,
       AgentCommand.self, DoctorCommand.self, ReloadCommand.self,
     ] + Dialect.commands(typed: false) + [HelperNamesCommand.self])
 

@@ -76,8 +76,9 @@ struct LoginCommand: ParsableCommand {
       throw creation.takingBack(
         // A time that was too short once would be so again.
         after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),
-        // Two secrets and one standard input: the first command has done its part.
-        isHalf: options.clientSecretFromInput && new.grant?.terms.need == .password,
+        // Two secrets and one standard input: the first command has done its part. A key is registered before it is used.
+        isHalf: options.clientSecretFromInput && new.grant?.terms.need == .password
+          || new.clientAuthentication?.proof == .privateKey,
         otherMethod: options.clientSecretFromInput || new.grant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
@@ -184,6 +185,11 @@ struct LoginCommand: ParsableCommand {
       _ = try context.agent.ask(
         SecretSet(account: account, kind: kind, value: value, keep: keep, secretPlace: check.secretPlace),
         about: account)
+    }
+    if missing.contains(AccountCheckAnswer.privateKey) {
+      throw .configuration(
+        "\(account) has no private key yet, by which its client proves itself",
+        run: "oauthctl key create \(account)   # register what it prints, then: oauthctl login \(account)")
     }
     if options.clientSecretFromInput {
       try hand(.clientSecret, try Terminal.secretFromInput("client secret"))

@@ -61,14 +61,15 @@ struct RouterTests {
       .accountShow: #"{"account":"work"}"#, .accountForget: #"{"account":"work"}"#,
       .accountAccept: #"{"account":"work"}"#, .accountImport: #"{"account":"work"}"#,
       .secretSet: #"{"account":"work","kind":"client_secret","value":"x"}"#,
-      .secretForget: #"{"account":"work","kind":"client_secret"}"#, .logout: #"{"account":"work"}"#,
+      .secretForget: #"{"account":"work","kind":"client_secret"}"#, .keySet: #"{"account":"work"}"#,
+      .logout: #"{"account":"work"}"#,
       .vaultUnlock: #"{"recovery_code":"x"}"#, .vaultSetSlot: #"{"kind":"key_file"}"#,
       .vaultRemoveSlot: #"{"kind":"passphrase"}"#,
     ]
     let failing: [Method: String] = [
       .tokenGet: "login_required", .loginWait: "bad_request", .loginComplete: "bad_request",
       .loginCancel: "bad_request", .accountAccept: "login_required",
-      .clientRegister: "config_invalid", .accountImport: "bad_request",
+      .clientRegister: "config_invalid", .accountImport: "bad_request", .keySet: "config_invalid",
     ]
     let text = try await raw(
       fixture, #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":\#(parameters[method] ?? "{}")}"#)

@@ -33,6 +33,7 @@ struct DefinitionTests {
       client_id = 'a b'
       grant = "device_code"
       client_authentication = "client_secret_post"
+      assertion_audience = "token_endpoint"
       scope = "read write"
       allowed_scope = ["admin", "sudo"]
       resource = "https://api.example/"
@@ -61,7 +62,9 @@ struct DefinitionTests {
     let definition = try read(text.replacing("\"login hint\"", "login_hint")).get()
     let expected = AccountDefinition(
       name: "work", file: "/home/u/.config/oauthctl/accounts.d/work.toml", issuer: "https://id.example/realms/x",
-      clientID: "a b", grant: .deviceCode, clientAuthentication: "client_secret_post", scope: ["read", "write"],
+      clientID: "a b", grant: .deviceCode, clientAuthentication: "client_secret_post",
+      assertionAudience: .tokenEndpoint,
+      scope: ["read", "write"],
       allowedScope: ["admin", "sudo"], resource: ["https://api.example/"], audience: ["api", "other"],
       redirectURI: "http://127.0.0.1:8914/cb", hosts: ["git.example", "https://api.example:8443"],
       authorizationEndpoint: "https://id.example/auth", tokenEndpoint: "https://id.example/token",

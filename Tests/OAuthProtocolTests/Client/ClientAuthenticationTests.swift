@@ -66,7 +66,7 @@ import Testing
     ) {
       try ClientAuthenticationMethod.chosen(hasSecret: true, supported: ["private_key_jwt", "\u{1B}"])
     }
-    #expect(throws: ProtocolError.self) { try ClientAuthenticationMethod.clientSecretBasic.with(nil) }
+    #expect(throws: ProtocolError.self) { try ClientAuthenticationMethod.clientSecretBasic.with(nil) { $0 } }
   }
 
   @Test("a client id or secret that no server could take is refused", arguments: ["", "a\n", "é", "a\u{7F}"])

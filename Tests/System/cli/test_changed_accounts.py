@@ -28,6 +28,7 @@ CHANGES = {
     "client_id": '"web-app"',
     "redirect_uri": '"http://127.0.0.1/other"',
     "client_authentication": '"client_secret_post"',
+    "assertion_audience": '"token_endpoint"',
     "proxy": '"{elsewhere}"',
     "ca_file": '"{ca}"',
 }

@@ -59,7 +59,9 @@ enum AccountsCheck {
       let isAsked = [.new, .loginRequired].contains(account.state)
       let missing = isAsked ? [] : (answer.missingSecrets ?? []).filter { $0 != SecretKind.password.rawValue }
       let secrets = missing.map { kind in
-        Finding.wrong("secret", "its \(kind) is missing", .run("oauthctl secret set \(name) \(kind)"))
+        kind == AccountCheckAnswer.privateKey
+          ? Finding.wrong("secret", "its private key is missing", .run("oauthctl key create \(name)"))
+          : Finding.wrong("secret", "its \(kind) is missing", .run("oauthctl secret set \(name) \(kind)"))
       }
       let said =
         switch answer.discovery ?? "none" {

@@ -1,0 +1,122 @@
+import AgentWire
+import ArgumentParser
+import Glibc
+import OAuthTerms
+
+struct KeyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "key", abstract: "The private key by which an account's client proves itself (private_key_jwt).",
+    discussion: """
+      The account's file says client_authentication = "private_key_jwt". The private key is made in the vault, or given to it once, and never leaves it; the public one is registered at the server.
+      """,
+    subcommands: [Create.self, Import.self, Show.self, Delete.self])
+
+  struct Create: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Makes a key, and prints the public half as a JWK.", discussion: "Example: oauthctl key create work")
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Option(
+      help: "\(SignatureAlgorithm.choice) (default: \(SignatureAlgorithm.standard.rawValue)).",
+      completion: .list(SignatureAlgorithm.names))
+    var algorithm: String?
+    @Flag(help: "In the place of a key that is there, which nobody can get back.") var replace = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      if let algorithm, SignatureAlgorithm(typed: algorithm) == nil {
+        throw .usage("--algorithm \(algorithm): it is \(SignatureAlgorithm.choice)", run: nil)
+      }
+      try KeyCommand.keep(
+        KeySet(
+          account: name, algorithm: algorithm.flatMap(SignatureAlgorithm.init(typed:))?.rawValue,
+          replace: replace ? true : nil), bench)
+    }
+  }
+
+  struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Keeps a key from standard input: PEM, a JWK, or Google's file of a service account.",
+      discussion: "Example: oauthctl key import work < FILE")
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Flag(help: "In the place of a key that is there, which nobody can get back.") var replace = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      if bench.terminal.inputIsTerminal {
+        throw .usage("the key is read from standard input", run: "oauthctl key import \(name) < FILE")
+      }
+      guard let bytes = FileBytes.readAll(from: STDIN_FILENO, limit: 32 << 10), !bytes.isEmpty else {
+        throw .usage("standard input holds no key (at most 32 KiB)", run: nil)
+      }
+      // On the wire a secret is one line.
+      let line = bytes.map { [0x09, 0x0A, 0x0D].contains($0) ? 0x20 : $0 }
+      guard let text = String(validating: line, as: UTF8.self) else {
+        throw .usage(
+          "standard input holds a key in binary form", run: "openssl pkey -in FILE | oauthctl key import \(name)")
+      }
+      try KeyCommand.keep(KeySet(account: name, key: text, replace: replace ? true : nil), bench)
+    }
+  }
+
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Prints the public half as a JWK.", discussion: "Example: oauthctl key show work")
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      guard let key = try bench.agent.ask(AccountShow(account: name), about: name).publicKey else {
+        throw .configuration("\(name): it has no key", run: "oauthctl key create \(name)")
+      }
+      bench.terminal.data(key)
+    }
+  }
+
+  struct Delete: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Deletes the key; nobody can get it back.", discussion: "Example: oauthctl key delete work")
+    @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ bench: Workbench) throws(CommandError) {
+      try AccountName.check(name)
+      guard let key = try bench.agent.ask(AccountShow(account: name), about: name).publicKey else {
+        bench.terminal.say("No key of \(name) was kept.")
+        return
+      }
+      if !yes {
+        guard
+          try bench.terminal.confirm(
+            "Delete the key of \(name)?", about: ["Its public half: \(key)"],
+            otherwise: "oauthctl key delete \(name) --yes")
+        else { throw .declined }
+      }
+      _ = try bench.agent.ask(SecretForget(account: name, kind: .clientSecret), about: name)
+      bench.terminal.say("Deleted the key of \(name).")
+    }
+  }
+
+  fileprivate static func keep(_ request: KeySet, _ bench: Workbench) throws(CommandError) {
+    // Known to the agent before a vault is made for it.
+    let check = try bench.agent.ask(AccountCheck(account: request.account, definition: nil, discover: false))
+    var request = request
+    request.secretPlace = check.secretPlace
+    try VaultCreation(bench: bench).createIfAbsent()
+    let answer = try bench.agent.ask(request, about: request.account)
+    bench.terminal.data(answer.publicKey)
+    bench.terminal.say(
+      "Kept the key of \(request.account)\(check.secretOwner). Register the public half, above, there.")
+  }
+}

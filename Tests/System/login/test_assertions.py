@@ -1,0 +1,220 @@
+"""Clients that prove themselves by signed assertions (RFC 7523, OpenID Connect Core section 9), judged by jwcrypto."""
+
+import json
+import time
+import urllib.parse
+
+import pytest
+from jwcrypto import jwk, jwt
+
+from login.provider import Provider, use_silent_browser
+from support.accounts import account_file, edit
+from support.login import get_token
+
+TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+SECRET = "shared-secret-of-32-bytes-or-more-9c41"
+
+
+class Judge(Provider):
+    """It takes clients by assertions alone, signed by `keys`, each once, and for itself as `audience`."""
+
+    def __init__(self):
+        self.keys, self.algorithms, self.audience, self.used, self.claims = jwk.JWKSet(), [], None, set(), []
+        super().__init__()
+        self.audience = self.issuer
+
+    def register(self, key, algorithm):
+        self.keys.add(jwk.JWK.from_json(key))
+        self.algorithms = [algorithm]
+
+    def proves(self, form):
+        """What is wrong with the client's proof, or nothing."""
+        if form.get("client_assertion_type") != TYPE or "client_secret" in form:
+            return "no assertion"
+        try:
+            token = jwt.JWT(algs=self.algorithms, check_claims={
+                "iss": "mine", "sub": "mine", "aud": self.audience, "exp": int(time.time()), "jti": None, "iat": None})
+            token.leeway = 5
+            token.deserialize(form["client_assertion"], self.keys)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        claims, header = json.loads(token.claims), json.loads(token.header)
+        if claims["jti"] in self.used or claims["exp"] - claims["iat"] > 60 or isinstance(claims["aud"], list):
+            return "used, too long, or for several"
+        self.used.add(claims["jti"])
+        self.claims.append((header, claims))
+        return None
+
+    def answer(self, method, url, fields, body):
+        if url.path == "/.well-known/oauth-authorization-server":
+            status, headers, answer = super().answer(method, url, fields, body)
+            return status, headers, answer | {
+                "token_endpoint_auth_methods_supported": ["client_secret_jwt", "private_key_jwt"]}
+        if url.path in ("/token", "/revoke"):
+            form = dict(urllib.parse.parse_qsl(body, strict_parsing=True))
+            if fields.get("authorization") or (wrong := self.proves(form)):
+                self.seen.append(("refused", form | {"why": wrong}))
+                return "401 Unauthorized", {}, {"error": "invalid_client"}
+        return super().answer(method, url, fields, body)
+
+
+@pytest.fixture
+def provider():
+    with Judge() as provider:
+        yield provider
+
+
+@pytest.fixture
+def home(home):
+    use_silent_browser(home)
+    return home
+
+
+def define(home, provider, method="private_key_jwt", *lines):
+    home.oauthctl("vault", "create", check=False)
+    provider.define(home, 'scope = "read"', f'client_authentication = "{method}"', *lines)
+
+
+def pem(password=None, **kind):
+    return jwk.JWK.generate(**kind).export_to_pem(private_key=True, password=password).decode()
+
+
+@pytest.mark.parametrize("algorithm", ["ES256", "ES384", "EdDSA", "RS256", "PS256"])
+def test_a_key_from_the_vault_proves_the_client_at_login_refresh_and_logout(home, agent, provider, algorithm):
+    define(home, provider)
+    made = home.oauthctl("key", "create", "work", "--algorithm", algorithm)
+    public = json.loads(made.stdout)
+    assert public["alg"] == algorithm and not {"d", "p", "q", "k"} & set(public)
+    provider.register(made.stdout, algorithm)
+    assert provider.keys.get_key(public["kid"]).thumbprint() == public["kid"]
+    home.oauthctl("login", "work")
+    home.oauthctl("get-token", "work", "--force")
+    home.oauthctl("logout", "work")
+    assert provider.kinds()[1:4] == ["authorization_code", "refresh_token", "revoke"]
+    assert "refused" not in provider.kinds()
+    assert len(provider.claims) >= 3
+    for header, claims in provider.claims:
+        assert header == {"alg": algorithm, "kid": public["kid"], "typ": "JWT"}
+        assert set(claims) == {"aud", "exp", "iat", "iss", "jti", "sub"} and claims["aud"] == provider.issuer
+
+
+EC, EDWARDS, RSA = {"kty": "EC", "crv": "P-256"}, {"kty": "OKP", "crv": "Ed25519"}, {"kty": "RSA", "size": 2048}
+
+
+@pytest.mark.parametrize("kind", [EC, EDWARDS, RSA])
+def test_an_imported_key_signs_and_is_nowhere_in_the_clear(home, agent, provider, kind):
+    text = pem(**kind)
+    key = jwk.JWK.from_pem(text.encode())
+    define(home, provider)
+    kept = home.oauthctl("key", "import", "work", stdin=text)
+    public = json.loads(kept.stdout)
+    assert public["kid"] == key.thumbprint()
+    provider.register(key.export_public(), public["alg"])
+    home.oauthctl("login", "work")
+    assert get_token(home).startswith("access-")
+    assert json.loads(home.oauthctl("key", "show", "work").stdout) == public
+    agent.stop()
+    body = "".join(text.splitlines()[1:-1])
+    private = json.loads(key.export_private())["d"]
+    for path in home.files():
+        content = path.read_bytes()
+        assert body[:40].encode() not in content and private.encode() not in content, path
+
+
+def test_a_jwk_keeps_its_name_and_algorithm(home, agent, provider):
+    key = jwk.JWK.generate(kty="RSA", size=2048, kid="of-the-house", alg="PS256")
+    define(home, provider)
+    home.oauthctl("key", "import", "work", stdin=key.export_private())
+    provider.register(key.export_public(), "PS256")
+    home.oauthctl("login", "work")
+    assert provider.claims[0][0] == {"alg": "PS256", "kid": "of-the-house", "typ": "JWT"}
+
+
+def test_a_key_lives_on_over_a_restart_and_a_lock(home, agent, provider):
+    define(home, provider)
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    home.oauthctl("login", "work")
+    agent.restart()
+    home.oauthctl("vault", "lock")
+    home.oauthctl("vault", "unlock", check=False)
+    home.oauthctl("get-token", "work", "--force")
+    assert provider.kinds()[-1] == "refresh_token"
+
+
+def test_a_shared_secret_signs_and_is_not_sent(home, agent, provider):
+    provider.keys.add(jwk.JWK.from_password(SECRET))
+    provider.algorithms = ["HS256"]
+    home.oauthctl(
+        "login", "work", provider.issuer, "--client-id", "mine", "--scope", "read", "--client-authentication",
+        "client_secret_jwt", "--client-secret-stdin", stdin=SECRET + "\n")
+    home.oauthctl("get-token", "work", "--force")
+    assert provider.kinds() == ["authorize", "authorization_code", "refresh_token"]
+    assert SECRET not in str(provider.seen)
+
+
+def test_an_assertion_is_for_the_token_endpoint_where_the_file_says_so(home, agent, provider):
+    define(home, provider, "private_key_jwt", 'assertion_audience = "token_endpoint"')
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    refused = home.oauthctl("login", "work", check=False)
+    assert refused.status == 9 and provider.form("refused")["why"].startswith("JWTInvalidClaimValue"), provider.seen
+    assert "oauthctl key show work" in refused.stderr and "assertion_audience" in refused.stderr
+    provider.audience = provider.issuer + "/token"
+    home.oauthctl("login", "work")
+
+
+def test_a_new_account_is_told_to_make_its_key_and_stays(home, agent, provider):
+    refused = home.oauthctl(
+        "login", "work", provider.issuer, "--client-id", "mine", "--client-authentication", "private_key_jwt",
+        check=False)
+    assert refused.status == 3 and "oauthctl key create work" in refused.stderr
+    assert account_file(home, "work").exists() and provider.seen == []
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    home.oauthctl("login", "work")
+
+
+def test_a_key_is_not_overwritten_and_not_sent_as_a_secret(home, agent, provider):
+    define(home, provider)
+    made = home.oauthctl("key", "create", "work").stdout
+    for command in (["create", "work"], ["import", "work"]):
+        refused = home.oauthctl("key", *command, stdin=pem(**EDWARDS), check=False)
+        assert refused.status != 0 and "--replace" in refused.stderr
+    assert home.oauthctl("key", "show", "work").stdout == made
+    refused = home.oauthctl("secret", "set", "work", "client_secret", stdin="s3cret\n", check=False)
+    assert refused.status != 0 and "key import" in refused.stderr
+    # By whatever other way the file then names, the key is not what is sent.
+    for method in ("client_secret_basic", "client_secret_post", "client_secret_jwt"):
+        edit(home, "work", client_authentication=f'"{method}"')
+        refused = home.oauthctl("login", "work", "--accept-changes", check=False)
+        assert refused.status == 3 and "private key" in refused.stderr, refused
+    assert [kind for kind, _ in provider.seen if kind != "authorize"] == []
+    edit(home, "work", client_authentication='"private_key_jwt"')
+    assert home.oauthctl("key", "create", "work", "--replace").stdout != made
+    home.oauthctl("key", "delete", "work", "--yes")
+    assert home.oauthctl("key", "show", "work", check=False).status == 3
+
+
+@pytest.mark.parametrize("text, words", [
+    ("hello", "neither"), ("-----BEGIN PRIVATE KEY-----\nAAEC\n-----END PRIVATE KEY-----\n", "no unencrypted private key"),
+    ('{"kty":"oct","k":"AAECAwQFBgcICQoLDA0ODw"}', "shared secret"), ("{" * 20_000, "not usable"),
+    ("A" * 40_000, "32 KiB"),
+    (lambda: jwk.JWK.generate(kty="EC", crv="P-256", alg="none").export_private(), "its alg"),
+    (lambda: jwk.JWK.generate(kty="EC", crv="P-256", alg="RS256").export_private(), "its alg"),
+    (lambda: jwk.JWK.generate(kty="EC", crv="P-256").export_public(), "private key is needed"),
+    (lambda: jwk.JWK.generate(kty="EC", crv="P-521").export_private(), "crv"),
+    (lambda: pem(kty="EC", crv="secp256k1"), "another kind"),
+    (lambda: pem(kty="RSA", size=1024), "another kind"),
+    (lambda: pem(b"passphrase", **EDWARDS), "encrypted"),
+])
+def test_what_is_no_key_for_this_is_refused_with_its_reason_and_not_kept(home, agent, provider, text, words):
+    define(home, provider)
+    text = text() if callable(text) else text
+    refused = home.oauthctl("key", "import", "work", stdin=text, check=False)
+    assert refused.status != 0 and words in refused.stderr, refused
+    assert len(refused.stderr) < 1_000 and refused.stdout == ""
+    assert home.oauthctl("key", "show", "work", check=False).status == 3
+
+
+def test_an_account_without_the_method_takes_no_key(home, agent, provider):
+    define(home, provider, "client_secret_basic")
+    refused = home.oauthctl("key", "create", "work", check=False)
+    assert refused.status == 3 and 'client_authentication = "private_key_jwt"' in refused.stderr
