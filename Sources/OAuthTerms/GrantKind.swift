@@ -1,11 +1,12 @@
-/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628): the one list of grants. The flag `--grant` with its help and
-/// completion, the key `grant`, the token request and the table in docs/configuration.md are made from it; what a grant
-/// sends is one function of OAuthProtocol/Token/TokenRequestGrant.swift.
+/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628, RFC 7523): the one list of grants. The flag `--grant` with its
+/// help and completion, the key `grant`, the token request and the table in docs/configuration.md are made from it; what a
+/// grant sends is one function of OAuthProtocol/Token/TokenRequestGrant.swift.
 package enum GrantKind: String, Sendable, CaseIterable, Codable {
   case authorizationCode = "authorization_code"
   case deviceCode = "device_code"
   case clientCredentials = "client_credentials"
   case password
+  case jwtBearer = "jwt_bearer"
 
   /// What an account has whose file names none.
   package static let standard = GrantKind.authorizationCode
@@ -24,6 +25,10 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
         bringsRefreshToken: false)
     case .password:
       Terms(standard: "RFC 6749 §4.3", type: "password", giver: .nobody, needs: .password)
+    case .jwtBearer:
+      Terms(
+        standard: "RFC 7523 §2.1", type: "urn:ietf:params:oauth:grant-type:jwt-bearer", giver: .nobody,
+        needs: .privateKey, bringsRefreshToken: false)
     }
   }
 
@@ -39,12 +44,13 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
 
   /// What has to be handed over before a login.
   package enum Need: Sendable {
-    case clientSecret, password
+    case clientSecret, password, privateKey
 
     package var words: String {
       switch self {
       case .clientSecret: "a client secret"
       case .password: "a user name and a password"
+      case .privateKey: "a private key"
       }
     }
   }

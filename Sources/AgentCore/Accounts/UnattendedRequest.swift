@@ -1,8 +1,8 @@
 import AgentWire
 import OAuthTerms
 
-/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4): whoever changes it
-/// changes what the kept secret is used for.
+/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4, RFC 7523 §2.1): whoever
+/// changes it changes what the kept secret is used for.
 package struct UnattendedRequest: Sendable, Equatable, Codable {
   /// Sorted: their order says nothing (RFC 6749 §3.3).
   package var scope: [String]
@@ -49,7 +49,7 @@ extension GrantKind {
 extension SecretKind {
   init(_ need: GrantKind.Need) {
     switch need {
-    case .clientSecret: self = .clientSecret
+    case .clientSecret, .privateKey: self = .clientSecret
     case .password: self = .password
     }
   }

@@ -9,6 +9,14 @@ struct ClientProof: Sendable {
   let seconds: Int64
   let id: String
 
+  /// Another one, for what stands beside the first in one request.
+  var other: ClientProof { ClientProof(seconds: seconds, id: id + "-2") }
+
+  private init(seconds: Int64, id: String) {
+    self.seconds = seconds
+    self.id = id
+  }
+
   init(at now: Moment, random: any RandomSource) {
     seconds = Int64(now.wallSeconds + (now.behindSeconds ?? 0))
     id = Base64URL.encode(random.bytes(16))
@@ -29,8 +37,7 @@ extension DefinitionBinding {
     guard let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
       throw .clientAuthentication("\(clientAuthentication) is not a known method")
     }
-    // By any other method it would be sent.
-    if let secret, method != .privateKeyJWT, ClientKey.isStored(secret) {
+    if let secret, method.proof == .sharedSecret, ClientKey.isStored(secret) {
       throw .clientAuthentication(
         "what is kept is a private key, which \(clientAuthentication) would send; nothing is sent")
     }
@@ -39,6 +46,19 @@ extension DefinitionBinding {
       authentication: try method.with(secret) { (secret) throws(ProtocolError) in
         try assertion(proof).signed(with: secret, method)
       })
+  }
+
+  /// `grant` as it is sent: one that is an assertion (RFC 7523 §2.1) is signed, for the user that the account names or for
+  /// the client itself. Some servers want the scope in it (Google), others beside it.
+  func signed(
+    _ grant: TokenRequestGrant, scope: [String], _ secret: Secret?, _ proof: ClientProof
+  ) throws(ProtocolError) -> TokenRequestGrant {
+    guard grant.needsAssertion else { return grant }
+    guard let secret else { throw .clientAuthentication("the grant needs a private key, and none is kept") }
+    var assertion = assertion(proof)
+    assertion.subject = request?.username ?? clientID
+    assertion.scope = scope.isEmpty ? nil : scope.joined(separator: " ")
+    return grant.with(assertion: try assertion.signed(with: secret, .privateKeyJWT))
   }
 
   /// It is good at the server that was agreed to, and nowhere else.

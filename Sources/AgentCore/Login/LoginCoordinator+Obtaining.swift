@@ -32,7 +32,10 @@ extension LoginCoordinator {
     let request: HTTPRequest
     do {
       request = try TokenRequest(
-        endpoint: session.server.tokenEndpoint, client: try await client(session), grant: grant,
+        endpoint: session.server.tokenEndpoint, client: try await client(session),
+        grant: try session.binding.signed(
+          grant, scope: scope, session.clientSecret,
+          ClientProof(at: await service.now(at: ServerRoute(session.binding)), random: random)),
         scope: scope, resources: definition.resource, audiences: definition.audience,
         extra: session.binding.extraTokenParameters
       ).httpRequest()

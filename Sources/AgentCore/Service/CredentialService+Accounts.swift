@@ -96,8 +96,8 @@ extension CredentialService {
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     if request.kind == .clientSecret, hasPrivateKey(name) {
       throw AgentFailure(
-        .badRequest, "\(name): its client_authentication is private_key_jwt, which has a key and no client secret",
-        hint: "oauthctl key import \(name) < FILE   # or a new one: oauthctl key create \(name)")
+        .badRequest, "\(name): it has a private key, and no client secret",
+        hint: .run("oauthctl key import \(name) < FILE   # or a new one: oauthctl key create \(name)"))
     }
     if request.kind == .password, request.keep != true {
       accounts[name]?.passwordOnce = PasswordForOneLogin(secret: Secret(request.value), place: place)
@@ -137,8 +137,9 @@ extension CredentialService {
     let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
     var needed: [SecretKind] = method?.needsSecret == true ? [.clientSecret] : []
     if let kind = definition.grant.terms.need.map(SecretKind.init), !needed.contains(kind) { needed.append(kind) }
+    let isKey = method?.proof == .privateKey || definition.grant.terms.need == .privateKey
     return needed.filter { record?.keeps($0) != true }
-      .map { $0 == .clientSecret && method?.proof == .privateKey ? AccountCheckAnswer.privateKey : $0.rawValue }
+      .map { $0 == .clientSecret && isKey ? AccountCheckAnswer.privateKey : $0.rawValue }
   }
 
   // MARK: Logout

@@ -12,15 +12,16 @@ extension CredentialService {
     let name = try select(account: request.account, url: nil).name
     guard hasPrivateKey(name) else {
       throw AgentFailure(
-        .configInvalid, "\(name): its file does not say that its client proves itself by a private key",
+        .configInvalid, "\(name): its file names no use for a private key",
         hint:
-          "write client_authentication = \"private_key_jwt\" into \(accounts[name]?.machine.definition?.file ?? "it")")
+          "write client_authentication = \"private_key_jwt\", or grant = \"jwt_bearer\", into \(accounts[name]?.machine.definition?.file ?? "it")"
+      )
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
     guard request.replace == true || accounts[name]?.machine.record?.clientSecret == nil else {
       throw AgentFailure(
         .badRequest, "\(name): it has a key, which nobody could get back",
-        hint: "oauthctl key show \(name)   # to put another in its place: --replace")
+        hint: .run("oauthctl key show \(name)   # to put another in its place: --replace"))
     }
     let key = try Self.key(request, name)
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
@@ -29,7 +30,9 @@ extension CredentialService {
   }
 
   func hasPrivateKey(_ name: String) -> Bool {
-    accounts[name]?.machine.definition?.clientAuthentication == ClientAuthenticationMethod.privateKeyJWT.rawValue
+    guard let definition = accounts[name]?.machine.definition else { return false }
+    return definition.clientAuthentication == ClientAuthenticationMethod.privateKeyJWT.rawValue
+      || definition.grant.terms.need == .privateKey
   }
 
   private static func key(_ request: KeySet, _ name: String) throws(AgentFailure) -> ClientKey {
@@ -56,7 +59,7 @@ extension CredentialService {
   private static func failure(_ error: SigningError, _ name: String) -> AgentFailure {
     switch error {
     case .noKey(let reason): AgentFailure(.badRequest, "\(name): the key is refused: \(reason)")
-    case .noLibrary: AgentFailure(.unavailable, "\(error)", hint: "apt install libssl3")
+    case .noLibrary: AgentFailure(.unavailable, "\(error)", hint: .run("apt install libssl3"))
     case .failed: AgentFailure(.internal, "\(name): \(error)")
     }
   }

@@ -27,6 +27,8 @@ package struct ResolvedServer: Sendable {
     do {
       method =
         try definition.clientAuthentication
+        // The grant itself is the proof.
+        ?? (definition.grant.terms.need == .privateKey ? ClientAuthenticationMethod.none.rawValue : nil)
         ?? ClientAuthenticationMethod.chosen(hasSecret: hasSecret, supported: authenticationMethods).rawValue
     } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
     return DefinitionBinding(

@@ -39,10 +39,11 @@ package struct TokenEndpoint: Sendable {
   }
 
   private func tokenRequest(_ call: TokenCall, _ now: Moment) throws(ProtocolError) -> TokenRequest {
-    TokenRequest(
-      endpoint: try .read(call.binding.tokenEndpoint),
-      client: try call.binding.client(call.clientSecret, ClientProof(at: now, random: random)),
-      grant: call.grant, scope: call.scope, resources: call.resource, audiences: call.audience,
+    let proof = ClientProof(at: now, random: random)
+    return TokenRequest(
+      endpoint: try .read(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret, proof),
+      grant: try call.binding.signed(call.grant, scope: call.scope, call.clientSecret, proof.other), scope: call.scope,
+      resources: call.resource, audiences: call.audience,
       extra: call.binding.extraTokenParameters)
   }
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
 package import Sealing
 
-/// A JWT by which a client proves itself (RFC 7523 §3, OpenID Connect Core §9), or asks for a token (RFC 7523 §2.1): who says
-/// it, to whom, and for how short a time. The key that signs it stays with whoever lends `sign`.
+/// A JWT by which a client proves itself (RFC 7523 §3, OpenID Connect Core §9), or asks for a token (RFC 7523 §2.1): who
+/// says it, to whom, and for how short a time. The key that signs it stays with whoever lends `sign`.
 package struct ClientAssertion: Sendable {
   /// `iss`
   package var issuer: String

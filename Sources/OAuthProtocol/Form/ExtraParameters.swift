@@ -20,7 +20,8 @@ package enum ExtraParameters {
 
   /// Names of token and device authorization requests that only the protocol sets.
   package static let reservedForToken: Set<String> = [
-    "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "code", "code_verifier",
+    "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "assertion", "code",
+    "code_verifier",
     "redirect_uri", "refresh_token", "username", "password", "device_code", "scope",
   ]
 

@@ -47,11 +47,24 @@ package struct TokenRequestGrant: Sendable {
     return grant
   }
 
+  /// RFC 7523 §2.1: what says so is signed for the moment at which it is sent.
+  package static var jwtBearer: Self { Self(.jwtBearer) }
+
+  /// Whether ``with(assertion:)`` makes it whole.
+  package var needsAssertion: Bool { type == GrantKind.jwtBearer.terms.type }
+
+  package func with(assertion: Secret) -> Self {
+    var grant = Self(type: type)
+    grant.parameters.append("assertion", assertion)
+    return grant
+  }
+
   /// What an account asks with where nobody is there; nil: `kind` needs a person, or something that is not kept.
   package static func unattended(_ kind: GrantKind, username: String?, password: Secret?) -> Self? {
     switch kind {
     case .authorizationCode, .deviceCode: return nil
     case .clientCredentials: return .clientCredentials
+    case .jwtBearer: return .jwtBearer
     case .password:
       guard let username, let password else { return nil }
       return .password(username: username, password: password)

@@ -78,7 +78,7 @@ struct LoginCommand: ParsableCommand {
         after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),
         // Two secrets and one standard input: the first command has done its part. A key is registered before it is used.
         isHalf: options.clientSecretFromInput && new.grant?.terms.need == .password
-          || new.clientAuthentication?.proof == .privateKey,
+          || new.clientAuthentication?.proof == .privateKey || new.grant?.terms.need == .privateKey,
         otherMethod: options.clientSecretFromInput || new.grant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
@@ -189,7 +189,7 @@ struct LoginCommand: ParsableCommand {
     if missing.contains(AccountCheckAnswer.privateKey) {
       throw .configuration(
         "\(account) has no private key yet, by which its client proves itself",
-        run: "oauthctl key create \(account)   # register what it prints, then: oauthctl login \(account)")
+        next: .run("oauthctl key create \(account)   # register what it prints, then: oauthctl login \(account)"))
     }
     if options.clientSecretFromInput {
       try hand(.clientSecret, try Terminal.secretFromInput("client secret"))

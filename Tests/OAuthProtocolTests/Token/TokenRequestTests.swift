@@ -22,6 +22,10 @@ import Testing
         ["grant_type=password", "username=jo", "password=pä ss"]
       ),
       (
+        .jwtBearer.with(assertion: Secret("a.b.c")),
+        ["grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion=a.b.c"]
+      ),
+      (
         .deviceCode(Secret("d")),
         ["grant_type=urn:ietf:params:oauth:grant-type:device_code", "device_code=d"]
       ),
@@ -49,7 +53,8 @@ import Testing
   @Test(
     "what the protocol sets cannot be overridden",
     arguments: [
-      "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "code", "code_verifier",
+      "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "assertion", "code",
+      "code_verifier",
       "redirect_uri", "refresh_token", "username", "password", "device_code", "scope",
     ])
   func reserved(name: String) throws {

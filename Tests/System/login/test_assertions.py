@@ -20,6 +20,8 @@ class Judge(Provider):
 
     def __init__(self):
         self.keys, self.algorithms, self.audience, self.used, self.claims = jwk.JWKSet(), [], None, set(), []
+        # The assertion is the grant, and no client proves itself beside it.
+        self.grants = False
         super().__init__()
         self.audience = self.issuer
 
@@ -29,13 +31,17 @@ class Judge(Provider):
 
     def proves(self, form):
         """What is wrong with the client's proof, or nothing."""
-        if form.get("client_assertion_type") != TYPE or "client_secret" in form:
-            return "no assertion"
+        proofs = {"assertion", "client_assertion", "client_secret"} & set(form)
+        if proofs != {"assertion" if self.grants else "client_assertion"}:
+            return "no assertion, or too much"
+        if not self.grants and form["client_assertion_type"] != TYPE:
+            return "another kind of assertion"
         try:
             token = jwt.JWT(algs=self.algorithms, check_claims={
-                "iss": "mine", "sub": "mine", "aud": self.audience, "exp": int(time.time()), "jti": None, "iat": None})
+                "iss": "mine", "sub": "alice" if self.grants else "mine", "exp": int(time.time()), "jti": None,
+                "aud": self.issuer + "/token" if self.grants else self.audience, "iat": None})
             token.leeway = 5
-            token.deserialize(form["client_assertion"], self.keys)
+            token.deserialize(form["assertion" if self.grants else "client_assertion"], self.keys)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         claims, header = json.loads(token.claims), json.loads(token.header)
@@ -52,7 +58,8 @@ class Judge(Provider):
                 "token_endpoint_auth_methods_supported": ["client_secret_jwt", "private_key_jwt"]}
         if url.path in ("/token", "/revoke"):
             form = dict(urllib.parse.parse_qsl(body, strict_parsing=True))
-            if fields.get("authorization") or (wrong := self.proves(form)):
+            wrong = "a header" if fields.get("authorization") else self.proves(form)
+            if wrong:
                 self.seen.append(("refused", form | {"why": wrong}))
                 return "401 Unauthorized", {}, {"error": "invalid_client"}
         return super().answer(method, url, fields, body)
@@ -194,7 +201,8 @@ def test_a_key_is_not_overwritten_and_not_sent_as_a_secret(home, agent, provider
 
 
 @pytest.mark.parametrize("text, words", [
-    ("hello", "neither"), ("-----BEGIN PRIVATE KEY-----\nAAEC\n-----END PRIVATE KEY-----\n", "no unencrypted private key"),
+    ("hello", "neither"),
+    ("-----BEGIN PRIVATE KEY-----\nAAEC\n-----END PRIVATE KEY-----\n", "no unencrypted private key"),
     ('{"kty":"oct","k":"AAECAwQFBgcICQoLDA0ODw"}', "shared secret"), ("{" * 20_000, "not usable"),
     ("A" * 40_000, "32 KiB"),
     (lambda: jwk.JWK.generate(kty="EC", crv="P-256", alg="none").export_private(), "its alg"),
@@ -218,3 +226,37 @@ def test_an_account_without_the_method_takes_no_key(home, agent, provider):
     define(home, provider, "client_secret_basic")
     refused = home.oauthctl("key", "create", "work", check=False)
     assert refused.status == 3 and 'client_authentication = "private_key_jwt"' in refused.stderr
+
+
+# The same key where nobody logs in
+
+def test_a_machine_proves_itself_by_its_key_anew_for_each_token(home, agent, provider):
+    define(home, provider, "private_key_jwt", 'grant = "client_credentials"')
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    home.oauthctl("login", "work")
+    home.oauthctl("get-token", "work", "--force")
+    assert provider.kinds() == ["client_credentials"] * 2
+    assert len({claims["jti"] for _, claims in provider.claims}) == 2
+
+
+def test_an_assertion_is_the_grant_of_a_service_account(home, agent, provider):
+    """As Google's: the key comes in its file, and the assertion names the scope and is for the token endpoint."""
+    key = jwk.JWK.generate(**RSA)
+    file = {"type": "service_account", "private_key_id": "8f3a", "client_email": "mine",
+            "private_key": key.export_to_pem(private_key=True, password=None).decode()}
+    home.oauthctl("vault", "create", check=False)
+    provider.define(
+        home, 'scope = "read write"', 'grant = "jwt_bearer"', 'username = "alice"',
+        'assertion_audience = "token_endpoint"')
+    provider.grants = True
+    refused = home.oauthctl("login", "work", check=False)
+    assert refused.status == 3 and "oauthctl key create work" in refused.stderr
+    kept = home.oauthctl("key", "import", "work", stdin=json.dumps(file, indent=2))
+    provider.register(kept.stdout, "RS256")
+    home.oauthctl("login", "work")
+    assert get_token(home).startswith("access-")
+    home.oauthctl("get-token", "work", "--force")
+    assert provider.kinds() == ["urn:ietf:params:oauth:grant-type:jwt-bearer"] * 2
+    for header, claims in provider.claims:
+        assert header["kid"] == "8f3a" and claims["scope"] == "read write" and claims["sub"] == "alice"
+        assert claims["aud"] == provider.issuer + "/token" and claims["iss"] == "mine"

@@ -95,7 +95,7 @@ def test_requests_are_pushed_where_the_server_only_offers_it_by_the_key_alone(ho
 @pytest.mark.parametrize("says, status, words", [
     (("400 Bad Request", {}, {"error": "invalid_request", "error_description": f"{SECRET} is no secret"}), 9,
      "invalid_request"),
-    (("401 Unauthorized", {}, {"error": "invalid_client"}), 9, "secret set work client_secret"),
+    (("401 Unauthorized", {}, {"error": "invalid_client"}), 9, "invalid_client"),
     (("503 Service Unavailable", {}, None), 6, "status is 503"),
     (("201 Created", {}, {"request_uri": "urn:" + SECRET}), 9, "repeats the client secret"),
     (("201 Created", {}, {"request_uri": "urn:a\r\nSet-Cookie: b"}), 9, "not printable"),

@@ -1,8 +1,8 @@
 import Sealing
 import Testing
 
-@Suite("Message authentication")
-struct MessageAuthenticationTests {
+@Suite("HMAC")
+struct HMACTests {
   @Test("HMAC with SHA-256 is that of RFC 7515 A.1 and RFC 4231 §4.7")
   func vectors() throws {
     let key = try #require(

@@ -27,7 +27,7 @@ struct KeyCommand: ParsableCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
       if let algorithm, SignatureAlgorithm(typed: algorithm) == nil {
-        throw .usage("--algorithm \(algorithm): it is \(SignatureAlgorithm.choice)", run: nil)
+        throw .usage("--algorithm \(algorithm): it is \(SignatureAlgorithm.choice)")
       }
       try KeyCommand.keep(
         KeySet(
@@ -49,16 +49,17 @@ struct KeyCommand: ParsableCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
       if bench.terminal.inputIsTerminal {
-        throw .usage("the key is read from standard input", run: "oauthctl key import \(name) < FILE")
+        throw .usage("the key is read from standard input", next: .run("oauthctl key import \(name) < FILE"))
       }
       guard let bytes = FileBytes.readAll(from: STDIN_FILENO, limit: 32 << 10), !bytes.isEmpty else {
-        throw .usage("standard input holds no key (at most 32 KiB)", run: nil)
+        throw .usage("standard input holds no key (at most 32 KiB)")
       }
       // On the wire a secret is one line.
       let line = bytes.map { [0x09, 0x0A, 0x0D].contains($0) ? 0x20 : $0 }
       guard let text = String(validating: line, as: UTF8.self) else {
         throw .usage(
-          "standard input holds a key in binary form", run: "openssl pkey -in FILE | oauthctl key import \(name)")
+          "standard input holds a key in binary form", next: .run("openssl pkey -in FILE | oauthctl key import \(name)")
+        )
       }
       try KeyCommand.keep(KeySet(account: name, key: text, replace: replace ? true : nil), bench)
     }
@@ -75,7 +76,7 @@ struct KeyCommand: ParsableCommand {
     func run(_ bench: Workbench) throws(CommandError) {
       try AccountName.check(name)
       guard let key = try bench.agent.ask(AccountShow(account: name), about: name).publicKey else {
-        throw .configuration("\(name): it has no key", run: "oauthctl key create \(name)")
+        throw .configuration("\(name): it has no key", next: .run("oauthctl key create \(name)"))
       }
       bench.terminal.data(key)
     }
@@ -100,7 +101,7 @@ struct KeyCommand: ParsableCommand {
         guard
           try bench.terminal.confirm(
             "Delete the key of \(name)?", about: ["Its public half: \(key)"],
-            otherwise: "oauthctl key delete \(name) --yes")
+            otherwise: .run("oauthctl key delete \(name) --yes"))
         else { throw .declined }
       }
       _ = try bench.agent.ask(SecretForget(account: name, kind: .clientSecret), about: name)
