@@ -129,6 +129,8 @@ let package = Package(
     module("Signing", ["CSigning", "OAuthTerms", "Sealing"]),
     module("FetchWire"),
     module("OAuthProtocol", ["HTTPTerms", "OAuthTerms", "Sealing"]),
+    // `.embedInCode`: oauthd needs no file beside it, and nobody can change one.
+    .target(name: "Providers", resources: [.embedInCode("Presets")], swiftSettings: settings),
     module("TokenVault", ["Sealing", "SystemFacts", "CSQLite", "CLinux"]),
     module(
       "AgentCore",
@@ -139,8 +141,8 @@ let package = Package(
     module(
       "AgentRuntime",
       [
-        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "SystemFacts",
-        "FetchWire", "CLinux", logging, unixSignals, tomlKit,
+        "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "Providers", "TokenVault", "Sealing",
+        "SystemFacts", "FetchWire", "CLinux", logging, unixSignals, tomlKit,
       ]),
 
     // Development and tests
@@ -190,8 +192,8 @@ let package = Package(
     tests(
       "AgentRuntime",
       [
-        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "OAuthProtocol", "OAuthTerms", "Sealing",
-        "SystemFacts", "FetchWire",
+        "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms",
+        "Providers", "Sealing", "SystemFacts", "FetchWire",
         nioCore, nioPosix, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),

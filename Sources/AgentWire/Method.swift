@@ -10,6 +10,8 @@ package enum Method: String, CaseIterable, Sendable {
   case loginCancel = "login.cancel"
   case serverFind = "server.find"
   case clientRegister = "client.register"
+  case providerList = "provider.list"
+  case providerShow = "provider.show"
   case accountCheck = "account.check"
   case accountList = "account.list"
   case accountShow = "account.show"
@@ -44,9 +46,9 @@ package enum Method: String, CaseIterable, Sendable {
     case .loginComplete, .clientRegister, .accountImport, .secretSet, .keySet, .vaultCreate, .vaultSetSlot, .vaultRekey:
       false
     case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind,
-      .accountCheck, .accountList, .accountShow, .accountForget, .accountAccept, .configReload, .secretForget, .logout,
-      .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot, .vaultBackup, .vaultCheck,
-      .vaultAcceptRollback, .eventsSubscribe:
+      .providerList, .providerShow, .accountCheck, .accountList, .accountShow, .accountForget, .accountAccept,
+      .configReload, .secretForget, .logout, .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot,
+      .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
       true
     }
   }

@@ -16,6 +16,8 @@ extension Method {
     case .loginCancel: try body(LoginCancel.self)
     case .serverFind: try body(ServerFind.self)
     case .clientRegister: try body(ClientRegister.self)
+    case .providerList: try body(ProviderList.self)
+    case .providerShow: try body(ProviderShow.self)
     case .accountCheck: try body(AccountCheck.self)
     case .accountList: try body(AccountList.self)
     case .accountShow: try body(AccountShow.self)

@@ -181,10 +181,9 @@ extension Method {
     switch self {
     case .agentHello, .agentStatus, .accountList, .accountShow, .vaultStatus, .vaultSlots: true
     case .tokenGet, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind, .clientRegister,
-      .accountCheck, .accountForget, .accountAccept, .accountImport, .configReload, .secretSet, .secretForget, .keySet,
-      .logout,
-      .vaultCreate,
-      .vaultLock, .vaultUnlock, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
+      .providerList, .providerShow, .accountCheck, .accountForget, .accountAccept, .accountImport, .configReload,
+      .secretSet, .secretForget, .keySet, .logout, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSetSlot,
+      .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
       .vaultAcceptRollback, .eventsSubscribe:
       false
     }

@@ -151,6 +151,10 @@ package protocol ConfigurationSource: Sendable {
   func load() async -> Configuration
   /// Reads one definition from text, or from its file when `text` is nil, as `load` would.
   func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems>
+  /// The presets for known providers.
+  func providers() async -> ProviderListAnswer
+  /// One of them, and the account that it makes.
+  func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer
   /// What a private authority holds now, when that is what it must hold.
   func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure>
 }

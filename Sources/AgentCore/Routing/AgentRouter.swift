@@ -121,6 +121,11 @@ package struct AgentRouter: LineResponder {
     case .loginCancel: return try await reply(LoginCancel.self, logins.cancel)
     case .serverFind: return try await reply(ServerFind.self, service.find)
     case .clientRegister: return try await reply(ClientRegister.self, service.register)
+    case .providerList:
+      return try await reply(ProviderList.self) { _ throws(AgentFailure) in
+        await service.configuration.providers()
+      }
+    case .providerShow: return try await reply(ProviderShow.self, service.configuration.provider)
     case .accountCheck: return try await reply(AccountCheck.self, service.check)
     case .accountList: return try await reply(AccountList.self, list)
     case .accountShow: return try await reply(AccountShow.self, service.show)

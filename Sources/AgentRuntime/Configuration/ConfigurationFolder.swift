@@ -25,7 +25,11 @@ package struct ConfigurationFolder: Sendable, Equatable {
   /// One file an account.
   package var accountsFolder: String { Self.joined(path, "accounts.d") }
 
+  /// The user's own presets, one file a provider.
+  package var providersFolder: String { Self.joined(path, "providers.d") }
+
   package func accountFile(_ name: String) -> String { Self.joined(accountsFolder, name + ".toml") }
+  package func providerFile(_ name: String) -> String { Self.joined(providersFolder, name + ".toml") }
 
   private static func joined(_ folder: String, _ name: String) -> String {
     folder.hasSuffix("/") ? folder + name : folder + "/" + name

@@ -7,6 +7,8 @@ package enum ConfigurationLimits {
   package static let folderBytes = 32 << 20
   /// Most accounts: so many are tried in the tests, and a person has some tens.
   package static let accounts = 10_000
+  /// Most presets of one's own: several times those that come with the program.
+  static let providers = 200
   /// Names in the folder that are looked at, whatever they are: ten times the accounts, since other files may be there.
   static let names = 100_000
   /// Largest certificate authority file: 4 MiB. The whole bundle of a system has about 200 KiB.

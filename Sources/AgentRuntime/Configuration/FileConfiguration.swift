@@ -13,7 +13,7 @@ package final class FileConfiguration: ConfigurationSource {
   package let folder: ConfigurationFolder
   /// Nil: changes are seen only when somebody asks for a reading.
   package let watch: ConfigurationWatch?
-  private let uid: UInt32
+  let uid: UInt32
   private let authorities: AuthorityFiles
   private let known = Mutex<[String: Known<Result<AccountDefinition, ConfigurationProblems>>]>([:])
   private let knownSettings = Mutex<Known<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)
@@ -61,7 +61,7 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   /// Nil when no thread could be made.
-  private func onReadingThread<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer? {
+  func onReadingThread<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer? {
     await withCheckedContinuation { (continuation: CheckedContinuation<Answer?, Never>) in
       // The parser calls itself for every value inside another, as deep as `ConfigurationLimits` lets it.
       let started = startThread(name: "configuration", stackBytes: 1 << 20) { continuation.resume(returning: work()) }
@@ -69,7 +69,7 @@ package final class FileConfiguration: ConfigurationSource {
     }
   }
 
-  private func noThread(_ file: String) -> ConfigurationProblem {
+  func noThread(_ file: String) -> ConfigurationProblem {
     ConfigurationProblem(file: file, line: nil, key: nil, reason: "the system has no thread left to read it")
   }
 
@@ -206,7 +206,7 @@ package final class FileConfiguration: ConfigurationSource {
     return result
   }
 
-  private static func problem(_ error: TrustedFile.Failure, file: String) -> ConfigurationProblem {
+  static func problem(_ error: TrustedFile.Failure, file: String) -> ConfigurationProblem {
     ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file " + error.sentence)
   }
 

@@ -36,6 +36,8 @@ struct TOMLDocument: Sendable {
 
   let values: [String: Value]
   private let lines: TOMLKeyLines
+  /// Where the values stand in the file: empty, or a table's key with a dot.
+  private let prefix: String
 
   /// Throws ``SyntaxError``.
   init(_ bytes: [UInt8]) throws(SyntaxError) {
@@ -49,6 +51,7 @@ struct TOMLDocument: Sendable {
       }
     }
     lines = try TOMLKeyLines(text)
+    prefix = ""
     do {
       let root = try TOMLTable(string: text)
       // The library gives nothing back by itself. So most of it is; what is left are copies of the texts.
@@ -62,7 +65,24 @@ struct TOMLDocument: Sendable {
   }
 
   /// The line of `key` (`a`, or `a.b` inside a table), counted from 1.
-  func line(of key: String) -> Int? { lines.line(of: key) }
+  func line(of key: String) -> Int? { lines.line(of: prefix + key) }
+
+  private init(_ values: [String: Value], _ lines: TOMLKeyLines, _ prefix: String) {
+    self.values = values
+    self.lines = lines
+    self.prefix = prefix
+  }
+
+  /// A table of this document as one of its own, whose keys stand where they stand here; nil where there is none.
+  func table(_ key: String) -> TOMLDocument? {
+    guard case .table(let members) = values[key] else { return nil }
+    return TOMLDocument(members, lines, prefix + key + ".")
+  }
+
+  /// The same with each text changed, and with `more` where nothing stands under its keys.
+  func changed(adding more: [String: Value] = [:], _ change: (String) -> String) -> TOMLDocument {
+    TOMLDocument(values.mapValues { $0.changed(change) }.merging(more) { here, _ in here }, lines, prefix)
+  }
 
   /// The line of `key` in a text that was read before.
   static func line(of key: String, in bytes: [UInt8]) -> Int? {
@@ -110,6 +130,17 @@ struct TOMLDocument: Sendable {
   /// The parser's words begin with `Error while parsing …`, and may repeat the text.
   private static func sentence(_ description: String) -> String {
     "not TOML: " + PrintableText.escaped(description, limit: 300)
+  }
+}
+
+extension TOMLDocument.Value {
+  fileprivate func changed(_ change: (String) -> String) -> Self {
+    switch self {
+    case .string(let text): .string(change(text))
+    case .array(let items): .array(items.map { $0.changed(change) })
+    case .table(let members): .table(members.mapValues { $0.changed(change) })
+    case .bool, .integer, .other: self
+    }
   }
 }
 

@@ -20,11 +20,10 @@ final class RequestShares {
       case .tokenGet: self = .token
       case .agentStatus, .accountList: self = .listing
       case .agentHello, .tokenReject, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind,
-        .clientRegister, .accountCheck, .accountShow, .accountForget, .accountAccept, .accountImport, .configReload,
-        .secretSet,
-        .secretForget, .keySet, .logout, .vaultStatus, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSlots,
-        .vaultSetSlot,
-        .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
+        .clientRegister, .providerList, .providerShow, .accountCheck, .accountShow, .accountForget, .accountAccept,
+        .accountImport, .configReload, .secretSet, .secretForget, .keySet, .logout, .vaultStatus, .vaultCreate,
+        .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
+        .vaultAcceptRollback, .eventsSubscribe:
         self = .other
       }
     }

@@ -1,3 +1,4 @@
+import AgentWire
 import HTTPTerms
 import OAuthTerms
 
@@ -20,6 +21,13 @@ struct NewAccount: Sendable, Equatable {
   var authorizeParameters: [(name: String, value: String)] = []
   var certificateAuthorityFile: String?
   var gitUsername: String?
+  /// What stands where nothing was given, by the keys of the file.
+  var defaults: [String: ProviderDefault] = [:]
+  /// The preset that those are of.
+  var provider: String?
+
+  /// The grant it will have.
+  var effectiveGrant: GrantKind? { grant ?? defaults["grant"]?.text.flatMap(GrantKind.init(rawValue:)) }
 
   static func == (left: NewAccount, right: NewAccount) -> Bool { left.tomlText == right.tomlText }
 
@@ -29,12 +37,14 @@ struct NewAccount: Sendable, Equatable {
   /// The file's text.
   var tomlText: String {
     var lines = [Self.firstLine]
-    func add(_ key: String, _ value: String?) {
-      if let value { lines.append("\(key) = \(TOMLText.string(value))") }
+    if let provider { lines.append("# Begun with the preset \(provider), which it no longer depends on.") }
+    var rest = defaults
+    func add(_ key: String, _ value: ProviderDefault?) {
+      let standard = rest.removeValue(forKey: key)
+      if let value = value ?? standard { lines.append("\(key) = \(TOMLText.value(value))") }
     }
-    func add(_ key: String, _ values: [String]) {
-      if !values.isEmpty { lines.append("\(key) = \(TOMLText.array(values))") }
-    }
+    func add(_ key: String, _ value: String?) { add(key, value.map(ProviderDefault.text)) }
+    func add(_ key: String, _ values: [String]) { add(key, values.isEmpty ? nil : .list(values)) }
     add("issuer", issuer)
     add("client_id", clientID)
     add("client_authentication", clientAuthentication?.rawValue)
@@ -50,9 +60,28 @@ struct NewAccount: Sendable, Equatable {
     add("username", username)
     add("ca_file", certificateAuthorityFile)
     add("git_username", gitUsername)
-    if !authorizeParameters.isEmpty {
-      lines += ["", "[authorize_parameters]"]
-      for (name, value) in authorizeParameters { lines.append("\(TOMLText.key(name)) = \(TOMLText.string(value))") }
+    var tables: [(key: String, members: [(name: String, value: String)])] = []
+    for (key, value) in rest.sorted(by: { $0.key < $1.key }) {
+      if case .table(let members) = value {
+        // What was given comes first.
+        let given = key == "authorize_parameters" ? authorizeParameters : []
+        tables.append(
+          (
+            key,
+            given
+              + members.sorted { $0.key < $1.key }.filter { own in !given.contains { $0.name == own.key } }
+              .map { ($0.key, $0.value) }
+          ))
+      } else {
+        add(key, value)
+      }
+    }
+    if !authorizeParameters.isEmpty, rest["authorize_parameters"] == nil {
+      tables.append(("authorize_parameters", authorizeParameters))
+    }
+    for table in tables {
+      lines += ["", "[\(table.key)]"]
+      for (name, value) in table.members { lines.append("\(TOMLText.key(name)) = \(TOMLText.string(value))") }
     }
     return lines.joined(separator: "\n") + "\n"
   }

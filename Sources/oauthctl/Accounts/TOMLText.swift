@@ -26,6 +26,19 @@ enum TOMLText {
 
   static func array(_ values: [String]) -> String { "[" + values.map(string).joined(separator: ", ") + "]" }
 
+  /// A value of an account's file; tables stand below all others and are written by themselves.
+  static func value(_ value: ProviderDefault) -> String {
+    switch value {
+    case .text(let text): string(text)
+    case .list(let list): array(list)
+    case .flag(let flag): flag ? "true" : "false"
+    case .number(let number): String(number)
+    case .table(let members):
+      "{ " + members.sorted { $0.key < $1.key }.map { "\(key($0.key)) = \(string($0.value))" }.joined(separator: ", ")
+        + " }"
+    }
+  }
+
   /// A bare key where the grammar allows one, else a quoted key.
   static func key(_ name: String) -> String {
     let isBare =

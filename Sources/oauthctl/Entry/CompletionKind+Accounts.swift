@@ -13,6 +13,14 @@ extension CompletionKind {
     .custom { _, _, _ in keptAccountNames(.live, LiveAgent()) }
   }
 
+  /// The names of the presets, from an agent that runs.
+  static var providerName: CompletionKind {
+    .custom { _, _, _ in
+      let answer = try? LiveAgent().tell(ProviderList(), timeoutMilliseconds: patienceMilliseconds)
+      return answer?.providers.map(\.provider) ?? []
+    }
+  }
+
   /// The words of `oauthctl curl`: an account comes first, with `--any-host` before it; what follows is curl's.
   static var curlWord: CompletionKind {
     .custom { words, place, _ in

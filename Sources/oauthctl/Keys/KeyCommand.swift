@@ -24,7 +24,7 @@ struct KeyCommand: ParsableCommand {
 
     func run() throws { try run(.live()) }
 
-    func run(_ bench: Workbench) throws(CommandError) {
+    func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
       if let algorithm, SignatureAlgorithm(typed: algorithm) == nil {
         throw .usage("--algorithm \(algorithm): it is \(SignatureAlgorithm.choice)")
@@ -32,7 +32,7 @@ struct KeyCommand: ParsableCommand {
       try KeyCommand.keep(
         KeySet(
           account: name, algorithm: algorithm.flatMap(SignatureAlgorithm.init(typed:))?.rawValue,
-          replace: replace ? true : nil), bench)
+          replace: replace ? true : nil), context)
     }
   }
 
@@ -46,9 +46,9 @@ struct KeyCommand: ParsableCommand {
 
     func run() throws { try run(.live()) }
 
-    func run(_ bench: Workbench) throws(CommandError) {
+    func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
-      if bench.terminal.inputIsTerminal {
+      if context.terminal.inputIsTerminal {
         throw .usage("the key is read from standard input", next: .run("oauthctl key import \(name) < FILE"))
       }
       guard let bytes = FileBytes.readAll(from: STDIN_FILENO, limit: 32 << 10), !bytes.isEmpty else {
@@ -61,7 +61,7 @@ struct KeyCommand: ParsableCommand {
           "standard input holds a key in binary form", next: .run("openssl pkey -in FILE | oauthctl key import \(name)")
         )
       }
-      try KeyCommand.keep(KeySet(account: name, key: text, replace: replace ? true : nil), bench)
+      try KeyCommand.keep(KeySet(account: name, key: text, replace: replace ? true : nil), context)
     }
   }
 
@@ -73,12 +73,12 @@ struct KeyCommand: ParsableCommand {
 
     func run() throws { try run(.live()) }
 
-    func run(_ bench: Workbench) throws(CommandError) {
+    func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
-      guard let key = try bench.agent.ask(AccountShow(account: name), about: name).publicKey else {
+      guard let key = try context.agent.ask(AccountShow(account: name), about: name).publicKey else {
         throw .configuration("\(name): it has no key", next: .run("oauthctl key create \(name)"))
       }
-      bench.terminal.data(key)
+      context.terminal.data(key)
     }
   }
 
@@ -91,33 +91,33 @@ struct KeyCommand: ParsableCommand {
 
     func run() throws { try run(.live()) }
 
-    func run(_ bench: Workbench) throws(CommandError) {
+    func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
-      guard let key = try bench.agent.ask(AccountShow(account: name), about: name).publicKey else {
-        bench.terminal.say("No key of \(name) was kept.")
+      guard let key = try context.agent.ask(AccountShow(account: name), about: name).publicKey else {
+        context.terminal.say("No key of \(name) was kept.")
         return
       }
       if !yes {
         guard
-          try bench.terminal.confirm(
+          try context.terminal.confirm(
             "Delete the key of \(name)?", about: ["Its public half: \(key)"],
             otherwise: .run("oauthctl key delete \(name) --yes"))
         else { throw .declined }
       }
-      _ = try bench.agent.ask(SecretForget(account: name, kind: .clientSecret), about: name)
-      bench.terminal.say("Deleted the key of \(name).")
+      _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret), about: name)
+      context.terminal.say("Deleted the key of \(name).")
     }
   }
 
-  fileprivate static func keep(_ request: KeySet, _ bench: Workbench) throws(CommandError) {
+  fileprivate static func keep(_ request: KeySet, _ context: CommandContext) throws(CommandError) {
     // Known to the agent before a vault is made for it.
-    let check = try bench.agent.ask(AccountCheck(account: request.account, definition: nil, discover: false))
+    let check = try context.agent.ask(AccountCheck(account: request.account, definition: nil, discover: false))
     var request = request
     request.secretPlace = check.secretPlace
-    try VaultCreation(bench: bench).createIfAbsent()
-    let answer = try bench.agent.ask(request, about: request.account)
-    bench.terminal.data(answer.publicKey)
-    bench.terminal.say(
+    try VaultCreation(context: context).createIfAbsent()
+    let answer = try context.agent.ask(request, about: request.account)
+    context.terminal.data(answer.publicKey)
+    context.terminal.say(
       "Kept the key of \(request.account)\(check.secretOwner). Register the public half, above, there.")
   }
 }

@@ -34,6 +34,16 @@ struct LoginCommand: ParsableCommand {
       )
     }
     try options.checkTimeout()
+    if let (account, provider) = try namedProvider(context) {
+      let beginning = ProviderBeginning(
+        context: context, account: account, provider: provider, flags: Self.flags(without: name.map { [$0] } ?? []))
+      guard let found = try beginning.find(options) else {
+        return try logIn(context, account, try known(context, account), isNew: false)
+      }
+      var command = self
+      (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
+      return try command.make(context, nil, preset: found)
+    }
     if issuer == nil, let url = name, url.contains("://"), let account = ServerFinding.name(for: url) {
       var command = self
       (command.name, command.issuer) = (account, url)
@@ -56,9 +66,13 @@ struct LoginCommand: ParsableCommand {
   }
 
   /// Makes the account, where one is described, and logs in. `found`: what was found out for it.
-  private func make(_ context: CommandContext, _ found: ServerFinding.Found?) throws(CommandError) {
-    let new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
+  private func make(
+    _ context: CommandContext, _ found: ServerFinding.Found?, preset: ProviderBeginning.Found? = nil
+  ) throws(CommandError) {
+    var new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(context, isNew: new != nil)
+    new?.defaults = preset?.defaults ?? [:]
+    new?.provider = preset?.provider
     guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
     var creation = try AccountCreation(
       context: context, name: account, replace: options.replace, agreed: found?.agreed)
@@ -77,9 +91,9 @@ struct LoginCommand: ParsableCommand {
         // A time that was too short once would be so again.
         after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),
         // Two secrets and one standard input: the first command has done its part. A key is registered before it is used.
-        isHalf: options.clientSecretFromInput && new.grant?.terms.need == .password
-          || new.clientAuthentication?.proof == .privateKey || new.grant?.terms.need == .privateKey,
-        otherMethod: options.clientSecretFromInput || new.grant?.terms.need == .clientSecret
+        isHalf: options.clientSecretFromInput && new.effectiveGrant?.terms.need == .password
+          || new.clientAuthentication?.proof == .privateKey || new.effectiveGrant?.terms.need == .privateKey,
+        otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
   }
@@ -121,6 +135,26 @@ struct LoginCommand: ParsableCommand {
     ).run()
   }
 
+  /// The preset that was named, and the account's name; of an account that is not there yet that is its own name, too.
+  private func namedProvider(_ context: CommandContext) throws(CommandError) -> (account: String, provider: String)? {
+    if let provider = options.provider {
+      guard let issuer else {
+        return (try accountName(name ?? provider), provider)
+      }
+      throw .usage(
+        "--provider names the server already: leave out \(issuer)",
+        next: .run("oauthctl provider show \(ShellWord.quoted(provider))   # what can be set with --set"))
+    }
+    guard issuer == nil, options.tokenEndpoint == nil, options.authorizationEndpoint == nil, let name,
+      AccountName.isValid(name), try !AccountFile(account: name, in: context.environment).exists,
+      let known = try? context.agent.ask(ProviderList()),
+      known.providers.contains(where: { $0.provider == name }),
+      // A login whose file is gone, or lies elsewhere, has a word of its own.
+      (try? context.agent.ask(AccountShow(account: name))) == nil
+    else { return nil }
+    return (name, name)
+  }
+
   /// A server's address where the account's name belongs.
   private var misplacedServer: CommandError? {
     guard let name, name.contains("://") || issuer == nil && options.clientID != nil && name.contains(".") else {
@@ -155,10 +189,7 @@ struct LoginCommand: ParsableCommand {
 
   private func accountName(_ context: CommandContext, isNew: Bool) throws(CommandError) -> String {
     if let name {
-      if isNew, !AccountName.isValid(name), let other = AccountName.like(name) {
-        throw .usage(
-          AccountName.rule(name), next: .run(Self.commandLine(Self.words.map { $0 == name ? other : $0 })))
-      }
+      if isNew { return try accountName(name) }
       try AccountName.check(name)
       return name
     }
@@ -172,6 +203,15 @@ struct LoginCommand: ParsableCommand {
       throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
     }
     return only.account
+  }
+
+  /// A name for a new account.
+  private func accountName(_ name: String) throws(CommandError) -> String {
+    if !AccountName.isValid(name), let other = AccountName.like(name) {
+      throw .usage(AccountName.rule(name), run: Self.commandLine(Self.words.map { $0 == name ? other : $0 }))
+    }
+    try AccountName.check(name)
+    return name
   }
 
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is

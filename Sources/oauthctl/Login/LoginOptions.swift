@@ -5,6 +5,15 @@ import OAuthTerms
 
 /// The flags of `login`.
 struct LoginOptions: ParsableArguments {
+  @Option(
+    help: "Begins the account with the preset of a known provider; `oauthctl provider list` has them.",
+    completion: .providerName)
+  var provider: String?
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp(
+      "Answers what the preset asks for, as host=gitlab.example.com; repeatable.", valueName: "name=value"))
+  var answers: [String] = []
   @Option(name: .customLong("client-id"), help: "The id the server gave this client.")
   var clientID: String?
   @Option(
@@ -93,6 +102,7 @@ struct LoginOptions: ParsableArguments {
     note("--audience", !audience.isEmpty)
     note("--host", !host.isEmpty)
     note("--git-username", gitUsername != nil)
+    note("--set", !answers.isEmpty)
     note("--replace", replace)
     return flags
   }
@@ -140,11 +150,7 @@ extension LoginOptions {
     account.grant = try Self.grant(grant, device: device)
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
-    if redirectURI != nil, port != nil || redirectPath != nil {
-      throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path")
-    }
-    account.redirectURI = redirectURI
-    if redirectURI == nil { account.redirectURI = try NewAccount.redirectURI(port: port, path: redirectPath) }
+    account.redirectURI = try redirect()
     account.hosts = host
     account.resource = resource
     account.audience = audience
@@ -180,6 +186,15 @@ extension LoginOptions {
       next: "name the file with the certificate of the server's authority")
   }
 
+  /// The redirect address that was given; nil: none.
+  func redirect() throws(CommandError) -> String? {
+    guard let redirectURI else { return try NewAccount.redirectURI(port: port, path: redirectPath) }
+    guard port == nil, redirectPath == nil else {
+      throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path")
+    }
+    return redirectURI
+  }
+
   static func clientAuthentication(_ typed: String?) throws(CommandError) -> ClientAuthenticationMethod? {
     guard let typed else { return nil }
     guard let method = ClientAuthenticationMethod(typed: typed) else {
@@ -205,9 +220,11 @@ extension LoginOptions {
     return grant
   }
 
-  private static func pair(_ text: String) throws(CommandError) -> (name: String, value: String) {
+  static func pair(_ text: String) throws(CommandError) -> (name: String, value: String) { try pair("--param", text) }
+
+  static func pair(_ flag: String, _ text: String) throws(CommandError) -> (name: String, value: String) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-      throw .usage("--param \(text): it is written key=value")
+      throw .usage("\(flag) \(text): it is written key=value")
     }
     return (String(text[..<equals]), String(text[text.index(after: equals)...]))
   }

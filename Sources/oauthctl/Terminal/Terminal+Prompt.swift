@@ -20,6 +20,11 @@ extension Terminal {
     return ["y", "yes"].contains(answer.lowercased())
   }
 
+  /// Asks for a line that may be shown; a colon comes after the question.
+  func askLine(_ question: String, about lines: [String] = [], otherwise run: String) throws(CommandError) -> String {
+    try askTerminal(question, ": ", about: lines, isSecret: false, otherwise: run).trimmed
+  }
+
   private func askTerminal(
     _ question: String, _ ending: String, about lines: [String] = [], isSecret: Bool, otherwise next: NextStep
   ) throws(CommandError) -> String {

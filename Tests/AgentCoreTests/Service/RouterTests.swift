@@ -58,6 +58,7 @@ struct RouterTests {
       .loginComplete: #"{"login_id":"none","redirect_url":"http://127.0.0.1/"}"#,
       .loginCancel: #"{"login_id":"none"}"#, .accountCheck: #"{"account":"work"}"#,
       .serverFind: #"{"account":"work","definition":"x"}"#, .clientRegister: #"{"account":"work","definition":"x"}"#,
+      .providerShow: #"{"provider":"github"}"#,
       .accountShow: #"{"account":"work"}"#, .accountForget: #"{"account":"work"}"#,
       .accountAccept: #"{"account":"work"}"#, .accountImport: #"{"account":"work"}"#,
       .secretSet: #"{"account":"work","kind":"client_secret","value":"x"}"#,
@@ -70,6 +71,7 @@ struct RouterTests {
       .tokenGet: "login_required", .loginWait: "bad_request", .loginComplete: "bad_request",
       .loginCancel: "bad_request", .accountAccept: "login_required",
       .clientRegister: "config_invalid", .accountImport: "bad_request", .keySet: "config_invalid",
+      .providerShow: "config_invalid",
     ]
     let text = try await raw(
       fixture, #"{"jsonrpc":"2.0","id":7,"method":"\#(method.rawValue)","params":\#(parameters[method] ?? "{}")}"#)

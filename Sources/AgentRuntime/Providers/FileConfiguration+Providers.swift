@@ -1,0 +1,73 @@
+package import AgentCore
+package import AgentWire
+import Providers
+
+/// The presets: those in the program, and the user's own in `providers.d`, which come first.
+extension FileConfiguration {
+  package func providers() async -> ProviderListAnswer {
+    await onReadingThread { self.readProviders() }
+      ?? ProviderListAnswer(providers: [], problems: [noThread(folder.providersFolder)])
+  }
+
+  package func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer {
+    let reading = await onReadingThread { self.readProvider(request.provider) }
+    switch reading ?? .failure(ConfigurationProblems([noThread(folder.providersFolder)])) {
+    case .success(let preset?): return try preset.shown(request.values ?? [:])
+    case .success(nil):
+      let shown = PrintableText.escaped(request.provider, limit: 80)
+      let names = await providers().providers.map(\.provider)
+      let meant = NameSuggestion.nearest(to: request.provider, among: names).map { "; did you mean \($0)?" } ?? ""
+      throw AgentFailure(.configInvalid, "there is no preset \(shown)\(meant)", hint: .run("oauthctl provider list"))
+    case .failure(let found):
+      throw AgentFailure(
+        .configInvalid, found.problems.first?.told ?? "the preset cannot be read", hint: "put it right, then try again")
+    }
+  }
+
+  func readProviders() -> ProviderListAnswer {
+    var answer = ProviderListAnswer(providers: [])
+    let own: [String]
+    do {
+      own = try ownProviders()
+    } catch {
+      own = []
+      answer.problems.append(Self.problem(error, file: folder.providersFolder))
+    }
+    if own.count > ConfigurationLimits.providers {
+      answer.problems.append(
+        ConfigurationProblem(
+          file: folder.providersFolder, line: nil, key: nil,
+          reason: "it holds more than \(ConfigurationLimits.providers) presets; the rest is not read"))
+    }
+    let names = Set(own.prefix(ConfigurationLimits.providers)).union(EmbeddedProviders.all.map(\.name)).sorted()
+    for name in names {
+      switch readProvider(name) {
+      case .success(let preset): if let preset { answer.providers.append(preset.summary) }
+      case .failure(let found): answer.problems += found.problems.prefix(1)
+      }
+    }
+    return answer
+  }
+
+  /// - Returns: nil where there is none of that name.
+  func readProvider(_ name: String) -> Result<ProviderPreset?, ConfigurationProblems> {
+    guard AccountFileName.isAccountName(name) else { return .success(nil) }
+    let file = folder.providerFile(name)
+    do {
+      let bytes = try TrustedFile.read(file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+      return PresetReader.read(bytes, name: name, file: file, folder: folder).map(Optional.some)
+    } catch .missing {
+      guard let embedded = EmbeddedProviders.all.first(where: { $0.name == name }) else { return .success(nil) }
+      return PresetReader.read(embedded.text, name: name, file: nil, folder: folder).map(Optional.some)
+    } catch {
+      return .failure(ConfigurationProblems([Self.problem(error, file: file)]))
+    }
+  }
+
+  private func ownProviders() throws(TrustedFile.Failure) -> [String] {
+    try TrustedFile.names(
+      in: folder.providersFolder, uid: uid, limit: ConfigurationLimits.providers, looks: ConfigurationLimits.names
+    ) { $0.hasSuffix(".toml") && AccountFileName.isAccountName(String($0.dropLast(".toml".count))) }
+    .map { String($0.dropLast(".toml".count)) }
+  }
+}

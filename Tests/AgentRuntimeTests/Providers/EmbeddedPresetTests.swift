@@ -1,0 +1,92 @@
+import AgentCore
+import AgentWire
+import FoundationEssentials
+import HTTPTerms
+import OAuthProtocol
+import Providers
+import Sealing
+import Testing
+
+@testable import AgentRuntime
+
+@Suite("The presets in the program")
+struct EmbeddedPresetTests {
+  private static let names = EmbeddedProviders.all.map(\.name)
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+
+  private static func preset(_ name: String) throws -> ProviderPreset {
+    let text = try #require(EmbeddedProviders.all.first { $0.name == name }).text
+    return try PresetReader.read(text, name: name, file: nil, folder: ConfigurationFolder(path: "/", home: nil)).get()
+  }
+
+  @Test("Each file of the folder is one, under its own name")
+  func files() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.root + "/Sources/Providers/Presets")
+    #expect(files.sorted() == Self.names.map { $0 + ".toml" }.sorted())
+    for (name, text) in EmbeddedProviders.all {
+      let file = FileManager.default.contents(atPath: "\(Self.root)/Sources/Providers/Presets/\(name).toml")
+      #expect(file.map(Array.init) == text, "\(name)")
+    }
+  }
+
+  @Test("Each makes an account that asks for what its provider's documents say", arguments: names)
+  func login(_ name: String) throws {
+    let preset = try Self.preset(name)
+    let examples = preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }
+    var definition = try preset.definition(examples).get()
+    #expect(definition.clientID == "-", "no preset brings a client of somebody else")
+    definition.clientID = "client"
+    let endpoint = definition.authorizationEndpoint ?? PresetVectors.discovered[name]
+    let redirect = try RedirectURI(definition.redirectURI)
+    let url = try AuthorizationRequest(
+      endpoint: try WebURL(try #require(endpoint)), clientID: definition.clientID,
+      redirectURI: redirect.parameter(port: 1), scope: definition.scope, state: Secret(Array("s".utf8)),
+      codeChallenge: "c", resources: definition.resource, audiences: definition.audience,
+      extra: definition.authorizeParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
+    ).url()
+    #expect(url == PresetVectors.logins[name])
+    #expect(definition.authorizationEndpoint == nil || PresetVectors.discovered[name] == nil)
+    #expect(
+      !definition.hosts.isEmpty || definition.authorizationEndpoint == nil
+        || ["gitea", "forgejo", "codeberg"].contains(name))
+  }
+
+  @Test("Each tells where a client is registered, and names its sources", arguments: names)
+  func told(_ name: String) throws {
+    let preset = try Self.preset(name)
+    #expect(preset.registerAt?.hasPrefix("https://") == true)
+    #expect(preset.text.hasPrefix("# Sources: "))
+    #expect(preset.text.utf8.count < 4_096)
+  }
+
+  @Test("A reuse window is only where the provider has one for everybody")
+  func windows() throws {
+    let windows = try Self.names.compactMap { name in
+      try Self.preset(name).account.values["reuse_grace_s"].map { "\(name) \($0)" }
+    }
+    #expect(windows == ["atlassian integer(600)"])
+  }
+
+  @Test("docs/providers.md has a row for each, as its file says")
+  func page() throws {
+    let page = try #require(FileManager.default.contents(atPath: Self.root + "/docs/providers.md"))
+    let lines = String(decoding: page, as: UTF8.self).split(separator: "\n")
+    let rows = lines.drop { !$0.hasPrefix("| preset |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
+    let expected = try Self.names.sorted().map { name in
+      let preset = try Self.preset(name)
+      let definition = try preset.definition(preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }).get()
+      let asked = preset.questions.map { "`\($0.name)`" + ($0.standard.map { " (\($0))" } ?? "") }
+      let secret = definition.clientAuthentication.map { $0 == "none" ? "no" : "yes" } ?? "as registered"
+      let redirect = try RedirectURI(definition.redirectURI)
+      let cells = [
+        "`\(name)`", preset.title, asked.joined(separator: ", "), secret,
+        redirect.isLoopback && redirect.port == nil ? "any port" : "`\(definition.redirectURI)`",
+        definition.authorizationEndpoint == nil
+          ? "by metadata" : definition.deviceAuthorizationEndpoint == nil ? "no" : "yes",
+        definition.reuseGraceSeconds.map { "\(Int($0)) s" } ?? "",
+      ]
+      return "|" + cells.map { $0.isEmpty ? " " : " \($0) " }.joined(separator: "|") + "|"
+    }
+    #expect(rows.map(String.init) == expected, Comment(rawValue: expected.joined(separator: "\n")))
+  }
+}
