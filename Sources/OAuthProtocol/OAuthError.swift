@@ -62,6 +62,12 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  /// What is known of it beyond what the server says.
+  package var advice: ErrorAdvice? { ErrorAdvice(code: code, explanation: explanation) }
+
+  /// `code (explanation): in plain words`
+  package var told: String { advice.map { "\(self): \($0.sentence)" } ?? description }
+
   /// `code (explanation)`
   package var description: String { explanation.map { "\(code) (\($0))" } ?? code }
 }

@@ -208,7 +208,7 @@ extension LoginCoordinator {
       return result
     case .denied(let error):
       var failure = AgentFailure(
-        .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error)",
+        .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error.told)",
         hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
       failure.logLine = verdict.logLine
       end(id, .failure(failure))

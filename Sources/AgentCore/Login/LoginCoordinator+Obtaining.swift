@@ -135,10 +135,20 @@ extension LoginCoordinator {
 
   /// What to do about the server's refusal of a login.
   static func hint(_ error: OAuthError, _ session: LoginSession) -> NextStep {
-    let name = session.definition.name
-    if error.meaning == .clientRefused { return ClientHint.text(name, method: session.binding.clientAuthentication) }
-    return error.code == "invalid_scope"
-      ? "check scope in \(session.definition.file), then: \(session.again.text)" : session.again
+    let (definition, again) = (session.definition, session.again)
+    switch error.advice?.action {
+    case .checkScope: return "check scope in \(definition.file), then: \(again.text)"
+    case .checkResource: return "check resource and audience in \(definition.file), then: \(again.text)"
+    case .checkRedirect:
+      return .advice(
+        "register the redirect address \(definition.redirectURI) at the server, or name the one that is registered, "
+          + "then: \(again.text)")
+    case .askAdministrator: return "ask whoever is in charge of \(session.binding.issuerHost), then: \(again.text)"
+    case .other(let what): return "\(what), then: \(again.text)"
+    case .checkClient, .logIn, .wait, nil:
+      return error.meaning == .clientRefused
+        ? ClientHint.text(definition.name, method: session.binding.clientAuthentication) : again
+    }
   }
 
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
@@ -149,7 +159,7 @@ extension LoginCoordinator {
     case .refused(let error):
       let kind: FailureKind = error.meaning == .clientRefused ? .clientRejected : .serverRefused
       failure = AgentFailure(
-        kind, "\(name): \(host) refused the login: \(error)",
+        kind, "\(name): \(host) refused the login: \(error.told)",
         hint: hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
     case .refusedWithoutReason, .granted:
       failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: session.again)

@@ -122,7 +122,7 @@ package enum RegistrationRefusal: Error, Sendable, Equatable, CustomStringConver
 
   package var description: String {
     switch self {
-    case .refused(let error): "the server refused to register a client: \(error)"
+    case .refused(let error): "the server refused to register a client: \(error.told)"
     case .status(let status): "the server refused to register a client with status \(status)"
     case .malformed(let reason): "the server's answer about the new client cannot be used: \(reason)"
     case .otherRedirect: "the server registered another redirect address than it was asked for"

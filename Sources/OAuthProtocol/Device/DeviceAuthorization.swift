@@ -132,7 +132,7 @@ extension DeviceAuthorizationVerdict: CustomStringConvertible {
   package var description: String {
     switch self {
     case .authorized: "The server waits for the code to be entered."
-    case .refused(let error): "The server refused the device login: \(error)."
+    case .refused(let error): "The server refused the device login: \(error.told)."
     case .unusable(let problem, let wait):
       "The server's answer is of no use: \(problem)" + (wait.map { "; it asks to wait \($0) s." } ?? ".")
     }

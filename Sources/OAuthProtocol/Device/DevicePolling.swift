@@ -89,9 +89,9 @@ extension DeviceStop: CustomStringConvertible {
   package var description: String {
     switch self {
     case .expired: "The code was not entered in time; start the login again for a new one."
-    case .denied(let error): "Access was denied: \(error)."
+    case .denied(let error): "Access was denied: \(error.told)."
     case .unknownCode: "The server does not know the code any more; start the login again for a new one."
-    case .refused(let error): "The server refused the device login: \(error)."
+    case .refused(let error): "The server refused the device login: \(error.told)."
     case .refusedWithoutReason(let status): "The server refused the device login with status \(status) and no reason."
     case .unusable(let sentence): sentence
     }

@@ -96,6 +96,9 @@ struct AccountCreation {
     if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
       return error.advising(.run("\(command)   # with another --scope"))
     }
+    if error.nextStep?.text.range(ofText: file.path) != nil {
+      return error.advising(.run("\(command)   # with other options"))
+    }
     return error.advising(
       error.nextStep?.map { step in
         let step = step.replacingFirst("oauthctl secret set \(name) password && ", with: "")

@@ -205,12 +205,13 @@ extension AccountStateMachine {
       let what = call.rotates ? "refused the refresh token" : "refused the login"
       // While an access token lives nothing is lost by asking once more, after its end, before it is believed.
       let isFirst = call.rotates && next.grant?.verdict?.oauthError != error.code
-      let outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error.code))", error)
+      let outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error.code))\(Self.detail(error.explanation))", error)
       if isFirst, lastEnd(of: next, at: now) > now.bootSeconds { next.grant?.verdict?.isUnconfirmed = true }
       return outcome
     case .clientRefused:
       backoff.fail(error.code, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
-      return decide(&next, .clientRejected, "\(host) rejects the client (\(error.code))", error)
+      return decide(
+        &next, .clientRejected, "\(host) rejects the client (\(error.code))\(Self.detail(error.explanation))", error)
     case .requestRefused, .transient:
       let reason = "\(host) answered \(error.code)"
       if call.rotates, call.key == .standard, Self.isVague(error.code) {
@@ -221,7 +222,8 @@ extension AccountStateMachine {
         return .failed(failure)
       }
       let failure = AgentFailure(
-        .serverRefused, "\(name): \(host) refused to give a token (\(error.code))",
+        .serverRefused,
+        "\(name): \(host) refused to give a token (\(error.code))\(Self.detail(error.explanation, of: error.code))",
         hint: error.explanation.map { "the server says: \($0); look at: oauthctl account show \(name)" }
           ?? .run("oauthctl account show \(name)"),
         oauthError: error.code, oauthErrorDescription: error.explanation)
@@ -232,6 +234,12 @@ extension AccountStateMachine {
       backoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.refusedSeconds)
       return .failed(failure)
     }
+  }
+
+  /// What a server's words beside its code say, where that is known, else what the code says.
+  private static func detail(_ description: String?, of error: String? = nil) -> String {
+    let advice = error.map { ErrorAdvice(code: $0, explanation: description) } ?? ErrorAdvice.detailed(by: description)
+    return advice.map { ": \($0.sentence)" } ?? ""
   }
 
   /// Whether the error is one that servers have for a dead refresh token, too.
