@@ -30,16 +30,18 @@ package final class StaticConfiguration: ConfigurationSource {
     return .success(found)
   }
 
-  package func providers() async -> ProviderListAnswer { ProviderListAnswer(providers: []) }
-
-  package func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer {
-    throw AgentFailure(.configInvalid, "there is no provider \(request.provider) here")
-  }
-
   package func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
     let isThere = await load().definitions.contains {
       $0.certificateAuthorityFile == authority.file && $0.certificateAuthorityDigest == authority.digest
     }
     return isThere ? .success([1]) : .failure(HTTPFailure(.authority, "there are no files here"))
+  }
+}
+
+extension ConfigurationSource {
+  package func providers() async -> ProviderListAnswer { ProviderListAnswer(providers: []) }
+
+  package func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer {
+    throw AgentFailure(.configInvalid, "there is no preset \(request.provider)")
   }
 }

@@ -68,3 +68,8 @@ extension AgentCondition {
   /// What a person can do about it.
   package var nextStep: NextStep? { NextStep(hint, kind: hintKind) }
 }
+
+extension AccountConcern {
+  /// What a person can do about it.
+  package var nextStep: NextStep { NextStep(hint, kind: hintKind) ?? .advice(hint) }
+}

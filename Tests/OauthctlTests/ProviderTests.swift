@@ -36,7 +36,8 @@ struct ProviderTests {
 
   @Test("What the command line says of the client goes into what is found")
   func given() throws {
-    let context = CommandContext.scripted(Page(), ["XDG_CONFIG_HOME": "/nowhere"]) { [self] _ throws(CommandError) in preset()
+    let context = CommandContext.scripted(Page(), ["XDG_CONFIG_HOME": "/nowhere"]) { [self] _ throws(CommandError) in
+      preset()
     }
     let beginning = ProviderBeginning(context: context, account: "work", provider: "ours", flags: [])
     let found = try #require(try beginning.find(try LoginOptions.parse(["--provider", "ours", "--client-id", "mine"])))

@@ -78,6 +78,9 @@ extension CredentialService {
       .resolve(definition, device: false, now: time.now())
     answer.discovery = server.discovery ?? "none"
     answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
+    let record = accounts[definition.name]?.machine.record
+    answer.concerns = AccountConcerns.found(
+      definition, server, keepsSecret: record?.keeps(.clientSecret) == true)
     return answer
   }
 

@@ -16,10 +16,12 @@ package struct ResolvedServer: Sendable {
   package var namesIssuer = false
   package var authorizationObstacle: AuthorizationObstacle?
   package var authenticationMethods: [String]?
-  /// It says that it has the scope `offline_access` (OpenID Connect Core §11).
-  package var offersOfflineAccess = false
+  package var scopes: [String]?
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
+
+  /// It says that it has the scope `offline_access` (OpenID Connect Core §11).
+  package var offersOfflineAccess: Bool { scopes?.contains(AccountDefinition.offlineAccess) == true }
 
   /// What the account's secrets are bound to when it logs in with this server.
   func binding(_ definition: AccountDefinition, hasSecret: Bool) throws(AgentFailure) -> DefinitionBinding {
@@ -75,7 +77,7 @@ package struct ServerResolver: Sendable {
       namesIssuer: metadata.authorizationResponseIssParameterSupported,
       authorizationObstacle: metadata.authorizationObstacle,
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
-      offersOfflineAccess: metadata.scopesSupported?.contains(AccountDefinition.offlineAccess) ?? false,
+      scopes: metadata.scopesSupported,
       discovery: kind.name)
   }
 

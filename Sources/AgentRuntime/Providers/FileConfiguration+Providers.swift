@@ -1,4 +1,4 @@
-package import AgentCore
+import AgentCore
 package import AgentWire
 import Providers
 

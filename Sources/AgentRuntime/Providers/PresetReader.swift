@@ -51,7 +51,9 @@ struct PresetReader {
       checkPlaceholders("register_at", page, names)
     {
       let examples = preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }
-      if let reason = ValueRules.endpoint(Placeholders.filled(page, with: examples)) {
+      // Pages for people lie behind a # here and there.
+      let place = Placeholders.filled(page, with: examples).prefix { $0 != "#" }
+      if let reason = ValueRules.endpoint(String(place)) ?? ValueRules.plainText(page, limitBytes: 2_048) {
         keys.refuse("register_at", reason)
       } else {
         preset.registerAt = page

@@ -34,6 +34,8 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   /// SHA-256 in hex of the server that a secret belongs to that is given now, and the URLs by which it is known.
   package var secretPlace: String?
   package var secretURLs: [String]?
+  /// Where the account and what its server says of itself do not fit; nil when its metadata was not asked for.
+  package var concerns: [AccountConcern]?
 
   package init(
     problems: [ConfigurationProblem], discovery: String? = nil, issuer: String? = nil, host: String? = nil,
@@ -52,11 +54,38 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package static let privateKey = "private_key"
 
   package enum CodingKeys: String, CodingKey {
-    case problems, discovery, issuer, host, grant
+    case problems, discovery, issuer, host, grant, concerns
     case deviceFlow = "device_flow"
     case missingSecrets = "missing_secrets"
     case secretPlace = "secret_place"
     case secretURLs = "secret_urls"
+  }
+}
+
+/// Something that a login may fail for.
+package struct AccountConcern: Codable, Sendable, Equatable {
+  /// What it is about, for programs: `server`, `client` or `scope`.
+  package var check: String
+  /// One line for people.
+  package var message: String
+  package var hint: String
+  /// `command` where `hint` is one.
+  package var hintKind: String?
+  /// True: no login by browser can succeed.
+  package var isBlocking: Bool?
+
+  package init(check: String, message: String, hint: NextStep, isBlocking: Bool? = nil) {
+    self.check = check
+    self.message = message
+    self.hint = hint.text
+    hintKind = hint.kind
+    self.isBlocking = isBlocking
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case check, message, hint
+    case hintKind = "hint_kind"
+    case isBlocking = "blocking"
   }
 }
 

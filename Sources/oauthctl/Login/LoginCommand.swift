@@ -208,7 +208,8 @@ struct LoginCommand: ParsableCommand {
   /// A name for a new account.
   private func accountName(_ name: String) throws(CommandError) -> String {
     if !AccountName.isValid(name), let other = AccountName.like(name) {
-      throw .usage(AccountName.rule(name), run: Self.commandLine(Self.words.map { $0 == name ? other : $0 }))
+      throw .usage(
+        AccountName.rule(name), next: .run(Self.commandLine(Self.words.map { $0 == name ? other : $0 })))
     }
     try AccountName.check(name)
     return name

@@ -30,7 +30,8 @@ struct ProviderBeginning {
     if let file = preset.file { context.terminal.say("Preset: \(context.environment.abbreviated(file))") }
     for question in preset.questions where values[question.name] == nil && question.standard == nil {
       let text = "\(question.text), as \(question.example)"
-      let answer = try context.terminal.askLine(text, otherwise: command("--set \(question.name)=\(question.example)"))
+      let answer = try context.terminal.askLine(
+        text, otherwise: .run(command("--set \(question.name)=\(question.example)")))
       values[question.name] = answer
     }
     if preset.account == nil { preset = try context.agent.ask(ProviderShow(provider: provider, values: values)) }
@@ -43,7 +44,7 @@ struct ProviderBeginning {
       if known.summary.issuer == issuer { return nil }
       throw .configuration(
         "\(account) is there already, for \(known.summary.issuer)",
-        run: command("--replace") + "   # or, to log in there: oauthctl login \(account)")
+        next: .run(command("--replace") + "   # or, to log in there: oauthctl login \(account)"))
     }
     if options.clientID == nil { options.clientID = defaults["client_id"]?.text }
     if options.clientID == nil { options.clientID = try askForClient(preset, defaults, options) }
@@ -71,8 +72,8 @@ struct ProviderBeginning {
       lines.append(
         "\(question.text): \(question.standard ?? ""); for another: --set \(question.name)=\(question.example)")
     }
-    let id = try context.terminal.askLine("Client id", about: lines, otherwise: again)
-    guard !id.isEmpty else { throw .usage("no client id was given", run: again) }
+    let id = try context.terminal.askLine("Client id", about: lines, otherwise: .run(again))
+    guard !id.isEmpty else { throw .usage("no client id was given", next: .run(again)) }
     return id
   }
 

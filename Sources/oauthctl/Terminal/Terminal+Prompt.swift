@@ -21,8 +21,10 @@ extension Terminal {
   }
 
   /// Asks for a line that may be shown; a colon comes after the question.
-  func askLine(_ question: String, about lines: [String] = [], otherwise run: String) throws(CommandError) -> String {
-    try askTerminal(question, ": ", about: lines, isSecret: false, otherwise: run).trimmed
+  func askLine(
+    _ question: String, about lines: [String] = [], otherwise next: NextStep
+  ) throws(CommandError) -> String {
+    try askTerminal(question, ": ", about: lines, isSecret: false, otherwise: next).trimmed
   }
 
   private func askTerminal(

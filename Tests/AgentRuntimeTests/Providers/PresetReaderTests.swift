@@ -73,8 +73,8 @@ struct PresetReaderTests {
     try write(good)
     await #expect(throws: AgentFailure.self) { try await show("ours", ["tenant": "x"]) }
     await #expect(throws: AgentFailure.self) { try await show("../accounts.d/ours") }
-    let failure = await #expect(throws: AgentFailure.self) { try await show("gitlub") }
-    #expect(failure?.message.contains("did you mean gitlab?") == true && failure?.kind == .configInvalid)
+    let failure = await #expect(throws: AgentFailure.self) { try await show("keycloack") }
+    #expect(failure?.message.contains("did you mean keycloak?") == true && failure?.kind == .configInvalid)
   }
 
   @Test(

@@ -75,6 +75,29 @@ struct DoctorAccountTests {
       "a dead login", { _, agent in agent.account.state = .loginRequired }, ["wrong login: oauthctl login work"]
     ),
     (
+      "a server that no browser can log in at",
+      { _, agent in
+        agent.check.concerns = [
+          AccountConcern(check: "server", message: "m", hint: "oauthctl login work --device", isBlocking: true)
+        ]
+      }, ["wrong server: oauthctl login work --device"]
+    ),
+    (
+      "a scope that the server does not list is no matter while the login works",
+      { _, agent in agent.check.concerns = [AccountConcern(check: "scope", message: "m", hint: "check scope")] }, []
+    ),
+    (
+      "and is told where there is no login",
+      { _, agent in
+        agent.account.state = .loginRequired
+        agent.check.concerns = [AccountConcern(check: "scope", message: "m", hint: "check scope")]
+      }, ["wrong login: oauthctl login work", "note scope: check scope"]
+    ),
+    (
+      "a login that ends with its token", { _, agent in agent.account.renewable = false },
+      ["note login: oauthctl login work"]
+    ),
+    (
       "a taken port", { machine, _ in machine.takenPorts = [8914] },
       ["wrong redirect: ss -ltnp 'sport = :8914'"]
     ),

@@ -13,7 +13,7 @@ struct DoctorTests {
     #expect(
       findings.map(\.check) == [
         "programs", "clock", "socket", "agent", "units", "linger", "sandbox", "vault", "configuration",
-        "certificates", "server", "browser", "git",
+        "certificates", "login", "server", "browser", "git",
       ])
   }
 

@@ -91,8 +91,8 @@ def test_presets_are_listed_and_shown(home, agent, provider):
     shown = json.loads(home.oauthctl(
         "provider", "show", "gitlab", "--json", "--set", "host=git.example").stdout)
     assert shown["account"]["issuer"] == "https://git.example" and "file" not in shown
-    missing = home.oauthctl("provider", "show", "gitlub", check=False)
-    assert missing.status == 3 and "did you mean gitlab?" in missing.stderr
+    missing = home.oauthctl("provider", "show", "keycloack", check=False)
+    assert missing.status == 3 and "did you mean keycloak?" in missing.stderr
     file.write_text(file.read_text().replace("scope", "scopes"))
     told = home.oauthctl("provider", "list")
     assert "providers.d/ours.toml:6: scopes" in told.stderr and "Ours" not in told.stdout

@@ -205,7 +205,8 @@ extension AccountStateMachine {
       let what = call.rotates ? "refused the refresh token" : "refused the login"
       // While an access token lives nothing is lost by asking once more, after its end, before it is believed.
       let isFirst = call.rotates && next.grant?.verdict?.oauthError != error.code
-      let outcome = decide(&next, .loginRequired, "\(host) \(what) (\(error.code))\(Self.detail(error.explanation))", error)
+      let outcome = decide(
+        &next, .loginRequired, "\(host) \(what) (\(error.code))\(Self.detail(error.explanation))", error)
       if isFirst, lastEnd(of: next, at: now) > now.bootSeconds { next.grant?.verdict?.isUnconfirmed = true }
       return outcome
     case .clientRefused:

@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import OAuthTerms
 import SystemFacts
 
@@ -23,7 +24,7 @@ enum AccountsCheck {
       let answers = group.map { account in Background { server(account, agent, told) } }
       for (account, answer) in zip(group, answers) {
         let server = answer?.value() ?? server(account, agent, told)
-        for finding in state(account) + server + port(account, context) {
+        for finding in state(account, isAlone: context.accounts.count == 1) + server + port(account, context) {
           // One fault of the installation is no fault of each account.
           if finding.check != ProgramCheck.name {
             findings.append(finding.about(account.account))
@@ -68,7 +69,7 @@ enum AccountsCheck {
         case "none": "its endpoints are in its file, so nothing was asked"
         case let found: "\(account.host) answers (\(found))"
         }
-      return [.ok("server", said)] + secrets
+      return [.ok("server", said)] + secrets + concerns(answer.concerns ?? [], account)
     } catch {
       let sentence = error.sentence ?? "\(account.host) was not asked"
       let isOurs = if case .agent(let failure, _) = error { failure.kind == .internal } else { false }
@@ -87,12 +88,34 @@ enum AccountsCheck {
     return failure.kind == .unavailable && failure.hint == nil && failure.retryAfterMilliseconds == nil
   }
 
-  private static func state(_ account: AccountSummary) -> [Finding] {
+  /// What does not hinder a login that works is not told.
+  private static func concerns(_ found: [AccountConcern], _ account: AccountSummary) -> [Finding] {
+    let works = [.ok, .refreshing].contains(account.state) && account.renewable
+    return found.filter { $0.isBlocking == true || !works }.map { concern in
+      concern.isBlocking == true
+        ? .wrong(concern.check, concern.message, concern.nextStep)
+        : .note(concern.check, concern.message, concern.nextStep)
+    }
+  }
+
+  /// How long a login lasts that works.
+  private static func life(_ account: AccountSummary) -> [Finding] {
+    guard account.renewable else {
+      let what = "the server gave no refresh token: it ends with its access token"
+      return [.note("login", what, .run("oauthctl login \(account.account)"))]
+    }
+    let left = account.loginExpiresAt.map { $0 - Int(time(nil)) }
+    let told = left.map { "; the server says for \(Duration.text(seconds: $0)) more" } ?? ""
+    return [.ok("login", "it is renewed by itself" + told)]
+  }
+
+  private static func state(_ account: AccountSummary, isAlone: Bool) -> [Finding] {
     let name = account.account
     let reason = account.reason ?? StatusPage.word(account)
     switch account.state {
-    case .ok, .refreshing, .expired, .loginPending:
-      return account.hint.map { [.note("login", $0)] } ?? []
+    case .ok, .refreshing:
+      return account.hint.map { [.note("login", $0)] } ?? life(account).filter { isAlone || $0.level != .ok }
+    case .expired, .loginPending: return account.hint.map { [.note("login", $0)] } ?? []
     case .new: return [.note("login", "nobody logged in yet", .run("oauthctl login \(name)"))]
     case .retrying where account.hint != nil:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
