@@ -187,12 +187,20 @@ def test_a_client_secret_that_cannot_be_kept_is_the_server_s_mistake(home, agent
         assert server.kinds() == ["register"] and not account_file(home, "tool").exists()
 
 
+def is_open(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def test_a_port_in_foreign_hands_keeps_no_registered_client_out(home, agent):
     """Its redirect has one port for good, which everybody can read in the kernel's tables during a login."""
     with Provider() as provider:
         home.oauthctl("login", "tool", provider.url)
         redirect = provider.form("register")["redirect_uris"][0]
-        with listening_as_nobody(socket.AF_INET, "127.0.0.1", urlsplit(redirect).port):
+        port = urlsplit(redirect).port
+        # The login's own listener outlives its page by a moment.
+        wait_until(lambda: not is_open(port), 60, "the login's listener to close")
+        with listening_as_nobody(socket.AF_INET, "127.0.0.1", port):
             refused = home.oauthctl("login", "tool", check=False)
             assert refused.status == 6 and f"(uid {NOBODY})" in refused.stderr, refused
             words = shlex.split(refused.stderr.rsplit("  run: ", 1)[1].split("   #")[0])
