@@ -50,7 +50,9 @@ package actor Vault: RecordStore {
     let counter: CommitCounter
     var catalogue: Catalogue
     var slots: [Slot]
-    var counterProblem: String?
+    var counterProblem: String? {
+      didSet { if counterProblem == nil { isCounterMadeAnew = false } }
+    }
     /// The problem is that the counter could not be written; it goes with the next write that works.
     var isCounterUnwritten = false
     /// The problem is that the counter was lost, and has been made anew.
