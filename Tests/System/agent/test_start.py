@@ -260,5 +260,6 @@ def test_a_socket_that_a_dead_agent_left_open_elsewhere_is_taken_over(home):
         os.waitpid(pid, 0)
         assert accepts(home.socket), "somebody can still connect"
         home.agent.start()
+        wait_until(lambda: accepts(home.socket, but=pid), 60, "the new agent's socket to take the place of the old one")
         with home.agent.connect() as wire:
             assert wire.call("agent.hello")["protocol"] == 1
