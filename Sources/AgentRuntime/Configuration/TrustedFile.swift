@@ -24,7 +24,7 @@ enum TrustedFile {
     defer { close(descriptor) }
     guard fstat(descriptor, &found) == 0 else { throw .refused("cannot be examined") }
     guard found.st_mode & S_IFMT == S_IFREG else { throw .refused("is not a regular file") }
-    try check(found, descriptor, uid: uid)
+    try check(found, descriptor, namedBy: path, uid: uid)
     guard found.st_size <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
 
     // What it says it has, and room to see that it has more.
@@ -60,7 +60,7 @@ enum TrustedFile {
     defer { closedir(directory) }
     var found = stat()
     guard fstat(dirfd(directory), &found) == 0 else { throw .refused("cannot be examined") }
-    try check(found, dirfd(directory), uid: uid)
+    try check(found, dirfd(directory), namedBy: folder, uid: uid)
     var names: [String] = []
     var looked = 0
     while names.count <= limit, let entry = readdir(directory) {
@@ -76,26 +76,34 @@ enum TrustedFile {
     return names.sorted()
   }
 
-  /// The rules for what is open, and for the folder that holds it once links are followed: whoever may write that can put
-  /// something else in its place.
-  private static func check(_ found: stat, _ descriptor: Int32, uid: UInt32) throws(Failure) {
+  /// The rules for what is open, for the folder of its name, and for the one that holds it once links are followed: whoever
+  /// may write one of these can put something else in its place.
+  private static func check(
+    _ found: stat, _ descriptor: Int32, namedBy path: String, uid: UInt32
+  ) throws(Failure) {
     guard found.st_uid == uid || found.st_uid == 0 || isRootsInNamespace(found, descriptor) else {
       throw .refused("belongs to another user (uid \(found.st_uid)): make it your own")
     }
     guard found.st_mode & 0o022 == 0 else {
       throw .refused("may be written by others (mode \(String(found.st_mode & 0o777, radix: 8))): chmod go-w it")
     }
-    guard let path = path(of: descriptor), let folder = parent(of: path) else { return }
-    var above = stat()
+    if let folder = parent(of: path) { try check(folder: folder, uid: uid) }
+    if let real = self.path(of: descriptor), real != path, let folder = parent(of: real) {
+      try check(folder: folder, uid: uid)
+    }
+  }
+
+  private static func check(folder: String, uid: UInt32) throws(Failure) {
+    var found = stat()
     var root = stat()
-    guard stat(folder, &above) == 0, stat("/", &root) == 0 else { throw .refused("is in a folder that is gone") }
-    guard above.st_uid == uid || above.st_uid == 0 || above.st_uid == root.st_uid else {
-      throw .refused("is in \(folder), which belongs to another user (uid \(above.st_uid)): move it")
+    guard stat(folder, &found) == 0, stat("/", &root) == 0 else { throw .refused("is in a folder that is gone") }
+    guard found.st_uid == uid || found.st_uid == 0 || found.st_uid == root.st_uid else {
+      throw .refused("is in \(folder), which belongs to another user (uid \(found.st_uid)): move it")
     }
     // In a folder like /tmp nobody moves what is another's. Groups of root's folders are root's business.
-    let others: mode_t = above.st_uid == uid ? 0o022 : 0o002
-    guard above.st_mode & others == 0 || above.st_mode & mode_t(S_ISVTX) != 0 else {
-      let mode = String(above.st_mode & 0o777, radix: 8)
+    let others: mode_t = found.st_uid == uid ? 0o022 : 0o002
+    guard found.st_mode & others == 0 || found.st_mode & mode_t(S_ISVTX) != 0 else {
+      let mode = String(found.st_mode & 0o777, radix: 8)
       throw .refused("is in \(folder), which may be written by others (mode \(mode)): chmod go-w that folder")
     }
   }
