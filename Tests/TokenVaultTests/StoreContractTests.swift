@@ -143,6 +143,7 @@ struct StoreContractTests {
     #expect(try await place.held() == [Held(.sample(1, version: 3))])
     try await place.store.spill(.sample(1, version: 4))
     try await place.store.delete(first)
+    #expect(try await place.held().isEmpty)
     try await place.store.put(.sample(1, version: 1))
     await place.reopen()
     #expect(try await place.held() == [Held(.sample(1))])

@@ -56,6 +56,8 @@ package final class ConfigurationWatch: Sendable {
     /// The folders are looked at anew on another thread: on a network that hangs it would keep everybody waiting.
     private var isArming = false
     private var mustArm = false
+    /// It was calm before a new folder was looked at: what came into that until then was not seen.
+    private var isCalmTooSoon = false
     /// When what was not reported yet began to change.
     private var since: LoopTime?
 
@@ -78,6 +80,7 @@ package final class ConfigurationWatch: Sendable {
       let due = min(queue.now + ConfigurationWatch.calm, began + ConfigurationWatch.patience)
       timer = queue.schedule(at: due) { [unowned self] in
         since = nil
+        isCalmTooSoon = isArming
         changed()
       }
     }
@@ -100,7 +103,10 @@ package final class ConfigurationWatch: Sendable {
 
     private func armed() {
       isArming = false
-      if mustArm { arm() }
+      if mustArm { return arm() }
+      guard isCalmTooSoon else { return }
+      isCalmTooSoon = false
+      changed()
     }
   }
 }
