@@ -166,6 +166,7 @@ extension AccountRecord {
   /// Secrets that a login has used belong to its server: one that was given meanwhile stays where it was given for.
   mutating func bindSecrets(to binding: DefinitionBinding, used: UsedSecrets) {
     let place = SecretPlace(binding)
+    if used.bringsClientSecret { clientSecret = used.clientSecret.map { StoredSecret($0) } }
     if let secret = clientSecret?.secret, secret == used.clientSecret { clientSecretPlace = place }
     if let secret = password?.secret, secret == used.password { passwordPlace = place }
   }
@@ -175,10 +176,13 @@ extension AccountRecord {
 package struct UsedSecrets: Sendable, Equatable {
   package var clientSecret: Secret?
   package var password: Secret?
+  /// Whether the client secret came with the login, to be kept in the place of one that is there.
+  package var bringsClientSecret: Bool
 
-  package init(clientSecret: Secret? = nil, password: Secret? = nil) {
+  package init(clientSecret: Secret? = nil, password: Secret? = nil, bringsClientSecret: Bool = false) {
     self.clientSecret = clientSecret
     self.password = password
+    self.bringsClientSecret = bringsClientSecret
   }
 }
 

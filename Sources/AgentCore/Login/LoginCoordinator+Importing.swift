@@ -10,13 +10,18 @@ extension LoginCoordinator {
   package func take(_ request: AccountImport) async throws(AgentFailure) -> AccountImportAnswer {
     let name = request.account
     let isDryRun = request.dryRun == true
+    if let secret = request.clientSecret { try service.checkSecret(secret, "client_secret") }
     if !isDryRun { try Self.check(request) }
     guard !isBusy(name) else {
       throw AgentFailure(.loginPending, "\(name): a login is under way", hint: "try again when it has ended")
     }
     let epoch = epoch
-    let context = try await service.loginContext(name)
+    var context = try await service.loginContext(name)
     let definition = context.definition
+    if let secret = request.clientSecret {
+      try await service.checkHasNoKey(name)
+      context.take(clientSecret: Secret(secret))
+    }
     guard definition.grant.terms.bringsRefreshToken else {
       throw AgentFailure(
         .configInvalid, "\(name): the \(definition.grant.rawValue) grant has no login that could be imported",
@@ -28,10 +33,11 @@ extension LoginCoordinator {
     let agreement = await service.agreement(context, binding)
     let before = context.record?.grant
     var answer = AccountImportAnswer(
-      differences: agreement.differences, bindingDigest: agreement.differences.isEmpty ? nil : agreement.digest,
-      endpoints: binding.endpoints, login: before?.loginID, host: before?.binding.issuerHost)
+      differences: agreement.differences, bindingDigest: agreement.digest,
+      endpoints: binding.endpoints, issuer: binding.issuer, login: before?.loginID, host: before?.binding.issuerHost)
     if isDryRun { return answer }
     _ = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
+    guard request.bindingDigest ?? agreement.digest == agreement.digest else { throw .changedMeanwhile(name) }
     guard request.replaces ?? "" == before?.loginID ?? "" else {
       throw AgentFailure(
         .definitionChanged, "\(name): another login is there than the one to be replaced; nothing is imported",
@@ -50,12 +56,19 @@ extension LoginCoordinator {
           key: .standard, accessToken: Secret(token), tokenType: "Bearer", scope: scope, received: now,
           lifeSeconds: life)
     }
+    guard request.refreshToken != nil || token != nil else {
+      throw AgentFailure(
+        .badRequest, "\(name): its access token has ended, and there is no refresh token; nothing is imported",
+        hint: .run("oauthctl login \(name)"))
+    }
     let grant = GrantRecord(
       kind: definition.grant, refreshToken: request.refreshToken.map { StoredSecret(Secret($0)) },
       refreshTokenReceived: request.refreshToken == nil ? nil : now, refreshTokenLifeSeconds: nil, scope: scope,
       loggedIn: now, binding: binding)
     answer.renewable = try await service.finishLogin(
-      name, grant, token, used: UsedSecrets(clientSecret: context.clientSecret), replacing: request.replaces ?? "")
+      name, grant, token,
+      used: UsedSecrets(clientSecret: context.clientSecret, bringsClientSecret: request.clientSecret != nil),
+      replacing: request.replaces ?? "")
     logger.info(
       "imported a login", metadata: ["event": "imported", "account": "\(name)", "issuer": "\(binding.issuer)"])
     return answer

@@ -35,7 +35,7 @@ extension CredentialService {
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
     details.authority = authority
-    details.publicKey = record?.clientSecret.flatMap { try? ClientKey(stored: $0.secret) }?.publicJWK
+    details.publicKey = record?.clientSecret.flatMap(Self.publicKey)
     details.resource = definition.resource.isEmpty ? nil : definition.resource
     return details
   }
@@ -89,19 +89,10 @@ extension CredentialService {
   package func setSecret(_ request: SecretSet) async throws(AgentFailure) -> EmptyResult {
     try await open()
     let name = try select(account: request.account, url: nil).name
-    guard (1...WireLimits.tokenBytes).contains(request.value.utf8.count) else {
-      throw AgentFailure(.badRequest, "value has 1 to \(WireLimits.tokenBytes) bytes")
-    }
-    guard !request.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw AgentFailure(.badRequest, "value holds a control character", hint: "give it without the line's end")
-    }
+    try checkSecret(request.value, "value")
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
-    if request.kind == .clientSecret, hasPrivateKey(name) {
-      throw AgentFailure(
-        .badRequest, "\(name): it has a private key, and no client secret",
-        hint: .run("oauthctl key import \(name) < FILE   # or a new one: oauthctl key create \(name)"))
-    }
+    if request.kind == .clientSecret { try checkHasNoKey(name) }
     if request.kind == .password, request.keep != true {
       accounts[name]?.passwordOnce = PasswordForOneLogin(secret: Secret(request.value), place: place)
       return EmptyResult()
@@ -118,8 +109,36 @@ extension CredentialService {
     try await open()
     let name = try select(account: request.account, url: nil).name
     accounts[name]?.passwordOnce = nil
-    try await change(name, .forgetSecret(request.kind))
+    var shown: StoredSecret?
+    if let publicKey = request.publicKey {
+      shown = accounts[name]?.machine.record?.clientSecret
+      guard shown.flatMap(Self.publicKey) == publicKey else { throw .changedMeanwhile(name) }
+    }
+    try await change(name, .forgetSecret(request.kind, shown: shown))
     return EmptyResult()
+  }
+
+  /// The public half of a private key, a JWK; nil: `secret` is none.
+  private static func publicKey(_ secret: StoredSecret) -> String? {
+    (try? ClientKey(stored: secret.secret))?.publicJWK
+  }
+
+  /// `parameter` is what the caller calls it.
+  nonisolated func checkSecret(_ value: String, _ parameter: String) throws(AgentFailure) {
+    guard (1...WireLimits.tokenBytes).contains(value.utf8.count) else {
+      throw AgentFailure(.badRequest, "\(parameter) has 1 to \(WireLimits.tokenBytes) bytes")
+    }
+    guard !value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw AgentFailure(.badRequest, "\(parameter) holds a control character", hint: "give it without the line's end")
+    }
+  }
+
+  /// A client that proves itself by a key has no secret beside it.
+  func checkHasNoKey(_ name: String) throws(AgentFailure) {
+    guard hasPrivateKey(name) else { return }
+    throw AgentFailure(
+      .badRequest, "\(name): it has a private key, and no client secret",
+      hint: .run("oauthctl key import \(name) < FILE   # or a new one: oauthctl key create \(name)"))
   }
 
   func secretPlace(_ definition: AccountDefinition) -> SecretPlace {

@@ -15,6 +15,14 @@ struct LoginContext: Sendable {
   var passwordOnce: PasswordForOneLogin?
 
   var clientSecret: Secret? { record?.clientSecret?.secret }
+  /// A client secret that is to take the place of the one that is kept.
+  mutating func take(clientSecret: Secret) {
+    var record = record ?? AccountRecord(name: definition.name)
+    record.clientSecretPlace = record.place(definition)
+    record.clientSecret = StoredSecret(clientSecret)
+    self.record = record
+  }
+
   /// Kept, or given for this once.
   var password: Secret? { passwordOnce?.secret ?? record?.password?.secret }
 }

@@ -41,14 +41,20 @@ package struct SecretForget: RequestParameters, Equatable {
 
   package var account: String
   package var kind: SecretKind
+  /// The `public_key` of `account.show` that somebody was shown: with another private key nothing is deleted.
+  package var publicKey: String?
 
-  package init(account: String, kind: SecretKind) {
+  package init(account: String, kind: SecretKind, publicKey: String? = nil) {
     self.account = account
     self.kind = kind
+    self.publicKey = publicKey
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case account, kind }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case account, kind
+    case publicKey = "public_key"
+  }
 }
 
 /// `logout`: revokes the tokens at the server (RFC 7009) and forgets them.

@@ -57,17 +57,14 @@ extension AccountCommand {
     func run(_ context: CommandContext, _ credential: ImportedCredential) throws(CommandError) {
       let answer: AccountImportAnswer
       if isSilent, let known = try knownAccount(context) {
-        try Self.match(credential, known, name)
-        answer = try seal(
-          context, credential,
-          try context.agent.ask(AccountCheck(account: name, definition: nil, discover: false), about: name))
+        answer = try seal(context, credential, for: known)
       } else {
         var creation = try AccountCreation(context: context, name: name, replace: replace)
         let account = try account(credential)
         do throws(CommandError) {
           // Nobody logs in: the token endpoint is enough.
-          answer = try seal(
-            context, credential, try creation.create(account, discovers: account.tokenEndpoint == nil))
+          _ = try creation.create(account, discovers: account.tokenEndpoint == nil)
+          answer = try seal(context, credential, for: nil)
         } catch {
           throw creation.takingBack(
             after: error, command: "oauthctl account import \(name) < FILE", isHalf: false, otherMethod: nil)
@@ -89,22 +86,22 @@ extension AccountCommand {
     }
 
     /// A refresh token goes to the server that gave it, and by the client that got it.
-    private static func match(
-      _ credential: ImportedCredential, _ known: AccountDetails, _ name: String
+    private func match(
+      _ credential: ImportedCredential, _ known: AccountDetails, _ shown: AccountImportAnswer
     ) throws(CommandError) {
       func compare(_ what: String, _ given: String?, _ its: String?) throws(CommandError) {
         guard let given, let its, given != its else { return }
         throw .configuration(
           "\(name): the login on standard input is of another \(what) than the account: "
-            + "\(given), and the file says \(its)",
+            + "\(given), and the account's is \(its)",
           next: .run("oauthctl account import OTHER   # an account of its own"))
       }
       func bare(_ url: String?) -> String? { url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } }
       try compare("client", credential.clientID, known.summary.clientID)
-      try compare("server", bare(credential.issuer), bare(known.summary.issuer))
+      try compare("server", bare(credential.issuer), bare(shown.issuer ?? known.summary.issuer))
       // Without an issuer its token endpoint is all that names the server.
       if credential.issuer == nil {
-        try compare("token endpoint", credential.tokenEndpoint, known.endpoints["token_endpoint"])
+        try compare("token endpoint", credential.tokenEndpoint, shown.endpoints["token_endpoint"])
       }
     }
 
@@ -134,16 +131,14 @@ extension AccountCommand {
       return account
     }
 
-    /// What was shown is what is replaced and bound.
+    /// What was shown is what is replaced and bound. `known` is the account where standard input alone describes the login.
     private func seal(
-      _ context: CommandContext, _ credential: ImportedCredential, _ check: AccountCheckAnswer
+      _ context: CommandContext, _ credential: ImportedCredential, for known: AccountDetails?
     ) throws(CommandError) -> AccountImportAnswer {
       try VaultCreation(context: context).createIfAbsent()
-      if let secret = credential.clientSecret {
-        _ = try context.agent.ask(
-          SecretSet(account: name, kind: .clientSecret, value: secret, secretPlace: check.secretPlace), about: name)
-      }
-      let shown = try context.agent.call(AccountImport(account: name, dryRun: true), timeoutMilliseconds: 90_000)
+      let shown = try context.agent.call(
+        AccountImport(account: name, dryRun: true, clientSecret: credential.clientSecret), timeoutMilliseconds: 90_000)
+      if let known { try match(credential, known, shown) }
       if !shown.differences.isEmpty {
         let lines = ["\(name): the file has changed since the login:"] + shown.lines
         if acceptChanges {
@@ -166,7 +161,8 @@ extension AccountCommand {
       return try context.agent.call(
         AccountImport(
           account: name, refreshToken: credential.refreshToken, accessToken: credential.accessToken,
-          expiresAt: credential.expiresAt, scope: credential.scope.map(NewAccount.scopes), replaces: shown.login,
+          clientSecret: credential.clientSecret, expiresAt: credential.expiresAt,
+          scope: credential.scope.map(NewAccount.scopes), replaces: shown.login,
           bindingDigest: shown.bindingDigest), timeoutMilliseconds: 90_000)
     }
 

@@ -104,7 +104,7 @@ struct KeyCommand: ParsableCommand {
             otherwise: .run("oauthctl key delete \(name) --yes"))
         else { throw .declined }
       }
-      _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret), about: name)
+      _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret, publicKey: key), about: name)
       context.terminal.say("Deleted the key of \(name).")
     }
   }

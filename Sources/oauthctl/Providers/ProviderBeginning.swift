@@ -34,7 +34,14 @@ struct ProviderBeginning {
         text, otherwise: .run(command("--set \(question.name)=\(question.example)")))
       values[question.name] = answer
     }
-    if preset.account == nil { preset = try context.agent.ask(ProviderShow(provider: provider, values: values)) }
+    if preset.account == nil {
+      let told = preset
+      preset = try context.agent.ask(ProviderShow(provider: provider, values: values))
+      // While a person answered, another file may have been put before the one that was told.
+      guard preset.file == told.file, preset.text == told.text else {
+        throw .configuration("\(provider): the preset has changed meanwhile; nothing was written", next: "try again")
+      }
+    }
     guard let defaults = preset.account, let issuer = defaults["issuer"]?.text else {
       throw .configuration("\(provider): the preset names no issuer", next: .run("oauthctl provider show \(provider)"))
     }

@@ -11,7 +11,8 @@ package enum AccountChange: Sendable {
   case logout
   /// `place` is the digest of where the person read that the secret belongs.
   case setSecret(SecretKind, Secret, place: String? = nil)
-  case forgetSecret(SecretKind)
+  /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
+  case forgetSecret(SecretKind, shown: StoredSecret? = nil)
   /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
   case accept(DefinitionBinding, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
@@ -95,14 +96,16 @@ extension AccountStateMachine {
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
       next.intent = nil
-    case .forgetSecret(.clientSecret):
+    case .forgetSecret(.clientSecret, let shown?) where next.clientSecret != shown:
+      return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .forgetSecret(.clientSecret, _):
       next.clientSecret = nil
       next.clientSecretPlace = nil
       for index in next.revocations.indices { next.revocations[index].clientSecret = nil }
-    case .forgetSecret(.password):
+    case .forgetSecret(.password, _):
       next.password = nil
       next.passwordPlace = nil
-    case .forgetSecret(.refreshToken):
+    case .forgetSecret(.refreshToken, _):
       next.grant?.refreshToken = nil
       next.grant?.otherRefreshToken = nil
       next.intent = nil
