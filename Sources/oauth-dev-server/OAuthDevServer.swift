@@ -10,9 +10,10 @@ struct OAuthDevServer: AsyncParsableCommand {
     discussion: """
       Prints one line of JSON when it is ready: {"issuer":…,"port":…,"pid":…}. Ends on SIGTERM and SIGINT.
 
-      Clients: dev (public), dev-web, dev-machine, dev-tv (device), dev-legacy (password), dev-api (introspection). \
-      The secret of dev-web, dev-machine and dev-api is the name and "-secret". User alice logs in with any password \
-      but "wrong". A resource answers at /api/hello, repositories at /git/NAME.git, the log at /_dev/log; \
+      Clients: dev (public), dev-web, dev-machine, dev-tv (device), dev-legacy (password), dev-exchange (tokens), \
+      dev-api (introspection). The secret of dev-web, dev-machine, dev-exchange and dev-api is the name and "-secret". \
+      User alice logs in with any password but "wrong". A resource answers at /api/hello, repositories at /git/NAME.git, \
+      the log at /_dev/log; \
       POST /_dev/script changes the server while it runs.
       Example: curl --json '{"revoke_grants": true}' http://127.0.0.1:PORT/_dev/script
       """)

@@ -31,6 +31,7 @@ extension DevAuthorizationServer {
       }
       return issue(store.addGrant(grant), for: client, at: now)
     case .deviceCode: return try pollDevice(form, client, at: now)
+    case .tokenExchange: return try exchangeToken(form, client, at: now)
     }
   }
 
@@ -105,8 +106,8 @@ extension DevAuthorizationServer {
       at: now)
   }
 
-  private mutating func issue(
-    _ grant: Int, scope: [String], givesRefreshToken: Bool, at now: Double
+  mutating func issue(
+    _ grant: Int, scope: [String], givesRefreshToken: Bool, _ more: [(String, JSONText)] = [], at now: Double
   ) -> DevResponse {
     let life = options.accessTokenLifeSeconds
     let access = options.tokenPrefix + random.token(min(max(options.tokenLength, 8), 65_536))
@@ -119,6 +120,6 @@ extension DevAuthorizationServer {
       members.append(("refresh_token", .string(refresh)))
     }
     members.append(("scope", .string(scope.joined(separator: " "))))
-    return .json(.object(members))
+    return .json(.object(members + more))
   }
 }

@@ -1,12 +1,13 @@
 import HTTPTerms
 
-/// What a client may ask the token endpoint for, spelled as `grant_type` (RFC 6749 §4, RFC 8628 §3.4).
+/// What a client may ask the token endpoint for, spelled as `grant_type` (RFC 6749 §4, RFC 8628 §3.4, RFC 8693 §2.1).
 package enum DevGrantType: String, Sendable, CaseIterable {
   case authorizationCode = "authorization_code"
   case refreshToken = "refresh_token"
   case clientCredentials = "client_credentials"
   case password
   case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+  case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 }
 
 /// One registered client (RFC 6749 §2).
@@ -31,7 +32,7 @@ package struct DevClient: Sendable {
   ]
 
   /// `dev` (public) and `dev-web` (confidential) log in by browser, `dev-machine` as itself, `dev-tv` by device code,
-  /// `dev-legacy` by password; `dev-api` only introspects. A confidential client's secret is its name and `-secret`.
+  /// `dev-legacy` by password, `dev-exchange` for the tokens of others; `dev-api` only introspects. A confidential client's secret is its name and `-secret`.
   package static let standard = [
     DevClient(
       id: "dev", grantTypes: [.authorizationCode, .refreshToken, .deviceCode], redirectURIs: loopbackRedirects),
@@ -41,6 +42,7 @@ package struct DevClient: Sendable {
     DevClient(id: "dev-machine", secret: "dev-machine-secret", grantTypes: [.clientCredentials]),
     DevClient(id: "dev-tv", grantTypes: [.deviceCode, .refreshToken]),
     DevClient(id: "dev-legacy", grantTypes: [.password, .refreshToken]),
+    DevClient(id: "dev-exchange", secret: "dev-exchange-secret", grantTypes: [.tokenExchange]),
     DevClient(id: "dev-api", secret: "dev-api-secret", grantTypes: []),
   ]
 
