@@ -1,4 +1,4 @@
-/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628, RFC 7523): the one list of grants. The flag `--grant` with its
+/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628, RFC 7523, RFC 8693): the one list of grants. The flag `--grant` with its
 /// help and completion, the key `grant`, the token request and the table in docs/configuration.md are made from it; what a
 /// grant sends is one function of OAuthProtocol/Token/TokenRequestGrant.swift.
 package enum GrantKind: String, Sendable, CaseIterable, Codable {
@@ -7,6 +7,7 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
   case clientCredentials = "client_credentials"
   case password
   case jwtBearer = "jwt_bearer"
+  case tokenExchange = "token_exchange"
 
   /// What an account has whose file names none.
   package static let standard = GrantKind.authorizationCode
@@ -29,6 +30,10 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
       Terms(
         standard: "RFC 7523 §2.1", type: "urn:ietf:params:oauth:grant-type:jwt-bearer", giver: .nobody,
         needs: .privateKey, bringsRefreshToken: false)
+    case .tokenExchange:
+      Terms(
+        standard: "RFC 8693", type: "urn:ietf:params:oauth:grant-type:token-exchange", giver: .nobody,
+        needs: .otherLogin, bringsRefreshToken: false)
     }
   }
 
@@ -45,12 +50,15 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
   /// What has to be handed over before a login.
   package enum Need: Sendable {
     case clientSecret, password, privateKey
+    /// Of the account whose token is sent.
+    case otherLogin
 
     package var words: String {
       switch self {
       case .clientSecret: "a client secret"
       case .password: "a user name and a password"
       case .privateKey: "a private key"
+      case .otherLogin: "a login of another account"
       }
     }
   }
@@ -81,3 +89,4 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
     }
   }
 }
+// x

@@ -59,6 +59,7 @@ extension TokenAnswerProblem {
     case .accessTokenMissing: "no token"
     case .accessTokenMalformed: "bad token"
     case .tokenType: "type"
+    case .issuedTokenType: "issued type"
     }
   }
 }

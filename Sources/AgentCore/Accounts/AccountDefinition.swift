@@ -52,6 +52,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var username: String?
   package var authorizeParameters: [String: String]
   package var tokenParameters: [String: String]
+  /// Other accounts whose tokens its grant is made of; nil: none.
+  package var lent: LentTokens?
   package var certificateAuthorityFile: String?
   /// SHA-256 of that file as hex, computed when the definition was read.
   package var certificateAuthorityDigest: String?
@@ -75,7 +77,7 @@ package struct AccountDefinition: Sendable, Equatable {
     authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,
     revocationEndpoint: String? = nil, pushedAuthorizationRequestEndpoint: String? = nil, username: String? = nil,
     authorizeParameters: [String: String] = [:],
-    tokenParameters: [String: String] = [:], certificateAuthorityFile: String? = nil,
+    tokenParameters: [String: String] = [:], lent: LentTokens? = nil, certificateAuthorityFile: String? = nil,
     certificateAuthorityDigest: String? = nil, proxy: String? = nil, keep: KeepPolicy = .inUse,
     gitUsername: String = "oauth2", paths: [String] = [], isDefault: Bool = false,
     refreshRevokesAccessToken: Bool = false,
@@ -102,6 +104,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.username = username
     self.authorizeParameters = authorizeParameters
     self.tokenParameters = tokenParameters
+    self.lent = lent
     self.certificateAuthorityFile = certificateAuthorityFile
     self.certificateAuthorityDigest = certificateAuthorityDigest
     self.proxy = proxy

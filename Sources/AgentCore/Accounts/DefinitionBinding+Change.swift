@@ -17,6 +17,7 @@ extension DefinitionBinding {
     if let request {
       for texts in [request.scope, request.resource, request.audience] { digest.add(texts) }
       digest.add(request.username)
+      digest.add(request.lent?.digested ?? [])
     }
     digest.add(resending?.ambiguousRetry.rawValue)
     digest.add(resending?.reuseGrace)

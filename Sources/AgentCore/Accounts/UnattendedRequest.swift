@@ -1,14 +1,15 @@
 import AgentWire
 import OAuthTerms
 
-/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4, RFC 7523 §2.1): whoever
-/// changes it changes what the kept secret is used for.
+/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4, RFC 7523 §2.1, RFC
+/// 8693): whoever changes it changes what the kept secret, or another account's token, is used for.
 package struct UnattendedRequest: Sendable, Equatable, Codable {
   /// Sorted: their order says nothing (RFC 6749 §3.3).
   package var scope: [String]
   package var resource: [String]
   package var audience: [String]
   package var username: String?
+  package var lent: LentTokens?
 
   /// What a grant that a person gives asks for by itself.
   static let nothing = UnattendedRequest()
@@ -22,6 +23,7 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
     resource = definition.resource.sorted()
     audience = definition.audience.sorted()
     username = definition.username
+    lent = definition.lent
   }
 
   func differences(from now: UnattendedRequest) -> [DefinitionDifference] {
@@ -33,6 +35,7 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
       ("audience", line(audience), line(now.audience)), ("username", username, now.username),
     ]
     return compared.compactMap { DefinitionDifference($0.0, from: $0.1, to: $0.2) }
+      + LentTokens.differences(lent, now.lent)
   }
 }
 
@@ -47,10 +50,12 @@ extension GrantKind {
 }
 
 extension SecretKind {
-  init(_ need: GrantKind.Need) {
+  /// Nil: no secret of the account itself is needed.
+  init?(_ need: GrantKind.Need) {
     switch need {
     case .clientSecret, .privateKey: self = .clientSecret
     case .password: self = .password
+    case .otherLogin: return nil
     }
   }
 }

@@ -53,7 +53,11 @@ extension DefinitionBinding {
   func signed(
     _ grant: TokenRequestGrant, scope: [String], _ secret: Secret?, _ proof: ClientProof
   ) throws(ProtocolError) -> TokenRequestGrant {
-    guard grant.needsAssertion else { return grant }
+    switch grant.missing {
+    case nil: return grant
+    case .lentTokens?: throw .clientAuthentication("the grant needs a token of another account, and none is there")
+    case .assertion?: break
+    }
     guard let secret else { throw .clientAuthentication("the grant needs a private key, and none is kept") }
     var assertion = assertion(proof)
     assertion.subject = request?.username ?? clientID

@@ -13,7 +13,8 @@ extension LoginCoordinator {
       let now = time.now()
       let server = try await service.resolver(for: context.definition.name)
         .resolve(context.definition, device: giver == .device, now: now)
-      let binding = try server.binding(context.definition, hasSecret: context.clientSecret != nil)
+      let binding = try await service.withLenders(
+        server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
@@ -43,14 +44,22 @@ extension LoginCoordinator {
       throw AgentFailure(
         .configInvalid,
         "\(definition.name): the \(definition.grant.rawValue) grant needs \(need?.words ?? "more than is kept")",
-        hint: need.map { .run("oauthctl secret set \(definition.name) \(SecretKind($0).rawValue)") })
+        hint: need.flatMap(SecretKind.init).map { .run("oauthctl secret set \(definition.name) \($0.rawValue)") })
     }
     session.started.loginID = session.id
     session.password = password
     session.state = .exchanging
     try add(session)
-    let id = session.id
-    run(id) { await $0.obtain(id, grant, scope: definition.scope) }
+    let (id, binding) = (session.id, session.binding)
+    run(id) { coordinator in
+      guard grant.missing == .lentTokens else {
+        return _ = await coordinator.obtain(id, grant, scope: definition.scope)
+      }
+      switch await coordinator.service.lend(binding, definition.grant, .standard, to: definition.name) {
+      case .success(let lent): await coordinator.obtain(id, lent.grant, scope: definition.scope)
+      case .failure(let failure): await coordinator.end(id, .failure(failure))
+      }
+    }
     return session.started
   }
 }

@@ -1,9 +1,13 @@
+package import AgentWire
+
 /// What keeps an account from sending to its server, although nothing is wrong with the account.
 package enum ServerHold: Sendable, Equatable {
   /// Another account is asking it right now; how that ends decides.
   case probing
   /// It could not be reached. Boot times of the next try by plan, and of the next one for somebody who asks.
   case until(planned: Double, asked: Double, reason: String)
+  /// An account whose token it needs gave none. Boot times as above.
+  indirect case lender(AgentFailure, planned: Double, asked: Double)
 }
 
 /// Keeps a server that cannot be reached from being asked by every account: after five different accounts in a row it

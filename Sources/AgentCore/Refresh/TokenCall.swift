@@ -19,9 +19,14 @@ package struct TokenCall: Sendable {
   package var number: UInt64
   /// From before the request is sent: lives count from here.
   package var started: Moment
+  /// Whose tokens it was made whole with.
+  package var lent: [LentFingerprint] = []
 
   /// Whether sending it uses something up that a lost answer would lose.
   package var rotates: Bool { grant.refreshToken != nil }
+
+  /// Whether tokens of other accounts are what it is made of.
+  package var isLent: Bool { grant.missing == .lentTokens }
 }
 
 /// How a ``TokenCall`` ended.

@@ -158,7 +158,7 @@ extension CredentialService {
     let record = accounts[definition.name]?.machine.record
     let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
     var needed: [SecretKind] = method?.needsSecret == true ? [.clientSecret] : []
-    if let kind = definition.grant.terms.need.map(SecretKind.init), !needed.contains(kind) { needed.append(kind) }
+    if let kind = definition.grant.terms.need.flatMap(SecretKind.init), !needed.contains(kind) { needed.append(kind) }
     let isKey = method?.proof == .privateKey || definition.grant.terms.need == .privateKey
     return needed.filter { record?.keeps($0) != true }
       .map { $0 == .clientSecret && isKey ? AccountCheckAnswer.privateKey : $0.rawValue }

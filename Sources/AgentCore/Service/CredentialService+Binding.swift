@@ -22,7 +22,7 @@ extension CredentialService {
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw AgentFailure.changedMeanwhile(name)
     }
-    let binding = try server.binding(definition, hasSecret: now.record?.clientSecret != nil)
+    let binding = try withLenders(server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
     let agreement = BindingConsent(binding: binding, differences: grant.binding.differences(to: binding))
     var answer = AccountAcceptAnswer(agreement)
     if request.dryRun == true { return answer }
@@ -49,7 +49,7 @@ extension CredentialService {
     let device = definition.giver(device: request.device == true) == .device
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
     let record = accounts[name]?.machine.record
-    let binding = try server.binding(definition, hasSecret: record?.clientSecret != nil)
+    let binding = try withLenders(server.binding(definition, hasSecret: record?.clientSecret != nil), of: name)
     return AccountAcceptAnswer(
       BindingConsent(
         binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)))
@@ -68,6 +68,10 @@ extension CredentialService {
     _ definition: AccountDefinition
   ) -> [DefinitionDifference] {
     var found = record?.loginDifferences(to: binding, of: definition) ?? []
+    if record?.grant == nil, record?.formerBinding == nil {
+      // Even of the first login: a token of another account goes where none of this one was.
+      found += LentTokens.differences(nil, binding.request?.lent)
+    }
     found.append(once?.place?.differences(to: binding, of: definition) ?? [], of: .password)
     return found
   }

@@ -114,6 +114,7 @@ extension CredentialService {
   }
 
   private func send(_ call: TokenCall, _ account: Account) {
+    let call = withBorrowed(call, account)
     let name = account.name
     logger.info(
       "asking for a token",
@@ -129,6 +130,7 @@ extension CredentialService {
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
     let sent = underWay.removeValue(forKey: call.number)
     noteEnd(end, of: call, for: name)
+    noteRefusal(end, of: call)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
     if let account = accounts[name], account.machine.awaits(call.number) {
       event(account, .callEnded(call.number, end, random: random.fraction()))
@@ -167,6 +169,7 @@ extension CredentialService {
 
   func publish(_ name: String) {
     index.note(name)
+    lenderChanged(name)
     guard !isLocked, let account = accounts[name], let definition = account.machine.definition else {
       forgetUnreadLogins()
       return ready.set(nil, nil, for: name)

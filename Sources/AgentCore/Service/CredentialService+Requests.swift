@@ -27,7 +27,9 @@ extension CredentialService {
 
   /// Brings what `account` wants to send and its place in the queue together.
   func applyWish(_ account: Account) {
-    let wish = account.isChecking || isClosed ? nil : account.machine.wish(at: now(account))
+    var wish = account.isChecking || isClosed ? nil : account.machine.wish(at: now(account))
+    if wish == nil, !account.isChecking { account.borrowing?.grant = nil }
+    if let key = wish?.key, !hasBorrowed(account, key) { wish = nil }
     if let ticket = account.ticket, wish == nil || account.ticketRoute != account.server?.route {
       account.ticket = nil
       applicants[ticket] = nil
@@ -79,6 +81,11 @@ extension CredentialService {
   }
 
   private func begin(_ account: Account, _ ticket: Ticket) {
+    guard stillHasBorrowed(account) else {
+      release(ticket)
+      noteProbes(account)
+      return applyWish(account)
+    }
     let before = account.machine.lastCall
     event(account, .placed) {
       if account.machine.isCalling, account.machine.lastCall > before {

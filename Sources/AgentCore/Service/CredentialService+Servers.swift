@@ -19,7 +19,7 @@ extension CredentialService {
     account.revocationServer = revocation.map { servers.server(ServerRoute($0)) }
     account.handle(
       .held(
-        account.server?.circuit.hold(for: account.name),
+        account.borrowing?.hold(at: time.now().bootSeconds) ?? account.server?.circuit.hold(for: account.name),
         revocation: account.revocationServer?.circuit.hold(for: account.name)), at: time.now())
   }
 

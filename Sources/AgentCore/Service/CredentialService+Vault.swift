@@ -67,6 +67,7 @@ extension CredentialService {
     unread = nil
     definedHosts = nil
     servers = KnownServers()
+    borrowers = [:]
     told = [:]
     for waiter in changeWaiters.takeAll() { waiter.resume(returning: .vaultLocked) }
     for name in revocationWaiters.keys { revocationWaiters[name]?.answerAll() }

@@ -8,7 +8,13 @@ extension CredentialService {
     defer { tell(account.name) }
     takeHolds(account)
     let now = now(account)
-    let wakes = isClosed ? [] : [account.machine.wake(at: now), toldEnd(account.name, at: now)]
+    let wakes =
+      isClosed
+      ? []
+      : [
+        account.machine.wake(at: now), toldEnd(account.name, at: now),
+        account.borrowing?.failure == nil ? nil : account.borrowing?.plannedAt(at: now.bootSeconds),
+      ]
     setAlarm(.account(account.name), at: wakes.compactMap(\.self).min())
     park(account)
   }

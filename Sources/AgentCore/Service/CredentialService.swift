@@ -46,6 +46,8 @@ package actor CredentialService {
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
     /// A password that is used once and never kept.
     var passwordOnce: PasswordForOneLogin?
+    /// Nil: its grant is made of no other account's token.
+    var borrowing: Borrowing?
 
     init(_ name: String, machine: AccountStateMachine, id: RecordID, version: UInt64) {
       self.name = name
@@ -88,6 +90,8 @@ package actor CredentialService {
   private(set) var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
   var servers = KnownServers()
+  /// Who was refused a token of a lender, by the lender's name.
+  var borrowers: [String: Set<String>] = [:]
   /// Requests that run, and those that wait for their turn.
   var requests = RequestQueue<ServerRoute>()
   var applicants: [Ticket: Applicant] = [:]

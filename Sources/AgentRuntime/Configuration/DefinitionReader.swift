@@ -12,7 +12,8 @@ struct DefinitionReader {
     "audience",
     "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
     "revocation_endpoint", "pushed_authorization_request_endpoint", "username", "authorize_parameters",
-    "token_parameters", "ca_file", "proxy", "keep",
+    "token_parameters", "subject_account", "subject_token_type", "actor_account", "actor_token_type",
+    "requested_token_type", "ca_file", "proxy", "keep",
     "git_username", "paths", "default", "refresh_revokes_access_token", "ambiguous_retry", "reuse_grace_s",
   ]
 
@@ -53,6 +54,7 @@ struct DefinitionReader {
     definition.authorizeParameters = parameters(
       "authorize_parameters", reserved: ExtraParameters.checkForAuthorization)
     definition.tokenParameters = parameters("token_parameters", reserved: ExtraParameters.checkForToken)
+    definition.lent = LentTokensReader.read(&keys, account: name, grant: definition.grant)
     definition.certificateAuthorityFile = keys.path("ca_file", folder: folder)
     definition.proxy = checked("proxy", ValueRules.proxy)
     if let keep = keys.choice("keep", KeepPolicy.self) { definition.keep = keep }

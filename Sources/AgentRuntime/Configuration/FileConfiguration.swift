@@ -129,10 +129,12 @@ package final class FileConfiguration: ConfigurationSource {
       read.insert(name)
     }
     known.withLock { known in known = known.filter { read.contains($0.key) } }
-    reading.compareDefaults { definition in
+    func line(_ key: String, _ definition: AccountDefinition) -> Int? {
       let bytes = try? TrustedFile.read(definition.file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
-      return bytes.flatMap { TOMLDocument.line(of: "default", in: $0) }
+      return bytes.flatMap { TOMLDocument.line(of: key, in: $0) }
     }
+    reading.compareDefaults { line("default", $0) }
+    reading.compareLenders(line: line)
     return reading.configuration
   }
 

@@ -46,6 +46,22 @@ struct FolderReading {
     }
   }
 
+  /// An account that lends its token borrows none itself: so nobody waits in a circle.
+  mutating func compareLenders(line: (String, AccountDefinition) -> Int?) {
+    let borrowing = Set(configuration.definitions.lazy.filter { $0.lent != nil }.map(\.name))
+    guard !borrowing.isEmpty else { return }
+    for one in configuration.definitions {
+      for (key, lent) in [("subject_account", one.lent?.subject), ("actor_account", one.lent?.actor)] {
+        guard let lent, borrowing.contains(lent.account), configuration.problems.count < ConfigurationLimits.problems
+        else { continue }
+        add(
+          ConfigurationProblem(
+            file: one.file, line: line(key, one), key: key,
+            reason: "\(lent.account) gets its own tokens by those of another account; name one that logs in by itself"))
+      }
+    }
+  }
+
   /// What became of one file of so many bytes. Each file with problems keeps one at least: it is what tells that its last
   /// good definition holds.
   mutating func add(_ result: Result<AccountDefinition, ConfigurationProblems>, bytes: Int) {

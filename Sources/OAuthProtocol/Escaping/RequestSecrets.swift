@@ -18,7 +18,8 @@ package struct RequestSecrets: Sendable {
   /// Form fields whose values are no secrets. Every other one is, those of the account's own parameters too.
   private static let publicFields: Set<String> = [
     "grant_type", "client_id", "redirect_uri", "response_type", "scope", "resource", "audience", "username",
-    "token_type_hint", "code_challenge", "code_challenge_method",
+    "token_type_hint", "code_challenge", "code_challenge_method", "subject_token_type", "actor_token_type",
+    "requested_token_type",
   ]
 
   private let values: [Secret]

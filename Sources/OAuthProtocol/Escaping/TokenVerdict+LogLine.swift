@@ -19,6 +19,7 @@ extension TokenAnswerProblem {
     case .redirect: "it is a redirect"
     case .transient(let error): "it says to try again later: \(error.code)"
     case .tokenType: "its token_type is not Bearer"
+    case .issuedTokenType: "its issued_token_type was not asked for"
     case .status, .html, .empty, .tooLarge, .malformed, .contradictory, .duplicateMember, .accessTokenMissing,
       .accessTokenMalformed:
       description

@@ -22,7 +22,8 @@ package enum ExtraParameters {
   package static let reservedForToken: Set<String> = [
     "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "assertion", "code",
     "code_verifier",
-    "redirect_uri", "refresh_token", "username", "password", "device_code", "scope",
+    "redirect_uri", "refresh_token", "username", "password", "device_code", "scope", "subject_token",
+    "subject_token_type", "actor_token", "actor_token_type", "requested_token_type",
   ]
 
   /// Throws ``ProtocolError/reservedParameter(_:)`` for a reserved name, ``ProtocolError/duplicateParameter(_:)`` for a

@@ -4,13 +4,25 @@ package import Sealing
 /// What is given to the token endpoint for a token: a `grant_type` and the parameters that belong to it.
 package struct TokenRequestGrant: Sendable {
   package let type: String
-  package private(set) var parameters = FormParameters()
+  package internal(set) var parameters = FormParameters()
   /// What a server that rotates takes from us with the request; nil: nothing is used up.
   package private(set) var refreshToken: Secret?
+  /// What is added at the moment at which it is sent; nil: it is whole.
+  package private(set) var missing: Missing?
 
-  private init(type: String) { self.type = type }
+  package enum Missing: Sendable {
+    /// An assertion that the client signs (RFC 7523 §2.1).
+    case assertion
+    /// Tokens of other accounts (RFC 8693 §2.1).
+    case lentTokens
+  }
 
-  private init(_ kind: GrantKind) { self.init(type: kind.terms.type) }
+  init(type: String) { self.type = type }
+
+  init(_ kind: GrantKind, missing: Missing? = nil) {
+    self.init(type: kind.terms.type)
+    self.missing = missing
+  }
 
   /// RFC 6749 §4.1.3; `redirectURI` is the one of the authorization request, to the byte.
   package static func authorizationCode(_ code: Secret, redirectURI: String, codeVerifier: Secret) -> Self {
@@ -48,10 +60,7 @@ package struct TokenRequestGrant: Sendable {
   }
 
   /// RFC 7523 §2.1: what says so is signed for the moment at which it is sent.
-  package static var jwtBearer: Self { Self(.jwtBearer) }
-
-  /// Whether ``with(assertion:)`` makes it whole.
-  package var needsAssertion: Bool { type == GrantKind.jwtBearer.terms.type }
+  package static var jwtBearer: Self { Self(.jwtBearer, missing: .assertion) }
 
   package func with(assertion: Secret) -> Self {
     var grant = Self(type: type)
@@ -65,6 +74,7 @@ package struct TokenRequestGrant: Sendable {
     case .authorizationCode, .deviceCode: return nil
     case .clientCredentials: return .clientCredentials
     case .jwtBearer: return .jwtBearer
+    case .tokenExchange: return .tokenExchange
     case .password:
       guard let username, let password else { return nil }
       return .password(username: username, password: password)

@@ -29,18 +29,21 @@ package enum TokenNote: String, Sendable, Equatable {
 
 extension TokenResponse {
   /// Judges the members of an answer with status 200 or 201 and no `error`.
-  init(_ object: JSONObject, refreshToken: Secret?, hiding secrets: RequestSecrets) throws(TokenAnswerProblem) {
+  init(
+    _ object: JSONObject, refreshToken: Secret?, hiding secrets: RequestSecrets, _ exchange: IssuedTokenType? = nil
+  ) throws(TokenAnswerProblem) {
     if let problem = object.problem { throw .malformed(problem.rawValue) }
     let names = [
       "access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token", "error",
     ]
     if let name = object.repeated(names) { throw .duplicateMember(name) }
+    let isOther = try exchange?.isOther(object, hiding: secrets) ?? false
     var notes: [TokenNote] = []
     switch object.value("token_type") {
     case nil: notes.append(.tokenTypeMissing)
     case .string(let type):
       let text = type.text(limit: 64) ?? ""
-      guard text.lowercased() == "bearer" else {
+      guard text.lowercased() == "bearer" || isOther && text.lowercased() == "n_a" else {
         throw .tokenType(shown: Escaped.forTerminal(secrets.cut(from: text), limit: 40))
       }
     default: throw .tokenType(shown: "not a text")

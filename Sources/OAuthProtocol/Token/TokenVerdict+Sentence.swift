@@ -33,6 +33,7 @@ extension TokenAnswerProblem: CustomStringConvertible {
     case .accessTokenMissing: "it holds no access_token"
     case .accessTokenMalformed: "its access_token is empty, too long or holds characters that no header may carry"
     case .tokenType(let shown): "its token_type is \"\(shown)\", and only Bearer is supported"
+    case .issuedTokenType(let shown): "its issued_token_type is \"\(shown)\", which was not asked for"
     }
   }
 }

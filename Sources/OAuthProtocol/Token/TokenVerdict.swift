@@ -42,6 +42,8 @@ package enum TokenAnswerProblem: Error, Sendable, Equatable {
   case accessTokenMalformed
   /// Not Bearer; `shown` is escaped.
   case tokenType(shown: String)
+  /// Not what a token exchange asked for; `shown` is escaped.
+  case issuedTokenType(shown: String)
 }
 
 extension TokenJudgement {
@@ -54,14 +56,16 @@ extension TokenJudgement {
       (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer) : nil
     serverDateSeconds = answer.dateSeconds
     do throws(TokenAnswerProblem) {
-      verdict = try Self.judge(answer, body, salvagedRefreshToken, RequestSecrets(of: request))
+      verdict = try Self.judge(
+        answer, body, salvagedRefreshToken, RequestSecrets(of: request), IssuedTokenType(of: request))
     } catch {
       verdict = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
   }
 
   private static func judge(
-    _ answer: HTTPAnswer, _ body: TokenBody, _ refreshToken: Secret?, _ secrets: RequestSecrets
+    _ answer: HTTPAnswer, _ body: TokenBody, _ refreshToken: Secret?, _ secrets: RequestSecrets,
+    _ exchange: IssuedTokenType?
   ) throws(TokenAnswerProblem) -> TokenVerdict {
     guard answer.body.count <= HTTPLimits.bodyBytes else { throw .tooLarge }
     switch answer.status {
@@ -69,7 +73,7 @@ extension TokenJudgement {
       let object = try readable(body)
       guard let error = OAuthError(object, hiding: secrets) else {
         // An `error` that is no text, beside a token, means nothing; GitHub and Slack send a text.
-        return .granted(try TokenResponse(object, refreshToken: refreshToken, hiding: secrets))
+        return .granted(try TokenResponse(object, refreshToken: refreshToken, hiding: secrets, exchange))
       }
       if let problem = object.problem { throw .malformed(problem.rawValue) }
       guard refreshToken == nil, object.value("access_token") == nil else { throw .contradictory }

@@ -38,7 +38,10 @@ struct LoginFlow {
     } catch .agent(let failure, _) where failure.kind == .definitionChanged {
       let preview = try context.agent.ask(
         AccountAccept(account: account, dryRun: true, login: true, device: request.device), about: account)
-      let lines = ["\(account): the file has changed since the login:"] + preview.lines
+      // Of a first login nothing else can differ.
+      let lends = preview.differences.allSatisfy { $0.key.hasSuffix("_account") || $0.key.hasSuffix("_token_type") }
+      let cause = lends ? "it is given a token of another account" : "the file has changed since the login"
+      let lines = ["\(account): \(cause):"] + preview.lines
       if acceptsChanges {
         context.terminal.say(lines)
       } else {

@@ -55,7 +55,8 @@ import Testing
     arguments: [
       "grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "assertion", "code",
       "code_verifier",
-      "redirect_uri", "refresh_token", "username", "password", "device_code", "scope",
+      "redirect_uri", "refresh_token", "username", "password", "device_code", "scope", "subject_token",
+      "subject_token_type", "actor_token", "actor_token_type", "requested_token_type",
     ])
   func reserved(name: String) throws {
     var request = try request(.clientCredentials)

@@ -174,7 +174,7 @@ extension AccountStateMachine {
     case .probing where !isRevocationAsked: return nil
     // Until then its server's own deadline is waited for.
     case .until(let serverPlanned, _, _) where !isRevocationAsked && serverPlanned > now.bootSeconds: return nil
-    case nil, .probing, .until: return planned
+    case nil, .probing, .until, .lender: return planned
     }
   }
 

@@ -161,12 +161,16 @@ extension AccountStateMachine {
     "ask for at most \(most) s (--min-validity \(most)), or take what there is (--best-effort)"
   }
 
-  /// The account's server cannot be reached, and it is not the time to try.
+  /// The account's server cannot be reached, or another account lends no token, and it is not the time to try.
   func heldBack(at now: Moment) -> AgentFailure? {
-    guard case .until(_, let asked, let reason) = hold, asked > now.bootSeconds else { return nil }
-    return AgentFailure(
-      .unavailable, "\(name): \(reason)",
-      retryAfterMilliseconds: Int(((asked - now.bootSeconds) * 1_000).rounded(.up)))
+    switch hold {
+    case .until(_, let asked, let reason)? where asked > now.bootSeconds:
+      AgentFailure(
+        .unavailable, "\(name): \(reason)",
+        retryAfterMilliseconds: Int(((asked - now.bootSeconds) * 1_000).rounded(.up)))
+    case .lender(let failure, _, let asked)? where asked > now.bootSeconds: failure
+    case nil, .probing?, .until?, .lender?: nil
+    }
   }
 
   var unsavedReason: String {

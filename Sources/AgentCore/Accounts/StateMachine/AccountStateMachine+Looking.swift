@@ -47,8 +47,10 @@ extension AccountStateMachine {
 
   /// Boot times before which neither the plan nor somebody who asks sends anything.
   var plannedFrom: Double {
-    guard case .until(let planned, _, _) = hold else { return backoff.plannedAt ?? -.infinity }
-    return max(planned, backoff.plannedAt ?? -.infinity)
+    switch hold {
+    case .until(let planned, _, _)?, .lender(_, let planned, _)?: max(planned, backoff.plannedAt ?? -.infinity)
+    case nil, .probing?: backoff.plannedAt ?? -.infinity
+    }
   }
 
   /// The record that the next change starts from.

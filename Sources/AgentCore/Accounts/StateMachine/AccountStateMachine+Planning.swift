@@ -115,7 +115,11 @@ extension AccountStateMachine {
     guard let record, tokenGrant(record, grant) != nil else {
       return (.loginRequired, misplacedPassword ?? "the server gave no refresh token")
     }
-    if case .until(_, _, let reason) = hold { return (.retrying, reason) }
+    switch hold {
+    case .until(_, _, let reason)?: return (.retrying, reason)
+    case .lender(let failure, _, _)?: return (.retrying, failure.message)
+    case nil, .probing?: break
+    }
     return (.expired, "renewed when it is asked for")
   }
 

@@ -170,6 +170,7 @@ extension AccountStateMachine {
       next.grant?.verdict = nil
       next.grant?.lastAskedWallSeconds = asked.map { now.wallSeconds - (now.bootSeconds - $0) }
       backoff.succeed()
+      isLentAnew = false
       refusalsWithoutReason = 0
       firstRefusalWithoutReason = nil
       outcome = .token
@@ -193,8 +194,13 @@ extension AccountStateMachine {
     _ next: inout AccountRecord, _ call: TokenCall, _ error: OAuthError, at now: Moment, random: Double
   ) -> Outcome {
     let host = host(of: call.binding)
+    if call.isLent, error.mayMeanLentToken {
+      // What was refused is another account's, which lends a new one now. No login here has ended by it.
+      isLentAnew.toggle()
+      if isLentAnew { return .lost }
+    }
     switch error.meaning {
-    case .grantRefused:
+    case .grantRefused where !call.isLent:
       if call.rotates, let other = next.grant?.otherRefreshToken {
         // Two requests were answered, and the server has dropped the refresh token of the one that was kept first.
         next.grant?.refreshToken = other
@@ -213,7 +219,7 @@ extension AccountStateMachine {
       backoff.fail(error.code, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
       return decide(
         &next, .clientRejected, "\(host) rejects the client (\(error.code))\(Self.detail(error.explanation))", error)
-    case .requestRefused, .transient:
+    case .requestRefused, .transient, .grantRefused:
       let reason = "\(host) answered \(error.code)"
       if call.rotates, call.key == .standard, Self.isVague(error.code) {
         let outcome = doubt(&next, call, reason, at: now, random: random)

@@ -57,6 +57,8 @@ package struct AccountStateMachine: Sendable {
   var overtaken: [UInt64: TokenCall] = [:]
   var refusalsWithoutReason = 0
   var firstRefusalWithoutReason: Double?
+  /// Another account's token was refused, and is got anew for one more call.
+  var isLentAnew = false
   var isRevoking = false
   /// Somebody has asked for the next revocation: it is sent whatever is known of its server.
   var isRevocationAsked = false

@@ -1,0 +1,183 @@
+import AgentWire
+import OAuthProtocol
+import OAuthTerms
+
+/// Tokens of one account for the request of another (RFC 8693): got before the request has its place in the queue, so that
+/// nobody holds a place while a lender waits for one. The lender is asked as every caller asks it, so a thousand accounts
+/// that wait for its token cost it one refresh. It lends only where its own `hosts` let its tokens go.
+///
+/// An account that lends borrows nothing itself: no chain, so no circle.
+extension CredentialService {
+  /// How long a lender is waited for: as long as its refresh may take.
+  private static let lendingSeconds = Double(TokenEndpoint.refreshTimeoutMilliseconds) / 1_000
+
+  // MARK: For a call
+
+  /// Whether what the next call of `account` needs of others is there; else they are asked.
+  func hasBorrowed(_ account: Account, _ key: TokenKey) -> Bool {
+    guard let grant = account.machine.record?.grant, grant.binding.request?.lent != nil, grant.refreshToken == nil
+    else {
+      account.borrowing = nil
+      return true
+    }
+    let borrowing = account.borrowing ?? Borrowing()
+    account.borrowing = borrowing
+    if borrowing.grant?.fits(key, at: time.now().bootSeconds) == true { return true }
+    borrowing.grant = nil
+    guard !borrowing.isUnderWay else { return false }
+    borrowing.isUnderWay = true
+    let name = account.name
+    Task { self.borrowed(account, grant.binding, await self.lend(grant.binding, grant.kind, key, to: name)) }
+    return false
+  }
+
+  /// Whether `account`, which has its place, may go on as it is.
+  func stillHasBorrowed(_ account: Account) -> Bool {
+    guard let borrowing = account.borrowing, let key = account.machine.wish(at: now(account))?.key else { return true }
+    return borrowing.grant?.fits(key, at: time.now().bootSeconds) == true
+  }
+
+  private func borrowed(
+    _ account: Account, _ binding: DefinitionBinding, _ result: Result<LentGrant, AgentFailure>
+  ) {
+    account.borrowing?.isUnderWay = false
+    guard accounts[account.name] === account, !isClosed, let borrowing = account.borrowing else { return }
+    // A login meanwhile: what was lent was for the one before.
+    guard account.machine.record?.grant?.binding == binding else { return applyWish(account) }
+    switch result {
+    case .success(let grant):
+      borrowing.succeed()
+      borrowing.grant = grant
+      applyWish(account)
+    case .failure(let failure):
+      for lent in binding.request?.lent?.all ?? [] { borrowers[lent.account, default: []].insert(account.name) }
+      borrowing.fail(failure, at: time.now().bootSeconds, spread: random.fraction())
+      event(account, .woke(asked: nil))
+    }
+  }
+
+  /// `call` with what `account` has borrowed for it.
+  func withBorrowed(_ call: TokenCall, _ account: Account) -> TokenCall {
+    guard call.isLent, let lent = account.borrowing?.grant else { return call }
+    var call = call
+    call.grant = lent.grant
+    call.lent = lent.tokens
+    return call
+  }
+
+  /// Something of `lender` has changed: who was refused a token of it may ask again.
+  func lenderChanged(_ lender: String) {
+    guard let names = borrowers.removeValue(forKey: lender) else { return }
+    for name in names { accounts[name]?.borrowing?.succeed() }
+    Task { self.wakeSoon(names) }
+  }
+
+  /// A server that refuses what was lent may know that it has ended: its lender gets another before it lends again.
+  func noteRefusal(_ end: TokenCallEnd, of call: TokenCall) {
+    guard !call.lent.isEmpty, case .answered(let answer) = end, case .refused(let error) = answer.verdict,
+      error.mayMeanLentToken
+    else { return }
+    let place = Self.place(call.binding.tokenEndpoint)
+    for lent in call.lent { event(lent.account, .rejected(lent.fingerprint, at: place)) }
+  }
+
+  // MARK: Lending
+
+  /// The grant of `kind` as it is sent for `binding`, with the tokens that other accounts lend it. Waits until they have
+  /// theirs, a minute for each at most.
+  func lend(
+    _ binding: DefinitionBinding, _ kind: GrantKind, _ key: TokenKey, to name: String
+  ) async -> Result<LentGrant, AgentFailure> {
+    do throws(AgentFailure) {
+      guard let lent = binding.request?.lent else {
+        throw AgentFailure(.configInvalid, "\(name): its login is bound to no account that lends it a token")
+      }
+      let subject = try await token(lent.subject, for: binding, of: name)
+      var actor: TokenRecord?
+      if let other = lent.actor { actor = try await token(other, for: binding, of: name) }
+      let now = time.now()
+      return .success(
+        LentGrant(
+          grant: .tokenExchange(
+            subject: (subject.accessToken.secret, lent.subject.kind.uri),
+            actor: lent.actor.flatMap { role in actor.map { ($0.accessToken.secret, role.kind.uri) } },
+            requestedType: lent.requestedType),
+          key: key,
+          endBootSeconds: [subject, actor].compactMap { $0?.endBootSeconds(at: now) }.min(),
+          tokens: [LentFingerprint(account: lent.subject.account, fingerprint: subject.fingerprint)]
+            + (lent.actor.flatMap { role in
+              actor.map { [LentFingerprint(account: role.account, fingerprint: $0.fingerprint)] }
+            } ?? [])))
+    } catch { return .failure(error) }
+  }
+
+  /// The token of another account for a request of `name` to the token endpoint of `binding`.
+  private func token(
+    _ lent: LentToken, for binding: DefinitionBinding, of name: String
+  ) async throws(AgentFailure) -> TokenRecord {
+    try mayLend(lent, for: binding, of: name)
+    let waiter = AccountStateMachine.Waiter(
+      id: nextID(), bestEffort: true, deadline: time.now().bootSeconds + Self.lendingSeconds)
+    let result = await wait(lent.account, waiter)
+    // Both files, and the lender's login, may have changed while this waited.
+    try mayLend(lent, for: binding, of: name)
+    do { return try result.get() } catch { throw Self.failure(error, of: lent, for: name) }
+  }
+
+  /// Throws unless `lent` is of the account that was agreed to, and may go to the token endpoint of `binding`.
+  private func mayLend(
+    _ lent: LentToken, for binding: DefinitionBinding, of name: String
+  ) throws(AgentFailure) {
+    let grant = try lender(lent, of: name)
+    if let issuer = lent.issuer, issuer != grant.binding.issuer {
+      throw AgentFailure(
+        .definitionChanged,
+        "\(name): its login is bound to tokens of \(lent.account) at \(issuer), and that is logged in at "
+          + "\(grant.binding.issuer) now; nothing is sent",
+        hint: .run("oauthctl login \(name)   # at a terminal it shows the change and asks"))
+    }
+    do { _ = try select(account: lent.account, url: binding.tokenEndpoint) } catch {
+      throw Self.failure(error, of: lent, for: name)
+    }
+  }
+
+  /// The login that lends. Throws where there is none, or where it borrows itself.
+  private func lender(_ lent: LentToken, of name: String) throws(AgentFailure) -> GrantRecord {
+    // A lock may have come.
+    guard isOpen else { throw .vaultLocked }
+    guard let machine = accounts[lent.account]?.machine, let definition = machine.definition else {
+      throw AgentFailure(
+        .configInvalid, "\(name): it needs a token of \(lent.account), and there is no such account",
+        hint: .advice("name one that there is in \(accounts[name]?.machine.definition?.file ?? "its file")"))
+    }
+    guard let grant = machine.record?.grant else {
+      throw Self.failure(machine.loginRequired("not logged in"), of: lent, for: name)
+    }
+    guard grant.binding.request?.lent == nil, definition.lent == nil else {
+      throw AgentFailure(
+        .configInvalid, "\(name): \(lent.account) gets its own tokens by those of another account, so it lends none",
+        hint: .advice("name an account that logs in by itself"))
+    }
+    return grant
+  }
+
+  /// The lender's failure as that of whoever asked for the token of `name`, with the lender's next step.
+  private static func failure(_ failure: AgentFailure, of lent: LentToken, for name: String) -> AgentFailure {
+    if failure.kind == .vaultLocked { return failure }
+    var failure = failure
+    failure.message = "\(name): it needs a token of \(lent.account): \(failure.message)"
+    return failure
+  }
+
+  // MARK: Agreeing
+
+  /// `binding` with where the accounts are logged in that lend it tokens: that is what a person agrees to.
+  func withLenders(_ binding: DefinitionBinding, of name: String) throws(AgentFailure) -> DefinitionBinding {
+    guard var lent = binding.request?.lent else { return binding }
+    lent.subject.issuer = try lender(lent.subject, of: name).binding.issuer
+    if let actor = lent.actor { lent.actor?.issuer = try lender(actor, of: name).binding.issuer }
+    var binding = binding
+    binding.request?.lent = lent
+    return binding
+  }
+}
