@@ -50,6 +50,16 @@ static inline CURLcode ccurl_set_prerequest_callback(CURL *handle, ccurl_prerequ
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }
 
+/// CURLOPT_OPENSOCKETFUNCTION
+static inline CURLcode ccurl_set_socket_callback(CURL *handle, curl_opensocket_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+/// Where libcurl is about to connect to: `addrlen` bytes of it.
+static inline const struct sockaddr *ccurl_socket_address(const struct curl_sockaddr *address) {
+  return &address->addr;
+}
+
 /// The long `info`, or -1.
 static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
   long value = -1;

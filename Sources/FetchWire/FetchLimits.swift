@@ -1,7 +1,7 @@
 /// Hard limits of the pipe between the agent and `oauthd-fetch`. Whoever receives checks them before it reserves memory.
 package enum FetchLimits {
   /// Version of the frame contents. The helper may have been replaced by an upgrade while an older agent runs.
-  package static let version: UInt8 = 2
+  package static let version: UInt8 = 3
   /// Bytes before every payload: one of kind, four of length.
   package static let frameHeaderBytes = 5
   /// Largest authority: the PEM text of a `ca_file`.
@@ -12,8 +12,8 @@ package enum FetchLimits {
   package static let requestBodyBytes = 256 << 10
   /// Largest sum of answer header bytes, as the server sent them.
   package static let answerHeaderBytes = 64 << 10
-  /// Largest answer head frame: the header bytes, plus status, body length and number of fields.
-  package static let answerHeadBytes = answerHeaderBytes + 8
+  /// Largest answer head frame: the header bytes, plus status, network, body length and number of fields.
+  package static let answerHeadBytes = answerHeaderBytes + 9
   /// Largest answer body: metadata and token answers have some KiB.
   package static let answerBodyBytes = 1 << 20
   /// Largest number of header fields, either way.

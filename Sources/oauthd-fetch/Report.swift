@@ -14,9 +14,10 @@ enum Report {
     _ = frame.withUnsafeBytes(write)
   }
 
-  static func answer(status: Int, headers: [FetchField], body: FetchBuffer) {
+  static func answer(status: Int, isFromPublicAddress: Bool, headers: [FetchField], body: FetchBuffer) {
     do {
-      var head = try FetchAnswer.encoded(status: status, headers: headers, bodyBytes: body.count)
+      var head = try FetchAnswer.encoded(
+        status: status, isFromPublicAddress: isFromPublicAddress, headers: headers, bodyBytes: body.count)
       _ = head.withUnsafeBytes(write) && body.withBytes(write)
       wipe(&head)
     } catch {

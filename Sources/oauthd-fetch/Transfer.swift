@@ -21,6 +21,7 @@ final class Transfer {
   private(set) var sent = false
   private var overflow: String?
   private var overdue: String?
+  private var network: NetworkRule
   private var result = CURLE_OK
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -31,12 +32,14 @@ final class Transfer {
     else { throw FetchFailure(.helper, "libcurl could not be started") }
     self.request = request
     self.target = try Target(request.url)
+    self.network = NetworkRule(isPublicOnly: request.isPublicOnly)
     self.input = input
     self.bodyRange = parts.body
     self.trust = parts.authority.map(TrustStore.text) ?? .system
     self.handle = handle
     self.answerBody = answerBody
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    guard network.admits(host: target.host) else { throw network.failure(target.host) }
     do {
       try configure()
     } catch {
@@ -82,13 +85,16 @@ final class Transfer {
     guard head.complete else {
       return Report.failure(FetchFailure(.connection, "the server closed the connection inside the head of its answer"))
     }
-    Report.answer(status: status, headers: head.fields, body: answerBody)
+    Report.answer(
+      status: status, isFromPublicAddress: network.isPublic, headers: head.fields, body: answerBody)
   }
 
   func wipe() { answerBody.wipe() }
 
   private func failure() -> FetchFailure {
     if let overflow { return FetchFailure(.tooLarge, overflow) }
+    // Where one of a name's addresses is public, libcurl goes on to that, and what it ends with is another thing.
+    if result == CURLE_COULDNT_CONNECT, network.hasRefused { return network.failure(target.host) }
     let text = overdue ?? String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
     let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
     let verified = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { ccurl_get_long(handle, $0) }
@@ -180,6 +186,10 @@ final class Transfer {
     try number(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
     switch request.method {
     case .get: try number(CURLOPT_HTTPGET, 1)
+    case .delete:
+      // Without a body, whatever libcurl would make of one.
+      try number(CURLOPT_HTTPGET, 1)
+      try text(CURLOPT_CUSTOMREQUEST, "DELETE")
     case .post:
       try number(CURLOPT_POST, 1)
       try offset(CURLOPT_POSTFIELDSIZE_LARGE, bodyRange.count)
@@ -190,6 +200,17 @@ final class Transfer {
     let context = Unmanaged.passUnretained(self).toOpaque()
     for option in [CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA] {
       try pointer(option, context)
+    }
+    // A proxy's own address is the user's word, and what it connects to is not known here.
+    if !usesProxy {
+      try pointer(CURLOPT_OPENSOCKETDATA, context)
+      try check(
+        ccurl_set_socket_callback(handle) { context, _, address in
+          guard let address, Transfer.from(context)?.network.admits(ccurl_socket_address(address)) == true else {
+            return CURL_SOCKET_BAD
+          }
+          return socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        })
     }
     try check(
       ccurl_set_data_callback(handle, CURLOPT_READFUNCTION) { Transfer.from($3)?.lend($0, $1 * $2) ?? Transfer.abort })
@@ -244,6 +265,7 @@ final class Transfer {
 
   /// Connected, TLS done, nothing of the request written yet.
   private func connected(to address: String) -> Int32 {
+    if !usesProxy { network.connected(to: address) }
     // Whatever a resolver said: plain text leaves this machine under no name.
     if target.scheme == "http" && !Target.isLoopbackAddress(address) { return CURL_PREREQFUNC_ABORT }
     if bodyRange.isEmpty && !announce() { return CURL_PREREQFUNC_ABORT }

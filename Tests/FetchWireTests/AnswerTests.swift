@@ -5,13 +5,16 @@ import Testing
 struct AnswerTests {
   @Test("An answer is written in the documented bytes and read back")
   func vector() throws {
-    let expected = hex("11 00000000  12 0000000a 00c8 0001 0001 4e 0001 76  13 00000002 7b7d")
+    let expected = hex("11 00000000  12 0000000b 00c8 01 0001 0001 4e 0001 76  13 00000002 7b7d")
     var bytes = try FetchFrame.header(.sent, length: 0)
-    bytes += try FetchAnswer.encoded(status: 200, headers: [FetchField("N", "v")], bodyBytes: 2) + Array("{}".utf8)
+    bytes +=
+      try FetchAnswer.encoded(status: 200, isFromPublicAddress: true, headers: [FetchField("N", "v")], bodyBytes: 2)
+      + Array("{}".utf8)
     #expect(bytes == expected)
     var reader = FetchEventReader()
     let end = bytes.count
-    let answer = FetchAnswer(status: 200, headers: [FetchField("N", "v")], body: (end - 2)..<end)
+    let answer = FetchAnswer(
+      status: 200, isFromPublicAddress: true, headers: [FetchField("N", "v")], body: (end - 2)..<end)
     #expect(try reader.all(bytes) == [.sent, .answer(answer)])
     #expect(reader.sent)
   }
@@ -49,12 +52,12 @@ struct AnswerTests {
     arguments: [
       "11 00000000 11 00000000",  // sent twice
       "13 00000000",  // a body without a head
-      "12 00000004 00c8 0000 12 00000004 00c8 0000",  // two heads
-      "12 00000004 00c8 0000 14 00000003 01 0000",  // a failure inside an answer
-      "12 00000004 00c8 0000 11 00000000",  // sent inside an answer
+      "12 00000005 00c8 00 0000 12 00000005 00c8 00 0000",  // two heads
+      "12 00000005 00c8 00 0000 14 00000003 01 0000",  // a failure inside an answer
+      "12 00000005 00c8 00 0000 11 00000000",  // sent inside an answer
       "14 00000003 01 0000 14 00000003 01 0000",  // two failures
       "14 00000003 01 0000 11 00000000",  // sent after the end
-      "12 00000004 00c8 0000 13 00000000 13 00000000",  // two bodies
+      "12 00000005 00c8 00 0000 13 00000000 13 00000000",  // two bodies
       "01 00000000", "02 00000000",  // requests
       "00", "15", "ff",  // no kinds at all
     ])
@@ -69,17 +72,18 @@ struct AnswerTests {
     "Values outside their range are refused",
     arguments: [
       "11 00000001 00",  // sent has no payload
-      "12 00000004 0063 0000",  // status 99
-      "12 00000004 03e8 0000",  // status 1000
-      "12 00000004 00c8 0001",  // a field is missing
-      "12 00000005 00c8 0000 00",  // a byte too many
-      "12 0000000a 00c8 0001 0001 20 0001 76",  // a name that is no token
-      "12 0000000a 00c8 0001 0001 4e 0001 0a",  // a line break in a value
-      "12 00000006 00c8 ffff 0000",  // more fields than allowed
-      "12 00010009",  // a head above its limit, before it arrives
+      "12 00000005 0063 00 0000",  // status 99
+      "12 00000005 03e8 00 0000",  // status 1000
+      "12 00000005 00c8 02 0000",  // no such network
+      "12 00000005 00c8 00 0001",  // a field is missing
+      "12 00000006 00c8 00 0000 00",  // a byte too many
+      "12 0000000b 00c8 00 0001 0001 20 0001 76",  // a name that is no token
+      "12 0000000b 00c8 00 0001 0001 4e 0001 0a",  // a line break in a value
+      "12 00000007 00c8 00 ffff 0000",  // more fields than allowed
+      "12 0001000a",  // a head above its limit, before it arrives
       "13 00100001",  // a body above its limit, before it arrives
       "14 00000003 00 0000",  // no such reason
-      "14 00000003 0b 0000",  // no such reason
+      "14 00000003 0c 0000",  // no such reason
       "14 00000003 01 0001",  // a text that ends early
     ])
   func outOfRange(stream: String) {
@@ -92,7 +96,9 @@ struct AnswerTests {
   @Test("The largest body is taken")
   func largestBody() throws {
     let body = [UInt8](repeating: 0x61, count: FetchLimits.answerBodyBytes)
-    let bytes = try FetchAnswer.encoded(status: 204, headers: [], bodyBytes: body.count) + body
+    let bytes =
+      try FetchAnswer.encoded(
+        status: 204, isFromPublicAddress: false, headers: [], bodyBytes: body.count) + body
     var reader = FetchEventReader()
     guard case .answer(let answer) = try reader.one(bytes) else {
       Issue.record("no answer")

@@ -53,7 +53,7 @@ struct Dice: RandomNumberGenerator {
 
 let sampleRequest = FetchRequest(
   .post, "https://as.example/token", headers: [FetchField("Accept", "application/json"), FetchField("X-Empty", "")],
-  hasAuthority: true, proxy: "http://proxy:3128", connectTimeoutMilliseconds: 5_000,
+  hasAuthority: true, isPublicOnly: true, proxy: "http://proxy:3128", connectTimeoutMilliseconds: 5_000,
   timeoutMilliseconds: 30_000, answerBodyLimit: 1 << 20)
 
 func sampleRequestBytes() throws -> [UInt8] {
@@ -62,5 +62,6 @@ func sampleRequestBytes() throws -> [UInt8] {
 
 func sampleAnswerBytes() throws -> [UInt8] {
   try FetchFrame.header(.sent, length: 0)
-    + FetchAnswer.encoded(status: 200, headers: [FetchField("Date", "today")], bodyBytes: 2) + Array("{}".utf8)
+    + FetchAnswer.encoded(
+      status: 200, isFromPublicAddress: true, headers: [FetchField("Date", "today")], bodyBytes: 2) + Array("{}".utf8)
 }

@@ -4,7 +4,7 @@ import Sealing
 
 /// One binding compared with the one that would take its place, discovered endpoints included.
 extension DefinitionBinding {
-  /// Over every member: what a login would be bound to, in one word.
+  /// Over every member that a person decides: what a login would be bound to, in one word.
   package var digest: String {
     var digest = TextDigest("oauthctl binding 1")
     for text in [issuer, clientID, clientAuthentication, tokenEndpoint] { digest.add(text) }

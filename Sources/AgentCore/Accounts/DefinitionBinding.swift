@@ -30,6 +30,9 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var request: UnattendedRequest?
   /// Nil in records that do not know it: what the file says counts.
   package var resending: ResendPolicy?
+  /// Endpoints of these whose requests go to public addresses alone, until they have answered or a person has agreed to them
+  /// (``NamedHosts``). No part of what is agreed to, so of neither digest nor differences. Nil: none, or not known.
+  package var publicOnly: [String]?
 
   package init(
     issuer: String, clientID: String, clientAuthentication: String, tokenEndpoint: String,
@@ -37,7 +40,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
     proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil,
     resending: ResendPolicy? = nil, pushedAuthorizationRequestEndpoint: String? = nil,
-    assertionAudience: AssertionAudience? = nil
+    assertionAudience: AssertionAudience? = nil, publicOnly: [String]? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
@@ -56,6 +59,14 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     self.request = request
     self.resending = resending
     self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
+    self.publicOnly = publicOnly
+  }
+
+  /// An endpoint that gave a login is the one that was meant, wherever it is next time: some names lead to a company's network
+  /// from within, and to the public one from outside.
+  package mutating func hasAnswered(_ endpoint: String) {
+    publicOnly?.removeAll { $0 == endpoint }
+    if publicOnly?.isEmpty == true { publicOnly = nil }
   }
 
   /// How `definition` differs. Endpoints that the definition leaves to discovery stay as they were bound at login.
@@ -129,5 +140,6 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     case certificateAuthorityFile = "ca_file"
     case certificateAuthorityDigest = "ca_digest"
     case tokenParameters = "token_parameters"
+    case publicOnly = "public_only"
   }
 }

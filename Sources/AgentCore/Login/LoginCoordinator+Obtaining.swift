@@ -59,7 +59,9 @@ extension LoginCoordinator {
 
   /// A person has asked: a login waits for no server's circuit, and what comes of it is news for all.
   func transport(_ session: LoginSession) -> ObservedTransport {
-    service.observedTransport(for: session.definition.name)
+    var transport = service.observedTransport(for: session.definition.name)
+    transport.publicOnly = session.server.publicOnly
+    return transport
   }
 
   /// Makes what a token endpoint gave durable and tells it.
@@ -76,12 +78,14 @@ extension LoginCoordinator {
     }
     let refreshToken = judgement.salvagedRefreshToken ?? granted.refreshToken
     let scope = granted.scope ?? definition.scope
+    var binding = session.binding
+    binding.hasAnswered(binding.tokenEndpoint)
     let grant = GrantRecord(
       kind: definition.grant,
       refreshToken: definition.grant.terms.bringsRefreshToken ? refreshToken.map(StoredSecret.init) : nil,
       refreshTokenReceived: refreshToken == nil ? nil : asked,
       refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
-      binding: session.binding)
+      binding: binding)
     let life = granted.lifetime.knownSeconds
     let token = TokenRecord(
       key: .standard, accessToken: granted.accessToken, tokenType: "Bearer", scope: scope, received: asked,

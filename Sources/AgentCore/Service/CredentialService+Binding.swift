@@ -22,7 +22,9 @@ extension CredentialService {
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw AgentFailure.changedMeanwhile(name)
     }
-    let binding = try withLenders(server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
+    var binding = try withLenders(server.binding(definition, hasSecret: now.record?.clientSecret != nil), of: name)
+    // A person reads each of them.
+    binding.publicOnly = nil
     let agreement = BindingConsent(binding: binding, differences: grant.binding.differences(to: binding))
     var answer = AccountAcceptAnswer(agreement)
     if request.dryRun == true { return answer }

@@ -48,7 +48,7 @@ extension CredentialService {
     do { redirect = try RedirectURI(definition.redirectURI).registered(at: definition.issuer) } catch {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
-    let transport = ObservedTransport(service: self, account: nil)
+    var transport = ObservedTransport(service: self, account: nil)
     let server = try await ServerResolver(transport: transport)
       .discover(definition, now: time.now()).0
     guard let endpoint = server.registrationEndpoint else {
@@ -56,6 +56,7 @@ extension CredentialService {
         .configInvalid, "\(definition.name): \(definition.issuer) registers no clients by itself",
         hint: "register one there, then name it: --client-id ID")
     }
+    transport.publicOnly = server.publicOnly(beside: NamedHosts([server.issuer?.url].compactMap(\.self)))
     // On this machine other ports are other programs, of other users, too.
     guard !endpoint.origin.isLoopback || endpoint.origin == server.issuer?.url.origin else {
       throw AgentFailure(

@@ -8,8 +8,12 @@ struct ObservedTransport: HTTPTransport {
   /// places of all searches.
   let account: String?
   var priority = RequestPriority.person
+  /// URLs that are reached at public addresses alone (``ResolvedServer/publicOnly``).
+  var publicOnly: Set<String> = []
 
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
+    var request = request
+    if publicOnly.contains(request.url) { request.isPublicOnly = true }
     // A lock waits for what holds a secret, from before it has its place: it may get one at any moment.
     guard request.method == .post else { return await send(request, route: route) }
     await service.beginWork()
@@ -75,5 +79,5 @@ extension CredentialService {
 
 extension HTTPFailure {
   /// Whether it says nothing about the server.
-  var isOfThisMachine: Bool { [.helper, .installation, .cancelled, .authority].contains(reason) }
+  var isOfThisMachine: Bool { [.helper, .installation, .cancelled, .authority, .privateAddress].contains(reason) }
 }

@@ -19,6 +19,8 @@ package struct ResolvedServer: Sendable {
   package var scopes: [String]?
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
+  /// URLs of endpoints whose requests go to public addresses alone: see ``NamedHosts``.
+  package var publicOnly: Set<String> = []
 
   /// It says that it has the scope `offline_access` (OpenID Connect Core §11).
   package var offersOfflineAccess: Bool { scopes?.contains(AccountDefinition.offlineAccess) == true }
@@ -43,7 +45,8 @@ package struct ResolvedServer: Sendable {
       tokenParameters: definition.tokenParameters, request: UnattendedRequest(definition),
       resending: ResendPolicy(definition),
       pushedAuthorizationRequestEndpoint: pushedAuthorizationRequestEndpoint?.text,
-      assertionAudience: definition.assertionAudience)
+      assertionAudience: definition.assertionAudience,
+      publicOnly: publicOnly.isEmpty ? nil : publicOnly.sorted())
   }
 }
 
@@ -67,6 +70,13 @@ package struct ServerResolver: Sendable {
     }
     var (metadata, kind) = try await discover(definition, now: now)
     if let pushed = written.pushed { metadata.pushedAuthorizationRequestEndpoint = pushed }
+    let publicOnly = metadata.publicOnly(
+      beside: NamedHosts(
+        [
+          metadata.issuer?.url, written.authorization, written.token, written.device, written.revocation,
+          written.pushed,
+        ]
+        .compactMap(\.self)))
     let pushes = written.pushed != nil || metadata.requirePushedAuthorizationRequests
     return ResolvedServer(
       tokenEndpoint: written.token ?? metadata.tokenEndpoint,
@@ -78,7 +88,7 @@ package struct ServerResolver: Sendable {
       authorizationObstacle: metadata.authorizationObstacle,
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
       scopes: metadata.scopesSupported,
-      discovery: kind.name)
+      discovery: kind.name, publicOnly: publicOnly)
   }
 
   func discover(
@@ -169,6 +179,18 @@ package struct ServerResolver: Sendable {
   }
 }
 
+extension ServerMetadata {
+  /// Its endpoints whose requests go to public addresses alone.
+  func publicOnly(beside named: NamedHosts) -> Set<String> {
+    let endpoints = [
+      tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint, registrationEndpoint,
+      pushedAuthorizationRequestEndpoint,
+    ].compactMap(\.self)
+    let found = endpoints.filter { named.isPublicOnly($0, inDocumentFromPublicAddress: isFromPublicAddress) }
+    return Set(found.map(\.text))
+  }
+}
+
 extension AgentFailure {
   /// A request for a person's login that brought no answer.
   static func login(_ failure: HTTPFailure, _ message: String) -> AgentFailure {
@@ -179,6 +201,10 @@ extension AgentFailure {
     // The same command would fail tomorrow as well.
     case .untrusted: AgentFailure(.configInvalid, message, hint: authority)
     case .tls: AgentFailure(.unavailable, message, hint: authority)
+    case .privateAddress:
+      AgentFailure(
+        .configInvalid, message,
+        hint: "if that server is meant, name it yourself: the issuer, or the endpoint in the account's file")
     case .nameResolution, .connection, .proxy, .timeout, .tooLarge, .malformed, .cancelled, .helper, .installation:
       AgentFailure(.unavailable, message)
     }

@@ -19,12 +19,13 @@ package struct TokenEndpoint: Sendable {
 
   /// Sends `call` once.
   func perform(_ call: TokenCall, now: Moment) async -> TokenCallEnd {
-    let request: HTTPRequest
+    var request: HTTPRequest
     do {
       request = try tokenRequest(call, now).httpRequest()
     } catch {
       return .notTried("\(error)")
     }
+    request.isPublicOnly = call.binding.isPublicOnly(request)
     var route = call.binding.route
     if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
     switch await transport.perform(request, route: route) {
@@ -59,9 +60,10 @@ package struct TokenEndpoint: Sendable {
       return .clientRefused("\(error) for \(binding.issuerHost)")
     }
     let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
-    let request = RevocationRequest(
+    var request = RevocationRequest(
       endpoint: endpoint, client: client, token: revocation.token.secret, hint: hint
     ).httpRequest()
+    request.isPublicOnly = binding.isPublicOnly(request)
     switch await transport.perform(request, route: binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .later("\(binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
@@ -87,6 +89,8 @@ extension DefinitionBinding {
     HTTPRoute(
       authority: NamedAuthority(file: certificateAuthorityFile, digest: certificateAuthorityDigest), proxy: proxy)
   }
+
+  func isPublicOnly(_ request: HTTPRequest) -> Bool { publicOnly?.contains(request.url) == true }
 
   var extraTokenParameters: [ExtraParameter] {
     tokenParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }

@@ -149,7 +149,9 @@ struct FetchConversation: Sendable {
       case .answer(let answer):
         let headers = answer.headers.map { HTTPField($0.name, $0.value) }
         let body = state.received.withBytes { Secret($0[answer.body]) }
-        return .answered(HTTPAnswer(status: answer.status, headers: headers, body: body))
+        return .answered(
+          HTTPAnswer(
+            status: answer.status, headers: headers, body: body, isFromPublicAddress: answer.isFromPublicAddress))
       }
     }
   }
@@ -170,6 +172,7 @@ extension HTTPFailure {
       case .cancelled: .cancelled
       case .helper: .helper
       case .untrusted: .untrusted
+      case .privateAddress: .privateAddress
       }
     self.init(reason, failure.text)
   }

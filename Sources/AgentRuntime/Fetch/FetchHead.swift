@@ -24,9 +24,15 @@ extension FetchRequest {
     var headers = request.headers.map { FetchField($0.name, $0.value) }
     if request.headers.value("User-Agent") == nil { headers.append(FetchField("User-Agent", userAgent)) }
     if let credentials = request.credentials { headers.append(FetchField("Authorization", credentials.reveal())) }
+    let method: Method =
+      switch request.method {
+      case .get: .get
+      case .post: .post
+      case .delete: .delete
+      }
     self.init(
-      request.method == .post ? .post : .get, request.url, headers: headers,
-      hasAuthority: route.authority != nil, proxy: route.proxy,
+      method, request.url, headers: headers,
+      hasAuthority: route.authority != nil, isPublicOnly: request.isPublicOnly, proxy: route.proxy,
       connectTimeoutMilliseconds: route.connectTimeoutMilliseconds, timeoutMilliseconds: route.timeoutMilliseconds,
       answerBodyLimit: HTTPLimits.bodyBytes)
   }

@@ -22,16 +22,17 @@ extension FetchFailure {
 extension FetchAnswer {
   /// The bytes up to the body: the head frame and the header of the body frame.
   package static func encoded(
-    status: Int, headers: [FetchField], bodyBytes: Int
+    status: Int, isFromPublicAddress: Bool, headers: [FetchField], bodyBytes: Int
   ) throws(FetchWireError) -> [UInt8] {
     guard (100...999).contains(status) else { throw .invalid("status") }
     guard headers.count <= FetchLimits.headerFields else { throw .invalid("header fields") }
-    let size = 2 + PayloadWriter.size(of: headers)
+    let size = 2 + 1 + PayloadWriter.size(of: headers)
     let head = try FetchFrame.header(.answerHead, length: size)
     let body = try FetchFrame.header(.answerBody, length: bodyBytes)
     var writer = PayloadWriter(capacity: size + head.count + body.count)
     writer.raw(head)
     writer.integer(status, bytes: 2)
+    writer.integer(isFromPublicAddress ? 1 : 0, bytes: 1)
     writer.fields(headers)
     writer.raw(body)
     return writer.bytes
@@ -42,6 +43,8 @@ extension FetchAnswer {
     var reader = PayloadReader(payload)
     let status = try reader.integer(bytes: 2, "status")
     guard (100...999).contains(status) else { throw .invalid("status") }
+    let network = try reader.integer(bytes: 1, "network")
+    guard network <= 1 else { throw .invalid("network") }
     let headers = try reader.fields()
     guard headers.allSatisfy(\.hasValidName) else { throw .invalid("header name") }
     // NUL and line breaks have no place in a field (RFC 9110 §5.5); anything else is left to whoever shows it.
@@ -49,7 +52,7 @@ extension FetchAnswer {
       throw .invalid("header value")
     }
     try reader.end()
-    self.init(status: status, headers: headers, body: 0..<0)
+    self.init(status: status, isFromPublicAddress: network == 1, headers: headers, body: 0..<0)
   }
 }
 

@@ -2,12 +2,15 @@
 package struct FetchAnswer: Equatable, Sendable {
   /// 100 to 999, as the server sent it.
   package var status: Int
+  /// Whether it came from an address of the public internet, or through a proxy, whose other end is not known here.
+  package var isFromPublicAddress: Bool
   package var headers: [FetchField]
   /// Where the body lies in the stream.
   package var body: Range<Int>
 
-  package init(status: Int, headers: [FetchField], body: Range<Int>) {
+  package init(status: Int, isFromPublicAddress: Bool, headers: [FetchField], body: Range<Int>) {
     self.status = status
+    self.isFromPublicAddress = isFromPublicAddress
     self.headers = headers
     self.body = body
   }
@@ -28,6 +31,8 @@ package struct FetchFailure: Equatable, Sendable, Error {
     case helper = 9
     /// The certificate is signed by nobody who is trusted, or for another name: waiting does not help.
     case untrusted = 10
+    /// The request was for public addresses alone, and the server is at none.
+    case privateAddress = 11
   }
 
   package var reason: Reason

@@ -14,7 +14,7 @@ extension FetchRequest {
   package func encoded(bodyBytes: Int) throws(FetchWireError) -> [UInt8] {
     try validate()
     let proxy = proxy ?? ""
-    let size = 2 + 4 * 3 + 1 + 2 * 2 + url.utf8.count + proxy.utf8.count + PayloadWriter.size(of: headers)
+    let size = 2 + 4 * 3 + 2 + 2 * 2 + url.utf8.count + proxy.utf8.count + PayloadWriter.size(of: headers)
     let head = try FetchFrame.header(.requestHead, length: size)
     let body = try FetchFrame.header(.requestBody, length: bodyBytes)
     var writer = PayloadWriter(capacity: size + head.count + body.count)
@@ -25,6 +25,7 @@ extension FetchRequest {
     writer.integer(timeoutMilliseconds, bytes: 4)
     writer.integer(answerBodyLimit, bytes: 4)
     writer.integer(hasAuthority ? 1 : 0, bytes: 1)
+    writer.integer(isPublicOnly ? 1 : 0, bytes: 1)
     writer.text(url)
     writer.text(proxy)
     writer.fields(headers)
@@ -45,10 +46,12 @@ extension FetchRequest {
     let limit = try reader.integer(bytes: 4, "answer body limit")
     let authority = try reader.integer(bytes: 1, "authority")
     guard authority <= 1 else { throw .invalid("authority") }
+    let publicOnly = try reader.integer(bytes: 1, "public only")
+    guard publicOnly <= 1 else { throw .invalid("public only") }
     let url = try reader.text("url")
     let proxy = try reader.text("proxy")
     self.init(
-      method, url, headers: try reader.fields(), hasAuthority: authority == 1,
+      method, url, headers: try reader.fields(), hasAuthority: authority == 1, isPublicOnly: publicOnly == 1,
       proxy: proxy.isEmpty ? nil : proxy, connectTimeoutMilliseconds: connectTimeout, timeoutMilliseconds: timeout,
       answerBodyLimit: limit)
     try reader.end()

@@ -4,6 +4,7 @@ package struct FetchRequest: Equatable, Sendable {
   package enum Method: UInt8, Sendable {
     case get = 1
     case post = 2
+    case delete = 3
   }
 
   package var method: Method
@@ -13,6 +14,8 @@ package struct FetchRequest: Equatable, Sendable {
   package var headers: [FetchField]
   /// Whether the PEM text of a private certificate authority goes before the request, to count instead of the system's.
   package var hasAuthority: Bool
+  /// Whether it goes to addresses of the public internet alone, whatever a name server says.
+  package var isPublicOnly: Bool
   /// Proxy URL, or nil for none.
   package var proxy: String?
   /// Milliseconds for name, connection, proxy and TLS.
@@ -24,13 +27,15 @@ package struct FetchRequest: Equatable, Sendable {
 
   package init(
     _ method: Method, _ url: String, headers: [FetchField] = [], hasAuthority: Bool = false,
-    proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000, timeoutMilliseconds: Int = 30_000,
+    isPublicOnly: Bool = false, proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000,
+    timeoutMilliseconds: Int = 30_000,
     answerBodyLimit: Int = FetchLimits.answerBodyBytes
   ) {
     self.method = method
     self.url = url
     self.headers = headers
     self.hasAuthority = hasAuthority
+    self.isPublicOnly = isPublicOnly
     self.proxy = proxy
     self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     self.timeoutMilliseconds = timeoutMilliseconds

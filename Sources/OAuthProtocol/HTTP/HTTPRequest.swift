@@ -27,6 +27,7 @@ package struct HTTPRequest: Sendable {
   package enum Method: String, Sendable {
     case get = "GET"
     case post = "POST"
+    case delete = "DELETE"
   }
 
   package var method: Method
@@ -37,6 +38,9 @@ package struct HTTPRequest: Sendable {
   package var credentials: Secret?
   /// Form bodies carry refresh tokens and client secrets, hence `Secret`.
   package var body: Secret
+  /// Whether it may go to addresses of the public internet alone: a document of a server out there led to it, and no person
+  /// named its host (docs/threat-model.md).
+  package var isPublicOnly = false
 
   package init(
     _ method: Method, _ url: String, headers: [HTTPField] = [], credentials: Secret? = nil, body: Secret = Secret([])
@@ -55,11 +59,16 @@ package struct HTTPAnswer: Sendable {
   package var headers: [HTTPField]
   /// Token endpoint answers carry tokens, hence `Secret`.
   package var body: Secret
+  /// Whether it came from the public internet as far as can be told: not from this machine or a private network.
+  package var isFromPublicAddress: Bool
 
-  package init(status: Int, headers: [HTTPField] = [], body: Secret = Secret([])) {
+  package init(
+    status: Int, headers: [HTTPField] = [], body: Secret = Secret([]), isFromPublicAddress: Bool = true
+  ) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.isFromPublicAddress = isFromPublicAddress
   }
 }
 
@@ -78,6 +87,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     case authority
     /// The server's certificate is signed by nobody who is trusted, or for another name.
     case untrusted
+    /// The request was for public addresses alone, and the server is at none.
+    case privateAddress = "private_address"
     case helper
     /// The program that sends requests is not there, or is another one: trying again does not help.
     case installation

@@ -13,11 +13,14 @@ package struct Discovery: Sendable {
   }
 
   private let issuer: Issuer
+  /// See ``HTTPRequest/isPublicOnly``.
+  private let isPublicOnly: Bool
   private var remaining: [MetadataKind]
   private var problems: [(kind: MetadataKind, problem: DiscoveryFailure.Problem)] = []
 
-  package init(issuer: Issuer) {
+  package init(issuer: Issuer, isPublicOnly: Bool = false) {
     self.issuer = issuer
+    self.isPublicOnly = isPublicOnly
     remaining = issuer.places
   }
 
@@ -41,13 +44,15 @@ package struct Discovery: Sendable {
       }
     }
     // What hinders one place hinders the other: do not ask a server twice that cannot be reached or asks for rest.
-    if problems.last?.problem.isTransient == true { return .failed(failure()) }
+    if problems.last?.problem.hindersAll == true { return .failed(failure()) }
     guard let next = remaining.first else { return .failed(failure()) }
     return .ask(request(next))
   }
 
   private func request(_ kind: MetadataKind) -> HTTPRequest {
-    HTTPRequest(.get, issuer.metadataURL(kind), headers: [HTTPField("Accept", "application/json")])
+    var request = HTTPRequest(.get, issuer.metadataURL(kind), headers: [HTTPField("Accept", "application/json")])
+    request.isPublicOnly = isPublicOnly
+    return request
   }
 
   private func judge(_ answer: HTTPAnswer, now: Int64) throws(DiscoveryFailure.Problem) -> ServerMetadata {
@@ -62,7 +67,9 @@ package struct Discovery: Sendable {
       throw .refused(.notMetadata("it is larger than \(HTTPLimits.bodyBytes) bytes"))
     }
     do throws(MetadataRefusal) {
-      return try ServerMetadata(JSONObject(reading: answer.body), expected: issuer)
+      var metadata = try ServerMetadata(JSONObject(reading: answer.body), expected: issuer)
+      metadata.isFromPublicAddress = answer.isFromPublicAddress
+      return metadata
     } catch {
       throw .refused(error)
     }
@@ -71,7 +78,7 @@ package struct Discovery: Sendable {
   /// The most telling problem: a refused document before an absent one.
   private func failure() -> DiscoveryFailure {
     let telling =
-      problems.first { $0.problem.isTransient }
+      problems.first { $0.problem.hindersAll }
       ?? problems.first { if case .refused(.notMetadata) = $0.problem { false } else { $0.problem.isRefusal } }
       ?? problems.last
     guard let telling else { return DiscoveryFailure(issuer: issuer.text, url: first.url, problem: .absent(status: 0)) }
@@ -90,6 +97,15 @@ package struct DiscoveryFailure: Error, Sendable, CustomStringConvertible {
     case refused(MetadataRefusal)
 
     package var isTransient: Bool {
+      switch self {
+      case .unreachable(let failure): failure.reason != .privateAddress
+      case .busy: true
+      case .absent, .redirect, .refused: false
+      }
+    }
+
+    /// Whether it is about the server rather than about one place there.
+    var hindersAll: Bool {
       switch self {
       case .unreachable, .busy: true
       case .absent, .redirect, .refused: false

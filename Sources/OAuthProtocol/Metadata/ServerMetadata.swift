@@ -23,6 +23,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package var requirePushedAuthorizationRequests: Bool
   /// RFC 9101 §10.5
   package var requireSignedRequestObject: Bool
+  /// Whether its document came from the public internet: then it leads to public addresses alone.
+  package var isFromPublicAddress = true
 
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,

@@ -32,9 +32,12 @@ package struct ServerSearch: Sendable {
   }
 
   private let url: WebURL
+  private let named: NamedHosts
   private let probe: HTTPRequest
   private var phase = Phase.probe
   private var resource: ProtectedResource?
+  /// Whether what it says came from the public internet.
+  private var isResourceFromPublicAddress = true
   private var challengeScope: [String]?
   private var triedAsIssuer = false
   private var triedAsResource = false
@@ -49,6 +52,7 @@ package struct ServerSearch: Sendable {
   /// Throws ``ProtocolError`` for what can be no address of a server.
   package init(_ text: String) throws(ProtocolError) {
     url = try .read(text)
+    named = NamedHosts([url])
     probe = HTTPRequest(.get, text, headers: [HTTPField("Accept", "application/json, text/event-stream")])
   }
 
@@ -87,21 +91,25 @@ package struct ServerSearch: Sendable {
       else { return next() }
       challengeScope = challenge.parameter("scope").map { $0.split(separator: " ").map(String.init) }
       triedAsResource = true
-      guard let place = challenge.parameter("resource_metadata") else {
+      guard let text = challenge.parameter("resource_metadata") else {
         return askResource(ProtectedResource.places(url))
       }
-      guard let named = try? WebURL(place), !named.origin.isThisMachine || url.origin.isThisMachine else {
-        problems.append("its challenge names no usable place of metadata: \"\(Escaped.forTerminal(place))\"")
+      guard let place = try? WebURL(text), !place.origin.isThisMachine || url.origin.isThisMachine else {
+        problems.append("its challenge names no usable place of metadata: \"\(Escaped.forTerminal(text))\"")
         return askResource(ProtectedResource.places(url))
       }
-      return askResource([named.text])
+      return askResource(
+        [place.text],
+        isPublicOnly: named.isPublicOnly(place, inDocumentFromPublicAddress: answer.isFromPublicAddress))
     }
   }
 
-  private mutating func askResource(_ places: [String]) -> Step {
+  private mutating func askResource(_ places: [String], isPublicOnly: Bool = false) -> Step {
     guard let place = places.first else { return next() }
     phase = .resource(places)
-    return .ask(HTTPRequest(.get, place, headers: [HTTPField("Accept", "application/json")]))
+    var request = HTTPRequest(.get, place, headers: [HTTPField("Accept", "application/json")])
+    request.isPublicOnly = isPublicOnly
+    return .ask(request)
   }
 
   private mutating func judgeResource(_ outcome: HTTPOutcome, _ places: [String]) -> Step {
@@ -109,11 +117,12 @@ package struct ServerSearch: Sendable {
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       problems.append("\(place): \(failure.message)")
-      isTransient = true
+      if failure.reason != .privateAddress { isTransient = true }
     case .answered(let answer) where answer.status == 200:
       do throws(ResourceRefusal) {
         let found = try ProtectedResource(JSONObject(reading: answer.body), asked: url, place: place)
         resource = found
+        isResourceFromPublicAddress = answer.isFromPublicAddress
         return askIssuers(found.authorizationServers)
       } catch {
         problems.append("\(place): \(error)")
@@ -130,7 +139,10 @@ package struct ServerSearch: Sendable {
 
   private mutating func askIssuers(_ issuers: [Issuer]) -> Step {
     guard let issuer = issuers.first else { return resource == nil ? next() : .failed(failure()) }
-    let discovery = Discovery(issuer: issuer)
+    let discovery = Discovery(
+      issuer: issuer,
+      isPublicOnly: resource != nil
+        && named.isPublicOnly(issuer.url, inDocumentFromPublicAddress: isResourceFromPublicAddress))
     phase = .issuer(discovery, issuer, rest: Array(issuers.dropFirst()))
     return .ask(discovery.first)
   }

@@ -9,6 +9,10 @@ private struct World {
   /// The issuer's other spelling has the same places.
   var mayRepeat = false
   private(set) var asked: [String] = []
+  /// Those that went to public addresses alone.
+  private(set) var publicOnly: [String] = []
+  /// What lies in a private network.
+  var atPrivateAddresses: Set<String> = []
 
   init(_ answers: [String: HTTPAnswer]) { self.answers = answers }
 
@@ -20,7 +24,10 @@ private struct World {
       #expect(mayRepeat || !asked.contains(next.url))
       #expect(next.method == .get && next.credentials == nil)
       asked.append(next.url)
-      let step = search.judge(.answered(answers[next.url] ?? answer(404, "")), now: 0)
+      if next.isPublicOnly { publicOnly.append(next.url) }
+      var answer = answers[next.url] ?? answer(404, "")
+      answer.isFromPublicAddress = !atPrivateAddresses.contains(next.url)
+      let step = search.judge(.answered(answer), now: 0)
       guard case .ask(let request) = step else { return step }
       next = request
     }
@@ -178,6 +185,58 @@ struct ServerSearchTests {
       Self.issuer: metadata("https://as.example"),
     ])
     #expect(try world.failure("https://api.example/~eve/mcp") != nil && world.asked.count == 2)
+  }
+
+  @Test("what a document out there names is reached at public addresses alone, and the typed host wherever it is")
+  func publicOnly() throws {
+    var world = World([
+      "https://api.example/mcp": challenge(#"Bearer resource_metadata="https://prm.example/""#),
+      "https://prm.example/": resource("https://api.example/mcp", "https://as.example"),
+      Self.issuer: metadata("https://as.example"),
+    ])
+    _ = try world.found("https://api.example/mcp")
+    #expect(world.publicOnly == ["https://prm.example/", Self.issuer])
+    // The typed host is what a person named.
+    world = World([
+      "https://as.example/mcp": challenge(#"Bearer resource_metadata="https://as.example/prm""#),
+      "https://as.example/prm": resource("https://as.example/mcp", "https://as.example"),
+      Self.issuer: metadata("https://as.example"),
+    ])
+    _ = try world.found("https://as.example/mcp")
+    #expect(world.asked.count == 3 && world.publicOnly.isEmpty)
+  }
+
+  @Test("a document within a private network may name its neighbours, and one that it names out there may not")
+  func neighbours() throws {
+    var world = World([
+      "https://api.example/mcp": challenge(#"Bearer resource_metadata="https://prm.example/""#),
+      "https://prm.example/": resource("https://api.example/mcp", "https://as.example"),
+      Self.issuer: metadata("https://as.example"),
+    ])
+    world.atPrivateAddresses = ["https://api.example/mcp"]
+    let found = try world.found("https://api.example/mcp")
+    #expect(world.publicOnly == [Self.issuer] && found.metadata.isFromPublicAddress)
+    var inside = World(world.answers)
+    inside.atPrivateAddresses = ["https://api.example/mcp", "https://prm.example/", Self.issuer]
+    #expect(try !inside.found("https://api.example/mcp").metadata.isFromPublicAddress)
+    #expect(inside.publicOnly.isEmpty)
+  }
+
+  @Test("a private address behind a name is no outage: nobody is told to try again")
+  func privateAddress() throws {
+    var search = try ServerSearch("https://api.example/mcp")
+    var next = search.judge(.answered(challenge(#"Bearer resource_metadata="https://prm.example/""#)), now: 0)
+    var asked = 1
+    while case .ask(let request) = next, asked < ServerSearch.requestLimit {
+      asked += 1
+      next = search.judge(
+        request.isPublicOnly ? .notSent(HTTPFailure(.privateAddress, "private")) : .answered(answer(404, "")), now: 0)
+    }
+    guard case .failed(let failure) = next else {
+      Issue.record("it went on")
+      return
+    }
+    #expect(!failure.isTransient && failure.description.contains("private"))
   }
 
   @Test("a server that cannot be reached ends the search at once")

@@ -13,7 +13,7 @@ CLIENT_SECRET = "registered-secret-7f3a"
 class Provider(Listener):
     """A resource at /mcp and its authorization server, which registers clients, on one port; `host` is the server's."""
 
-    def __init__(self, host="127.0.0.1", server=None):
+    def __init__(self, host="127.0.0.1", server=None, **options):
         self.host, self.seen, self.tokens = host, [], 0
         self.registers, self.lists_pkce, self.secret, self.rewrites = True, True, False, False
         self.hides_metadata = False
@@ -21,7 +21,7 @@ class Provider(Listener):
         self.refuses = False
         # What is asked for by this name is answered when the event is set.
         self.holds = {}
-        super().__init__()
+        super().__init__(**options)
         self.url = f"http://127.0.0.1:{self.port}/mcp"
         self.issuer = server.issuer if server else f"http://{host}:{self.port}"
 

@@ -1,0 +1,100 @@
+import FetchWire
+import Glibc
+import Testing
+
+@testable import oauthd_fetch
+
+@Suite("Which addresses are of the public internet")
+struct NetworkAddressTests {
+  @Test(
+    "those at the ends of every private network are private, and their neighbours are public",
+    arguments: [
+      ("0.0.0.0", "0.255.255.255", "1.0.0.0"), ("10.0.0.0", "10.255.255.255", "11.0.0.0"),
+      ("100.64.0.0", "100.127.255.255", "100.128.0.0"), ("100.64.0.1", "100.65.0.0", "100.63.255.255"),
+      ("127.0.0.1", "127.255.255.255", "126.255.255.255"), ("169.254.0.0", "169.254.169.254", "169.255.0.0"),
+      ("172.16.0.0", "172.31.255.255", "172.32.0.0"), ("172.16.0.1", "172.20.0.1", "172.15.255.255"),
+      ("192.0.0.0", "192.0.0.255", "192.0.1.0"), ("192.168.0.0", "192.168.255.255", "192.169.0.0"),
+      ("198.18.0.0", "198.19.255.255", "198.20.0.0"), ("224.0.0.0", "255.255.255.255", "223.255.255.255"),
+      ("::", "::1", "2000::"), ("fe80::1", "febf::1", "2600::1"), ("fc00::1", "fdff::1", "3fff:1::1"),
+      ("ff02::1", "fec0::1", "2a00::1"), ("2001::1", "2001:0:ffff::1", "2001:1::1"),
+    ])
+  func ends(first: String, last: String, neighbour: String) throws {
+    #expect(!(try #require(NetworkAddress(first)).isPublic) && !(try #require(NetworkAddress(last)).isPublic))
+    #expect(try #require(NetworkAddress(neighbour)).isPublic)
+  }
+
+  @Test(
+    "one of IPv4 stays what it is in each of its forms within IPv6",
+    arguments: [
+      ("::ffff:10.0.0.1", false), ("::ffff:127.0.0.1", false), ("::ffff:8.8.8.8", true), ("::127.0.0.1", false),
+      ("::8.8.8.8", false), ("64:ff9b::10.0.0.1", false), ("64:ff9b::169.254.169.254", false),
+      ("64:ff9b::8.8.8.8", true),
+      ("64:ff9b:1::8.8.8.8", false), ("2002:0a00:0001::1", false), ("2002:7f00:0001::1", false),
+      ("2002:0808:0808::1", true),
+    ])
+  func embedded(text: String, isPublic: Bool) throws {
+    #expect(try #require(NetworkAddress(text)).isPublic == isPublic)
+    #expect(NetworkAddress("[\(text)]")?.isPublic == isPublic)
+  }
+
+  @Test("a name is none", arguments: ["", "localhost", "10.0.0.1.example.org", "10.1", "[10.0.0.1", "[]", "::1%lo"])
+  func name(text: String) { #expect(NetworkAddress(text) == nil) }
+
+  @Test("what libcurl is about to connect to is read as it is written")
+  func socketAddress() throws {
+    var four = sockaddr_in()
+    four.sin_family = sa_family_t(AF_INET)
+    inet_pton(AF_INET, "192.168.3.4", &four.sin_addr)
+    var six = sockaddr_in6()
+    six.sin6_family = sa_family_t(AF_INET6)
+    inet_pton(AF_INET6, "2a00::7", &six.sin6_addr)
+    var local = sockaddr()
+    local.sa_family = sa_family_t(AF_UNIX)
+    func read<Value>(_ value: inout Value) -> NetworkAddress? {
+      withUnsafeBytes(of: &value) { bytes in
+        bytes.baseAddress.flatMap { NetworkAddress($0.assumingMemoryBound(to: sockaddr.self)) }
+      }
+    }
+    #expect(read(&four) == NetworkAddress("192.168.3.4") && read(&six) == NetworkAddress("2a00::7"))
+    #expect(read(&local) == nil)
+  }
+}
+
+@Suite("A request that is for public addresses alone")
+struct NetworkRuleTests {
+  private static func admits(_ rule: inout NetworkRule, _ text: String) -> Bool {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    inet_pton(AF_INET, text, &address.sin_addr)
+    return withUnsafeBytes(of: &address) { bytes in
+      bytes.baseAddress.map { rule.admits($0.assumingMemoryBound(to: sockaddr.self)) } ?? true
+    }
+  }
+
+  @Test("goes to none of a private network or of this machine, and any other request to all")
+  func admitted() {
+    var rule = NetworkRule(isPublicOnly: true, own: [NetworkAddress("203.0.113.7")].compactMap(\.self))
+    #expect(Self.admits(&rule, "203.0.113.8") && !rule.hasRefused)
+    #expect(!Self.admits(&rule, "203.0.113.7") && rule.hasRefused)
+    #expect(!Self.admits(&rule, "10.0.0.1"))
+    var any = NetworkRule(isPublicOnly: false, own: [])
+    #expect(Self.admits(&any, "10.0.0.1") && !any.hasRefused && any.admits(host: "10.0.0.1"))
+  }
+
+  @Test("its host may be an address, which a proxy would connect to")
+  func host() {
+    let rule = NetworkRule(isPublicOnly: true, own: [])
+    for host in ["10.0.0.1", "[fd00::1]", "127.0.0.1", "localhost"] { #expect(!rule.admits(host: host), "\(host)") }
+    for host in ["8.8.8.8", "[2a00::1]", "a.example"] { #expect(rule.admits(host: host), "\(host)") }
+  }
+
+  @Test("where an answer came from is told, and what is not known counts as out there")
+  func origin() {
+    var rule = NetworkRule(isPublicOnly: false, own: [NetworkAddress("203.0.113.7")].compactMap(\.self))
+    #expect(rule.isPublic)
+    for (address, isPublic) in [("10.0.0.1", false), ("8.8.8.8", true), ("203.0.113.7", false), ("?", true)] {
+      rule.connected(to: address)
+      #expect(rule.isPublic == isPublic, "\(address)")
+    }
+  }
+}
