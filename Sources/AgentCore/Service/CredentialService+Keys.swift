@@ -18,14 +18,12 @@ extension CredentialService {
       )
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
-    guard request.replace == true || accounts[name]?.machine.record?.clientSecret == nil else {
-      throw AgentFailure(
-        .badRequest, "\(name): it has a key, which nobody could get back",
-        hint: .run("oauthctl key show \(name)   # to put another in its place: --replace"))
-    }
+    let replaces = request.replace == true
+    // Before a key is made; what decides is the change itself.
+    guard replaces || accounts[name]?.machine.record?.keeps(.clientSecret) != true else { throw .keyIsThere(name) }
     let key = try Self.key(request, name)
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
-    try await change(name, .setSecret(.clientSecret, key.stored, place: place?.digest))
+    try await change(name, .setSecret(.clientSecret, key.stored, place: place?.digest, replaces: replaces))
     return KeySetAnswer(publicKey: key.publicJWK)
   }
 
@@ -62,5 +60,13 @@ extension CredentialService {
     case .noLibrary: AgentFailure(.unavailable, "\(error)", hint: .run("apt install libssl3"))
     case .failed: AgentFailure(.internal, "\(name): \(error)")
     }
+  }
+}
+
+extension AgentFailure {
+  static func keyIsThere(_ account: String) -> AgentFailure {
+    AgentFailure(
+      .badRequest, "\(account): it has a key, which nobody could get back",
+      hint: .run("oauthctl key show \(account)   # to put another in its place: --replace"))
   }
 }

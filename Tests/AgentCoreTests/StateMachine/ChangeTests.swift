@@ -217,6 +217,19 @@ struct ChangeTests {
     #expect(driver.isDurable(fitting))
   }
 
+  @Test("of two keys that are given at once without replacing one, the first stays, and the second is told")
+  func oneKey() {
+    let driver = MachineDriver(.loggedIn())
+    let first = driver.change(.setSecret(.clientSecret, Secret("first"), replaces: false))
+    let second = driver.change(.setSecret(.clientSecret, Secret("second"), replaces: false))
+    driver.saved()
+    #expect(driver.isDurable(first) && driver.failed(second) == .badRequest && driver.saving == nil)
+    #expect(driver.durable?.clientSecret?.secret == Secret("first"))
+    let third = driver.change(.setSecret(.clientSecret, Secret("third")))
+    driver.saved()
+    #expect(driver.isDurable(third) && driver.durable?.clientSecret?.secret == Secret("third"))
+  }
+
   @Test("a definition that changes while the intent is being saved stops the sending, and the intent is withdrawn")
   func changedMeanwhile() {
     let driver = MachineDriver(.expired())

@@ -9,8 +9,9 @@ package enum AccountChange: Sendable {
   case login(GrantRecord, TokenRecord?, used: UsedSecrets, replacing: String? = nil)
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
   case logout
-  /// `place` is the digest of where the person read that the secret belongs.
-  case setSecret(SecretKind, Secret, place: String? = nil)
+  /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
+  /// nobody agreed to that, kept.
+  case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
   /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
@@ -76,18 +77,21 @@ extension AccountStateMachine {
       next.passwordPlace = nil
       askForRevocation()
     // It waited behind a refresh or a login: what a person was shown may not be what is there now.
-    case .setSecret(_, _, let place?) where definition.map({ next.place($0).digest }) != place:
+    case .setSecret(_, _, let place?, _) where definition.map({ next.place($0).digest }) != place:
       return [.changed(id, .secretMisplaced(name))] + proceed(at: now)
-    case .setSecret(.clientSecret, let secret, _):
+    // So may one that came meanwhile: of two that are made at once, the first stays.
+    case .setSecret(let kind, _, _, replaces: false) where next.keeps(kind):
+      return [.changed(id, .keyIsThere(name))] + proceed(at: now)
+    case .setSecret(.clientSecret, let secret, _, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
       next.clientSecret = StoredSecret(secret)
       next.tellRevocationsOfSecret()
       if next.revocations.first?.clientSecret == next.clientSecret { askForRevocation() }
-    case .setSecret(.password, let secret, _):
+    case .setSecret(.password, let secret, _, _):
       next.password = StoredSecret(secret)
       next.passwordPlace = definition.map { next.place($0) }
       if next.grant?.kind.terms.need == .password { next.grant?.verdict = nil }
-    case .setSecret(.refreshToken, let secret, _):
+    case .setSecret(.refreshToken, let secret, _, _):
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
       // What was decided, and what was sent, was about the old one.
