@@ -116,7 +116,7 @@ let package = Package(
 
     // What several of the others read
     module("HTTPTerms"),
-    module("OAuthTerms"),
+    module("OAuthTerms", ["HTTPTerms"]),
     module("SystemFacts"),
 
     // The client's side of the socket

@@ -17,6 +17,8 @@ package final class SlowConfiguration: ConfigurationSource {
 
   package func makeSlow() { held.withLock { $0.isSlow = true } }
 
+  package let clientMetadataURL: String? = nil
+
   package func load() async -> Configuration {
     await withCheckedContinuation { continuation in
       let isSlow = held.withLock { state in

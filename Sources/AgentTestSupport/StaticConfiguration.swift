@@ -6,8 +6,12 @@ import Synchronization
 /// Definitions that a test sets.
 package final class StaticConfiguration: ConfigurationSource {
   private let configuration: Mutex<Configuration>
+  package let clientMetadataURL: String?
 
-  package init(_ definitions: [AccountDefinition], problems: [ConfigurationProblem] = []) {
+  package init(
+    _ definitions: [AccountDefinition], problems: [ConfigurationProblem] = [], clientMetadataURL: String? = nil
+  ) {
+    self.clientMetadataURL = clientMetadataURL
     configuration = Mutex(Configuration(definitions: definitions, problems: problems))
   }
 

@@ -13,7 +13,7 @@ struct CommandLiteral {
   private static let beginnings =
     [
       "login", "get-token", "status", "curl", "setup", "account", "secret", "logout", "vault", "agent", "doctor",
-      "reload",
+      "reload", "client-metadata",
     ].map { "oauthctl \($0)" } + ["systemctl ", "git config ", "curl ", "export ", "unset ", "mv ", "chmod ", "kill "]
 
   /// Those of a line of Swift.

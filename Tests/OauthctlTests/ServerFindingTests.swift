@@ -11,12 +11,15 @@ struct ServerFindingTests {
   private static let registered = "http://127.0.0.1:20001/0123456789abcdef/callback"
 
   /// The options after a client was registered for the account, and the definition that was sent for it.
-  private func register(_ flags: [String] = []) throws -> (options: LoginOptions, definition: String) {
+  private func register(
+    _ flags: [String] = [],
+    at server: ServerFindAnswer = ServerFindAnswer(
+      issuer: "https://as.example", discovery: "OAuth metadata", registers: true)
+  ) throws -> (options: LoginOptions, definition: String) {
     let definition = Mutex("")
     let context = CommandContext.scripted(Page()) { parameters throws(CommandError) in
       switch parameters {
-      case is ServerFind:
-        return ServerFindAnswer(issuer: "https://as.example", discovery: "OAuth metadata", registers: true)
+      case is ServerFind: return server
       case let asked as ClientRegister:
         definition.withLock { $0 = asked.definition }
         return ClientRegisterAnswer(clientID: "registered", redirectURI: Self.registered)
@@ -50,6 +53,37 @@ struct ServerFindingTests {
     ])
   func typed(flags: [String], redirect: String) throws {
     #expect(try register(flags).definition.contains("redirect_uri = \"\(redirect)\"\n"))
+  }
+
+  private static let document = "https://www.example.com/oauthctl.json"
+
+  /// A server that takes ``document``.
+  private func server(names: Bool?, registers: Bool = true) -> ServerFindAnswer {
+    ServerFindAnswer(
+      issuer: "https://as.example", discovery: "OAuth metadata", registers: registers, clientMetadataURL: Self.document,
+      namesIssuer: names)
+  }
+
+  @Test(
+    "A client metadata document comes before registration, where the server names itself or no browser is redirected",
+    arguments: [([], true), (["--port", "8914"], true), (["--redirect-uri", "http://localhost/callback"], true)]
+      + [(["--device"], nil)] as [([String], Bool?)])
+  func document(flags: [String], names: Bool?) throws {
+    let found = try register(flags, at: server(names: names))
+    #expect(found.options.clientID == Self.document && found.options.clientAuthentication == "none")
+    #expect(found.definition.isEmpty)
+  }
+
+  @Test(
+    "Where its redirects would not do, a client is registered, or the reason is told",
+    arguments: [([], nil, "iss"), ([], false, "iss"), (["--redirect-path", "/cb"], true, "127.0.0.1/cb")]
+      as [([String], Bool?, String)])
+  func documentOfNoUse(flags: [String], names: Bool?, reason: String) throws {
+    #expect(try register(flags, at: server(names: names)).options.clientID == "registered")
+    let refusal = #expect(throws: CommandError.self) {
+      try register(flags, at: server(names: names, registers: false))
+    }
+    #expect(refusal?.sentence?.contains(reason) == true)
   }
 
   @Test("A login by a code on another device has no redirect")

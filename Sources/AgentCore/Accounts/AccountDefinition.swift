@@ -158,6 +158,8 @@ package protocol ConfigurationSource: Sendable {
   func providers() async -> ProviderListAnswer
   /// One of them, and the account that it makes.
   func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer
+  /// The client's id at servers that take a client metadata document; nil: none is named.
+  var clientMetadataURL: String? { get }
   /// What a private authority holds now, when that is what it must hold.
   func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure>
 }

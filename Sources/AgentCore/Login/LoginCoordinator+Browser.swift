@@ -22,6 +22,7 @@ extension LoginCoordinator {
           ? "log in with a code instead: oauthctl login \(definition.name) --device"
           : "ask whoever runs the server to allow this client plain requests with PKCE S256")
     }
+    try checkSharedRedirect(session)
     let id = session.id
     let redirect: RedirectURI
     do { redirect = try RedirectURI(definition.redirectURI) } catch {

@@ -28,7 +28,8 @@ extension CredentialService {
       if Task.isCancelled { throw AgentFailure(.unavailable, "\(definition.name): the search was given up") }
       switch search.judge(await transport.perform(next, route: route), now: Int64(time.now().wallSeconds)) {
       case .ask(let request): next = request
-      case .found(let found): return ServerFindAnswer(found)
+      case .found(let found):
+        return ServerFindAnswer(found, clientMetadataURL: configuration.clientMetadataURL)
       case .failed(let failure):
         let text = "\(definition.name): \(failure.description)"
         if let reason = failure.unreachable { throw AgentFailure.login(reason, text) }
@@ -124,7 +125,7 @@ extension ServerFindAnswer {
     }
   }
 
-  fileprivate init(_ found: ServerSearch.Found) {
+  fileprivate init(_ found: ServerSearch.Found, clientMetadataURL: String?) {
     let server = found.metadata
     var scope = Self.usable(found.scope)
     // Without it many servers give no refresh token; only those that list it know it (OpenID Connect Core §11).
@@ -136,6 +137,8 @@ extension ServerFindAnswer {
     self.init(
       issuer: server.issuer?.text ?? "", discovery: found.kind.name, resource: found.resource?.text, scope: scope,
       registers: server.registrationEndpoint != nil,
-      listsPKCE: server.codeChallengeMethodsSupported?.contains("S256") == true)
+      listsPKCE: server.codeChallengeMethodsSupported?.contains("S256") == true,
+      clientMetadataURL: server.clientIDMetadataDocumentSupported ? clientMetadataURL : nil,
+      namesIssuer: server.authorizationResponseIssParameterSupported)
   }
 }

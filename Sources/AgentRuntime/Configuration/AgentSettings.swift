@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 
 /// `config.toml`: what concerns the agent, not an account.
 package struct AgentSettings: Sendable, Equatable {
@@ -10,6 +11,8 @@ package struct AgentSettings: Sendable, Equatable {
   package var certificateAuthorityFile: String?
   /// Whether the vault may lie on a network file system.
   package var allowsNetworkHome = false
+  /// The client's id at servers that take a client metadata document.
+  package var clientMetadataURL: String?
   /// From where on the agent logs, unless its command line says.
   package var logLevel = LogLevel.info
 
@@ -19,7 +22,7 @@ package struct AgentSettings: Sendable, Equatable {
 
   var proxyRules: ProxyRules { ProxyRules(proxy: proxy, exceptions: noProxy) }
 
-  static let known = ["proxy", "no_proxy", "ca_file", "allow_network_home", "log_level"]
+  static let known = ["proxy", "no_proxy", "ca_file", "allow_network_home", "client_metadata_url", "log_level"]
 
   /// The settings, or everything that is wrong with them.
   static func read(
@@ -35,6 +38,13 @@ package struct AgentSettings: Sendable, Equatable {
     if let reason = settings.noProxy.lazy.compactMap(ValueRules.noProxy).first { keys.refuse("no_proxy", reason) }
     settings.certificateAuthorityFile = keys.path("ca_file", folder: folder)
     settings.allowsNetworkHome = keys.bool("allow_network_home") ?? false
+    if let url = keys.string("client_metadata_url") {
+      if let reason = ClientMetadata.problem(inURL: url) {
+        keys.refuse("client_metadata_url", reason)
+      } else {
+        settings.clientMetadataURL = url
+      }
+    }
     settings.logLevel = keys.choice("log_level", LogLevel.self) ?? .info
     return (settings, keys.problems)
   }

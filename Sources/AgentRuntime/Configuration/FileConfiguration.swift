@@ -45,6 +45,8 @@ package final class FileConfiguration: ConfigurationSource {
   /// The settings that hold: those of the last `config.toml` that was read and had no problem.
   package var current: AgentSettings { good.withLock { $0 } }
 
+  package var clientMetadataURL: String? { current.clientMetadataURL }
+
   // MARK: Reading elsewhere
 
   package func load() async -> Configuration {

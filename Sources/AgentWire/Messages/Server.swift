@@ -29,10 +29,15 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
   package var registers: Bool
   /// Whether its metadata lists S256 (RFC 7636).
   package var listsPKCE: Bool
+  /// The `client_metadata_url` of config.toml, where the server takes it for a client's id; nil: it does not, or none is
+  /// named.
+  package var clientMetadataURL: String?
+  /// Whether it promises to name itself in authorization responses (RFC 9207); nil: an agent from before that is told.
+  package var namesIssuer: Bool?
 
   package init(
     issuer: String, discovery: String, resource: String? = nil, scope: [String] = [], registers: Bool = false,
-    listsPKCE: Bool = false
+    listsPKCE: Bool = false, clientMetadataURL: String? = nil, namesIssuer: Bool? = nil
   ) {
     self.issuer = issuer
     self.discovery = discovery
@@ -40,11 +45,15 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
     self.scope = scope
     self.registers = registers
     self.listsPKCE = listsPKCE
+    self.clientMetadataURL = clientMetadataURL
+    self.namesIssuer = namesIssuer
   }
 
   package enum CodingKeys: String, CodingKey {
     case issuer, discovery, resource, scope, registers
     case listsPKCE = "lists_pkce"
+    case clientMetadataURL = "client_metadata_url"
+    case namesIssuer = "names_issuer"
   }
 }
 

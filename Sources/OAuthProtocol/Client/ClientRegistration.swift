@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import HTTPTerms
+import OAuthTerms
 package import Sealing
 
 /// Dynamic client registration (RFC 7591): a native, public client that asks for refresh tokens.
@@ -18,11 +19,8 @@ package struct ClientRegistration: Sendable {
     self.scope = scope
   }
 
-  /// What servers show on the page that asks for consent.
-  package static let clientName = "oauthctl"
-
   private struct Body: Encodable {
-    var clientName = ClientRegistration.clientName
+    var clientName = ClientMetadata.clientName
     var redirectURIs: [String]
     var grantTypes: [String]
     var responseTypes = ["code"]

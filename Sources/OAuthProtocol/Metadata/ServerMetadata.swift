@@ -18,6 +18,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package var tokenEndpointAuthMethodsSupported: [String]?
   package var grantTypesSupported: [String]?
   package var scopesSupported: [String]?
+  /// Whether a client's id may be the URL of its metadata (draft-ietf-oauth-client-id-metadata-document §5).
+  package var clientIDMetadataDocumentSupported: Bool
   /// RFC 9207 §3: `iss` must then be present in every authorization response.
   package var authorizationResponseIssParameterSupported: Bool
   package var requirePushedAuthorizationRequests: Bool
@@ -33,6 +35,7 @@ package struct ServerMetadata: Sendable, Equatable {
     codeChallengeMethodsSupported: [String]? = nil,
     tokenEndpointAuthMethodsSupported: [String]? = nil,
     grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
+    clientIDMetadataDocumentSupported: Bool = false,
     authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
     requireSignedRequestObject: Bool = false
   ) {
@@ -48,6 +51,7 @@ package struct ServerMetadata: Sendable, Equatable {
     self.tokenEndpointAuthMethodsSupported = tokenEndpointAuthMethodsSupported
     self.grantTypesSupported = grantTypesSupported
     self.scopesSupported = scopesSupported
+    self.clientIDMetadataDocumentSupported = clientIDMetadataDocumentSupported
     self.authorizationResponseIssParameterSupported = authorizationResponseIssParameterSupported
     self.requirePushedAuthorizationRequests = requirePushedAuthorizationRequests
     self.requireSignedRequestObject = requireSignedRequestObject
@@ -107,6 +111,7 @@ extension ServerMetadata {
       tokenEndpointAuthMethodsSupported: try Self.list("token_endpoint_auth_methods_supported", in: body),
       grantTypesSupported: try Self.list("grant_types_supported", in: body),
       scopesSupported: try Self.list("scopes_supported", in: body),
+      clientIDMetadataDocumentSupported: try Self.flag("client_id_metadata_document_supported", in: body),
       authorizationResponseIssParameterSupported: try Self.flag(
         "authorization_response_iss_parameter_supported", in: body),
       requirePushedAuthorizationRequests: try Self.flag("require_pushed_authorization_requests", in: body),

@@ -15,6 +15,7 @@ struct Oauthctl: ParsableCommand {
     subcommands: [LoginCommand.self, GetTokenCommand.self, StatusCommand.self] + Dialect.commands(typed: true) + [
       SetupCommand.self, AccountCommand.self, SecretCommand.self, KeyCommand.self, LogoutCommand.self,
       VaultCommand.self, AgentCommand.self, DoctorCommand.self, ReloadCommand.self, ProviderCommand.self,
+      ClientMetadataCommand.self,
     ] + Dialect.commands(typed: false) + [HelperNamesCommand.self])
 
   /// For help and completions: where it stands before the command, it is taken off before anything is parsed.

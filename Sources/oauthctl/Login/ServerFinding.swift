@@ -62,8 +62,9 @@ struct ServerFinding {
     }
     if options.scope.isEmpty { options.scope = found.scope }
     guard options.clientID == nil else { return Found(options: options, issuer: found.issuer, agreed: agreed) }
-    var registered = try register(options, found)
-    registered.agreed = agreed
+    var registered = try clientOfDocument(options, found)
+    if registered == nil { registered = try register(options, found) }
+    registered?.agreed = agreed
     return registered
   }
 

@@ -23,6 +23,17 @@ struct SettingsText: Equatable {
     return true
   }
 
+  /// The text that stands for `key` on a line of its own, in quotes and without escapes; nil: another value, or none.
+  func text(of key: String) -> String? {
+    guard let line = lines.first(where: { Self.key(of: $0) == key }), let equals = line.firstIndex(of: "=") else {
+      return nil
+    }
+    let value = line[line.index(after: equals)...].drop { $0 == " " || $0 == "\t" }
+    guard let quote = value.first, quote == "\"" || quote == "'" else { return nil }
+    let inner = value.dropFirst().prefix { $0 != quote }
+    return inner.contains("\\") || inner.endIndex == value.endIndex ? nil : String(inner)
+  }
+
   private static func key(of line: String) -> String? {
     guard let equals = line.firstIndex(of: "=") else { return nil }
     return line[..<equals].filter { $0 != " " && $0 != "\t" }

@@ -182,12 +182,14 @@ struct FileConfigurationTests {
     try scratch.write(
       "config.toml",
       "proxy = \"socks5h://[::1]:9050\"\nno_proxy = \".internal localhost 10.0.0.1 10.0.0.0/8\"\n"
-        + "ca_file = \"/etc/ca.pem\"\nallow_network_home = true\nlog_level = \"debug\"\n")
+        + "ca_file = \"/etc/ca.pem\"\nallow_network_home = true\nlog_level = \"debug\"\n"
+        + "client_metadata_url = \"https://www.example.com/oauthctl.json\"\n")
     let (settings, problems) = configuration.settings()
     #expect(problems.isEmpty)
     #expect(settings.proxy == "socks5h://[::1]:9050")
     #expect(settings.noProxy == [".internal", "localhost", "10.0.0.1", "10.0.0.0/8"])
     #expect(settings.certificateAuthorityFile == "/etc/ca.pem")
+    #expect(settings.clientMetadataURL == "https://www.example.com/oauthctl.json")
     #expect(settings.allowsNetworkHome && settings.logLevel == .debug)
   }
 
@@ -256,6 +258,7 @@ struct FileConfigurationTests {
       ("no_proxy = [\"10.0.0.0/33\"]\n", 1, "no_proxy", "no host"),
       ("no_proxy = [\"10.0/8\"]\n", 1, "no_proxy", "no host"),
       ("password = \"x\"\n", 1, "password", "secrets do not belong"),
+      ("client_metadata_url = \"http://127.0.0.1/c\"\n", 1, "client_metadata_url", "must begin with https://"),
     ] as [(String, Int, String, String)])
   func badSettings(_ text: String, _ line: Int, _ key: String, _ reason: String) throws {
     try scratch.write("config.toml", text)

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from network.listeners import Listener
 from support.accounts import define
@@ -17,6 +17,10 @@ class Provider(Listener):
         self.host, self.seen, self.tokens = host, [], 0
         self.registers, self.lists_pkce, self.secret, self.rewrites = True, True, False, False
         self.hides_metadata = False
+        # Members added to the metadata.
+        self.metadata = {}
+        # `iss` of the redirect (RFC 9207): True is the issuer's, a text another's.
+        self.names_itself = False
         # True: refresh tokens are refused. A text: the status of every token answer.
         self.refuses = False
         # What is asked for by this name is answered when the event is set.
@@ -65,7 +69,7 @@ class Provider(Listener):
                 answer["registration_endpoint"] = self.issuer + "/register"
             if self.lists_pkce:
                 answer["code_challenge_methods_supported"] = ["S256"]
-            return "200 OK", {}, answer
+            return "200 OK", {}, answer | self.metadata
         if url.path == "/register":
             asked = json.loads(body)
             self.seen.append(("register", asked))
@@ -79,7 +83,9 @@ class Provider(Listener):
         if url.path == "/authorize":
             query = {name: values[0] for name, values in parse_qs(url.query).items()}
             self.seen.append(("authorize", query))
-            return "302 Found", {"Location": f"{query['redirect_uri']}?code=c&state={query['state']}"}, None
+            named = self.issuer if self.names_itself is True else self.names_itself
+            named = f"&iss={quote(named, safe='')}" if named else ""
+            return "302 Found", {"Location": f"{query['redirect_uri']}?code=c&state={query['state']}{named}"}, None
         if url.path == "/token":
             form = {name: values[0] for name, values in parse_qs(body).items()}
             self.seen.append((form["grant_type"], form))

@@ -1,0 +1,39 @@
+import HTTPTerms
+
+/// The client metadata document of oauthctl (draft-ietf-oauth-client-id-metadata-document): a JSON file on a web site, whose
+/// URL is the client's id at every server that takes such. What stands in it is the same for all of them.
+package enum ClientMetadata {
+  /// What servers show on the page that asks for consent.
+  package static let clientName = "oauthctl"
+
+  /// Without a port: a server takes any one on loopback (RFC 8252 §7.3).
+  package static let redirectURIs = ["http://127.0.0.1/callback", "http://localhost/callback"]
+
+  /// Those that a public client may use.
+  package static let grants: [GrantKind] = [.authorizationCode, .deviceCode]
+
+  /// Longest URL, bytes: what a server may give for a client's id is bounded alike.
+  package static let limitBytes = 1_024
+
+  /// Why `text` is no URL of such a document, as draft §3 wants it; nil: it is one. A query is refused, too, since a server
+  /// may drop it.
+  package static func problem(inURL text: String) -> String? {
+    let url: WebURL
+    do { url = try WebURL(text, limitBytes: limitBytes) } catch { return error.rawValue }
+    guard url.origin.scheme == .https else { return "it must begin with https://" }
+    guard url.path.utf8.count > 1 else { return "it has no path; write https://HOST/PATH" }
+    return url.query == nil ? nil : URLProblem.query.rawValue
+  }
+
+  /// Whether such a document holds this redirect, whatever its port.
+  package static func holds(redirectURI text: String) -> Bool {
+    guard let url = try? WebURL(text), url.origin.scheme == .http, url.query == nil else { return false }
+    return redirectURIs.contains("http://\(url.origin.host)\(url.path)")
+  }
+
+  /// Whether a client goes to every server with one redirect: its id is a document's URL, and the redirect one of
+  /// ``redirectURIs``. Then nothing but `iss` (RFC 9207) tells whose code a browser brings (RFC 9700 §4.4).
+  package static func sharesRedirect(clientID: String, redirectURI: String) -> Bool {
+    problem(inURL: clientID) == nil && holds(redirectURI: redirectURI)
+  }
+}

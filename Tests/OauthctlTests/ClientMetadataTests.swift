@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import OAuthTerms
+import Testing
+
+@testable import oauthctl
+
+@Suite("The client metadata document")
+struct ClientMetadataTests {
+  @Test(
+    "Its URL is https with a path, and nothing that a server may read otherwise",
+    arguments: [
+      "http://127.0.0.1/c.json", "https://example.com", "https://example.com/", "https://example.com/c#f",
+      "https://example.com/c?v=1", "https://u@example.com/c", "https://example.com/a/../c", "https://example.com/%2e/c",
+      "https://example.com/ c", "ftp://example.com/c", "mine", "",
+      "https://example.com/" + String(repeating: "c", count: 1_024),
+    ])
+  func url(text: String) {
+    #expect(ClientMetadata.problem(inURL: text) != nil)
+    #expect(!ClientMetadata.sharesRedirect(clientID: text, redirectURI: "http://127.0.0.1/callback"))
+  }
+
+  @Test(
+    "Its redirects are told from others, whatever their port",
+    arguments: [
+      ("http://127.0.0.1/callback", true), ("http://127.0.0.1:8914/callback", true),
+      ("http://Localhost:1/callback", true), ("http://127.0.0.1/93446f4cade49d42/callback", false),
+      ("http://127.0.0.1", false), ("http://[::1]/callback", false), ("https://127.0.0.1/callback", false),
+    ])
+  func redirects(text: String, isShared: Bool) {
+    #expect(ClientMetadata.problem(inURL: "https://example.com:8443/c") == nil)
+    #expect(ClientMetadata.sharesRedirect(clientID: "https://example.com:8443/c", redirectURI: text) == isShared)
+    #expect(!ClientMetadata.sharesRedirect(clientID: "mine", redirectURI: text))
+  }
+
+  @Test("What is printed is the document that servers expect of a native, public client")
+  func document() throws {
+    let page = Page()
+    let url = "https://www.example.com/oauthctl.json"
+    let command = try Oauthctl.parseAsRoot(["client-metadata", "--url", url])
+    try (command as? ClientMetadataCommand)?.run(.scripted(page) { _ throws(CommandError) in throw .silent(status: 1) })
+    let printed = try JSONSerialization.jsonObject(with: Data(page.output.utf8)) as? NSDictionary
+    #expect(
+      printed == [
+        "client_id": url, "client_name": "oauthctl", "application_type": "native", "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "redirect_uris": ["http://127.0.0.1/callback", "http://localhost/callback"],
+        "grant_types": [
+          "authorization_code", "urn:ietf:params:oauth:grant-type:device_code", "refresh_token",
+        ],
+      ])
+  }
+
+  @Test(
+    "A text of config.toml is read where it stands whole on its line",
+    arguments: [
+      ("a = \"b\"", "b"), ("  a='b' # c", "b"), ("a = 1", nil), ("a = \"b", nil), ("a = \"b\\\"\"", nil),
+      ("b = \"a\"", nil),
+      ("# a = \"b\"", nil),
+    ] as [(String, String?)])
+  func setting(line: String, text: String?) {
+    #expect(SettingsText("x = 1\n" + line + "\n").text(of: "a") == text)
+  }
+}
