@@ -131,7 +131,8 @@ struct LoginCommand: ParsableCommand {
     try LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
-      acceptsChanges: options.acceptChanges, timeoutSeconds: options.timeout
+      acceptsChanges: options.acceptChanges, timeoutSeconds: options.timeout,
+      drawsQRCode: !options.noQRCode
     ).run()
   }
 

@@ -13,6 +13,8 @@ struct LoginFlow {
   let acceptsChanges: Bool
   /// When the login is given up; nil: when the agent does.
   var timeoutSeconds: Int?
+  /// For a login by code at a terminal.
+  var drawsQRCode = true
 
   func run() throws(CommandError) {
     // A program named in BROWSER is there for a reason, over ssh too.
@@ -63,7 +65,9 @@ struct LoginFlow {
     switch login.kind {
     case .unattended: return (false, false)
     case .device:
-      for line in LoginWords.device(login) { context.terminal.say(line) }
+      context.terminal.say(LoginWords.device(login))
+      drawQRCode(login)
+      context.terminal.say(LoginWords.deviceWaits(login))
       return (false, false)
     case .browser:
       let url = login.authorizationURL ?? ""

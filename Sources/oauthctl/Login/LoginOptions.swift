@@ -29,6 +29,8 @@ struct LoginOptions: ParsableArguments {
   var device = false
   @Flag(name: .customLong("no-browser"), help: "Opens no browser; shows the URL.")
   var noBrowser = false
+  @Flag(name: .customLong("no-qr"), help: "Draws no QR code of the page with the code (--device).")
+  var noQRCode = false
   @Option(help: "Fixed port of the redirect http://127.0.0.1:PORT/callback.")
   var port: Int?
   @Option(name: .customLong("redirect-path"), help: "Fixed path of the redirect.")

@@ -74,7 +74,11 @@ enum LoginWords {
       lines.append("or open this, which has the code in it:")
       lines.append("  \(complete)")
     }
-    return lines + ["The code lasts \(Duration.text(seconds: login.expiresInSeconds)). Waiting …"]
+    return lines
+  }
+
+  static func deviceWaits(_ login: LoginStarted) -> String {
+    "The code lasts \(Duration.text(seconds: login.expiresInSeconds)). Waiting …"
   }
 
   static func done(_ progress: LoginProgress) -> [String] {

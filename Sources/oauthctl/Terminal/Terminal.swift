@@ -104,6 +104,11 @@ struct Terminal: Sendable {
 
   func say(_ lines: [String]) { for line in lines { say(line) } }
 
+  /// A picture of half blocks on standard error, bright on black whatever colours the terminal has otherwise.
+  func draw(_ lines: [String]) {
+    for line in lines { sink(.error, usesColor ? "\u{1B}[97;40m\(line)\u{1B}[0m\n" : line + "\n") }
+  }
+
   /// Text before an answer, without a line end.
   func ask(_ text: String) { sink(.error, spelled(PrintableText.escaped(text))) }
 

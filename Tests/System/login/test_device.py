@@ -5,6 +5,7 @@ import re
 from login.clients import TV, device_login, start_device_login
 from support.accounts import account_file
 from support.login import get_token, wait_until
+from support.terminal import run_at_terminal
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -50,6 +51,34 @@ def test_a_device_login_is_renewed_like_any_other(home, agent, dot):
     token, mark = get_token(home, "tv"), dot.mark()
     answer = home.oauthctl("get-token", "tv", "--rejected-stdin", stdin=token)
     assert dot.say_hello(answer.lines[0]) == 200 and answer.lines[0] != token and len(dot.refreshes(mark)) == 1
+
+
+def test_the_page_with_the_code_is_drawn_at_a_terminal_that_is_wide_enough(home, agent, dot):
+    """As a QR code, unless it is declined; what it says stands above it in letters."""
+    command = [
+        home.programs / "oauthctl", "login", "tv", dot.issuer, *TV, "--device-authorization-endpoint",
+        dot.issuer + "/device-authorization/"]
+    wide = {"COLUMNS": "100", "TERM": "xterm"}
+
+    def shown(*flags, **variables):
+        _, text = run_at_terminal(home, *command, *flags, until="Waiting", environment={**wide, **variables})
+        assert "user_code=" in text
+        return "▀" in text and "█" in text
+
+    assert shown()
+    assert not shown("--no-qr")
+    assert not shown(COLUMNS="30")
+    assert not shown(LC_ALL="C")
+    assert not shown(TERM="dumb")
+    piped = start_device_login(home, dot)
+    lines = []
+    for line in piped.stderr:
+        lines.append(line)
+        if "Waiting" in line:
+            break
+    piped.kill()
+    piped.wait()
+    assert "█" not in "".join(lines)
 
 
 def test_a_denied_device_is_told_and_polling_ends(home, agent, dot):
