@@ -36,8 +36,10 @@ package enum Method: String, CaseIterable, Sendable {
   case vaultAcceptRollback = "vault.accept_rollback"
   case eventsSubscribe = "events.subscribe"
 
-  /// Whether nobody but its caller wants its end, so that it is given up when that leaves.
-  package var isGivenUpWithItsCaller: Bool { [.serverFind, .clientRegister, .accountCheck].contains(self) }
+  /// Whether nobody but its caller wants its end, so that it is given up when that leaves, as long as nothing was changed.
+  package var isGivenUpWithItsCaller: Bool {
+    [.serverFind, .clientRegister, .accountCheck, .accountAccept, .accountImport, .keySet].contains(self)
+  }
 
   /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing
   /// it once leaves.

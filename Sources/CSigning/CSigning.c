@@ -19,7 +19,11 @@
   X(CRYPTO_free)                                                                                                      \
   X(CRYPTO_clear_free)                                                                                                \
   X(ERR_clear_error)                                                                                                  \
-  X(d2i_AutoPrivateKey)                                                                                               \
+  X(d2i_PrivateKey)                                                                                                   \
+  X(d2i_PKCS8_PRIV_KEY_INFO)                                                                                          \
+  X(PKCS8_pkey_get0)                                                                                                  \
+  X(OBJ_obj2nid)                                                                                                      \
+  X(EVP_PKCS82PKEY)                                                                                                   \
   X(EVP_PKEY2PKCS8)                                                                                                   \
   X(i2d_PKCS8_PRIV_KEY_INFO)                                                                                          \
   X(PKCS8_PRIV_KEY_INFO_free)                                                                                         \
@@ -76,10 +80,26 @@ static int is_loaded(void) {
   return loaded;
 }
 
+// A public exponent below 3 or an even one makes no signature (RFC 8017 §3.1).
+static int has_sound_exponent(EVP_PKEY *key) {
+  BIGNUM *exponent = NULL;
+  if (lib.EVP_PKEY_get_bn_param_(key, "e", &exponent) != 1) return 0;
+  uint8_t last = 0;
+  int bits = lib.BN_num_bits_(exponent), sound = 0;
+  if (bits >= 2 && bits <= 64) {
+    uint8_t bytes[8];
+    sound = lib.BN_bn2binpad_(exponent, bytes, sizeof bytes) == sizeof bytes;
+    last = bytes[7];
+  }
+  lib.BN_free_(exponent);
+  return sound && (last & 1);
+}
+
 static int kind_of(EVP_PKEY *key) {
   if (lib.EVP_PKEY_is_a_(key, "RSA")) {
     int bits = lib.EVP_PKEY_get_bits_(key);
-    return bits >= 2048 && bits <= 8192 ? CSIGNING_RSA : 0;
+    // A signature by 4096 bits takes some milliseconds, one by 8192 fifty.
+    return bits >= 2048 && bits <= 4096 && has_sound_exponent(key) ? CSIGNING_RSA : 0;
   }
   if (lib.EVP_PKEY_is_a_(key, "ED25519")) return CSIGNING_ED25519;
   if (!lib.EVP_PKEY_is_a_(key, "EC")) return 0;
@@ -99,10 +119,38 @@ static const char *digest_of(int kind) {
   }
 }
 
-static EVP_PKEY *key_from(const uint8_t *der, size_t bytes) {
+// The algorithm is looked at before a number is: for DSA and its like libcrypto computes the public half of whatever it reads,
+// which takes minutes where the numbers are large.
+static EVP_PKEY *key_from_pkcs8(PKCS8_PRIV_KEY_INFO *info) {
+  const ASN1_OBJECT *algorithm = NULL;
+  if (lib.PKCS8_pkey_get0_(&algorithm, NULL, NULL, NULL, info) != 1) return NULL;
+  switch (lib.OBJ_obj2nid_(algorithm)) {
+    case NID_rsaEncryption:
+    case NID_X9_62_id_ecPublicKey:
+    case NID_ED25519: return lib.EVP_PKCS82PKEY_(info);
+    default: return NULL;
+  }
+}
+
+// PKCS #8, else PKCS #1 or SEC 1. `other_kind` is set for a key of a kind that is not read.
+static EVP_PKEY *key_from(const uint8_t *der, size_t bytes, int *other_kind) {
+  *other_kind = 0;
   if (bytes == 0 || bytes > CSIGNING_DER_BYTES) return NULL;
   const uint8_t *at = der;
-  EVP_PKEY *key = lib.d2i_AutoPrivateKey_(NULL, &at, (long)bytes);
+  EVP_PKEY *key = NULL;
+  PKCS8_PRIV_KEY_INFO *info = lib.d2i_PKCS8_PRIV_KEY_INFO_(NULL, &at, (long)bytes);
+  if (info != NULL) {
+    key = key_from_pkcs8(info);
+    *other_kind = key == NULL;
+    lib.PKCS8_PRIV_KEY_INFO_free_(info);
+  } else {
+    at = der;
+    key = lib.d2i_PrivateKey_(EVP_PKEY_RSA, NULL, &at, (long)bytes);
+    if (key == NULL) {
+      at = der;
+      key = lib.d2i_PrivateKey_(EVP_PKEY_EC, NULL, &at, (long)bytes);
+    }
+  }
   // Nothing may stand behind it.
   if (key != NULL && at != der + bytes) {
     lib.EVP_PKEY_free_(key);
@@ -206,16 +254,17 @@ int csigning_generate(int kind, uint8_t *der, size_t *der_bytes) {
   return result;
 }
 
-int csigning_read(const uint8_t *given, size_t given_bytes, uint8_t *der, size_t *der_bytes,
+int csigning_read(const uint8_t *given, size_t given_bytes, int is_foreign, uint8_t *der, size_t *der_bytes,
                   struct csigning_public *out) {
   if (!is_loaded()) return CSIGNING_NO_LIBRARY;
-  EVP_PKEY *key = key_from(given, given_bytes);
-  int result = CSIGNING_NO_KEY;
+  int other_kind = 0;
+  EVP_PKEY *key = key_from(given, given_bytes, &other_kind);
+  int result = other_kind ? CSIGNING_OTHER_KIND : CSIGNING_NO_KEY;
   if (key != NULL) {
     int kind = kind_of(key);
     if (kind == 0) {
       result = CSIGNING_OTHER_KIND;
-    } else if (belongs_together(key, kind) && write_public(key, kind, out)) {
+    } else if ((!is_foreign || belongs_together(key, kind)) && write_public(key, kind, out)) {
       result = write_key(key, der, der_bytes);
     }
     lib.EVP_PKEY_free_(key);
@@ -227,7 +276,8 @@ int csigning_read(const uint8_t *given, size_t given_bytes, uint8_t *der, size_t
 int csigning_sign(const uint8_t *der, size_t der_bytes, int pss, const uint8_t *message, size_t message_bytes,
                   uint8_t *signature, size_t *signature_bytes) {
   if (!is_loaded()) return CSIGNING_NO_LIBRARY;
-  EVP_PKEY *key = key_from(der, der_bytes);
+  int other_kind = 0;
+  EVP_PKEY *key = key_from(der, der_bytes, &other_kind);
   if (key == NULL) {
     lib.ERR_clear_error_();
     return CSIGNING_NO_KEY;

@@ -19,7 +19,11 @@ package struct ClientKey: Sendable {
 
   /// A key that was given, with the algorithm and the name that came with it. Throws where they do not fit.
   package init(der: Secret, algorithm named: String? = nil, keyID: String? = nil) throws(SigningError) {
-    key = try SigningKey(der: der)
+    try self.init(der: der, named, keyID, isForeign: true)
+  }
+
+  private init(der: Secret, _ named: String?, _ keyID: String?, isForeign: Bool) throws(SigningError) {
+    key = try SigningKey(der: der, isForeign: isForeign)
     if let named {
       guard let known = SignatureAlgorithm(rawValue: named), key.publicKey.algorithms.contains(known) else {
         throw .noKey("its alg is none that this key and this program can do")
@@ -40,7 +44,7 @@ package struct ClientKey: Sendable {
     guard words.count == 4, words[0] == Self.mark, let der = Base64URL.decode(words[3]) else {
       throw .noKey("what is kept is no private key")
     }
-    try self.init(der: Secret(der), algorithm: words[1], keyID: words[2])
+    try self.init(der: Secret(der), words[1], words[2], isForeign: false)
   }
 
   /// Whether `secret` is what the vault keeps of a key.

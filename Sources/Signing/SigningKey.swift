@@ -24,7 +24,7 @@ package enum SigningError: Error, Sendable, Equatable, CustomStringConvertible {
     case Int32(CSIGNING_NO_KEY.rawValue):
       self = .noKey("it is no unencrypted private key, or its parts do not belong together")
     case Int32(CSIGNING_OTHER_KIND.rawValue):
-      self = .noKey("it is a key of another kind than EC P-256 or P-384, Ed25519, or RSA of 2048 to 8192 bits")
+      self = .noKey("it is a key of another kind than EC P-256 or P-384, Ed25519, or RSA of 2048 to 4096 bits")
     default: self = .failed
     }
   }
@@ -47,17 +47,18 @@ package struct SigningKey: Sendable {
       return result
     }
     if let error = SigningError(result) { throw error }
-    try self.init(der: made)
+    try self.init(der: made, isForeign: false)
   }
 
-  /// PKCS #8, PKCS #1 or SEC 1, DER.
-  package init(der: Secret) throws(SigningError) {
+  /// PKCS #8, PKCS #1 or SEC 1, DER. Whether the halves of one that `isForeign` belong together is tried; one of the vault's is
+  /// read for every signature, and was tried when it came.
+  package init(der: Secret, isForeign: Bool) throws(SigningError) {
     var found = csigning_public()
     var result: Int32 = 0
     let pkcs8 = Self.written { made, bytes in
       der.withBytes { given in
         result = csigning_read(
-          given.bindMemory(to: UInt8.self).baseAddress, given.count, made, bytes, &found)
+          given.bindMemory(to: UInt8.self).baseAddress, given.count, isForeign ? 1 : 0, made, bytes, &found)
       }
       return result
     }

@@ -1,12 +1,13 @@
 import Dispatch
 
-/// Runs an actor's jobs on a thread of its own, one after the other: fsync, SQLite and Argon2id block.
-final class BlockingExecutor: SerialExecutor {
+/// Runs an actor's jobs on a thread of its own, one after the other: fsync, SQLite and Argon2id block, and an RSA key takes
+/// seconds to make.
+package final class BlockingExecutor: SerialExecutor {
   let queue: DispatchQueue
 
-  init(label: String) { queue = DispatchQueue(label: label) }
+  package init(label: String) { queue = DispatchQueue(label: label) }
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }

@@ -126,8 +126,20 @@ struct SigningTests {
     // The public point stands at the end of both.
     let mixed = Array(whole.dropLast(65)) + other.suffix(65)
     for der in [[], [0x30], Array(whole.dropLast()), whole + [0], mixed, Array(repeating: 0x30, count: 8_193)] {
-      #expect(throws: SigningError.self) { try SigningKey(der: Secret(der)) }
+      #expect(throws: SigningError.self) { try SigningKey(der: Secret(der), isForeign: true) }
     }
-    #expect(throws: Never.self) { try SigningKey(der: Secret(whole)) }
+    #expect(throws: Never.self) { try SigningKey(der: Secret(whole), isForeign: true) }
+  }
+
+  @Test("a key of another algorithm is refused by that, before a number of it is read")
+  func otherAlgorithms() {
+    // PKCS #8 of DSA and of DH keys whose numbers are none. Large ones would be computed with for minutes.
+    let dsa: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01]
+    let diffieHellman: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3E, 0x02, 0x01]
+    for algorithm in [dsa, diffieHellman] {
+      let der: [UInt8] = [0x30, 0x11, 0x02, 0x01, 0x00, 0x30, 0x09, 0x06, 0x07] + algorithm + [0x04, 0x01, 0x00]
+      let error = #expect(throws: SigningError.self) { try SigningKey(der: Secret(der), isForeign: true) }
+      #expect(error?.description.contains("another kind") == true)
+    }
   }
 }

@@ -135,10 +135,13 @@ extension CredentialService {
 
   /// A client that proves itself by a key has no secret beside it.
   func checkHasNoKey(_ name: String) throws(AgentFailure) {
-    guard hasPrivateKey(name) else { return }
+    guard
+      hasPrivateKey(name) || accounts[name]?.machine.record?.clientSecret.map({ ClientKey.isStored($0.secret) }) == true
+    else { return }
     throw AgentFailure(
-      .badRequest, "\(name): it has a private key, and no client secret",
-      hint: .run("oauthctl key import \(name) < FILE   # or a new one: oauthctl key create \(name)"))
+      .badRequest,
+      "\(name): its client proves itself by a private key, and a client secret would take the place of that",
+      hint: .run("oauthctl key delete \(name)   # or, for another key: oauthctl key import \(name) < FILE"))
   }
 
   func secretPlace(_ definition: AccountDefinition) -> SecretPlace {

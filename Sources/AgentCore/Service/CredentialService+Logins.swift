@@ -28,14 +28,15 @@ struct LoginContext: Sendable {
 }
 
 extension CredentialService {
-  /// Throws `account_unknown`, `config_invalid`, or what opening the vault throws.
-  func loginContext(_ account: String) async throws(AgentFailure) -> LoginContext {
+  /// A password that was given for one login is taken where `takesPassword` says so. Throws `account_unknown`,
+  /// `config_invalid`, or what opening the vault throws.
+  func loginContext(_ account: String, takesPassword: Bool = true) async throws(AgentFailure) -> LoginContext {
     try await open()
     let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
-    let once = found.passwordOnce
-    accounts[name]?.passwordOnce = nil
+    let once = takesPassword ? found.passwordOnce : nil
+    if takesPassword { accounts[name]?.passwordOnce = nil }
     return LoginContext(definition: definition, record: found.machine.record, passwordOnce: once)
   }
 

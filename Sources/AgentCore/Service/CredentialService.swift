@@ -64,6 +64,7 @@ package actor CredentialService {
   let store: any RecordStore
   let transport: any HTTPTransport
   let configuration: any ConfigurationSource
+  let keyMaker = KeyMaker()
   let time: any TimeKeeper
   let random: any RandomSource
   let ready: ReadyTokens

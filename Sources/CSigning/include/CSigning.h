@@ -36,8 +36,9 @@ struct csigning_public {
 // A new key of `kind`, RSA with 3072 bits, as PKCS #8. `der` has room for CSIGNING_DER_BYTES.
 int csigning_generate(int kind, uint8_t *der, size_t *der_bytes);
 
-// Reads a private key (PKCS #8, PKCS #1 or SEC 1) and writes it as PKCS #8, with its public half.
-int csigning_read(const uint8_t *given, size_t given_bytes, uint8_t *der, size_t *der_bytes,
+// Reads a private key (PKCS #8, PKCS #1 or SEC 1) and writes it as PKCS #8, with its public half. Whether the halves of one
+// that is foreign belong together is tried by a signature; one that was read before needs none.
+int csigning_read(const uint8_t *given, size_t given_bytes, int is_foreign, uint8_t *der, size_t *der_bytes,
                   struct csigning_public *out);
 
 // Signs as JWS wants it (RFC 7518 §3, RFC 8037 §3.1): EC as r and s of fixed length, RSA by PKCS #1 v1.5 with SHA-256, or

@@ -188,6 +188,10 @@ def test_a_key_is_not_overwritten_and_not_sent_as_a_secret(home, agent, provider
     assert home.oauthctl("key", "show", "work").stdout == made
     refused = home.oauthctl("secret", "set", "work", "client_secret", stdin="s3cret\n", check=False)
     assert refused.status != 0 and "key import" in refused.stderr
+    # A file that names another method takes the key away from nobody, either.
+    edit(home, "work", client_authentication='"client_secret_basic"')
+    refused = home.oauthctl("secret", "set", "work", "client_secret", stdin="s3cret\n", check=False)
+    assert refused.status != 0 and "key delete work" in refused.stderr
     # By whatever other way the file then names, the key is not what is sent.
     for method in ("client_secret_basic", "client_secret_post", "client_secret_jwt"):
         edit(home, "work", client_authentication=f'"{method}"')
@@ -211,6 +215,8 @@ def test_a_key_is_not_overwritten_and_not_sent_as_a_secret(home, agent, provider
     (lambda: jwk.JWK.generate(kty="EC", crv="P-521").export_private(), "crv"),
     (lambda: pem(kty="EC", crv="secp256k1"), "another kind"),
     (lambda: pem(kty="RSA", size=1024), "another kind"),
+    # A DSA key whose numbers are none: they are not looked at.
+    ("-----BEGIN PRIVATE KEY-----\nMBECAQAwCQYHKoZIzjgEAQQBAA==\n-----END PRIVATE KEY-----\n", "another kind"),
     (lambda: pem(b"passphrase", **EDWARDS), "encrypted"),
 ])
 def test_what_is_no_key_for_this_is_refused_with_its_reason_and_not_kept(home, agent, provider, text, words):
