@@ -108,8 +108,10 @@ struct ServerFinding {
 
   private func register(_ given: LoginOptions, _ found: ServerFindAnswer) throws(CommandError) -> Found {
     guard found.registers else {
+      let document = try documentObstacle(given, found).map { "; no client metadata document: \($0)" } ?? ""
       throw .usage(
-        "\(found.issuer) needs to know which client this is, and registers none by itself: --client-id is missing",
+        "\(found.issuer) needs to know which client this is, and registers none by itself: --client-id is missing"
+          + document,
         next: found.resource == nil
           ? "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
           : .run(

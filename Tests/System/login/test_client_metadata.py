@@ -54,7 +54,7 @@ def test_a_server_that_does_not_promise_to_name_itself_gets_a_client_of_its_own(
     assert provider.form("authorize")["client_id"] == "registered-client"
     provider.registers = False
     refused = home.oauthctl("login", "other", provider.url, check=False)
-    assert refused.status == 3 and "RFC 9207" in refused.stderr and "--client-id ID" in refused.stderr
+    assert refused.status == 64 and "RFC 9207" in refused.stderr and "--client-id ID" in refused.stderr
 
 
 def test_the_promise_is_asked_for_at_each_login(home, agent, provider):
