@@ -40,6 +40,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var resource: [String]
   package var audience: [String]
   package var redirectURI: String
+  /// Tried in turn where `redirectURI` names no port; empty: any free one.
+  package var redirectPorts: [Int]
   /// As written; empty: the issuer's host.
   package var hosts: [String]
   package var authorizationEndpoint: String?
@@ -73,7 +75,8 @@ package struct AccountDefinition: Sendable, Equatable {
     name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .standard,
     clientAuthentication: String? = nil, assertionAudience: AssertionAudience? = nil, scope: [String] = [],
     allowedScope: [String] = [], resource: [String] = [],
-    audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", hosts: [String] = [],
+    audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", redirectPorts: [Int] = [],
+    hosts: [String] = [],
     authorizationEndpoint: String? = nil, tokenEndpoint: String? = nil, deviceAuthorizationEndpoint: String? = nil,
     revocationEndpoint: String? = nil, pushedAuthorizationRequestEndpoint: String? = nil, username: String? = nil,
     authorizeParameters: [String: String] = [:],
@@ -95,6 +98,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.resource = resource
     self.audience = audience
     self.redirectURI = redirectURI
+    self.redirectPorts = redirectPorts
     self.hosts = hosts
     self.authorizationEndpoint = authorizationEndpoint
     self.tokenEndpoint = tokenEndpoint

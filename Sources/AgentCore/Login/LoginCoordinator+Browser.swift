@@ -36,14 +36,14 @@ extension LoginCoordinator {
       opened = try await listen(redirect, definition) { hit in await self.hit(id, hit) }
     } catch {
       // The browser is on another machine: the address is pasted, whoever has the port here.
-      guard session.isBrowserRemote, redirect.port != nil else { throw error }
+      guard session.isBrowserRemote, redirect.port != nil || !definition.redirectPorts.isEmpty else { throw error }
       opened = []
     }
     let listeners = opened.map(\.listener)
     do throws(AgentFailure) {
       let state = AuthorizationState.make(random: random)
       let pkce = PKCE(random: random)
-      let sent = redirect.parameter(port: listeners.first?.port ?? 0)
+      let sent = redirect.parameter(port: listeners.first?.port ?? definition.redirectPorts.first ?? 0)
       let expectation: AuthorizationExpectation
       let request: AuthorizationRequest
       do throws(ProtocolError) {
@@ -103,16 +103,20 @@ extension LoginCoordinator {
     _ redirect: RedirectURI, _ definition: AccountDefinition,
     onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws(AgentFailure) -> [Opened] {
-    // A port that the kernel chose for one address may be taken on the other.
-    var triesLeft = redirect.port == nil ? 8 : 1
+    // Zero is any: one that the kernel chose for one address may be taken on the other.
+    let anyPort = Array(repeating: 0, count: 8)
+    let ports = redirect.port.map { [$0] } ?? (definition.redirectPorts.isEmpty ? anyPort : definition.redirectPorts)
+    var rest = ports[...]
     while true {
-      triesLeft -= 1
-      do { return try await open(redirect, onHit) } catch {
+      let port = rest.popFirst() ?? 0
+      do { return try await open(redirect, port: port, onHit) } catch {
         let refusal = error as? RedirectListenerError
-        if refusal?.isTaken == true, triesLeft > 0 { continue }
+        if refusal?.isTaken == true, !rest.isEmpty { continue }
+        let all =
+          definition.redirectPorts.count > 1 && refusal?.isTaken == true ? "each of redirect_ports is taken: " : ""
         throw AgentFailure(
           .unavailable,
-          "\(definition.name): the redirect listener cannot be opened: \(refusal?.message ?? "\(error)")",
+          "\(definition.name): the redirect listener cannot be opened: \(all)\(refusal?.message ?? "\(error)")",
           hint: refusal?.isTaken == true && redirect.port != nil
             ? Self.hint(withoutPortOf: definition) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong")
         )
@@ -131,13 +135,13 @@ extension LoginCoordinator {
   /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on
   /// one of them, the browser may bring him the code, so that ends it.
   private func open(
-    _ redirect: RedirectURI, _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+    _ redirect: RedirectURI, port: Int, _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> [Opened] {
     var opened: [Opened] = []
     var missing: (any Error)?
     for address in redirect.listenAddresses {
       do {
-        let port = redirect.port ?? opened.first?.listener.port ?? 0
+        let port = opened.first?.listener.port ?? port
         opened.append((address, try await redirects.listen(host: address, port: port, onHit: onHit)))
       } catch {
         missing = error

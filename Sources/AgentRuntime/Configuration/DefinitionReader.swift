@@ -10,7 +10,8 @@ struct DefinitionReader {
   static let known = [
     "issuer", "client_id", "grant", "client_authentication", "assertion_audience", "scope", "allowed_scope", "resource",
     "audience",
-    "redirect_uri", "hosts", "authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
+    "redirect_uri", "redirect_ports", "hosts", "authorization_endpoint", "token_endpoint",
+    "device_authorization_endpoint",
     "revocation_endpoint", "pushed_authorization_request_endpoint", "username", "authorize_parameters",
     "token_parameters", "subject_account", "subject_token_type", "actor_account", "actor_token_type",
     "requested_token_type", "ca_file", "proxy", "keep",
@@ -43,6 +44,12 @@ struct DefinitionReader {
     definition.resource = words("resource", limit: 16, ValueRules.resource)
     definition.audience = words("audience", limit: 16, ValueRules.audience)
     if let uri = checked("redirect_uri", ValueRules.redirectURI) { definition.redirectURI = uri }
+    definition.redirectPorts = keys.ports("redirect_ports", limit: 16)
+    if !definition.redirectPorts.isEmpty, let redirect = try? RedirectURI(definition.redirectURI),
+      !redirect.isLoopback || redirect.port != nil
+    {
+      keys.refuse("redirect_ports", "they are for a redirect_uri on loopback that names no port")
+    }
     definition.hosts = words("hosts", limit: 64, ValueRules.host)
     definition.authorizationEndpoint = checked("authorization_endpoint", ValueRules.endpoint)
     definition.tokenEndpoint = checked("token_endpoint", ValueRules.endpoint)

@@ -123,6 +123,24 @@ struct KeyReader {
     return words
   }
 
+  /// An array of ports, each once.
+  mutating func ports(_ key: String, limit: Int) -> [Int] {
+    guard let value = document.values[key] else { return [] }
+    guard case .array(let items) = value else {
+      refuse(key, "it is \(value.kind), but must be an array of ports: [8400, 8401]")
+      return []
+    }
+    let ports = items.compactMap { item -> Int? in
+      guard case .integer(let port) = item, (1...65_535).contains(port) else { return nil }
+      return port
+    }
+    guard ports.count == items.count, (1...limit).contains(ports.count), Set(ports).count == ports.count else {
+      refuse(key, "it must hold 1 to \(limit) ports, each from 1 to 65535 and once")
+      return []
+    }
+    return ports
+  }
+
   /// One of a few words.
   mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, _ type: Choice.Type) -> Choice? {
     guard let text = string(key, limitBytes: 256) else { return nil }

@@ -11,6 +11,7 @@ struct NewAccount: Sendable, Equatable {
   var grant: GrantKind?
   var scope: [String] = []
   var redirectURI: String?
+  var redirectPorts: [Int] = []
   var hosts: [String] = []
   var resource: [String] = []
   var audience: [String] = []
@@ -53,6 +54,9 @@ struct NewAccount: Sendable, Equatable {
     add("resource", resource)
     add("audience", audience)
     add("redirect_uri", redirectURI)
+    if !redirectPorts.isEmpty {
+      lines.append("redirect_ports = [\(redirectPorts.map(String.init).joined(separator: ", "))]")
+    }
     add("hosts", hosts)
     add("authorization_endpoint", authorizationEndpoint)
     add("token_endpoint", tokenEndpoint)

@@ -31,8 +31,11 @@ struct LoginOptions: ParsableArguments {
   var noBrowser = false
   @Flag(name: .customLong("no-qr"), help: "Draws no QR code of the page with the code (--device).")
   var noQRCode = false
-  @Option(help: "Fixed port of the redirect http://127.0.0.1:PORT/callback.")
-  var port: Int?
+  @Option(
+    help: ArgumentHelp(
+      "Fixed port of the redirect http://127.0.0.1:PORT/callback; several, as 8400,8401, are tried in turn.",
+      valueName: "port"))
+  var port: PortList?
   @Option(name: .customLong("redirect-path"), help: "Fixed path of the redirect.")
   var redirectPath: String?
   @Option(
@@ -153,6 +156,7 @@ extension LoginOptions {
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
     account.redirectURI = try redirect()
+    account.redirectPorts = try port?.list() ?? []
     account.hosts = host
     account.resource = resource
     account.audience = audience
@@ -190,8 +194,8 @@ extension LoginOptions {
 
   /// The redirect address that was given; nil: none.
   func redirect() throws(CommandError) -> String? {
-    guard let redirectURI else { return try NewAccount.redirectURI(port: port, path: redirectPath) }
-    guard port == nil, redirectPath == nil else {
+    guard let redirectURI else { return try NewAccount.redirectURI(port: port?.only, path: redirectPath) }
+    guard port?.only == nil, redirectPath == nil else {
       throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path")
     }
     return redirectURI

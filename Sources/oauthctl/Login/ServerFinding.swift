@@ -121,7 +121,10 @@ struct ServerFinding {
     var options = given
     if !options.device, options.redirectURI == nil {
       // The agent adds the port and the path that are left out.
-      let port = options.port.map { ":\($0)" } ?? ""
+      guard options.port == nil || options.port?.only != nil else {
+        throw .usage("--port with several ports is for a client that knows each of them: --client-id is missing")
+      }
+      let port = options.port?.only.map { ":\($0)" } ?? ""
       options.redirectURI = "http://127.0.0.1" + port + (options.redirectPath ?? "")
       (options.port, options.redirectPath) = (nil, nil)
     }

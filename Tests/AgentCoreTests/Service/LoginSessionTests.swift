@@ -132,6 +132,27 @@ struct LoginSessionTests {
     #expect(failure?.message.contains("8765") == true)
   }
 
+  @Test("of several redirect ports the first that is free is taken, and where none is that is told")
+  func portsTaken() async throws {
+    let fixture = AgentFixture([
+      .browser.changed {
+        $0.redirectURI = "http://127.0.0.1/callback"
+        $0.redirectPorts = [8_400, 8_401, 8_402]
+      }
+    ])
+    fixture.redirects.take(8_400)
+    let started = try await fixture.start()
+    #expect(started.redirectURI == "http://127.0.0.1:8401/callback" && fixture.redirects.open == [8_401])
+    #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
+    fixture.redirects.take(8_401)
+    fixture.redirects.take(8_402)
+    let failure = await fixture.failure(LoginStart(requestID: "two", account: "work"))
+    #expect(failure?.kind == .unavailable && failure?.message.contains("each of redirect_ports is taken") == true)
+    // The address is pasted, so nobody has to listen.
+    let remote = try await fixture.call(LoginStart(requestID: "three", account: "work", remoteBrowser: true))
+    #expect(remote.redirectURI == "http://127.0.0.1:8400/callback" && remote.browserURL == nil)
+  }
+
   @Test("a login whose grant cannot be saved fails, and a later one works")
   func cannotSave() async throws {
     let fixture = AgentFixture()
