@@ -114,7 +114,12 @@ package actor LoginCoordinator {
   }
 
   package func complete(_ request: LoginComplete) async throws(AgentFailure) -> LoginProgress {
-    let session = try session(request.loginID)
+    let session: LoginSession
+    if let id = request.loginID {
+      session = try self.session(id)
+    } else {
+      session = try self.session(returningTo: request.redirectURL)
+    }
     if case .ended(let result) = session.state { return try result.get() }
     guard let browser = session.browser else {
       throw AgentFailure(.badRequest, "this login takes no redirect URL")

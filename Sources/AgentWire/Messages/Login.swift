@@ -152,15 +152,16 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   }
 }
 
-/// `login.complete`: the redirect URL, copied from a browser that runs elsewhere.
+/// `login.complete`: the redirect URL, copied from a browser that runs elsewhere, or handed over by the system.
 package struct LoginComplete: RequestParameters, Equatable {
   package typealias Answer = LoginProgress
   package static let method = Method.loginComplete
 
-  package var loginID: String
+  /// Nil: the login that the URL's `state` belongs to.
+  package var loginID: String?
   package var redirectURL: String
 
-  package init(loginID: String, redirectURL: String) {
+  package init(loginID: String? = nil, redirectURL: String) {
     self.loginID = loginID
     self.redirectURL = redirectURL
   }

@@ -1,4 +1,5 @@
 import HTTPTerms
+import OAuthTerms
 package import Sealing
 
 /// What became of one hit on the redirect URI.
@@ -40,7 +41,9 @@ package struct AuthorizationExpectation: Sendable {
   /// Longest request target or pasted text: 16 KiB.
   package static let limitBytes = 16_384
 
-  private let redirectURI: WebURL
+  /// Nil where the redirect has a scheme of its own.
+  private let redirectURL: WebURL?
+  private let redirectURI: String
   private let state: Secret
   private let issuer: String?
   private let issuerRequired: Bool
@@ -54,7 +57,8 @@ package struct AuthorizationExpectation: Sendable {
   package init(
     redirectURI: String, state: Secret, issuer: String?, issuerRequired: Bool, secrets: [Secret] = []
   ) throws(ProtocolError) {
-    self.redirectURI = try .read(redirectURI)
+    redirectURL = try PrivateUseScheme.of(redirectURI) == nil ? WebURL.read(redirectURI) : nil
+    self.redirectURI = redirectURI
     self.state = state
     self.issuer = issuer
     self.issuerRequired = issuerRequired
@@ -65,7 +69,8 @@ package struct AuthorizationExpectation: Sendable {
   package func judge(method: String, target: String) -> AuthorizationVerdict {
     guard target.utf8.count <= Self.limitBytes else { return .ignore(.tooLong) }
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let path = redirectURI.path.isEmpty ? "/" : redirectURI.path
+    guard let redirectURL else { return .ignore(.path) }
+    let path = redirectURL.path.isEmpty ? "/" : redirectURL.path
     guard let first = parts.first, first.utf8.elementsEqual(path.utf8) else { return .ignore(.path) }
     // After the path, so that HEAD and POST of other paths read as what they are: not ours.
     guard method == "GET" else { return .ignore(.method) }
@@ -79,9 +84,14 @@ package struct AuthorizationExpectation: Sendable {
     guard trimmed.count == 1, let word = trimmed.first else { return .ignore(.malformed) }
     let address = word.prefix { $0 != "#" }
     let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = parts.first, let url = try? WebURL(String(first)) else { return .ignore(.malformed) }
-    guard url.origin == redirectURI.origin,
-      (url.path.isEmpty ? "/" : url.path) == (redirectURI.path.isEmpty ? "/" : redirectURI.path)
+    guard let first = parts.first else { return .ignore(.malformed) }
+    guard let redirectURL else {
+      guard first.utf8.elementsEqual(redirectURI.utf8) else { return .ignore(.path) }
+      return judge(query: parts.count > 1 ? parts[1] : "")
+    }
+    guard let url = try? WebURL(String(first)) else { return .ignore(.malformed) }
+    guard url.origin == redirectURL.origin,
+      (url.path.isEmpty ? "/" : url.path) == (redirectURL.path.isEmpty ? "/" : redirectURL.path)
     else { return .ignore(.path) }
     return judge(query: parts.count > 1 ? parts[1] : "")
   }

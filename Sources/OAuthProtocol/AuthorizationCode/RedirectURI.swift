@@ -1,8 +1,9 @@
 import HTTPTerms
+import OAuthTerms
 import Sealing
 
-/// The redirect URI an account has registered (RFC 8252 §7.3, §8.3): on loopback, where the agent listens; or any https
-/// URL, whose response a person pastes.
+/// The redirect URI an account has registered: on loopback, where the agent listens (RFC 8252 §7.3); by a scheme of one's own,
+/// whose handler brings the response (RFC 8252 §7.1); or any https URL, whose response a person pastes.
 ///
 /// The path is sent as registered. Without a port any one will do: the kernel chooses, and the real one is sent.
 package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
@@ -21,11 +22,24 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     func refuse(_ reason: String) -> ProtocolError {
       .redirectURI(shown: Escaped.forTerminal(text), reason: reason)
     }
+    if PrivateUseScheme.of(text) != nil {
+      guard text.utf8.count <= Self.limitBytes else { throw refuse(URLProblem.tooLong.rawValue) }
+      // What has a meaning in an address stands for itself alone.
+      guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"?#\"<>\\^`{|}%".utf8.contains($0) }) else {
+        throw refuse("it holds a query, a fragment, or a character that does not belong into an address")
+      }
+      self.text = text
+      port = nil
+      (listenAddresses, beforePort, afterPort) = ([], text, "")
+      return
+    }
     let url: WebURL
     do {
-      url = try WebURL(text, limitBytes: 1_024)
+      url = try WebURL(text, limitBytes: Self.limitBytes)
     } catch .scheme {
-      throw refuse("it must begin with http:// on loopback, or with https:// to paste the response")
+      throw refuse(
+        "it must begin with http:// on loopback, with https:// to paste the response, or with a scheme of its own as "
+          + "com.example.app:/")
     } catch {
       throw refuse(error.rawValue)
     }
@@ -48,6 +62,9 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     beforePort = String(withoutPath.dropLast(portSuffix.count))
     afterPort = url.path
   }
+
+  /// Longest one, bytes.
+  private static let limitBytes = 1_024
 
   package var description: String { text }
 

@@ -16,7 +16,7 @@ struct Oauthctl: ParsableCommand {
       SetupCommand.self, AccountCommand.self, SecretCommand.self, KeyCommand.self, LogoutCommand.self,
       VaultCommand.self, AgentCommand.self, DoctorCommand.self, ReloadCommand.self, ProviderCommand.self,
       ClientMetadataCommand.self,
-    ] + Dialect.commands(typed: false) + [HelperNamesCommand.self])
+    ] + Dialect.commands(typed: false) + [RedirectCommand.self, HelperNamesCommand.self])
 
   /// For help and completions: where it stands before the command, it is taken off before anything is parsed.
   @OptionGroup var verbosity: Verbosity

@@ -5,7 +5,8 @@ import SystemFacts
 
 struct SetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "setup", abstract: "Sets up other programs to use oauthctl.", subcommands: [Git.self, Proxy.self])
+    commandName: "setup", abstract: "Sets up other programs to use oauthctl.",
+    subcommands: [Git.self, Proxy.self, Scheme.self])
 
   struct Git: ParsableCommand {
     static let configuration = CommandConfiguration(

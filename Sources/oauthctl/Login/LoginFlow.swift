@@ -77,7 +77,10 @@ struct LoginFlow {
       if !isRemote, !noBrowser, BrowserOpener(environment: context.environment).open(link) {
         for line in LoginWords.opening(url) { context.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
-        return (mayReadInput && context.terminal.inputIsTerminal, false)
+        let reads = mayReadInput && context.terminal.inputIsTerminal
+        guard let lines = LoginWords.nothingListens(at: login.redirectURI) else { return (reads, false) }
+        context.terminal.say(Array(lines.dropLast()))
+        return (reads, reads && lines.last.map(ask) ?? false)
       }
       for entry in BrowserRule(context.environment).refused where !noBrowser {
         context.terminal.warn("BROWSER: “\(entry)” is not the plain name of one program, so it was not started")

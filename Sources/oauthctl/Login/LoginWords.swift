@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 
 /// What a login says. Values in, lines out.
 enum LoginWords {
@@ -10,6 +11,7 @@ enum LoginWords {
   /// The URL, how to bring the redirect back by hand, and the question, which is the last line.
   static func pasteBack(url: String, redirectURI: String?, host: String, isRemote: Bool) -> [String] {
     let place = redirectURI.map { " (\($0)?…)" } ?? ""
+    if let question = nothingListens(at: redirectURI) { return ["Open this in a browser:", "  \(url)"] + question }
     guard isRemote else {
       return [
         "Open this in a browser:", "  \(url)",
@@ -24,6 +26,17 @@ enum LoginWords {
     return lines + [
       "The browser will end on a page it cannot open\(place). That is right:",
       "copy that address and paste it here: ",
+    ]
+  }
+
+  /// How a redirect comes back for which nobody listens on this machine; the last line is the question. Nil: somebody does.
+  static func nothingListens(at redirectURI: String?) -> [String]? {
+    guard let redirectURI, !redirectURI.hasPrefix("http://") else { return nil }
+    let place = "the browser will end on \(redirectURI)?…, whether it can open that or not:"
+    let question = "copy that address and paste it here: "
+    guard let scheme = PrivateUseScheme.of(redirectURI) else { return ["Then \(place)", question] }
+    return [
+      "It finishes by itself where this was run once: oauthctl setup scheme \(scheme)", "Else \(place)", question,
     ]
   }
 

@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 
 /// Gives the address that a person pasted to the agent. A wrong one does not end the login.
 struct PastedRedirect {
@@ -17,7 +18,8 @@ struct PastedRedirect {
   func take(_ pasted: String) throws(CommandError) -> Outcome {
     let url = pasted.trimmed
     if url.isEmpty { return .refused(nil, question: LoginWords.pasteQuestion, notice: nil) }
-    guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+    let own = login.redirectURI.flatMap(PrivateUseScheme.of)
+    guard url.hasPrefix("http://") || url.hasPrefix("https://") || own.map({ url.hasPrefix($0 + ":") }) == true else {
       return .refused(
         "that is no address: it starts with \(login.redirectURI ?? "http://127.0.0.1")",
         question: LoginWords.pasteQuestion, notice: nil)

@@ -191,4 +191,37 @@ struct BrowserLoginTests {
     #expect(again == progress)
     #expect(fixture.tokenRequests("authorization_code") == 1)
   }
+
+  @Test("an address without a login's id goes to the login whose state is in it; the first of all ways ends it")
+  func addressAlone() async throws {
+    let fixture = AgentFixture()
+    let started = try await fixture.start()
+    let location = try await fixture.location(started)
+    let base = try #require(started.redirectURI)
+    for wrong in [base + "?code=a&state=b", base, "com.example.app:/cb?code=a&state=b", ""] {
+      #expect(await fixture.failure(LoginComplete(redirectURL: wrong))?.kind == .badRequest)
+    }
+    let progress = try await fixture.call(LoginComplete(redirectURL: location))
+    #expect(progress.state == .complete && progress.account == "work")
+    #expect(try await fixture.call(LoginWait(loginID: started.loginID)) == progress)
+    #expect(try await fixture.call(LoginComplete(redirectURL: location)) == progress)
+    #expect(fixture.tokenRequests("authorization_code") == 1)
+  }
+  @Test("a redirect that is the same at every server needs one that names itself, whenever the login is begun")
+  func sharedRedirect() async throws {
+    let document = AccountDefinition.browser.changed {
+      $0.clientID = "https://www.example.com/oauthctl.json"
+      $0.redirectURI = "http://127.0.0.1/callback"
+    }
+    let fixture = AgentFixture([document])
+    #expect(try await fixture.start().kind == .browser)
+    let (silent, own) = (
+      AgentFixture([document]), AgentFixture([document.changed { $0.redirectURI = "http://127.0.0.1/own/callback" }])
+    )
+    for fixture in [silent, own] { fixture.transport.withServer { $0.options.sendsIssuer = false } }
+    let failure = await silent.failure(LoginStart(requestID: "one", account: "work"))
+    #expect(failure?.kind == .configInvalid && failure?.message.contains("RFC 9207") == true)
+    #expect(silent.redirects.open.isEmpty)
+    #expect(try await own.start().kind == .browser)
+  }
 }

@@ -130,6 +130,18 @@ import Testing
     #expect(try expectation().judge(pasted: text) == verdict)
   }
 
+  @Test("a redirect by a scheme of its own is met by that address alone, and never by a listener")
+  func ownScheme() throws {
+    let own = try expectation("com.example.app:/cb")
+    #expect(own.judge(pasted: "com.example.app:/cb?code=a&state=st-1#_") == .code(Secret("a")))
+    #expect(own.judge(pasted: "com.example.app:/cb?code=a&state=st-2") == .ignore(.state))
+    for other in ["com.example.app:/cb/", "com.example.ap:/cb", "http://127.0.0.1/cb", ":/cb"] {
+      #expect(own.judge(pasted: other + "?code=a&state=st-1") == .ignore(.path))
+    }
+    #expect(own.judge(method: "GET", target: "/cb?code=a&state=st-1") == .ignore(.path))
+    #expect(own.judge(method: "GET", target: "com.example.app:/cb?code=a&state=st-1") == .ignore(.path))
+  }
+
   @Test("a redirect URI without a path is met by the root path")
   func rootPath() throws {
     let root = try expectation("http://127.0.0.1:8914")

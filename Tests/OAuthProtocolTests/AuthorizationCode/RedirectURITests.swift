@@ -16,6 +16,8 @@ import Testing
       ("http://127.0.0.2/cb", ["127.0.0.2"], nil, "http://127.0.0.2:8914/cb"),
       ("https://app.example/cb", [], nil, "https://app.example/cb"),
       ("https://localhost:8443/cb", [], 8_443, "https://localhost:8443/cb"),
+      ("com.example.app:/callback", [], nil, "com.example.app:/callback"),
+      ("com.example.my-app2://oauth/cb", [], nil, "com.example.my-app2://oauth/cb"),
     ] as [(String, [String], Int?, String)])
   func accepts(text: String, listen: [String], port: Int?, sent: String) throws {
     let redirect = try RedirectURI(text)
@@ -34,7 +36,10 @@ import Testing
       try RedirectURI("http://localhost").registered(at: issuer).parameter(port: 7) == "http://localhost:7" + path)
     let other = try RedirectURI("http://127.0.0.1:20001").registered(at: issuer + "/")
     #expect(other.text.hasSuffix("/callback") && !other.text.hasSuffix(path))
-    for text in ["http://127.0.0.1/callback", "http://127.0.0.1:1/", "https://app.example", "https://app.example/cb"] {
+    for text in [
+      "http://127.0.0.1/callback", "http://127.0.0.1:1/", "https://app.example", "https://app.example/cb",
+      "com.example.app:/cb",
+    ] {
       #expect(try RedirectURI(text).registered(at: issuer).text == text)
     }
   }
@@ -42,7 +47,11 @@ import Testing
   @Test(
     "a redirect URI that cannot be listened on or pasted is refused",
     arguments: [
-      "", "urn:ietf:wg:oauth:2.0:oob", "com.example.app:/cb", "http://app.example/cb", "http://0.0.0.0/cb",
+      "", "urn:ietf:wg:oauth:2.0:oob", "com.example.app", "com.example.app:cb",
+      "com.example.app:/cb?x=1", "com.example.app:/cb#f", "com.example.app:/a b", "com.example.app:/%41",
+      "Com.example:/cb",
+      "com..app:/cb", ".com.app:/cb", "javascript:/cb", "1com.app:/cb", "com.app/x:/cb",
+      "com.example.app:/" + String(repeating: "c", count: 1_024), "http://app.example/cb", "http://0.0.0.0/cb",
       "http://127.0.0.1/cb?x=1", "http://127.0.0.1/cb#f", "http://127.0.0.1/cb?", "http://u@127.0.0.1/cb",
       "http://127.0.0.1:0/cb", "http://127.0.0.1:99999/cb", "http://127.1/cb", "http://127.0.0.1/a b",
     ])

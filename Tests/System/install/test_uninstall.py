@@ -73,6 +73,17 @@ def test_uninstall_leaves_no_agent_and_nothing_that_points_to_it(installation, h
     assert not any(folder.exists() for folder in folders)
 
 
+def test_uninstall_takes_away_what_brings_schemes_to_it(installation, home):
+    installation.make("install")
+    home.run(installation.prefix / "bin/oauthctl", "setup", "scheme", "com.example.app", "--yes")
+    folder, listed = home.root / ".local/share/applications", home.config / "mimeapps.list"
+    (folder / "oauthctl-mine.desktop").write_text('[Desktop Entry]\nExec="/elsewhere/bin/oauthctl" redirect %u\n')
+    assert "com.example.app" in listed.read_text()
+    installation.make("uninstall")
+    assert [path.name for path in folder.iterdir()] == ["oauthctl-mine.desktop"]
+    assert "com.example.app" not in listed.read_text()
+
+
 def test_uninstall_takes_its_lines_out_of_git_where_the_program_is_gone_already(installation, home):
     installation.make("install")
     own, url = installation.prefix / "bin/git-credential-oauthctl", "https://localhost:8443"

@@ -1,0 +1,43 @@
+/// Changes one type of `mimeapps.list` (Association between MIME types and applications), and leaves every other line as
+/// somebody wrote it.
+struct MimeApplications: Equatable {
+  private static let defaults = "[Default Applications]"
+
+  private var lines: [String]
+
+  init(_ text: String) {
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.last == "" { lines.removeLast() }
+  }
+
+  var text: String { lines.map { $0 + "\n" }.joined() }
+
+  /// Makes `handler` the one that its addresses go to.
+  mutating func add(_ handler: SchemeHandler) {
+    let line = "\(handler.type)=\(handler.entry)"
+    guard let header = lines.firstIndex(where: { $0.trimmed == Self.defaults }) else {
+      lines += (lines.isEmpty ? [] : [""]) + [Self.defaults, line]
+      return
+    }
+    let group = (header + 1)..<(lines[(header + 1)...].firstIndex { $0.hasPrefix("[") } ?? lines.count)
+    if let place = lines[group].firstIndex(where: { Self.key(of: $0) == handler.type }) {
+      lines[place] = line
+    } else {
+      lines.insert(line, at: header + 1)
+    }
+  }
+
+  /// Takes `handler` out wherever it stands, and nobody else.
+  mutating func remove(_ handler: SchemeHandler) {
+    lines = lines.compactMap { line in
+      guard Self.key(of: line) == handler.type, let equals = line.firstIndex(of: "=") else { return line }
+      let others = line[line.index(after: equals)...].split(separator: ";").map { String($0).trimmed }
+        .filter { $0 != handler.entry && !$0.isEmpty }
+      return others.isEmpty ? nil : "\(handler.type)=\(others.joined(separator: ";"))"
+    }
+  }
+
+  private static func key(of line: String) -> String? {
+    line.firstIndex(of: "=").map { String(line[..<$0]).trimmed }
+  }
+}

@@ -1,0 +1,91 @@
+import AgentWire
+import ArgumentParser
+import OAuthTerms
+import SystemFacts
+
+extension SetupCommand {
+  struct Scheme: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "scheme", abstract: "Has the desktop bring addresses of a scheme to the login that waits for them.",
+      discussion: """
+        For a client whose registered redirect has a scheme of its own, as com.example.app:/callback. Writes a desktop \
+        entry, and names it in mimeapps.list. It shows what it changes, then asks.
+        Example: oauthctl setup scheme com.example.app
+        """)
+
+    @Argument(help: "The scheme: a domain name in reverse.") var scheme: String
+    @Flag(help: "Removes what setup has added.") var remove = false
+    @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
+    @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
+    @OptionGroup var verbosity: Verbosity
+
+    func run() throws { try run(.live()) }
+
+    func run(_ context: CommandContext) throws(CommandError) {
+      if let reason = PrivateUseScheme.problem(in: scheme) { throw .usage("\(scheme): \(reason)") }
+      let handler = SchemeHandler(scheme: scheme)
+      let (entry, list) = try files(handler, context.environment)
+      let old = list.text ?? ""
+      var applications = MimeApplications(old)
+      var text: String?
+      if remove {
+        applications.remove(handler)
+      } else {
+        guard let executable = OwnExecutable.path, let written = handler.text(executable: executable) else {
+          throw .local("where oauthctl is cannot be written into a desktop entry", status: 1)
+        }
+        text = written
+        applications.add(handler)
+      }
+      let new = applications.text
+      if entry.text == text, new == old {
+        context.terminal.say(remove ? "Nothing of \(scheme) is set up." : "\(scheme) is set up already.")
+        return
+      }
+      let lines =
+        Self.changes(entry, to: text ?? "", context.environment) + Self.changes(list, to: new, context.environment)
+      if dryRun || yes { context.terminal.say(lines) }
+      if dryRun { return }
+      if !yes {
+        let same = "oauthctl setup scheme \(scheme)\(remove ? " --remove" : "")"
+        guard
+          try context.terminal.confirm("Make these changes?", about: lines, otherwise: .run("\(same) --yes"))
+        else { throw .declined }
+        // Somebody else's change, made while the question stood, would be undone.
+        guard list.text ?? "" == old else {
+          throw .configuration("\(list.path) was changed meanwhile; nothing is written", next: .run(same))
+        }
+      }
+      if let text { try entry.write(text) } else { try entry.remove() }
+      if new != old { try list.write(new, behind: list.linkTarget) }
+      context.terminal.say(
+        remove ? "Done: \(scheme) leads here no more." : "Done: \(scheme):/… comes to the login that waits for it.")
+    }
+
+    private func files(
+      _ handler: SchemeHandler, _ environment: Environment
+    ) throws(CommandError) -> (entry: AccountFile, list: AccountFile) {
+      guard let data = Self.folder(.data, environment), let configuration = Self.folder(.configuration, environment)
+      else {
+        throw .configuration("HOME is not set, so there is no place for a desktop entry", next: .run("export HOME=…"))
+      }
+      let list = AccountFile(path: configuration + "/mimeapps.list")
+      // What cannot be put back as it was is not written over.
+      if list.exists, list.text == nil {
+        throw .configuration(
+          "\(list.path) is no file of at most 1 MiB; nothing is written",
+          next: .run("ls -lL \(ShellWord.quoted(list.path))"))
+      }
+      return (AccountFile(path: "\(data)/applications/\(handler.entry)"), list)
+    }
+
+    private static func folder(_ kind: BaseFolder, _ environment: Environment) -> String? {
+      kind.path(value: environment[kind.variable], home: environment.home)
+    }
+
+    private static func changes(_ file: AccountFile, to text: String, _ environment: Environment) -> [String] {
+      let differences = AccountFile.differences(from: file.text ?? "", to: text)
+      return differences.isEmpty ? [] : ["\(file.name(in: environment)):"] + differences.map { "  " + $0 }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+"""Redirects beside a loopback listener with any port: fixed ports, claimed https addresses, schemes of one's own."""
+
+import re
+import shlex
+import subprocess
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, build_opener
+
+import pytest
+
+from login.provider import Provider, use_silent_browser
+from support.accounts import account_file
+from support.ports import listening
+from support.terminal import run_at_terminal
+
+SCHEME = "com.example.app"
+
+
+@pytest.fixture
+def provider():
+    with Provider() as provider:
+        yield provider
+
+
+class NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def redirected(url):
+    """Where the server sends the browser that opens `url`."""
+    try:
+        build_opener(NoRedirect).open(url, timeout=20)
+    except HTTPError as answer:
+        return answer.headers["Location"]
+    raise AssertionError("no redirect")
+
+
+def begin(home, *command):
+    """A login whose address is opened elsewhere: the process, and where the server sends the browser."""
+    process = home.start(home.programs / "oauthctl", *command, "--no-browser", stdin=subprocess.PIPE)
+    for line in process.stderr:
+        if found := re.match(r"\s+(http://\S+/authorize\?\S+)", line):
+            return process, redirected(found.group(1))
+    raise AssertionError(f"no address: {process.communicate()}")
+
+
+def login(provider, *flags):
+    return ["login", "tool", provider.issuer, "--client-id", "mine", "--client-authentication", "none", *flags]
+
+
+def test_of_several_ports_the_first_that_is_free_is_listened_on(home, agent, provider):
+    use_silent_browser(home)
+    taken, free = listening(), listening()
+    first, second = taken.getsockname()[1], free.getsockname()[1]
+    free.close()
+    with taken:
+        home.oauthctl(*login(provider, "--port", f"{first},{second}"))
+    assert provider.form("authorize")["redirect_uri"] == f"http://127.0.0.1:{second}/callback"
+    assert f"redirect_ports = [{first}, {second}]" in account_file(home, "tool").read_text()
+    home.oauthctl("login", "tool")
+    assert provider.form("authorize")["redirect_uri"] == f"http://127.0.0.1:{first}/callback"
+    with listening(port=first), listening(port=second):
+        refused = home.oauthctl("login", "tool", check=False)
+    assert refused.status != 0 and "each of redirect_ports is taken" in refused.stderr
+
+
+@pytest.mark.parametrize("redirect", ["https://app.example/cb", "https://localhost:8443/cb", f"{SCHEME}:/cb"])
+def test_an_address_that_nobody_listens_at_is_pasted(home, agent, provider, redirect):
+    process, address = begin(home, *login(provider, "--redirect-uri", redirect))
+    assert address.startswith(redirect + "?code=")
+    stdout, stderr = process.communicate(f"{redirect}?code=c&state=wrong\n{address}\n", timeout=60)
+    assert process.returncode == 0 and "Logged in as tool" in stderr, stderr
+    assert provider.form("authorization_code")["redirect_uri"] == redirect
+    assert provider.kinds() == ["authorize", "authorization_code"]
+
+
+def test_a_person_whose_browser_was_opened_is_asked_for_the_address_at_once(home, agent, provider):
+    use_silent_browser(home)
+    _, text = run_at_terminal(
+        home, home.programs / "oauthctl", *login(provider, "--redirect-uri", "https://app.example/cb"),
+        until="paste it here: ")
+    assert "https://app.example/cb?" in text
+
+
+def handler(home):
+    return home.root / ".local/share/applications" / f"oauthctl-{SCHEME}.desktop"
+
+
+def test_a_scheme_s_handler_brings_the_address_to_the_login_that_waits(home, agent, provider):
+    home.oauthctl("setup", "scheme", SCHEME, "--yes")
+    [command] = re.findall("^Exec=(.*)$", handler(home).read_text(), re.MULTILINE)
+    process, address = begin(home, *login(provider, "--redirect-uri", f"{SCHEME}:/cb"))
+    words = [address if word == "%u" else word for word in shlex.split(command)]
+    wrong = home.run(*words[:-1], f"{SCHEME}:/cb?code=c&state=wrong", check=False)
+    assert wrong.status != 0 and "no login waits" in wrong.stderr
+    said = home.run(*words)
+    assert "Logged in as tool" in said.stderr and address not in said.stdout + said.stderr
+    # The command that waits learns it, too; a second visit changes nothing.
+    assert "Logged in as tool" in process.communicate(timeout=60)[1] and process.returncode == 0
+    home.run(*words)
+    assert provider.kinds() == ["authorize", "authorization_code"]
+
+
+def test_a_handler_starts_no_agent(home):
+    said = home.oauthctl("redirect", f"{SCHEME}:/cb?code=c&state=s", check=False)
+    assert said.status != 0 and "state=s" not in said.stderr and not home.socket.exists()
+
+
+def test_setup_scheme_shows_what_it_changes_and_takes_it_back(home):
+    listed = home.config / "mimeapps.list"
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    before = "[Default Applications]\ntext/plain=mine.desktop\n"
+    listed.write_text(before)
+    home.oauthctl("setup", "scheme", SCHEME, "--dry-run")
+    assert not handler(home).exists() and listed.read_text() == before
+    command = home.programs / "oauthctl", "setup", "scheme", SCHEME
+    status, text = run_at_terminal(home, *command, answers={"[y/N]": "n\n"})
+    assert status == 1 and "Exec=" in text and listed.read_text() == before
+    home.oauthctl(*command[1:], "--yes")
+    assert f"x-scheme-handler/{SCHEME}=oauthctl-{SCHEME}.desktop\n" in listed.read_text() and handler(home).exists()
+    assert "already" in home.oauthctl(*command[1:], "--yes").stderr
+    home.oauthctl(*command[1:], "--remove", "--yes")
+    assert not handler(home).exists() and listed.read_text() == before
+    for scheme in ("https", "app", "../x.y", "Com.Example"):
+        assert home.oauthctl("setup", "scheme", scheme, "--yes", check=False).status == 64
