@@ -8,6 +8,7 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
   case password
   case jwtBearer = "jwt_bearer"
   case tokenExchange = "token_exchange"
+  case `extension`
 
   /// What an account has whose file names none.
   package static let standard = GrantKind.authorizationCode
@@ -34,6 +35,7 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
       Terms(
         standard: "RFC 8693", type: "urn:ietf:params:oauth:grant-type:token-exchange", giver: .nobody,
         needs: .otherLogin, bringsRefreshToken: false)
+    case .extension: Terms(standard: "RFC 6749 §4.5", type: nil, giver: .nobody)
     }
   }
 
@@ -67,8 +69,8 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
   package struct Terms: Sendable {
     /// Where it is defined.
     package let standard: String
-    /// Its `grant_type` at the token endpoint.
-    package let type: String
+    /// Its `grant_type` at the token endpoint; nil: the account names it.
+    package let type: String?
     /// What `--grant` takes beside the name in account files and `type`.
     package let otherNames: [String]
     package let giver: Giver
@@ -77,7 +79,7 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
     package let bringsRefreshToken: Bool
 
     init(
-      standard: String, type: String, otherNames: [String] = [], giver: Giver, needs need: Need? = nil,
+      standard: String, type: String?, otherNames: [String] = [], giver: Giver, needs need: Need? = nil,
       bringsRefreshToken: Bool = true
     ) {
       self.standard = standard

@@ -23,7 +23,7 @@ extension TypedName {
 }
 
 extension GrantKind: TypedName {
-  package var typedNames: [String] { terms.otherNames + [terms.type] }
+  package var typedNames: [String] { terms.otherNames + [terms.type].compactMap(\.self) }
 }
 
 extension ClientAuthenticationMethod: TypedName {

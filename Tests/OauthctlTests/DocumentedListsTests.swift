@@ -37,7 +37,8 @@ struct DocumentedListsTests {
             case .nobody: "nobody"
             }
           return [
-            "`\(grant.rawValue)`", terms.otherNames.map { "`\($0)`" }.joined(separator: ", "), "`\(terms.type)`", giver,
+            "`\(grant.rawValue)`", terms.otherNames.map { "`\($0)`" }.joined(separator: ", "),
+            terms.type.map { "`\($0)`" } ?? "as the file says", giver,
             terms.need?.words ?? "nothing", terms.bringsRefreshToken ? "yes" : "no", terms.standard,
           ]
         })

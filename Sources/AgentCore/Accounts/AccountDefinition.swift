@@ -30,6 +30,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var issuer: String
   package var clientID: String
   package var grant: GrantKind
+  /// An extension's `grant_type` (RFC 6749 §4.5).
+  package var grantType: String?
   /// A ``ClientAuthenticationMethod``; nil: chosen from the metadata and whether a secret is kept.
   package var clientAuthentication: String?
   /// Nil: the issuer.
@@ -73,6 +75,7 @@ package struct AccountDefinition: Sendable, Equatable {
 
   package init(
     name: String, file: String = "", issuer: String, clientID: String, grant: GrantKind = .standard,
+    grantType: String? = nil,
     clientAuthentication: String? = nil, assertionAudience: AssertionAudience? = nil, scope: [String] = [],
     allowedScope: [String] = [], resource: [String] = [],
     audience: [String] = [], redirectURI: String = "http://127.0.0.1/callback", redirectPorts: [Int] = [],
@@ -91,6 +94,7 @@ package struct AccountDefinition: Sendable, Equatable {
     self.issuer = issuer
     self.clientID = clientID
     self.grant = grant
+    self.grantType = grantType
     self.clientAuthentication = clientAuthentication
     self.assertionAudience = assertionAudience
     self.scope = scope

@@ -18,6 +18,7 @@ extension DefinitionBinding {
       for texts in [request.scope, request.resource, request.audience] { digest.add(texts) }
       digest.add(request.username)
       digest.add(request.lent?.digested ?? [])
+      digest.add(request.grantType)
     }
     digest.add(resending?.ambiguousRetry.rawValue)
     digest.add(resending?.reuseGrace)

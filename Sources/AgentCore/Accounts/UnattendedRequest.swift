@@ -1,7 +1,7 @@
 import AgentWire
 import OAuthTerms
 
-/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 and §4.4, RFC 7523 §2.1, RFC
+/// What a grant that asks for its tokens anew, without a person, asks for (RFC 6749 §4.3 to §4.5, RFC 7523 §2.1, RFC
 /// 8693): whoever changes it changes what the kept secret, or another account's token, is used for.
 package struct UnattendedRequest: Sendable, Equatable, Codable {
   /// Sorted: their order says nothing (RFC 6749 §3.3).
@@ -10,6 +10,8 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
   package var audience: [String]
   package var username: String?
   package var lent: LentTokens?
+  /// An extension's.
+  package var grantType: String?
 
   /// What a grant that a person gives asks for by itself.
   static let nothing = UnattendedRequest()
@@ -24,6 +26,7 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
     audience = definition.audience.sorted()
     username = definition.username
     lent = definition.lent
+    grantType = definition.grantType
   }
 
   func differences(from now: UnattendedRequest) -> [DefinitionDifference] {
@@ -33,9 +36,15 @@ package struct UnattendedRequest: Sendable, Equatable, Codable {
     let compared = [
       ("scope", line(scope), line(now.scope)), ("resource", line(resource), line(now.resource)),
       ("audience", line(audience), line(now.audience)), ("username", username, now.username),
+      ("grant_type", grantType, now.grantType),
     ]
     return compared.compactMap { DefinitionDifference($0.0, from: $0.1, to: $0.2) }
       + LentTokens.differences(lent, now.lent)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case scope, resource, audience, username, lent
+    case grantType = "grant_type"
   }
 }
 

@@ -38,7 +38,9 @@ extension LoginCoordinator {
   private func beginUnattended(_ session: LoginSession, password: Secret?) throws(AgentFailure) -> LoginStarted {
     var session = session
     let definition = session.definition
-    guard let grant = TokenRequestGrant.unattended(definition.grant, username: definition.username, password: password)
+    guard
+      let grant = TokenRequestGrant.unattended(
+        definition.grant, username: definition.username, password: password, type: definition.grantType)
     else {
       let need = definition.grant.terms.need
       throw AgentFailure(

@@ -8,7 +8,8 @@ struct DefinitionReader {
   private var keys: KeyReader
 
   static let known = [
-    "issuer", "client_id", "grant", "client_authentication", "assertion_audience", "scope", "allowed_scope", "resource",
+    "issuer", "client_id", "grant", "grant_type", "client_authentication", "assertion_audience", "scope",
+    "allowed_scope", "resource",
     "audience",
     "redirect_uri", "redirect_ports", "hosts", "authorization_endpoint", "token_endpoint",
     "device_authorization_endpoint",
@@ -37,6 +38,7 @@ struct DefinitionReader {
     let clientID = required("client_id", ValueRules.clientID)
     var definition = AccountDefinition(name: name, file: file, issuer: issuer ?? "", clientID: clientID ?? "")
     if let grant = grant() { definition.grant = grant }
+    definition.grantType = grantType(of: definition.grant)
     definition.clientAuthentication = keys.choice("client_authentication", ClientAuthenticationMethod.self)?.rawValue
     definition.assertionAudience = keys.choice("assertion_audience", AssertionAudience.self)
     definition.scope = words("scope", limit: 256, ValueRules.scope)
@@ -110,6 +112,25 @@ struct DefinitionReader {
       return nil
     }
     return keys.choice("grant", GrantKind.self)
+  }
+
+  /// The absolute URI of an extension (RFC 6749 §4.5).
+  private mutating func grantType(of grant: GrantKind) -> String? {
+    let key = "grant_type"
+    guard grant == .extension else {
+      if keys.string(key) != nil { keys.refuse(key, "it belongs to grant = \"\(GrantKind.extension.rawValue)\"") }
+      return nil
+    }
+    guard keys.has(key) else {
+      keys.refuse(key, "it is missing; the \(grant.rawValue) grant needs the URI of its type")
+      return nil
+    }
+    return checked(key) { text in
+      if let known = GrantKind.allCases.first(where: { $0.terms.type == text }) {
+        return "that is grant = \"\(known.rawValue)\""
+      }
+      return ValueRules.resource(text)
+    }
   }
 
   private mutating func parameters(

@@ -20,7 +20,7 @@ package struct TokenRequestGrant: Sendable {
   init(type: String) { self.type = type }
 
   init(_ kind: GrantKind, missing: Missing? = nil) {
-    self.init(type: kind.terms.type)
+    self.init(type: kind.terms.type ?? kind.rawValue)
     self.missing = missing
   }
 
@@ -68,13 +68,20 @@ package struct TokenRequestGrant: Sendable {
     return grant
   }
 
-  /// What an account asks with where nobody is there; nil: `kind` needs a person, or something that is not kept.
-  package static func unattended(_ kind: GrantKind, username: String?, password: Secret?) -> Self? {
+  /// RFC 6749 §4.5: `type` is an absolute URI, and all else that is sent are the account's own parameters.
+  package static func `extension`(_ type: String) -> Self { Self(type: type) }
+
+  /// What an account asks with where nobody is there; nil: `kind` needs a person, or something that is not kept. `type` is
+  /// that of an extension.
+  package static func unattended(
+    _ kind: GrantKind, username: String?, password: Secret?, type: String? = nil
+  ) -> Self? {
     switch kind {
     case .authorizationCode, .deviceCode: return nil
     case .clientCredentials: return .clientCredentials
     case .jwtBearer: return .jwtBearer
     case .tokenExchange: return .tokenExchange
+    case .extension: return type.map { .extension($0) }
     case .password:
       guard let username, let password else { return nil }
       return .password(username: username, password: password)

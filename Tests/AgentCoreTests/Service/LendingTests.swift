@@ -26,7 +26,7 @@ struct LendingTests {
     }
   }
 
-  private var exchanges: String { GrantKind.tokenExchange.terms.type }
+  private static let exchanges = "urn:ietf:params:oauth:grant-type:token-exchange"
 
   /// `company` is logged in.
   private func fixture(_ others: [AccountDefinition] = [borrower()]) async throws -> AgentFixture {
@@ -56,9 +56,9 @@ struct LendingTests {
     #expect(
       shown.differences.first
         == DefinitionDifference(key: "subject_account", was: "(none)", now: "company, at http://127.0.0.1:8080"))
-    #expect(fixture.tokenRequests(exchanges) == 0)
+    #expect(fixture.tokenRequests(Self.exchanges) == 0)
     try await logIn("api", fixture)
-    #expect(fixture.tokenRequests(exchanges) == 1)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
     let token = try await fixture.call(TokenGet(account: "api"))
     #expect(token.scope == ["read"])
     #expect(await fixture.isGood(token.accessToken))
@@ -76,7 +76,7 @@ struct LendingTests {
     }
     #expect(Set(tokens.compactMap(\.self)).count == 50)
     #expect(fixture.refreshes == 1)
-    #expect(fixture.tokenRequests(exchanges) == 100)
+    #expect(fixture.tokenRequests(Self.exchanges) == 100)
   }
 
   @Test("the lender's failure is told as such, with its next step, and its next login is enough")
@@ -91,7 +91,7 @@ struct LendingTests {
       #expect(failure?.hint?.text.hasPrefix("oauthctl login company") == true)
       #expect(failure?.message.hasPrefix("api: it needs a token of company: ") == true)
     }
-    #expect(fixture.tokenRequests(exchanges) == 1)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
     try await fixture.logIn("company", request: "again")
     try await eventually("it is served again") { (try? await fixture.call(TokenGet(account: "api"))) != nil }
   }
@@ -106,7 +106,7 @@ struct LendingTests {
     let failure = await fixture.failure(TokenGet(account: "api"))
     #expect(failure?.kind == .notPermitted)
     #expect(failure?.message.contains("company: its tokens may not go to http://127.0.0.1:8080") == true)
-    #expect(fixture.tokenRequests(exchanges) == 1)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
   }
 
   @Test("a lender that is somebody else by now lends nothing until a person agrees")
@@ -118,7 +118,7 @@ struct LendingTests {
     let failure = await fixture.failure(TokenGet(account: "api"))
     #expect(failure?.kind == .definitionChanged)
     #expect(failure?.hint?.text.hasPrefix("oauthctl login api") == true)
-    #expect(fixture.tokenRequests(exchanges) == 1)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
   }
 
   @Test("a circle is refused with words")
@@ -143,11 +143,12 @@ struct LendingTests {
     let first = try await fixture.call(TokenGet(account: "company")).accessToken
     let token = try await fixture.call(TokenGet(account: "api", force: true))
     #expect(await fixture.isGood(token.accessToken))
-    #expect(fixture.refreshes == 1 && fixture.tokenRequests(exchanges) == 3)
+    #expect(fixture.refreshes == 1 && fixture.tokenRequests(Self.exchanges) == 3)
     #expect(try await fixture.call(TokenGet(account: "company")).accessToken != first)
     fixture.transport.withServer {
       $0.script(
-        .token, .answer(status: 400, headers: [], body: #"{"error":"invalid_grant"}"#), grantType: exchanges, times: 2)
+        .token, .answer(status: 400, headers: [], body: #"{"error":"invalid_grant"}"#),
+        grantType: Self.exchanges, times: 2)
     }
     fixture.clock.advance(by: 3_601)
     let failure = await fixture.failure(TokenGet(account: "api"))
@@ -167,12 +168,12 @@ struct LendingTests {
     try await fixture.clock.sleepers(until: 2)
     fixture.clock.advance(by: 2)
     #expect(await hasty?.kind == .timeout)
-    #expect(fixture.tokenRequests(exchanges) == 1)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
     async let patient = fixture.call(TokenGet(account: "api"))
     fixture.clock.advance(by: 48)
     #expect(try await fixture.isGood(patient.accessToken))
-    #expect(fixture.refreshes == 1 && fixture.tokenRequests(exchanges) == 2)
+    #expect(fixture.refreshes == 1 && fixture.tokenRequests(Self.exchanges) == 2)
   }
 
   @Test("after a restart nothing is asked before somebody asks, and then the same is served")
@@ -182,7 +183,7 @@ struct LendingTests {
     let again = fixture.restarted()
     fixture.clock.advance(by: 3_601)
     #expect(try await again.isGood(again.call(TokenGet(account: "api")).accessToken))
-    #expect(fixture.refreshes == 1 && fixture.tokenRequests(exchanges) == 2)
+    #expect(fixture.refreshes == 1 && fixture.tokenRequests(Self.exchanges) == 2)
   }
 
   @Test("a locked vault lends nothing")
@@ -192,7 +193,7 @@ struct LendingTests {
     fixture.clock.advance(by: 3_601)
     _ = try await fixture.call(VaultLock())
     #expect(await fixture.failure(TokenGet(account: "api"))?.kind == .vaultLocked)
-    #expect(fixture.tokenRequests(exchanges) == 1)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
   }
 
   @Test("an account that is changed to another lender is sent nothing until it is agreed to")

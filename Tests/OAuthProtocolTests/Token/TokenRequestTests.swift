@@ -25,6 +25,7 @@ import Testing
         .jwtBearer.with(assertion: Secret("a.b.c")),
         ["grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion=a.b.c"]
       ),
+      (.extension("urn:x:grant"), ["grant_type=urn:x:grant"]),
       (
         .deviceCode(Secret("d")),
         ["grant_type=urn:ietf:params:oauth:grant-type:device_code", "device_code=d"]

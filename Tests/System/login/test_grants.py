@@ -5,6 +5,7 @@ import json
 import pytest
 
 from login.clients import LEGACY, MACHINE, start_device_login
+from login.provider import Provider
 from support.accounts import account_file, define
 from support.login import get_token, log_in, wait_until
 from support.terminal import run_at_terminal
@@ -203,3 +204,45 @@ def test_a_login_of_another_account_goes_on_beside_a_waiting_one(home, agent, do
     assert dot.say_hello(get_token(home)) == 200 and waiting.poll() is None
     waiting.terminate()
     waiting.communicate(timeout=20)
+
+
+# Any other grant (RFC 6749 section 4.5)
+
+def test_a_grant_of_ones_own_is_sent_with_its_parameters(home, agent):
+    with Provider() as provider:
+        home.oauthctl("vault", "create", check=False)
+        provider.define(home, 'grant = "extension"', 'grant_type = "urn:example:machine"', 'scope = "read"',
+                        "[token_parameters]", 'machine = "build-7"')
+        home.oauthctl("login", "work")
+        assert get_token(home) == "access-1"
+        assert provider.form("urn:example:machine") == {
+            "grant_type": "urn:example:machine", "scope": "read", "machine": "build-7", "client_id": "mine"}
+        home.oauthctl("get-token", "work", "--force")
+        assert provider.kinds() == ["urn:example:machine", "refresh_token"]
+        # Asked anew when the refresh token is dead.
+        provider.seen.clear()
+        provider.refuses = True
+        refused = home.oauthctl("get-token", "work", "--force", check=False)
+        assert refused.status == 4 and provider.kinds() == ["refresh_token", "urn:example:machine"]
+
+
+def test_a_grant_of_ones_own_is_bound_to_its_type(home, agent):
+    with Provider() as provider:
+        home.oauthctl("vault", "create", check=False)
+        provider.define(home, 'grant = "extension"', 'grant_type = "urn:example:machine"')
+        home.oauthctl("login", "work")
+        provider.define(home, 'grant = "extension"', 'grant_type = "urn:example:root"')
+        refused = home.oauthctl("get-token", "work", "--force", check=False)
+        assert refused.status == 3 and "grant_type" in refused.stderr
+        assert provider.kinds() == ["urn:example:machine"]
+
+
+@pytest.mark.parametrize("lines, words", [
+    (['grant = "extension"'], "grant_type: it is missing"),
+    (['grant = "extension"', 'grant_type = "machine"'], "not an absolute URI"),
+    (['grant = "extension"', 'grant_type = "urn:ietf:params:oauth:grant-type:token-exchange"'],
+     'that is grant = "token_exchange"'),
+    (['grant_type = "urn:example:machine"'], 'it belongs to grant = "extension"'),
+])
+def test_a_grant_without_its_uri_is_refused(home, agent, lines, words):
+    assert words in define(home, "work", 'issuer = "https://as.example"', 'client_id = "mine"', *lines).stderr

@@ -19,7 +19,9 @@ extension AccountStateMachine {
 
   /// What takes the place of a refresh token without a person.
   private func unattended(_ record: AccountRecord, _ grant: GrantRecord) -> TokenRequestGrant? {
-    .unattended(grant.kind, username: definition?.username, password: record.password(for: grant.binding)?.secret)
+    .unattended(
+      grant.kind, username: definition?.username, password: record.password(for: grant.binding)?.secret,
+      type: grant.binding.request?.grantType)
   }
 
   /// The call that logs in anew where the refresh token of `call` is dead: the user chose that the agent may.
