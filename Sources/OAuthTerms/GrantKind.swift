@@ -8,6 +8,7 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
   case password
   case jwtBearer = "jwt_bearer"
   case tokenExchange = "token_exchange"
+  case identityAssertion = "id_jag"
   case `extension`
 
   /// What an account has whose file names none.
@@ -35,6 +36,11 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
       Terms(
         standard: "RFC 8693", type: "urn:ietf:params:oauth:grant-type:token-exchange", giver: .nobody,
         needs: .otherLogin, bringsRefreshToken: false)
+    case .identityAssertion:
+      Terms(
+        standard: "draft-ietf-oauth-identity-assertion-authz-grant",
+        type: "urn:ietf:params:oauth:grant-type:jwt-bearer", giver: .nobody, needs: .otherLogin,
+        bringsRefreshToken: false)
     case .extension: Terms(standard: "RFC 6749 §4.5", type: nil, giver: .nobody)
     }
   }

@@ -96,9 +96,11 @@ extension AccountDefinition {
 }
 
 extension GrantKind {
-  /// A login that a person gave is none without a person, nor the reverse: what it asks for is bound in one of them only.
+  /// A login that a person gave is none without a person, nor the reverse: what it asks for is bound in one of them only. And
+  /// another account's token goes to one server by one grant, and to another by another.
   func differences(to next: GrantKind) -> [DefinitionDifference] {
-    isUnattended == next.isUnattended ? [] : [DefinitionDifference(key: "grant", was: rawValue, now: next.rawValue)]
+    isUnattended == next.isUnattended && (self == next || terms.need != .otherLogin || next.terms.need != .otherLogin)
+      ? [] : [DefinitionDifference(key: "grant", was: rawValue, now: next.rawValue)]
   }
 }
 

@@ -57,7 +57,9 @@ extension LoginCoordinator {
       guard grant.missing == .lentTokens else {
         return _ = await coordinator.obtain(id, grant, scope: definition.scope)
       }
-      switch await coordinator.service.lend(binding, definition.grant, .standard, to: definition.name) {
+      switch await coordinator.service.lend(
+        binding, definition.grant, RequestToSend(key: .standard, priority: .person), to: definition.name)
+      {
       case .success(let lent): await coordinator.obtain(id, lent.grant, scope: definition.scope)
       case .failure(let failure): await coordinator.end(id, .failure(failure))
       }

@@ -1,8 +1,9 @@
 import AgentWire
 import OAuthProtocol
 import OAuthTerms
+import Sealing
 
-/// Tokens of one account for the request of another (RFC 8693): got before the request has its place in the queue, so that
+/// Tokens of one account for the request of another (RFC 8693, and the identity assertion grant): got before the request has its place in the queue, so that
 /// nobody holds a place while a lender waits for one. The lender is asked as every caller asks it, so a thousand accounts
 /// that wait for its token cost it one refresh. It lends only where its own `hosts` let its tokens go.
 ///
@@ -14,7 +15,7 @@ extension CredentialService {
   // MARK: For a call
 
   /// Whether what the next call of `account` needs of others is there; else they are asked.
-  func hasBorrowed(_ account: Account, _ key: TokenKey) -> Bool {
+  func hasBorrowed(_ account: Account, _ wish: RequestToSend) -> Bool {
     guard let grant = account.machine.record?.grant, grant.binding.request?.lent != nil, grant.refreshToken == nil
     else {
       account.borrowing = nil
@@ -22,12 +23,12 @@ extension CredentialService {
     }
     let borrowing = account.borrowing ?? Borrowing()
     account.borrowing = borrowing
-    if borrowing.grant?.fits(key, at: time.now().bootSeconds) == true { return true }
+    if borrowing.grant?.fits(wish.key, at: time.now().bootSeconds) == true { return true }
     borrowing.grant = nil
     guard !borrowing.isUnderWay else { return false }
     borrowing.isUnderWay = true
     let name = account.name
-    Task { self.borrowed(account, grant.binding, await self.lend(grant.binding, grant.kind, key, to: name)) }
+    Task { self.borrowed(account, grant.binding, await self.lend(grant.binding, grant.kind, wish, to: name)) }
     return false
   }
 
@@ -86,48 +87,85 @@ extension CredentialService {
   /// The grant of `kind` as it is sent for `binding`, with the tokens that other accounts lend it. Waits until they have
   /// theirs, a minute for each at most.
   func lend(
-    _ binding: DefinitionBinding, _ kind: GrantKind, _ key: TokenKey, to name: String
+    _ binding: DefinitionBinding, _ kind: GrantKind, _ wish: RequestToSend, to name: String
   ) async -> Result<LentGrant, AgentFailure> {
     do throws(AgentFailure) {
       guard let lent = binding.request?.lent else {
         throw AgentFailure(.configInvalid, "\(name): its login is bound to no account that lends it a token")
       }
-      let subject = try await token(lent.subject, for: binding, of: name)
-      var actor: TokenRecord?
-      if let other = lent.actor { actor = try await token(other, for: binding, of: name) }
-      let now = time.now()
+      guard kind != .identityAssertion else {
+        let lent = try await identityAssertion(lent.subject, for: binding, wish, of: name)
+        return .success(
+          LentGrant(
+            grant: .jwtBearer.with(assertion: lent.assertion), key: wish.key, endBootSeconds: lent.endBootSeconds,
+            tokens: []))
+      }
+      var tokens: [(lent: LentToken, secret: LentSecret)] = []
+      for lent in lent.all {
+        tokens.append((lent, try await token(lent, for: binding.tokenEndpoint, of: name)))
+      }
+      let sent = tokens.map { (token: $0.secret.secret, type: $0.lent.kind.uri) }
       return .success(
         LentGrant(
           grant: .tokenExchange(
-            subject: (subject.accessToken.secret, lent.subject.kind.uri),
-            actor: lent.actor.flatMap { role in actor.map { ($0.accessToken.secret, role.kind.uri) } },
-            requestedType: lent.requestedType),
-          key: key,
-          endBootSeconds: [subject, actor].compactMap { $0?.endBootSeconds(at: now) }.min(),
-          tokens: [LentFingerprint(account: lent.subject.account, fingerprint: subject.fingerprint)]
-            + (lent.actor.flatMap { role in
-              actor.map { [LentFingerprint(account: role.account, fingerprint: $0.fingerprint)] }
-            } ?? [])))
+            subject: sent[0], actor: sent.dropFirst().first, requestedType: lent.requestedType), key: wish.key,
+          endBootSeconds: tokens.compactMap(\.secret.endBootSeconds).min(),
+          tokens: tokens.map { LentFingerprint(account: $0.lent.account, fingerprint: $0.secret.fingerprint) }))
     } catch { return .failure(error) }
   }
 
-  /// The token of another account for a request of `name` to the token endpoint of `binding`.
-  private func token(
-    _ lent: LentToken, for binding: DefinitionBinding, of name: String
-  ) async throws(AgentFailure) -> TokenRecord {
-    try mayLend(lent, for: binding, of: name)
-    let waiter = AccountStateMachine.Waiter(
-      id: nextID(), bestEffort: true, deadline: time.now().bootSeconds + Self.lendingSeconds)
-    let result = await wait(lent.account, waiter)
-    // Both files, and the lender's login, may have changed while this waited.
-    try mayLend(lent, for: binding, of: name)
-    do { return try result.get() } catch { throw Self.failure(error, of: lent, for: name) }
+  /// What a lender lends.
+  struct LentSecret {
+    let secret: Secret
+    /// Of the lender's access token, which a new one of either kind comes with.
+    let fingerprint: Fingerprint
+    /// Boot time; nil: not known.
+    let endBootSeconds: Double?
   }
 
-  /// Throws unless `lent` is of the account that was agreed to, and may go to the token endpoint of `binding`.
+  /// The token of another account for a request of `name` to `endpoint`; nil: to that account's own server. `other`: what
+  /// came with this access token has not been taken, so the lender gets new ones.
+  func token(
+    _ lent: LentToken, for endpoint: String?, of name: String, other: Fingerprint? = nil
+  ) async throws(AgentFailure) -> LentSecret {
+    try mayLend(lent, to: endpoint, of: name)
+    let waiter = AccountStateMachine.Waiter(
+      id: nextID(), rejected: other, bestEffort: true, deadline: time.now().bootSeconds + Self.lendingSeconds)
+    let result = await wait(lent.account, waiter)
+    // Both files, and the lender's login, may have changed while this waited.
+    let grant = try mayLend(lent, to: endpoint, of: name)
+    let token: TokenRecord
+    do { token = try result.get() } catch { throw Self.failure(error, of: lent, for: name) }
+    switch lent.kind {
+    case .accessToken, .jwt:
+      return LentSecret(
+        secret: token.accessToken.secret, fingerprint: token.fingerprint,
+        endBootSeconds: token.endBootSeconds(at: time.now()))
+    case .idToken:
+      let now = now(lent.account)
+      if let (secret, seconds) = grant.idToken(at: now), seconds > Self.leastIDTokenSeconds {
+        return LentSecret(
+          secret: secret, fingerprint: token.fingerprint, endBootSeconds: now.bootSeconds + seconds)
+      }
+      // A refresh may bring another one.
+      if other == nil, grant.idToken(at: now) != nil {
+        return try await self.token(lent, for: endpoint, of: name, other: token.fingerprint)
+      }
+      let reason = "its server gave no ID token that is still good; scope needs openid"
+      let failure = AgentFailure(
+        .loginRequired, "\(lent.account): login needed: \(reason)", hint: .run("oauthctl login \(lent.account)"))
+      throw Self.failure(failure, of: lent, for: name)
+    }
+  }
+
+  /// Seconds that an ID token must still be good for: the request waits for its place, and clocks differ.
+  private static let leastIDTokenSeconds = 15.0
+
+  /// The login that lends. Throws unless `lent` is of the account that was agreed to, and may go to `endpoint`.
+  @discardableResult
   private func mayLend(
-    _ lent: LentToken, for binding: DefinitionBinding, of name: String
-  ) throws(AgentFailure) {
+    _ lent: LentToken, to endpoint: String?, of name: String
+  ) throws(AgentFailure) -> GrantRecord {
     let grant = try lender(lent, of: name)
     if let issuer = lent.issuer, issuer != grant.binding.issuer {
       throw AgentFailure(
@@ -136,9 +174,11 @@ extension CredentialService {
           + "\(grant.binding.issuer) now; nothing is sent",
         hint: .run("oauthctl login \(name)   # at a terminal it shows the change and asks"))
     }
-    do { _ = try select(account: lent.account, url: binding.tokenEndpoint) } catch {
+    guard let endpoint else { return grant }
+    do { _ = try select(account: lent.account, url: endpoint) } catch {
       throw Self.failure(error, of: lent, for: name)
     }
+    return grant
   }
 
   /// The login that lends. Throws where there is none, or where it borrows itself.

@@ -29,7 +29,7 @@ extension CredentialService {
   func applyWish(_ account: Account) {
     var wish = account.isChecking || isClosed ? nil : account.machine.wish(at: now(account))
     if wish == nil, !account.isChecking { account.borrowing?.grant = nil }
-    if let key = wish?.key, !hasBorrowed(account, key) { wish = nil }
+    if let asked = wish, !hasBorrowed(account, asked) { wish = nil }
     if let ticket = account.ticket, wish == nil || account.ticketRoute != account.server?.route {
       account.ticket = nil
       applicants[ticket] = nil

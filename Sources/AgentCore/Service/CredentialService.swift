@@ -9,7 +9,8 @@ package import TokenVault
 /// Nothing read before an `await` is used after it without asking the state machine again.
 ///
 /// Who waits for what, in this order. A caller waits until the vault is open (`opening`), and where the wall clock has
-/// moved until the servers have told the time (`clockWaiters`). Then it waits for its account (`tokenWaiters`), whose
+/// moved until the servers have told the time (`clockWaiters`). Then it waits for its account (`tokenWaiters`), which
+/// waits for another one's token where its grant is made of that (`borrowing`; that one borrows nothing), and whose
 /// machine waits for one thing at a time: first for a place among the requests (`requests`), then until its intent is in
 /// the vault (`writes`), then for the server (`underWay`), then until the answer is in the vault; only then the caller is
 /// answered. While a server cannot be reached, its accounts wait for the one of them that tries (`servers`). A login, a

@@ -6,15 +6,14 @@ import OAuthTerms
 enum LentTokensReader {
   /// Nil for a grant that needs none, and where something is wrong, which is noted.
   static func read(_ keys: inout KeyReader, account: String, grant: GrantKind) -> LentTokens? {
-    let subject = token("subject", &keys, account)
-    let actor = token("actor", &keys, account)
+    let subject = token("subject", &keys, account, usual: grant == .identityAssertion ? .idToken : .accessToken)
+    let actor = token("actor", &keys, account, usual: .accessToken)
     let requested = requestedType(&keys)
     guard grant.terms.need == .otherLogin else {
-      for key in ["subject_account", "actor_account", "requested_token_type"] where keys.has(key) {
-        keys.refuse(key, "it belongs to grant = \"\(GrantKind.tokenExchange.rawValue)\"")
-      }
+      refuse(["subject_account", "actor_account", "requested_token_type"], &keys)
       return nil
     }
+    if grant == .identityAssertion { refuse(["actor_account", "requested_token_type"], &keys) }
     if !keys.has("subject_account") {
       keys.refuse(
         "subject_account", "it is missing; the \(grant.rawValue) grant needs the account that lends its token")
@@ -22,7 +21,15 @@ enum LentTokensReader {
     return subject.map { LentTokens(subject: $0, actor: actor, requestedType: requested) }
   }
 
-  private static func token(_ role: String, _ keys: inout KeyReader, _ account: String) -> LentToken? {
+  private static func refuse(_ others: [String], _ keys: inout KeyReader) {
+    for key in others where keys.has(key) {
+      keys.refuse(key, "it belongs to grant = \"\(GrantKind.tokenExchange.rawValue)\"")
+    }
+  }
+
+  private static func token(
+    _ role: String, _ keys: inout KeyReader, _ account: String, usual: TokenKind
+  ) -> LentToken? {
     let key = "\(role)_account"
     let kind = keys.choice("\(role)_token_type", TokenKind.self)
     guard let lender = keys.string(key, limitBytes: 256) else {
@@ -37,7 +44,7 @@ enum LentTokensReader {
       keys.refuse(key, "it is this account itself; name the one that lends its token")
       return nil
     }
-    return LentToken(account: lender, kind: kind ?? .accessToken)
+    return LentToken(account: lender, kind: kind ?? usual)
   }
 
   /// One of the words for known kinds, or the whole URI.

@@ -9,6 +9,8 @@ package enum TokenKind: String, Sendable, Codable, CaseIterable {
   package var uri: String { Self.prefix + rawValue }
 
   package static let prefix = "urn:ietf:params:oauth:token-type:"
+  /// What the first leg of an identity assertion grant asks for.
+  package static let identityAssertionURI = prefix + "id-jag"
   /// What no resource takes, and whoever is given it could do more with than with an access token.
   package static let refreshTokenURI = prefix + "refresh_token"
 }

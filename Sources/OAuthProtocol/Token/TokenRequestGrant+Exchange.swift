@@ -6,6 +6,9 @@ extension TokenRequestGrant {
   /// The tokens are other accounts', and are got for the moment at which it is sent.
   package static var tokenExchange: Self { Self(.tokenExchange, missing: .lentTokens) }
 
+  /// An assertion that the server of another account gives for that one's token: then it is ``with(assertion:)``.
+  package static var identityAssertion: Self { Self(.identityAssertion, missing: .lentTokens) }
+
   /// For the token of `subject`, of `actor` where somebody acts for that one. `requestedType` is the URI of what is to be
   /// issued; nil: the server decides.
   package static func tokenExchange(

@@ -81,6 +81,7 @@ package struct TokenRequestGrant: Sendable {
     case .clientCredentials: return .clientCredentials
     case .jwtBearer: return .jwtBearer
     case .tokenExchange: return .tokenExchange
+    case .identityAssertion: return .identityAssertion
     case .extension: return type.map { .extension($0) }
     case .password:
       guard let username, let password else { return nil }

@@ -1,0 +1,120 @@
+import AgentWire
+import OAuthProtocol
+import OAuthTerms
+import Sealing
+
+/// The first leg of the Identity Assertion JWT Authorization Grant (draft-ietf-oauth-identity-assertion-authz-grant): the
+/// lender's own server gives, for the lender's token, an assertion that the borrower's server takes as a grant. It is asked
+/// by the lender's client, at the lender's token endpoint, so the token itself goes nowhere else.
+extension CredentialService {
+  /// What is borrowed.
+  struct IdentityAssertion {
+    let assertion: Secret
+    /// Boot time; nil: not known.
+    let endBootSeconds: Double?
+  }
+
+  /// Waits for the lender's token, a place among the requests, and the lender's server. One that refuses the token gets
+  /// another, once.
+  func identityAssertion(
+    _ lent: LentToken, for binding: DefinitionBinding, _ wish: RequestToSend, of name: String
+  ) async throws(AgentFailure) -> IdentityAssertion {
+    let first = try await token(lent, for: nil, of: name)
+    do throws(RefusedToken) {
+      return try await ask(lent, first, for: binding, wish, of: name)
+    } catch {
+      guard error.mayBeOld else { throw error.failure }
+    }
+    let second = try await token(lent, for: nil, of: name, other: first.fingerprint)
+    do throws(RefusedToken) { return try await ask(lent, second, for: binding, wish, of: name) } catch {
+      throw error.failure
+    }
+  }
+
+  private struct RefusedToken: Error {
+    let failure: AgentFailure
+    /// A new token may help.
+    var mayBeOld = false
+  }
+
+  private func ask(
+    _ lent: LentToken, _ token: LentSecret, for binding: DefinitionBinding, _ wish: RequestToSend, of name: String
+  ) async throws(RefusedToken) -> IdentityAssertion {
+    func refused(_ kind: FailureKind, _ message: String, _ hint: NextStep? = nil, _ error: OAuthError? = nil)
+      -> AgentFailure
+    {
+      AgentFailure(
+        kind, "\(name): it needs an assertion of \(lent.account): \(message)", hint: hint, oauthError: error?.code,
+        oauthErrorDescription: error?.explanation)
+    }
+    guard let machine = accounts[lent.account]?.machine, let record = machine.record, let grant = record.grant else {
+      throw RefusedToken(failure: gone(name))
+    }
+    if let obstacle = machine.obstacle {
+      throw RefusedToken(failure: refused(obstacle.kind, obstacle.message, obstacle.hint))
+    }
+    let (lender, host) = (grant.binding, grant.binding.issuerHost)
+    let route = ServerRoute(lender)
+    if let held = hold(at: route, for: name) { throw RefusedToken(failure: refused(.unavailable, held)) }
+    let request: HTTPRequest
+    do {
+      let proof = ClientProof(at: now(at: route), random: random)
+      request = try TokenRequest(
+        endpoint: .read(lender.tokenEndpoint),
+        client: lender.client(record.clientSecret(for: lender)?.secret, proof),
+        grant: .tokenExchange(subject: (token.secret, lent.kind.uri), requestedType: TokenKind.identityAssertionURI),
+        scope: wish.key.scope.isEmpty ? binding.request?.scope ?? [] : wish.key.scope,
+        resources: wish.key.resource.isEmpty ? binding.request?.resource ?? [] : wish.key.resource,
+        audiences: [binding.issuer], extra: lender.extraTokenParameters
+      ).httpRequest()
+    } catch { throw RefusedToken(failure: refused(.configInvalid, "\(error)")) }
+    let asked = time.now()
+    let transport = ObservedTransport(service: self, account: name, priority: wish.priority)
+    let outcome = await transport.perform(request, route: lender.route)
+    // It may have been the one that tries a server which did not answer.
+    servers[route]?.circuit.gaveUp(name)
+    switch outcome {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      throw RefusedToken(failure: refused(.unavailable, "\(host): \(failure.message)"))
+    case .answered(let answer):
+      let verdict = TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)).verdict
+      switch verdict {
+      case .granted(let granted):
+        return IdentityAssertion(
+          assertion: granted.accessToken,
+          endBootSeconds: granted.lifetime.knownSeconds.map { asked.bootSeconds + Double($0) })
+      case .refused(let error):
+        let message = "\(host) gives none: \(error.told)"
+        switch error.meaning {
+        case .clientRefused:
+          let hint = ClientHint.text(lent.account, method: lender.clientAuthentication)
+          throw RefusedToken(failure: refused(.clientRejected, message, hint, error))
+        case .grantRefused:
+          let hint = NextStep.run("oauthctl login \(lent.account)")
+          throw RefusedToken(failure: refused(.loginRequired, message, hint, error), mayBeOld: true)
+        case .requestRefused, .transient:
+          let hint = NextStep.run("oauthctl account show \(name)")
+          throw RefusedToken(failure: refused(.serverRefused, message, hint, error), mayBeOld: error.mayMeanLentToken)
+        }
+      case .refusedWithoutReason:
+        throw RefusedToken(failure: refused(.serverRefused, "\(host): \(verdict)"))
+      case .unusable(_, let seconds):
+        var failure = refused(.unavailable, "\(host): \(verdict)")
+        failure.retryAfterMilliseconds = seconds.map { $0 * 1_000 }
+        throw RefusedToken(failure: failure)
+      }
+    }
+  }
+
+  /// Why the server behind `route` is not asked now; nil: it is, by `name` alone where it was dead.
+  private func hold(at route: ServerRoute, for name: String) -> String? {
+    let server = servers.server(route)
+    switch server.circuit.hold(for: name) {
+    case .probing?: return "\(route.host): another account asks it whether it answers again"
+    case .until(_, let asked, let reason)? where asked > time.now().bootSeconds: return reason
+    case nil, .until?, .lender?: break
+    }
+    server.circuit.began(name)
+    return nil
+  }
+}
