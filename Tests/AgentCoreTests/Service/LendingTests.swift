@@ -9,7 +9,11 @@ import Testing
 
 @Suite("A token got for another account's token")
 struct LendingTests {
-  private static let company = AccountDefinition.browser.changed { $0.name = "company" }
+  /// Nothing is refreshed by plan: each test tells who asks.
+  private static let company = AccountDefinition.browser.changed {
+    $0.name = "company"
+    $0.keep = .onDemand
+  }
 
   private static func borrower(
     _ name: String = "api", of lender: String = "company", _ change: (inout AccountDefinition) -> Void = { _ in }
@@ -21,6 +25,7 @@ struct LendingTests {
       $0.clientAuthentication = "client_secret_post"
       $0.grant = .tokenExchange
       $0.scope = ["read"]
+      $0.keep = .onDemand
       $0.lent = LentTokens(subject: LentToken(account: lender))
       change(&$0)
     }
@@ -170,7 +175,7 @@ struct LendingTests {
     #expect(await hasty?.kind == .timeout)
     #expect(fixture.tokenRequests(Self.exchanges) == 1)
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
-    async let patient = fixture.call(TokenGet(account: "api"))
+    async let patient = fixture.call(TokenGet(account: "api", timeoutMilliseconds: 100_000))
     fixture.clock.advance(by: 48)
     #expect(try await fixture.isGood(patient.accessToken))
     #expect(fixture.refreshes == 1 && fixture.tokenRequests(Self.exchanges) == 2)
