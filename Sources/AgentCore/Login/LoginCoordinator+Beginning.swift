@@ -57,9 +57,11 @@ extension LoginCoordinator {
       guard grant.missing == .lentTokens else {
         return _ = await coordinator.obtain(id, grant, scope: definition.scope)
       }
-      switch await coordinator.service.lend(
+      let lent = await coordinator.service.lend(
         binding, definition.grant, RequestToSend(key: .standard, priority: .person), to: definition.name)
-      {
+      // It may have been cancelled meanwhile.
+      guard await coordinator.sessions[id]?.isPending == true else { return }
+      switch lent {
       case .success(let lent): await coordinator.obtain(id, lent.grant, scope: definition.scope)
       case .failure(let failure): await coordinator.end(id, .failure(failure))
       }

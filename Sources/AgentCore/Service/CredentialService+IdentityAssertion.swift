@@ -55,7 +55,6 @@ extension CredentialService {
     }
     let (lender, host) = (grant.binding, grant.binding.issuerHost)
     let route = ServerRoute(lender)
-    if let held = hold(at: route, for: name) { throw RefusedToken(failure: refused(.unavailable, held)) }
     let request: HTTPRequest
     do {
       let proof = ClientProof(at: now(at: route), random: random)
@@ -68,6 +67,7 @@ extension CredentialService {
         audiences: [binding.issuer], extra: lender.extraTokenParameters
       ).httpRequest()
     } catch { throw RefusedToken(failure: refused(.configInvalid, "\(error)")) }
+    if let held = hold(at: route, for: name) { throw RefusedToken(failure: refused(.unavailable, held)) }
     let asked = time.now()
     let transport = ObservedTransport(service: self, account: name, priority: wish.priority)
     let outcome = await transport.perform(request, route: lender.route)

@@ -3,9 +3,10 @@ import OAuthProtocol
 import OAuthTerms
 import Sealing
 
-/// Tokens of one account for the request of another (RFC 8693, and the identity assertion grant): got before the request has its place in the queue, so that
-/// nobody holds a place while a lender waits for one. The lender is asked as every caller asks it, so a thousand accounts
-/// that wait for its token cost it one refresh. It lends only where its own `hosts` let its tokens go.
+/// Tokens of one account for the request of another (RFC 8693, and the identity assertion grant). They are got before the
+/// request has its place in the queue, so nobody holds a place while a lender waits for one. The lender is asked as every
+/// caller asks it, so a thousand accounts that wait for its token cost it one refresh. It lends only where its own `hosts`
+/// let its tokens go.
 ///
 /// An account that lends borrows nothing itself: no chain, so no circle.
 extension CredentialService {
@@ -43,18 +44,18 @@ extension CredentialService {
   ) {
     account.borrowing?.isUnderWay = false
     guard accounts[account.name] === account, !isClosed, let borrowing = account.borrowing else { return }
-    // A login meanwhile: what was lent was for the one before.
-    guard account.machine.record?.grant?.binding == binding else { return applyWish(account) }
-    switch result {
-    case .success(let grant):
-      borrowing.succeed()
-      borrowing.grant = grant
-      applyWish(account)
-    case .failure(let failure):
-      for lent in binding.request?.lent?.all ?? [] { borrowers[lent.account, default: []].insert(account.name) }
-      borrowing.fail(failure, at: time.now().bootSeconds, spread: random.fraction())
-      event(account, .woke(asked: nil))
+    // After a login meanwhile, what was lent is for the one before.
+    if account.machine.record?.grant?.binding == binding {
+      switch result {
+      case .success(let grant):
+        borrowing.succeed()
+        borrowing.grant = grant
+      case .failure(let failure):
+        for lent in binding.request?.lent?.all ?? [] { borrowers[lent.account, default: []].insert(account.name) }
+        borrowing.fail(failure, at: time.now().bootSeconds, spread: random.fraction())
+      }
     }
+    event(account, .woke(asked: nil))
   }
 
   /// `call` with what `account` has borrowed for it.
