@@ -9,6 +9,7 @@ struct NewAccount: Sendable, Equatable {
   var clientID: String
   var clientAuthentication: ClientAuthenticationMethod?
   var grant: GrantKind?
+  var subjectAccount: String?
   var scope: [String] = []
   var redirectURI: String?
   var redirectPorts: [Int] = []
@@ -50,6 +51,7 @@ struct NewAccount: Sendable, Equatable {
     add("client_id", clientID)
     add("client_authentication", clientAuthentication?.rawValue)
     add("grant", grant?.rawValue)
+    add("subject_account", subjectAccount)
     add("scope", scope)
     add("resource", resource)
     add("audience", audience)

@@ -90,9 +90,11 @@ struct LoginCommand: ParsableCommand {
       throw creation.takingBack(
         // A time that was too short once would be so again.
         after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),
-        // Two secrets and one standard input: the first command has done its part. A key is registered before it is used.
+        // Two secrets and one standard input: the first command has done its part. A key is registered before it is used,
+        // and another account's token is agreed to, or that one is logged in, by a command of its own.
         isHalf: options.clientSecretFromInput && new.effectiveGrant?.terms.need == .password
-          || new.clientAuthentication?.proof == .privateKey || new.effectiveGrant?.terms.need == .privateKey,
+          || new.clientAuthentication?.proof == .privateKey
+          || [.privateKey, .otherLogin].contains(new.effectiveGrant?.terms.need),
         otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }

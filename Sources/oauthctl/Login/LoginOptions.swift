@@ -25,6 +25,11 @@ struct LoginOptions: ParsableArguments {
   var clientSecretFromInput = false
   @Option(help: "\(GrantKind.choice) (default: \(GrantKind.standard.rawValue)).", completion: .list(GrantKind.names))
   var grant: String?
+  @Option(
+    name: .customLong("subject-account"),
+    help: ArgumentHelp("The account whose token the grants token_exchange and id_jag are made of.", valueName: "name"),
+    completion: .accountName)
+  var subjectAccount: String?
   @Flag(help: "Logs in by a code typed on any device (RFC 8628).")
   var device = false
   @Flag(name: .customLong("no-browser"), help: "Opens no browser; shows the URL.")
@@ -95,6 +100,7 @@ struct LoginOptions: ParsableArguments {
     note("--client-id", clientID != nil)
     note("--client-authentication", clientAuthentication != nil)
     note("--grant", grant != nil)
+    note("--subject-account", subjectAccount != nil)
     note("--port", port != nil)
     note("--redirect-path", redirectPath != nil)
     note("--redirect-uri", redirectURI != nil)
@@ -153,6 +159,7 @@ extension LoginOptions {
     }
     var account = NewAccount(issuer: issuer, clientID: clientID)
     account.grant = try Self.grant(grant, device: device)
+    account.subjectAccount = subjectAccount
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
     account.redirectURI = try redirect()
@@ -174,6 +181,11 @@ extension LoginOptions {
     if account.grant?.terms.need == .password, username == nil {
       throw .usage(
         "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing")
+    }
+    if account.grant?.terms.need == .otherLogin, subjectAccount == nil {
+      throw .usage(
+        "the \(account.grant?.rawValue ?? "") grant needs the account whose token it is made of: "
+          + "--subject-account is missing")
     }
     return account
   }

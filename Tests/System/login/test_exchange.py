@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from login.provider import Provider, use_silent_browser
-from support.accounts import define, edit
+from support.accounts import account_file, define, edit
 from support.login import get_token, wait_until
 
 GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -86,6 +86,17 @@ def test_a_token_is_got_for_another_accounts_token_and_its_refresh_token_is_not_
     assert home.oauthctl("get-token", "api", "--force").lines == ["exchanged-2"]
     shown = json.loads(home.oauthctl("account", "show", "api", "--json").stdout)
     assert "refresh_token" not in shown["secrets"] and exchanges(exchange) == ["exchanged"] * 2
+
+
+def test_one_command_makes_the_account(home, company, exchange):
+    command = ["login", "api", exchange.issuer, "--client-id", "mine", "--grant", "token-exchange"]
+    refused = home.oauthctl(*command, check=False)
+    assert refused.status == 64 and "--subject-account" in refused.stderr
+    refused = home.oauthctl(*command, "--subject-account", "company", check=False)
+    assert refused.status != 0 and company.issuer in refused.stderr and exchanges(exchange) == []
+    assert "oauthctl login api --accept-changes" in refused.stderr and account_file(home, "api").exists()
+    home.oauthctl("login", "api", "--accept-changes")
+    assert get_token(home, "api") == "exchanged-1"
 
 
 def test_what_is_asked_for_is_sent_with_it(home, company, exchange):
