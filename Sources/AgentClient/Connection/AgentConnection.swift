@@ -55,27 +55,27 @@ package final class AgentConnection {
     }
     let line = try exchange(
       request, P.method, timeoutMilliseconds: timeoutMilliseconds)
-    let answer: (id: RequestID?, result: Result<P.Answer, AgentFailure>)
-    do {
-      answer = try AnswerLine.parse(line, as: P.Answer.self)
-    } catch {
-      throw .protocolViolation(error.reason)
+    do throws(ClientError) { return try Self.answer(line, to: id) } catch {
+      // What comes after a line like that may be no answer to the next request either.
+      if case .protocolViolation = error { socket = nil }
+      throw error
     }
+  }
+
+  /// Reads the line that answers the request `id`. Throws `failure` with the agent's own answer, or `protocolViolation`.
+  package static func answer<Answer: Decodable>(_ line: [UInt8], to id: RequestID) throws(ClientError) -> Answer {
+    let answer: (id: RequestID?, result: Result<Answer, AgentFailure>)
+    do { answer = try AnswerLine.parse(line, as: Answer.self) } catch { throw .protocolViolation(error.reason) }
     switch answer.result {
-    case .failure(let failure):
-      // An agent that could not read the line answers without an id.
-      guard answer.id == nil || answer.id == id else { break }
-      throw .failure(failure)
-    case .success(let result):
-      guard answer.id == id else { break }
-      return result
+    // An agent that could not read the line answers without an id.
+    case .failure(let failure) where answer.id == nil || answer.id == id: throw .failure(failure)
+    case .success(let result) where answer.id == id: return result
+    case .failure, .success: throw .protocolViolation("the answer belongs to another request")
     }
-    socket = nil
-    throw .protocolViolation("the answer belongs to another request")
   }
 
   /// Sends a line of `TokenLine.printRequest` as it is, and returns the answer line without its line feed: for
-  /// `TokenLine.scanAnswer`, and `AnswerLine.parse` where that finds another spelling. No coder runs here.
+  /// `TokenLine.scanAnswer`, and ``answer(_:to:)`` where that finds another spelling. No coder runs here.
   package func tokenAnswer(
     requestLine: [UInt8], timeoutMilliseconds: Int = defaultTimeoutMilliseconds
   ) throws(ClientError) -> [UInt8] {

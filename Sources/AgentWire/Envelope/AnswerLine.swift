@@ -50,12 +50,12 @@ package enum AnswerLine {
     let id = try identifier(shape, line)
     switch (shape.top.member("result"), shape.top.member("error")) {
     case (let result?, nil):
-      guard let value = WireJSON.decode(type, from: line[result.range]) else {
+      guard let value = WireJSON.decode(type, result, in: line) else {
         throw MalformedAnswer(reason: "the answer has another result than the request asked for")
       }
       return (id, .success(value))
     case (nil, let error?):
-      guard let failure = WireJSON.decode(AgentFailure.self, from: line[error.range]) else {
+      guard let failure = WireJSON.decode(AgentFailure.self, error, in: line) else {
         throw MalformedAnswer(reason: "the answer holds an error of another form")
       }
       return (id, .failure(failure))

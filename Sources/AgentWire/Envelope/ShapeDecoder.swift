@@ -1,5 +1,5 @@
-/// Decodes the parameters of a request from the shape that its line was read into: one reader of JSON, so that no second
-/// one understands the line otherwise. Its errors are those of Foundation's decoder.
+/// Decodes parameters, results and failures from the shape that their line was read into: one reader of JSON, so that no
+/// second one understands the line otherwise. Its errors are those of Foundation's decoder.
 struct ShapeDecoder: Decoder {
   private let value: JSONShape.Value
   private let bytes: [UInt8]

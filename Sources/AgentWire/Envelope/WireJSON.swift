@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The JSON coders of the socket, set up in one place: keys sorted and nothing escaped without need, so that one message
-/// has one spelling.
+/// How messages of the socket become JSON and are read back. Keys are sorted and nothing is escaped without need, so that
+/// one message has one spelling; what is read was read into a ``JSONShape`` before, and by no second reader.
 enum WireJSON {
   static func encode(_ value: some Encodable) -> [UInt8]? {
     let encoder = JSONEncoder()
@@ -10,8 +10,9 @@ enum WireJSON {
     return Array(data)
   }
 
-  static func decode<Value: Decodable>(_ type: Value.Type, from bytes: some Sequence<UInt8>) -> Value? {
-    try? JSONDecoder().decode(type, from: Data(bytes))
+  /// A value of the text that `shape` was read from.
+  static func decode<Value: Decodable>(_ type: Value.Type, _ shape: JSONShape.Value, in bytes: [UInt8]) -> Value? {
+    try? Value(from: ShapeDecoder(shape, in: bytes, from: 0))
   }
 
   /// Names the key that is missing or wrong, and never repeats a value: it may be a secret.

@@ -90,7 +90,7 @@ struct LiveAgent: AgentCalling {
     if let found = line.withUnsafeBytes({ TokenLine.scanAnswer($0) }), id == .number(found.id) {
       return .line(line, found)
     }
-    return .whole(try anyAnswer(line, id: id))
+    return .whole(try AgentConnection.answer(line, to: id))
   }
 
   /// The scopes, which `TokenLine` skips, are left empty.
@@ -103,19 +103,6 @@ struct LiveAgent: AgentCalling {
       matchedHost: found.matchedHost.map(text), gitUsername: found.gitUsername.map(text))
   }
 
-  private static func anyAnswer(_ line: [UInt8], id: RequestID) throws(ClientError) -> TokenAnswer {
-    let answer: (id: RequestID?, result: Result<TokenAnswer, AgentFailure>)
-    do {
-      answer = try AnswerLine.parse(line, as: TokenAnswer.self)
-    } catch {
-      throw .protocolViolation(error.reason)
-    }
-    guard answer.id == id || answer.id == nil else { throw .protocolViolation("the answer belongs to another request") }
-    switch answer.result {
-    case .success(let token): return token
-    case .failure(let failure): throw .failure(failure)
-    }
-  }
 }
 
 extension AgentFailure {
