@@ -1,41 +1,7 @@
-/// What the answers to `token.get` with one token have in common, printed once: each of them then costs a few copies.
+/// What all answers to `token.get` with one token have in common, printed once: an answer then costs a few copies.
 ///
 /// The token is no part of it: it stays where it is wiped, and goes from there into the buffer that is sent.
 package struct TokenAnswerFrame: Sendable, Equatable {
-  /// Everything of a `TokenAnswer` but the token, its times and the host.
-  package struct Fields: Sendable, Equatable {
-    package var tokenType: String
-    package var scope: [String]
-    package var account: String
-    package var accountID: String
-    package var fingerprint: String
-    package var gitUsername: String?
-
-    package init(
-      tokenType: String, scope: [String], account: String, accountID: String, fingerprint: String,
-      gitUsername: String? = nil
-    ) {
-      self.tokenType = tokenType
-      self.scope = scope
-      self.account = account
-      self.accountID = accountID
-      self.fingerprint = fingerprint
-      self.gitUsername = gitUsername
-    }
-  }
-
-  /// When the token ends.
-  package struct Times: Sendable, Equatable {
-    /// Unix time.
-    package var expiresAt: Int?
-    package var expiresInSeconds: Int?
-
-    package init(expiresAt: Int? = nil, expiresInSeconds: Int? = nil) {
-      self.expiresAt = expiresAt
-      self.expiresInSeconds = expiresInSeconds
-    }
-  }
-
   /// What stands behind the token: before the times, between them and the host, and after that.
   private let beforeTimes: [UInt8]
   private let beforeHost: [UInt8]
@@ -44,17 +10,21 @@ package struct TokenAnswerFrame: Sendable, Equatable {
   /// Bytes of everything else but the token and the host, at most.
   private static let greatestRest = 180
 
-  package init(_ fields: Fields) {
+  /// Everything of a ``TokenAnswer`` except the token, its times and the host.
+  package init(
+    tokenType: String, scope: [String], account: String, accountID: String, fingerprint: String,
+    gitUsername: String? = nil
+  ) {
     var before = TokenLineWriter(insideObject: true)
     before.raw("\"")
-    before.member("account", fields.account)
-    before.member("account_id", fields.accountID)
+    before.member("account", account)
+    before.member("account_id", accountID)
     var between = TokenLineWriter(insideObject: true)
-    between.member("fingerprint", fields.fingerprint)
-    between.member("git_username", fields.gitUsername)
+    between.member("fingerprint", fingerprint)
+    between.member("git_username", gitUsername)
     var after = TokenLineWriter(insideObject: true)
-    after.member("scope", fields.scope)
-    after.member("token_type", fields.tokenType)
+    after.member("scope", scope)
+    after.member("token_type", tokenType)
     after.raw("}}\n")
     beforeTimes = before.bytes
     beforeHost = between.bytes
@@ -71,10 +41,10 @@ package struct TokenAnswerFrame: Sendable, Equatable {
   }
 
   /// Writes the whole line, line feed included, into `buffer`, which has the capacity. `token` writes the token's bytes.
-  /// `matchedHost` is an origin: nothing in it needs an escape. Returns the length of the line.
+  /// `expiresAt` is Unix time. `matchedHost` is an origin: nothing in it needs an escape. Returns the length of the line.
   package func write(
-    _ id: Int64, _ times: Times, _ matchedHost: String?, tokenCount: Int, into buffer: UnsafeMutableRawBufferPointer,
-    token: (UnsafeMutableRawBufferPointer) -> Void
+    _ id: Int64, expiresAt: Int?, expiresInSeconds: Int?, _ matchedHost: String?, tokenCount: Int,
+    into buffer: UnsafeMutableRawBufferPointer, token: (UnsafeMutableRawBufferPointer) -> Void
   ) -> Int {
     precondition(buffer.count >= capacity(tokenCount: tokenCount, matchedHost), "a line needs its capacity")
     var line = FilledLine(buffer)
@@ -83,13 +53,13 @@ package struct TokenAnswerFrame: Sendable, Equatable {
     line.copy(#","result":{"access_token":""#)
     line.fill(tokenCount, token)
     beforeTimes.withUnsafeBytes { line.copy($0) }
-    if let expiresAt = times.expiresAt {
+    if let expiresAt {
       line.copy(#","expires_at":"#)
       line.decimal(Int64(expiresAt))
     }
-    if let expiresIn = times.expiresInSeconds {
+    if let expiresInSeconds {
       line.copy(#","expires_in_s":"#)
-      line.decimal(Int64(expiresIn))
+      line.decimal(Int64(expiresInSeconds))
     }
     beforeHost.withUnsafeBytes { line.copy($0) }
     if var matchedHost {

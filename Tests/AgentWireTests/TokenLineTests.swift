@@ -25,24 +25,22 @@ struct TokenLineTests {
     .init(id: .number(3), account: "a.b-c_d", url: "http://127.0.0.1/", minValiditySeconds: 86_400),
   ]
 
-  typealias Answer = (fields: TokenAnswerFrame.Fields, times: TokenAnswerFrame.Times, matchedHost: String?)
-
-  static let answers: [Answer] = [
-    (
-      .init(
-        tokenType: "Bearer", scope: ["read", "write"], account: "work", accountID: "00112233445566778899aabbccddeeff",
-        fingerprint: "sha256:00", gitUsername: "oauth2"),
-      .init(expiresAt: 1_900_000_000, expiresInSeconds: 3_600), "https://git.example"
-    ),
-    (.init(tokenType: "Bearer", scope: [], account: "a", accountID: "b", fingerprint: "c"), .init(), nil),
-    (
-      .init(tokenType: "DPoP", scope: ["x"], account: "", accountID: "", fingerprint: ""),
-      .init(expiresAt: -1, expiresInSeconds: 0), nil
-    ),
-    (
-      .init(tokenType: "quo\"te", scope: ["back\\slash"], account: "é", accountID: "", fingerprint: ""),
-      .init(expiresAt: .max, expiresInSeconds: .min), "http://[::1]:\(String(repeating: "1", count: 200))"
-    ),
+  /// The tokens are put in by the tests.
+  static let answers = [
+    TokenAnswer(
+      accessToken: "", tokenType: "Bearer", expiresAt: 1_900_000_000, expiresInSeconds: 3_600,
+      scope: ["read", "write"], account: "work", accountID: "00112233445566778899aabbccddeeff",
+      fingerprint: "sha256:00", matchedHost: "https://git.example", gitUsername: "oauth2"),
+    TokenAnswer(
+      accessToken: "", tokenType: "Bearer", expiresAt: nil, expiresInSeconds: nil, scope: [], account: "a",
+      accountID: "b", fingerprint: "c"),
+    TokenAnswer(
+      accessToken: "", tokenType: "DPoP", expiresAt: -1, expiresInSeconds: 0, scope: ["x"], account: "", accountID: "",
+      fingerprint: ""),
+    TokenAnswer(
+      accessToken: "", tokenType: "quo\"te", expiresAt: .max, expiresInSeconds: .min, scope: ["back\\slash"],
+      account: "é", accountID: "", fingerprint: "",
+      matchedHost: "http://[::1]:\(String(repeating: "1", count: 200))"),
   ]
 
   @Test("the coders and the canonical printer write the same request", arguments: requests)
@@ -156,23 +154,24 @@ struct TokenLineTests {
     Array(line).withUnsafeBytes { TokenLine.scanAnswer($0) }
   }
 
-  private func printed(_ answer: Answer, _ token: String, _ id: Int64) -> [UInt8] {
-    let frame = TokenAnswerFrame(answer.fields)
+  private func printed(_ answer: TokenAnswer, _ token: String, _ id: Int64) -> [UInt8] {
+    let frame = TokenAnswerFrame(
+      tokenType: answer.tokenType, scope: answer.scope, account: answer.account, accountID: answer.accountID,
+      fingerprint: answer.fingerprint, gitUsername: answer.gitUsername)
     let token = Array(token.utf8)
     return [UInt8](unsafeUninitializedCapacity: frame.capacity(tokenCount: token.count, answer.matchedHost)) {
       memory, count in
       count = frame.write(
-        id, answer.times, answer.matchedHost, tokenCount: token.count, into: UnsafeMutableRawBufferPointer(memory)
+        id, expiresAt: answer.expiresAt, expiresInSeconds: answer.expiresInSeconds, answer.matchedHost,
+        tokenCount: token.count, into: UnsafeMutableRawBufferPointer(memory)
       ) { $0.copyBytes(from: token) }
     }
   }
 
-  private func whole(_ answer: Answer, _ token: String) -> TokenAnswer {
-    TokenAnswer(
-      accessToken: token, tokenType: answer.fields.tokenType, expiresAt: answer.times.expiresAt,
-      expiresInSeconds: answer.times.expiresInSeconds, scope: answer.fields.scope, account: answer.fields.account,
-      accountID: answer.fields.accountID, fingerprint: answer.fields.fingerprint,
-      matchedHost: answer.matchedHost, gitUsername: answer.fields.gitUsername)
+  private func whole(_ answer: TokenAnswer, _ token: String) -> TokenAnswer {
+    var answer = answer
+    answer.accessToken = token
+    return answer
   }
 
   private func texts(_ answer: TokenAnswer) -> [String?] {

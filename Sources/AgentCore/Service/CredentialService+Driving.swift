@@ -170,23 +170,13 @@ extension CredentialService {
   func publish(_ name: String) {
     index.note(name)
     lenderChanged(name)
-    guard !isLocked, let account = accounts[name], let definition = account.machine.definition else {
+    guard !isLocked, let account = accounts[name], account.machine.definition != nil else {
       forgetUnreadLogins()
       return ready.set(nil, nil, for: name)
     }
     let candidate = account.machine.record?.grant == nil ? nil : candidate(account)
-    guard let token = account.machine.ready.first(where: { $0.key == .standard }),
-      token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)
-    else { return ready.set(nil, candidate, for: name) }
-    let frame = TokenAnswerFrame(
-      TokenAnswerFrame.Fields(
-        tokenType: token.tokenType, scope: token.scope, account: name, accountID: account.id.description,
-        fingerprint: token.fingerprint.description, gitUsername: definition.gitUsername))
-    ready.set(
-      ReadyToken(
-        accessToken: token.accessToken.secret, frame: frame, endBootSeconds: token.endBootSeconds(at: now(name)),
-        defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds)),
-      candidate, for: name)
+    let token = account.machine.ready.first { $0.key == .standard }
+    ready.set(token.flatMap { readyToken($0, name) }, candidate, for: name)
   }
 }
 

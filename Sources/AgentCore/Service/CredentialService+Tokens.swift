@@ -122,23 +122,21 @@ extension CredentialService {
   /// The answer for a caller that waits for it; what many wait for is made once.
   func reply(_ token: TokenRecord, _ choice: Choice, to id: RequestID) -> TokenReply {
     let name = choice.name
-    guard choice.doubt == nil, case .number(let number) = id,
-      token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry)
-    else { return .line(AnswerLine.success(id, answer(token, choice))) }
     let made = MadeReply.Key(account: name, fingerprint: token.fingerprint)
-    if let last = lastReply.token, lastReply.key == made {
-      return .token(ReadyAnswer(token: last, matchedHost: choice.matchedHost), number)
-    }
-    let frame = TokenAnswerFrame(
-      TokenAnswerFrame.Fields(
-        tokenType: token.tokenType, scope: token.scope, account: name,
-        accountID: accounts[name]?.id.description ?? "", fingerprint: token.fingerprint.description,
-        gitUsername: accounts[name]?.machine.definition?.gitUsername))
-    let ready = ReadyToken(
-      accessToken: token.accessToken.secret, frame: frame, endBootSeconds: token.endBootSeconds(at: now(name)),
-      defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds))
+    guard choice.doubt == nil, case .number(let number) = id,
+      let ready = (lastReply.key == made ? lastReply.token : nil) ?? readyToken(token, name)
+    else { return .line(AnswerLine.success(id, answer(token, choice))) }
     lastReply = MadeReply(key: made, token: ready)
     return .token(ReadyAnswer(token: ready, matchedHost: choice.matchedHost), number)
+  }
+
+  /// Nil where its line is the coders' business.
+  func readyToken(_ token: TokenRecord, _ name: String) -> ReadyToken? {
+    accounts[name].flatMap {
+      ReadyToken(
+        token, account: name, accountID: $0.id.description, gitUsername: $0.machine.definition?.gitUsername,
+        at: now(name))
+    }
   }
 
   func refuse(_ id: RequestID, _ failure: AgentFailure, _ reply: (TokenReply) -> Void) {

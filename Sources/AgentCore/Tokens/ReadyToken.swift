@@ -1,10 +1,11 @@
 package import AgentWire
 package import Sealing
 
-/// A token that may be handed out at once. A class: to lend it out counts one reference, not those of all its parts.
+/// A ``TokenRecord`` that callers may have at once, with its answer printed. A class: to lend it out counts one reference,
+/// not those of all its parts.
 package final class ReadyToken: Sendable {
   package let accessToken: Secret
-  /// Its answers, but for the token itself.
+  /// Its answers without the token itself.
   package let frame: TokenAnswerFrame
   /// Boot time at which its life ends; nil: not known.
   package let endBootSeconds: Double?
@@ -16,6 +17,18 @@ package final class ReadyToken: Sendable {
     self.frame = frame
     self.endBootSeconds = endBootSeconds
     self.defaultMinimumValidity = defaultMinimumValidity
+  }
+
+  /// Nil: the line of this token has another spelling, and the coders write it.
+  convenience init?(_ token: TokenRecord, account: String, accountID: String, gitUsername: String?, at now: Moment) {
+    guard token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry) else { return nil }
+    self.init(
+      accessToken: token.accessToken.secret,
+      frame: TokenAnswerFrame(
+        tokenType: token.tokenType, scope: token.scope, account: account, accountID: accountID,
+        fingerprint: token.fingerprint.description, gitUsername: gitUsername),
+      endBootSeconds: token.endBootSeconds(at: now),
+      defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds))
   }
 
   /// Whether it is valid for `seconds` more, or for its default.
@@ -43,10 +56,9 @@ package struct ReadyAnswer: Sendable {
   /// Writes the line that answers the request `id` at `now`, and returns its length.
   package func write(_ id: Int64, at now: Moment, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let remaining = token.endBootSeconds.map { $0 - now.bootSeconds }
-    let times = TokenAnswerFrame.Times(
-      expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) })
-    return token.frame.write(id, times, matchedHost, tokenCount: token.accessToken.count, into: buffer) {
-      token.accessToken.write(to: $0)
-    }
+    return token.frame.write(
+      id, expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) },
+      matchedHost, tokenCount: token.accessToken.count, into: buffer
+    ) { token.accessToken.write(to: $0) }
   }
 }

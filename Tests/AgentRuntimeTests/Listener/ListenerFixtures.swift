@@ -67,8 +67,7 @@ final class ScriptedResponder: LineResponder {
 
   /// What waits for a token gets this one.
   func setToken(_ token: String) {
-    let frame = TokenAnswerFrame(
-      .init(tokenType: "Bearer", scope: [], account: "slow", accountID: "0", fingerprint: "f"))
+    let frame = TokenAnswerFrame(tokenType: "Bearer", scope: [], account: "slow", accountID: "0", fingerprint: "f")
     let ready = ReadyToken(
       accessToken: Secret(token), frame: frame, endBootSeconds: nil, defaultMinimumValidity: 0)
     state.withLock { $0.token = ready }
