@@ -40,9 +40,7 @@ extension LoginCoordinator {
         run(id) { await $0.poll(id, authorization, asked: asked) }
         return session.started
       case .refused(let error):
-        throw AgentFailure(
-          error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(definition.name): \(host): \(verdict)",
-          hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+        throw Self.refused(error, "\(definition.name): \(host): \(verdict)", session)
       case .unusable: throw AgentFailure(.unavailable, "\(definition.name): \(host): \(verdict)")
       }
     }
@@ -112,9 +110,7 @@ extension LoginCoordinator {
     case .expired, .unknownCode:
       failure = AgentFailure(.loginCancelled, "\(name): \(stop)", hint: session.again)
     case .denied(let error), .refused(let error):
-      failure = AgentFailure(
-        error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(stop)",
-        hint: hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+      failure = refused(error, "\(name): \(stop)", session)
     case .refusedWithoutReason, .unusable:
       failure = AgentFailure(.serverRefused, "\(name): \(stop)", hint: session.again)
     }

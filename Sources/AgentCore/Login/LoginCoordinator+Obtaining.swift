@@ -155,16 +155,20 @@ extension LoginCoordinator {
     }
   }
 
+  /// The failure of a login of which the server has refused a step.
+  static func refused(_ error: OAuthError, _ message: String, _ session: LoginSession) -> AgentFailure {
+    AgentFailure(
+      error.meaning == .clientRefused ? .clientRejected : .serverRefused, message, hint: hint(error, session),
+      oauthError: error.code, oauthErrorDescription: error.explanation)
+  }
+
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
     let name = session.definition.name
     let host = session.binding.issuerHost
     var failure: AgentFailure
     switch verdict {
     case .refused(let error):
-      let kind: FailureKind = error.meaning == .clientRefused ? .clientRejected : .serverRefused
-      failure = AgentFailure(
-        kind, "\(name): \(host) refused the login: \(error.told)",
-        hint: hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+      failure = refused(error, "\(name): \(host) refused the login: \(error.told)", session)
     case .refusedWithoutReason, .granted:
       failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: session.again)
     case .unusable: failure = AgentFailure(.unavailable, "\(name): \(host): \(verdict)")

@@ -43,9 +43,7 @@ extension LoginCoordinator {
       switch verdict {
       case .pushed(let authorization): return authorization
       case .refused(let error):
-        throw AgentFailure(
-          error.meaning == .clientRefused ? .clientRejected : .serverRefused, "\(name): \(host): \(verdict)",
-          hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+        throw Self.refused(error, "\(name): \(host): \(verdict)", session)
       case .unusable(let problem, _):
         throw AgentFailure(problem.isTransient ? .unavailable : .serverRefused, "\(name): \(host): \(verdict)")
       }

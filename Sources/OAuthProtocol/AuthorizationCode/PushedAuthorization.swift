@@ -34,63 +34,37 @@ package struct PushedAuthorization: Sendable, Equatable {
 package enum PushedAuthorizationVerdict: Sendable {
   case pushed(PushedAuthorization)
   case refused(OAuthError)
-  case unusable(PushedAuthorizationProblem, retryAfterSeconds: Int?)
-}
-
-package enum PushedAuthorizationProblem: Error, Sendable, Equatable {
-  case status(Int)
-  case notJSON(String)
-  case transient(OAuthError)
-  case requestURI(String)
-
-  /// Whether trying again later may help.
-  package var isTransient: Bool {
-    switch self {
-    case .status(let status): status == 429 || status >= 500
-    case .transient: true
-    case .notJSON, .requestURI: false
-    }
-  }
+  case unusable(EndpointProblem, retryAfterSeconds: Int?)
 }
 
 extension PushedAuthorizationVerdict {
   /// What the answer says is freed of the secrets of `request`; `clientSecret` is what no browser may get to see. `now` is
   /// Unix seconds, for a `Retry-After` that is a date.
   package init(judging answer: HTTPAnswer, to request: HTTPRequest, clientSecret: Secret?, now: Int64) {
-    do throws(PushedAuthorizationProblem) {
-      self = try Self.judge(answer, RequestSecrets(of: request), clientSecret)
+    do throws(EndpointProblem) {
+      switch try EndpointAnswer(answer, hiding: RequestSecrets(of: request)) {
+      case .members(let object): self = .pushed(try PushedAuthorization(object, clientSecret: clientSecret))
+      case .refused(let error): self = .refused(error)
+      }
     } catch {
       self = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
   }
+}
 
-  private static func judge(
-    _ answer: HTTPAnswer, _ secrets: RequestSecrets, _ clientSecret: Secret?
-  ) throws(PushedAuthorizationProblem) -> Self {
-    guard [200, 201, 400, 401, 403].contains(answer.status), answer.body.count <= HTTPLimits.bodyBytes else {
-      throw .status(answer.status)
-    }
-    guard case .object(let object) = TokenBody(answer) else {
-      throw answer.status < 300 ? .notJSON(JSONProblem.notAnObject.rawValue) : .status(answer.status)
-    }
-    if let problem = object.problem { throw .notJSON(problem.rawValue) }
-    if let error = OAuthError(object, hiding: secrets) {
-      guard error.meaning != .transient else { throw .transient(error) }
-      return .refused(error)
-    }
-    guard answer.status < 300 else { throw .status(answer.status) }
-    if object.repeated(["request_uri"]) != nil { throw .requestURI("it appears twice") }
-    guard let name = object.text("request_uri", limit: PushedAuthorization.limitBytes), !name.isEmpty,
+extension PushedAuthorization {
+  init(_ object: JSONObject, clientSecret: Secret?) throws(EndpointProblem) {
+    func refused(_ reason: String) -> EndpointProblem { .member(name: "request_uri", reason: reason) }
+    if object.repeated(["request_uri"]) != nil { throw refused("it appears twice") }
+    guard let name = object.text("request_uri", limit: Self.limitBytes), !name.isEmpty,
       name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else { throw .requestURI("it is missing, too long or not printable") }
+    else { throw refused("it is missing, too long or not printable") }
     // It goes into the address bar of a browser, and so into its history.
     guard !RequestSecrets(clientSecret.map { [$0] } ?? []).appear(in: name) else {
-      throw .requestURI("it repeats the client secret")
+      throw refused("it repeats the client secret")
     }
-    return .pushed(
-      PushedAuthorization(
-        requestURI: name,
-        expiresInSeconds: min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 60, 3_600)))
+    requestURI = name
+    expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 60, 3_600)
   }
 }
 
@@ -103,17 +77,6 @@ extension PushedAuthorizationVerdict: CustomStringConvertible {
     case .unusable(let problem, let wait):
       "The server's answer to the pushed authorization request is of no use: \(problem)"
         + (wait.map { "; it asks to wait \($0) s." } ?? ".")
-    }
-  }
-}
-
-extension PushedAuthorizationProblem: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .status(let status): "its status is \(status)"
-    case .notJSON(let reason): reason
-    case .transient(let error): "it says to try again later: \(error)"
-    case .requestURI(let reason): "its request_uri is refused: \(reason)"
     }
   }
 }

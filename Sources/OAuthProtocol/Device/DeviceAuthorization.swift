@@ -53,47 +53,26 @@ package struct DeviceAuthorization: Sendable {
 package enum DeviceAuthorizationVerdict: Sendable {
   case authorized(DeviceAuthorization)
   case refused(OAuthError)
-  case unusable(DeviceAuthorizationProblem, retryAfterSeconds: Int?)
-}
-
-package enum DeviceAuthorizationProblem: Error, Sendable, Equatable {
-  case status(Int)
-  case notJSON(String)
-  case transient(OAuthError)
-  case member(name: String, reason: String)
+  case unusable(EndpointProblem, retryAfterSeconds: Int?)
 }
 
 extension DeviceAuthorizationVerdict {
   /// What the answer says is freed of the secrets of `request`. `now` is Unix seconds, for a `Retry-After` that is a date.
   package init(judging answer: HTTPAnswer, to request: HTTPRequest, now: Int64) {
-    do throws(DeviceAuthorizationProblem) {
-      self = try Self.judge(answer, RequestSecrets(of: request))
+    do throws(EndpointProblem) {
+      let secrets = RequestSecrets(of: request)
+      switch try EndpointAnswer(answer, hiding: secrets) {
+      case .members(let object): self = .authorized(try DeviceAuthorization(object, hiding: secrets))
+      case .refused(let error): self = .refused(error)
+      }
     } catch {
       self = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
   }
-
-  private static func judge(
-    _ answer: HTTPAnswer, _ secrets: RequestSecrets
-  ) throws(DeviceAuthorizationProblem) -> Self {
-    guard [200, 201, 400, 401, 403].contains(answer.status), answer.body.count <= HTTPLimits.bodyBytes else {
-      throw .status(answer.status)
-    }
-    guard case .object(let object) = TokenBody(answer) else {
-      throw answer.status < 300 ? .notJSON(JSONProblem.notAnObject.rawValue) : .status(answer.status)
-    }
-    if let problem = object.problem { throw .notJSON(problem.rawValue) }
-    if let error = OAuthError(object, hiding: secrets) {
-      guard error.meaning != .transient else { throw .transient(error) }
-      return .refused(error)
-    }
-    guard answer.status < 300 else { throw .status(answer.status) }
-    return .authorized(try DeviceAuthorization(object, hiding: secrets))
-  }
 }
 
 extension DeviceAuthorization {
-  init(_ object: JSONObject, hiding secrets: RequestSecrets) throws(DeviceAuthorizationProblem) {
+  init(_ object: JSONObject, hiding secrets: RequestSecrets) throws(EndpointProblem) {
     let names = ["device_code", "user_code", "verification_uri", "verification_url"]
     if let name = object.repeated(names) { throw .member(name: name, reason: "it appears twice") }
     guard case .string(let code) = object.value("device_code"), (1...8_192).contains(code.count),
@@ -135,17 +114,6 @@ extension DeviceAuthorizationVerdict: CustomStringConvertible {
     case .refused(let error): "The server refused the device login: \(error.told)."
     case .unusable(let problem, let wait):
       "The server's answer is of no use: \(problem)" + (wait.map { "; it asks to wait \($0) s." } ?? ".")
-    }
-  }
-}
-
-extension DeviceAuthorizationProblem: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .status(let status): "its status is \(status)"
-    case .notJSON(let reason): reason
-    case .transient(let error): "it says to try again later: \(error)"
-    case .member(let name, let reason): "its \(name) is refused: \(reason)"
     }
   }
 }

@@ -92,8 +92,8 @@ struct PushedAuthorizationTests {
 
   @Test("trying again may help after a busy server alone")
   func transient() {
-    for problem in [PushedAuthorizationProblem.status(503), .status(429)] { #expect(problem.isTransient) }
-    for problem in [PushedAuthorizationProblem.status(404), .notJSON(""), .requestURI("")] {
+    for problem in [EndpointProblem.status(503), .status(429)] { #expect(problem.isTransient) }
+    for problem in [EndpointProblem.status(404), .notJSON(""), .member(name: "request_uri", reason: "")] {
       #expect(!problem.isTransient)
     }
   }
