@@ -20,7 +20,6 @@ import pytest
 from support import load
 from support.accounts import account_file
 from support.login import get_token, wait_until
-from support.unattended import log_in, server_of
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="needs root, to count the memory of an agent that no one else may look into")
@@ -34,17 +33,6 @@ SILENCE_SECONDS = 5 if FULL else 20
 def line(method, number=1, **parameters):
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
-
-
-@pytest.fixture
-def ready(home):
-    with load.many_descriptors():
-        home.server = server_of(home, "strict")
-        home.agent.start()
-        log_in(home, home.server)
-        yield home
-        home.agent.stop()
-        home.server.stop()
 
 
 @pytest.fixture

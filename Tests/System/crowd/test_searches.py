@@ -10,24 +10,12 @@ import pytest
 from network.listeners import Listener, read_head
 from support import load
 from support.accounts import define
-from support.unattended import log_in, server_of
 from support.wire import WireError
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="needs root, to count the memory of an agent that no one else may look into")
 
 SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
-
-
-@pytest.fixture
-def ready(home):
-    with load.many_descriptors():
-        home.server = server_of(home, "strict")
-        home.agent.start()
-        log_in(home, home.server)
-        yield home
-        home.agent.stop()
-        home.server.stop()
 
 
 def definition(url):
