@@ -32,11 +32,9 @@ extension AccountCommand {
       if yes {
         if !json { context.terminal.say(preview.lines) }
       } else {
-        guard
-          try context.terminal.confirm(
-            "Send tokens and secrets of \(name)\(preview.destination) as shown?", about: preview.lines,
-            otherwise: .run("oauthctl account accept \(name) --yes"))
-        else { throw .declined }
+        try context.terminal.agree(
+          "Send tokens and secrets of \(name)\(preview.destination) as shown?", about: preview.lines,
+          otherwise: .run("oauthctl account accept \(name) --yes"))
       }
       let answer = try context.agent.ask(
         AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)

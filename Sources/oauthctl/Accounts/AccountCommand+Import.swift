@@ -141,22 +141,15 @@ extension AccountCommand {
       if let known { try match(credential, known, shown) }
       if !shown.differences.isEmpty {
         let lines = ["\(name): the file has changed since the login:"] + shown.lines
-        if acceptChanges {
-          context.terminal.say(lines)
-        } else {
-          guard
-            try context.terminal.confirm(
-              "Bind the login to it, and send tokens and secrets of \(name) as shown?", about: lines,
-              otherwise: "run the command again with --accept-changes   # when you know who changed the file")
-          else { throw .declined }
-        }
+        try context.terminal.agree(
+          "Bind the login to it, and send tokens and secrets of \(name) as shown?", about: lines,
+          isGiven: acceptChanges,
+          otherwise: "run the command again with --accept-changes   # when you know who changed the file")
       }
       if let host = shown.host, !replace {
-        guard
-          try context.terminal.confirm(
-            "Replace that login?", about: ["\(name) is logged in at \(host) already."],
-            otherwise: "run the command again with --replace, or: oauthctl logout \(name)")
-        else { throw .declined }
+        try context.terminal.agree(
+          "Replace that login?", about: ["\(name) is logged in at \(host) already."],
+          otherwise: "run the command again with --replace, or: oauthctl logout \(name)")
       }
       return try context.agent.call(
         AccountImport(

@@ -94,9 +94,7 @@ struct AccountCommand: ParsableCommand {
         let with = file.exists ? ", with \(context.environment.abbreviated(file.path))" : ""
         let question = "Forget \(name)\(with)?"
         let withYes = NextStep.run("oauthctl account forget \(name) --yes")
-        guard try context.terminal.confirm(question, about: lines, otherwise: withYes) else {
-          throw .declined
-        }
+        try context.terminal.agree(question, about: lines, otherwise: withYes)
       }
       guard let revocations = try context.forget(name, file, ifStill: yes ? nil : was, login: login) else {
         throw .configuration(

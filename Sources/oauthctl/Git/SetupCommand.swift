@@ -67,10 +67,8 @@ struct SetupCommand: ParsableCommand {
       if dryRun || yes { context.terminal.say(lines) }
       if dryRun { return }
       if !yes {
-        guard
-          try context.terminal.confirm(
-            "Make these changes to git's global configuration?", about: lines, otherwise: .run(sameWithYes))
-        else { throw .declined }
+        try context.terminal.agree(
+          "Make these changes to git's global configuration?", about: lines, otherwise: .run(sameWithYes))
         // Somebody else's change, made while the question stood, would be undone.
         guard try configuration() == before else {
           throw .configuration(

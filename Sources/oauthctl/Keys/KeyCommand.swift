@@ -98,11 +98,9 @@ struct KeyCommand: ParsableCommand {
         return
       }
       if !yes {
-        guard
-          try context.terminal.confirm(
-            "Delete the key of \(name)?", about: ["Its public half: \(key)"],
-            otherwise: .run("oauthctl key delete \(name) --yes"))
-        else { throw .declined }
+        try context.terminal.agree(
+          "Delete the key of \(name)?", about: ["Its public half: \(key)"],
+          otherwise: .run("oauthctl key delete \(name) --yes"))
       }
       _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret, publicKey: key), about: name)
       context.terminal.say("Deleted the key of \(name).")

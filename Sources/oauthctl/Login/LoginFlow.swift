@@ -44,15 +44,10 @@ struct LoginFlow {
       let lends = preview.differences.allSatisfy { $0.key.hasSuffix("_account") || $0.key.hasSuffix("_token_type") }
       let cause = lends ? "it is given a token of another account" : "the file has changed since the login"
       let lines = ["\(account): \(cause):"] + preview.lines
-      if acceptsChanges {
-        context.terminal.say(lines)
-      } else {
-        guard
-          try context.terminal.confirm(
-            "Log in there, and send tokens and secrets of \(account)\(preview.destination) as shown?", about: lines,
-            otherwise: .run("oauthctl login \(account) --accept-changes   # when you know who changed the file"))
-        else { throw .declined }
-      }
+      try context.terminal.agree(
+        "Log in there, and send tokens and secrets of \(account)\(preview.destination) as shown?", about: lines,
+        isGiven: acceptsChanges,
+        otherwise: .run("oauthctl login \(account) --accept-changes   # when you know who changed the file"))
       var agreed = request
       agreed.bindingDigest = preview.bindingDigest
       return try context.agent.ask(agreed, about: account)

@@ -100,10 +100,9 @@ struct ServerFinding {
     let asked = ServerQuestion(
       resource: shown, issuer: found.issuer, destination: mine.map(\.description) ?? url,
       scope: options.scope.isEmpty ? found.scope : options.scope)
-    let isWanted = try context.terminal.confirm(
+    try context.terminal.agree(
       asked.question, about: asked.lines,
       otherwise: .run(command(options, found, "") + "   # when you know that server"))
-    guard isWanted else { throw .declined }
   }
 
   private func register(_ given: LoginOptions, _ found: ServerFindAnswer) throws(CommandError) -> Found {

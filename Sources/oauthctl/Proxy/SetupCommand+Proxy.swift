@@ -45,10 +45,8 @@ extension SetupCommand {
       if dryRun || yes { context.terminal.say(lines) }
       if dryRun { return }
       if !yes {
-        guard
-          try context.terminal.confirm(
-            "Change the agent's settings like this?", about: lines, otherwise: .run("oauthctl setup proxy --yes"))
-        else { throw .declined }
+        try context.terminal.agree(
+          "Change the agent's settings like this?", about: lines, otherwise: .run("oauthctl setup proxy --yes"))
         // Somebody else's change, made while the question stood, would be undone.
         guard file.text == old, file.linkTarget == target else {
           throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run("oauthctl setup proxy"))

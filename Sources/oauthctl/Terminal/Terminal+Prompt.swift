@@ -20,6 +20,17 @@ extension Terminal {
     return ["y", "yes"].contains(answer.lowercased())
   }
 
+  /// Asks as ``confirm(_:about:otherwise:)`` does, for something that is not done without a yes. Where that was given on
+  /// the command line, `lines` are shown and nobody is asked.
+  ///
+  /// - Throws: `CommandError.declined` too.
+  func agree(
+    _ question: String, about lines: [String] = [], isGiven: Bool = false, otherwise next: NextStep
+  ) throws(CommandError) {
+    if isGiven { return say(lines) }
+    guard try confirm(question, about: lines, otherwise: next) else { throw .declined }
+  }
+
   /// Asks for a line that may be shown; a colon comes after the question.
   func askLine(
     _ question: String, about lines: [String] = [], otherwise next: NextStep

@@ -172,12 +172,10 @@ extension VaultCommand {
       func run(_ context: CommandContext) throws(CommandError) {
         let rest = try VaultSecrets(context: context).openVault().words(without: .recoveryCode)
         if !yes {
-          guard
-            try context.terminal.confirm(
-              "Remove it? Without \(rest) your logins are lost then.",
-              otherwise: .run("oauthctl vault recovery remove --yes")
-            )
-          else { throw .declined }
+          try context.terminal.agree(
+            "Remove it? Without \(rest) your logins are lost then.",
+            otherwise: .run("oauthctl vault recovery remove --yes")
+          )
         }
         try context.remove(.recoveryCode)
         context.terminal.say("The vault has no recovery code any more.")

@@ -159,11 +159,9 @@ struct VaultCommand: ParsableCommand {
     func run(_ context: CommandContext) throws(CommandError) {
       let status = anew ? try context.agent.ask(VaultStatusRequest()) : nil
       if let status, status.isLost, !yes {
-        guard
-          try context.terminal.confirm(
-            "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
-            otherwise: .run("oauthctl vault create --anew --yes"))
-        else { throw .declined }
+        try context.terminal.agree(
+          "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
+          otherwise: .run("oauthctl vault create --anew --yes"))
       }
       let answer = try context.agent.ask(VaultCreate(anew: status?.isLost == true ? true : nil))
       guard answer.created, let code = answer.recoveryCode else {
@@ -198,15 +196,9 @@ struct VaultCommand: ParsableCommand {
         (status.reason.map { [$0] } ?? []) + [
           "Logins that were refreshed since, here or on another machine, may end with the next refresh, there too."
         ]
-      if yes {
-        context.terminal.say(lines)
-      } else {
-        guard
-          try context.terminal.confirm(
-            "Refresh with the tokens that it holds?", about: lines,
-            otherwise: .run("oauthctl vault accept-rollback --yes"))
-        else { throw .declined }
-      }
+      try context.terminal.agree(
+        "Refresh with the tokens that it holds?", about: lines, isGiven: yes,
+        otherwise: .run("oauthctl vault accept-rollback --yes"))
       _ = try context.agent.ask(VaultAcceptRollback(found: status.rollbackFound, expected: status.rollbackExpected))
       context.terminal.say("Accepted.")
     }
