@@ -21,20 +21,13 @@ extension LoginCoordinator {
 
   /// Sleeps until the first of those who wait has no patience left.
   private func watchTheClock() {
-    guard let due = waiters.keys.compactMap({ waiters[$0]?.firstDeadline() }).min(), due < sleep?.until ?? .infinity
-    else { return }
-    sleep?.task.cancel()
-    let seconds = max(0, due - time.now().bootSeconds)
-    let task = Task {
-      do { try await self.time.sleep(seconds: seconds) } catch { return }
-      if !Task.isCancelled { self.endPatience() }
-    }
-    sleep = (due, task)
+    let due = waiters.keys.compactMap { waiters[$0]?.firstDeadline() }.min()
+    sleep.shorten(to: due, by: time, on: self) { $0.endPatience() }
   }
 
   private func endPatience() {
-    sleep = nil
-    let now = time.now().bootSeconds + 0.001
+    sleep.cancel()
+    let now = time.now().bootSeconds + SharedSleep.toleranceSeconds
     for id in waiters.keys {
       guard let progress = sessions[id]?.progress else { continue }
       for (waiter, continuation) in waiters[id]?.overdue(at: now) ?? [] {
@@ -48,9 +41,6 @@ extension LoginCoordinator {
   func answerWaiters(_ id: String, _ result: Result<LoginProgress, AgentFailure>) {
     var answered = waiters.removeValue(forKey: id) ?? Waiters()
     for waiter in answered.takeAll() { waiter.resume(returning: result) }
-    if waiters.isEmpty {
-      sleep?.task.cancel()
-      sleep = nil
-    }
+    if waiters.isEmpty { sleep.cancel() }
   }
 }

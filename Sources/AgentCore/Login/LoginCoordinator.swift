@@ -20,8 +20,8 @@ package actor LoginCoordinator {
   /// while it waits, and would keep all the others with it.
   var waiters: [String: Waiters<EndWaiter>] = [:]
   var lastWaiter: UInt64 = 0
-  /// Until the first of them has no patience left: a sleep for each would take more memory than all else of one who waits.
-  var sleep: (until: Double, task: Task<Void, Never>)?
+  /// Until the first of them has no patience left.
+  var sleep = SharedSleep()
   /// Logins that are opening their listeners.
   var listenersOpening = 0
   /// Counts the locks: a login that was begun before one is none after it.

@@ -1,7 +1,6 @@
 import AgentWire
 
-/// Waiting for tokens. One sleep serves everybody's patience: a sleeping task each would take more memory than all else of
-/// one who waits.
+/// Waiting for tokens.
 extension CredentialService {
   /// Somebody who waits for a token.
   struct TokenWaiter: Sendable {
@@ -25,13 +24,6 @@ extension CredentialService {
     weak var token: ReadyToken?
   }
 
-  /// The sleep until the first of them has no patience left.
-  struct TokenSleep {
-    /// Boot seconds.
-    let until: Double
-    let task: Task<Void, Never>
-  }
-
   /// Asks the state machine of `name`, and waits for its answer until the waiter's deadline.
   func wait(_ name: String, _ waiter: AccountStateMachine.Waiter) async -> Result<TokenRecord, AgentFailure> {
     await withCheckedContinuation { begin(name, waiter, .task($0)) }
@@ -51,10 +43,7 @@ extension CredentialService {
   /// Tells the waiter, once.
   func answerWaiter(_ id: UInt64, _ result: Result<TokenRecord, AgentFailure>) {
     guard let waiter = tokenWaiters.take(id) else { return }
-    if tokenWaiters.isEmpty {
-      tokenSleep?.task.cancel()
-      tokenSleep = nil
-    }
+    if tokenWaiters.isEmpty { tokenSleep.cancel() }
     switch (waiter.answered, result) {
     case (.task(let continuation), _): continuation.resume(returning: result)
     case (.caller(let id, let choice, let reply), .success(let token)):
@@ -65,20 +54,14 @@ extension CredentialService {
 
   /// Sleeps until the first of them has no patience left.
   private func watchTheClock() {
-    guard let due = tokenWaiters.firstDeadline(), due < tokenSleep?.until ?? .infinity else { return }
-    tokenSleep?.task.cancel()
-    let seconds = max(0, due - time.now().bootSeconds)
-    let task = Task {
-      do { try await self.time.sleep(seconds: seconds) } catch { return }
-      if !Task.isCancelled { self.endPatience() }
-    }
-    tokenSleep = TokenSleep(until: due, task: task)
+    let due = tokenWaiters.firstDeadline()
+    tokenSleep.shorten(to: due, by: time, on: self) { $0.endPatience() }
   }
 
   /// The refresh that they wait for goes on.
   private func endPatience() {
-    tokenSleep = nil
-    let now = time.now().bootSeconds + 0.001
+    tokenSleep.cancel()
+    let now = time.now().bootSeconds + SharedSleep.toleranceSeconds
     var over: [String: Set<UInt64>] = [:]
     for (id, waiter) in tokenWaiters.overdue(at: now) { over[waiter.account, default: []].insert(id) }
     for (name, ids) in over {

@@ -57,8 +57,7 @@ extension CredentialService {
   }
 
   private func forgetAll() {
-    sleeping?.cancel()
-    sleeping = nil
+    planSleep.cancel()
     plan.clear()
     emptyQueue()
     for ticket in accounts.values.flatMap(\.places.values) { requests.release(ticket) }

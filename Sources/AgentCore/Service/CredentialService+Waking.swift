@@ -1,7 +1,4 @@
 extension CredentialService {
-  /// A sleep may end so many seconds before its time: rounding must not become a loop.
-  private static let timerTolerance = 0.001
-
   /// Sets an account's next wake.
   func reschedule(_ account: Account) {
     // Its state may depend on what others found out about its server.
@@ -25,21 +22,14 @@ extension CredentialService {
   }
 
   private func sleep() {
-    sleeping?.cancel()
-    sleeping = plan.beginSleep().map { moment in
-      let seconds = max(0, moment - time.now().bootSeconds)
-      return Task {
-        do { try await self.time.sleep(seconds: seconds) } catch { return }
-        // Cancelled after its end: another one has been set.
-        if !Task.isCancelled { self.callWhoIsDue() }
-      }
-    }
+    let moment = plan.beginSleep()
+    planSleep.replace(until: moment, by: time, on: self) { $0.callWhoIsDue() }
   }
 
   private func callWhoIsDue() {
-    sleeping = nil
+    planSleep.cancel()
     var accounts: [String] = []
-    for alarm in plan.takeDue(at: time.now().bootSeconds + Self.timerTolerance) {
+    for alarm in plan.takeDue(at: time.now().bootSeconds + SharedSleep.toleranceSeconds) {
       switch alarm {
       case .account(let name): accounts.append(name)
       case .server(let route): tryServer(route)
@@ -73,6 +63,6 @@ extension CredentialService {
     guard !isClosed, let account = accounts[name] else { return }
     // What is due is decided when the clocks are, and everybody is woken then.
     if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
-    event(account, .woke(asked: ready.asked(name)), ahead: Self.timerTolerance)
+    event(account, .woke(asked: ready.asked(name)), ahead: SharedSleep.toleranceSeconds)
   }
 }

@@ -105,8 +105,8 @@ package actor CredentialService {
   /// What came while the vault was being opened.
   var strays: [(id: RecordID, late: LateToken)] = []
   var plan = WakePlan()
-  /// Nil while nobody has anything to do by plan.
-  var sleeping: Task<Void, Never>?
+  /// Until the first moment of ``plan``.
+  var planSleep = SharedSleep()
   /// Of the vault as it was opened: see `RecordStore.rolledBackFrom`.
   var rollback: UInt64?
   /// Counts the machines of this agent's life, so that no call has the number of another.
@@ -128,7 +128,7 @@ package actor CredentialService {
 
   // Each continuation stands in one table, and is resumed by who takes it out.
   var tokenWaiters = Waiters<TokenWaiter>()
-  var tokenSleep: TokenSleep?
+  var tokenSleep = SharedSleep()
   var lastReply = MadeReply()
   var changeWaiters = Waiters<CheckedContinuation<AgentFailure?, Never>>()
   /// What ``beginWork()`` has noted and has not ended.
