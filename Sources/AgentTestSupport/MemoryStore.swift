@@ -16,13 +16,11 @@ package final class MemoryStore: RecordStore {
     var mostLoading = 0
     var beforePut: (@Sendable () -> Void)?
     var rolledBackFrom: UInt64?
-    var letters: [(number: Int, record: RecordID, payload: Secret)] = []
-    var lastLetter = 0
-    /// The last letter that `letters` has given.
+    var lateAnswers: [(number: Int, record: RecordID, payload: Secret)] = []
+    var lastLateAnswer = 0
+    /// The last late answer that `lateAnswers` has given.
     var lastRead = 0
     var isMade = false
-    var letterFailures: [VaultError] = []
-    var isShut = false
     var takesNoSpill = false
     var gonePut: Int?
   }
@@ -121,42 +119,35 @@ package final class MemoryStore: RecordStore {
     guard isTaken else { throw .storageFailed("there is no other place to keep it") }
   }
 
-  // MARK: Letters
+  // MARK: Late answers
 
-  private struct Box: Letterbox {
+  private struct Box: LateAnswerStore {
     let store: MemoryStore
 
     func put(_ payload: Secret, for record: RecordID) async throws(VaultError) {
-      let failure: VaultError? = store.state.withLock { state in
-        guard state.letterFailures.isEmpty else { return state.letterFailures.removeFirst() }
-        state.lastLetter += 1
-        state.letters.append((state.lastLetter, record, payload))
-        return nil
+      store.state.withLock { state in
+        state.lastLateAnswer += 1
+        state.lateAnswers.append((state.lastLateAnswer, record, payload))
       }
-      if let failure { throw failure }
     }
   }
 
-  /// What waits in the letterbox, oldest first.
-  package var waitingLetters: [(record: RecordID, payload: Secret)] {
-    state.withLock { $0.letters.map { ($0.record, $0.payload) } }
+  /// The late answers that wait, oldest first.
+  package var waitingLateAnswers: [(record: RecordID, payload: Secret)] {
+    state.withLock { $0.lateAnswers.map { ($0.record, $0.payload) } }
   }
 
-  /// The next letters are not taken, one with each of `errors`.
-  package func failLetters(_ errors: [VaultError]) { state.withLock { $0.letterFailures += errors } }
-
-  /// Whether the store is locked, and gives no letterbox.
-  package func setShut(_ isShut: Bool) { state.withLock { $0.isShut = isShut } }
-
-  package var letterbox: (any Letterbox)? { state.withLock { $0.isShut || !$0.isMade } ? nil : Box(store: self) }
-
-  package func letters() async throws(VaultError) -> [(record: RecordID, payload: Secret)] {
-    state.withLock { $0.lastRead = $0.lastLetter }
-    return waitingLetters
+  package var lateAnswerStore: (any LateAnswerStore)? {
+    state.withLock { $0.isMade } ? Box(store: self) : nil
   }
 
-  package func removeLetters(of record: RecordID) async throws(VaultError) {
-    state.withLock { state in state.letters.removeAll { $0.record == record && $0.number <= state.lastRead } }
+  package func lateAnswers() async throws(VaultError) -> [(record: RecordID, payload: Secret)] {
+    state.withLock { $0.lastRead = $0.lastLateAnswer }
+    return waitingLateAnswers
+  }
+
+  package func removeLateAnswers(of record: RecordID) async throws(VaultError) {
+    state.withLock { state in state.lateAnswers.removeAll { $0.record == record && $0.number <= state.lastRead } }
   }
 
   package func delete(_ id: RecordID) async throws(VaultError) {
@@ -164,6 +155,6 @@ package final class MemoryStore: RecordStore {
       state.records[id] = nil
       state.spilled[id] = nil
     }
-    try await removeLetters(of: id)
+    try await removeLateAnswers(of: id)
   }
 }

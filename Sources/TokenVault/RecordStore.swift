@@ -67,13 +67,13 @@ package protocol RecordStore: Sendable {
 
   /// Where to leave what comes for a record after the store is locked; nil while it is not open. It holds no secret key,
   /// so it is asked for before the lock and kept over it.
-  var letterbox: (any Letterbox)? { get async }
+  var lateAnswerStore: (any LateAnswerStore)? { get async }
 
-  /// What was left there, oldest first. Opens the store. A letter that does not open is no error; it is left out.
-  func letters() async throws(VaultError) -> [(record: RecordID, payload: Secret)]
+  /// What was left there, oldest first. Opens the store. A late answer that does not open is no error; it is left out.
+  func lateAnswers() async throws(VaultError) -> [(record: RecordID, payload: Secret)]
 
-  /// Removes those letters of a record that `letters` has given, durably. To be called when what they say is durable.
-  func removeLetters(of record: RecordID) async throws(VaultError)
+  /// Removes those late answers of a record that `lateAnswers` has given, durably. To be called when what they say is durable.
+  func removeLateAnswers(of record: RecordID) async throws(VaultError)
 
   /// Set where what `loadAll` gave is older than what this machine has stored before, until that is accepted: the commit
   /// that was expected. Refresh tokens of before may have been rotated since: using one could make the server revoke the

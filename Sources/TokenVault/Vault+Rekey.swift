@@ -60,11 +60,11 @@ extension Vault {
     let newKeys = try sealing { () throws(SealingError) in try VaultKeys(data: newData) }
     let hasKeyFile = session?.slot(.keyFile) != nil
     let wasUntold = isCodeUntold
-    var letters = ResealedLetters()
+    var lateAnswers = ResealedLateAnswers()
     let nextFileKey = hasKeyFile ? try KeyFile.createNext(location.keyFile, random: random) : nil
     do throws(VaultError) {
       try writeDraft(in: directory, newKeys, nextFileKey, wraps, commit: commit + 1)
-      letters = try resealLetters(under: newKeys)
+      lateAnswers = try resealLateAnswers(under: newKeys)
       try session?.database.checkStillThere()
       try session?.database.foldLog()
       // Its place is the one that the old vault's last commit does not stand in: both know theirs.
@@ -77,14 +77,14 @@ extension Vault {
       forget()
       try? VaultDatabase.remove(in: directory, VaultLocation.draftName, path: location.databaseFile + ".new")
       if hasKeyFile { try? KeyFile.removeNext(location.keyFile) }
-      removeLetters(letters, failed: true)
+      removeLateAnswers(lateAnswers, failed: true)
       if !wasUntold { codeIsTold() }
       throw error
     }
     keys = newKeys
     guard directory.flush() else { throw .system("fsync the folder of", location.databaseFile) }
     if hasKeyFile { try KeyFile.promoteNext(location.keyFile) }
-    removeLetters(letters, failed: false)
+    removeLateAnswers(lateAnswers, failed: false)
     guard try openSession(in: directory, keysFrom: keysFromKeyFile) != nil else {
       throw .storageFailed("\(location.databaseFile) vanished")
     }

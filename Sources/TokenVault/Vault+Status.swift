@@ -13,7 +13,7 @@ extension Vault {
       status.rollback = rollback
       status.counterProblem = session.counterProblem
       status.isCounterMadeAnew = session.isCounterMadeAnew
-      status.letterProblem = letterProblem
+      status.lateAnswerProblem = lateAnswerProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       return status
     }

@@ -26,9 +26,9 @@ package actor Vault: RecordStore {
   var vaultID: [UInt8]?
   /// Records that are kept aside.
   var spilled: Set<RecordID> = []
-  /// The letters that were given to who asked for them.
-  var handedOut: [RecordID: Set<LetterFolders.File>] = [:]
-  var letterProblem: String?
+  /// The late answers that were given to who asked for them.
+  var handedOut: [RecordID: Set<LateAnswerFolders.File>] = [:]
+  var lateAnswerProblem: String?
   /// Set by `lock` in this process; the file that says so may have failed to be written.
   var isHeld = false
   /// There is one place for the copy of a backup.
@@ -147,7 +147,7 @@ package actor Vault: RecordStore {
     let name = try sealing { () throws(SealingError) in try keys.rowName(of: id) }
     try commit(.delete(rowName: name), catalogue)
     unspill(id)
-    try? await removeLetters(of: id)
+    try? await removeLateAnswers(of: id)
   }
 
   // MARK: Steps

@@ -48,7 +48,7 @@ package struct VaultLocation: Equatable, Sendable {
 
   /// Where answers wait that came for a locked vault: the first folder lasts over a reboot, the second is there for a disk
   /// that takes nothing.
-  var letterDirectories: [String] {
+  var lateAnswerDirectories: [String] {
     let state = PrivateDirectory.parent(of: counterFile) + "/letters"
     guard let spillDirectory else { return [state] }
     let other = PrivateDirectory.parent(of: spillDirectory) + "/letters"
@@ -130,7 +130,7 @@ package struct VaultStatus: Equatable, Sendable {
   /// The problem is that it was missing, or another vault's, and has been made anew.
   package var isCounterMadeAnew = false
   /// Why answers that came while the vault was locked could not be read.
-  package var letterProblem: String?
+  package var lateAnswerProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False
   /// until opened.
   package var isCodeUntold = false

@@ -82,7 +82,7 @@ struct HouseTests {
 
   /// What the agent stands on. A fake of it that only one test knows would promise what nothing else is held to.
   private static let seams = [
-    "RecordStore", "Letterbox", "VaultControl", "HTTPTransport", "ConfigurationSource", "TimeKeeper",
+    "RecordStore", "LateAnswerStore", "VaultControl", "HTTPTransport", "ConfigurationSource", "TimeKeeper",
     "RedirectReceiver", "RedirectListening",
   ]
 

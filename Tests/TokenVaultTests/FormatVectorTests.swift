@@ -120,18 +120,18 @@ struct FormatVectorTests {
     let (vector, vaultID) = (vectors.letter, vectors.vaultId.all)
     let seed = try vectors.dataKey.key.derived(6, for: "oauthctl")
     #expect(seed.withBytes { Array($0) } == vector.seed.all)
-    let keyPair = try vectors.vaultKeys.keyPairOfLetters()
+    let keyPair = try vectors.vaultKeys.keyPairOfLateAnswers()
     #expect(keyPair.publicKey.bytes == vector.publicKey.all)
-    let opened = Letter.open(vector.file.all, number: vector.number, vaultID: vaultID, by: keyPair)
+    let opened = LateAnswer.open(vector.file.all, number: vector.number, vaultID: vaultID, by: keyPair)
     let (record, payload) = try #require(opened)
     #expect(record.bytes == vector.recordId.all && payload == Secret(vector.payload.all))
-    let folders = LetterFolders(paths: [], vaultID: vaultID)
-    #expect(LetterFolders.File(folder: "", tag: folders.tag(of: record), number: vector.number).name == vector.name)
+    let folders = LateAnswerFolders(paths: [], vaultID: vaultID)
+    #expect(LateAnswerFolders.File(folder: "", tag: folders.tag(of: record), number: vector.number).name == vector.name)
     // The sender's key is random: no two are alike, and each is as long.
-    let again = try Letter.seal(
+    let again = try LateAnswer.seal(
       payload, for: record, number: vector.number, vaultID: vaultID, to: keyPair.publicKey)
     #expect(again.count == vector.file.all.count && again != vector.file.all)
-    let reopened = Letter.open(again, number: vector.number, vaultID: vaultID, by: keyPair)
+    let reopened = LateAnswer.open(again, number: vector.number, vaultID: vaultID, by: keyPair)
     #expect(reopened?.payload == payload)
   }
 

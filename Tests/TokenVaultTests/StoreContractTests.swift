@@ -42,7 +42,7 @@ struct StoreContractTests {
 
     func held() async throws -> [Held] { try await store.loadAll().map { Held($0) } }
 
-    func letters() async throws -> [String] { try await store.letters().map { $0.payload.reveal() } }
+    func lateAnswers() async throws -> [String] { try await store.lateAnswers().map { $0.payload.reveal() } }
   }
 
   private let first = VaultRecord.sample(1).id
@@ -53,9 +53,9 @@ struct StoreContractTests {
     let place = try Place(kind)
     #expect(try await place.held().isEmpty)
     try await place.store.delete(first)
-    #expect(try await place.letters().isEmpty)
-    try await place.store.removeLetters(of: first)
-    #expect(await place.store.letterbox == nil)
+    #expect(try await place.lateAnswers().isEmpty)
+    try await place.store.removeLateAnswers(of: first)
+    #expect(await place.store.lateAnswerStore == nil)
     #expect(await place.store.rolledBackFrom == nil)
   }
 
@@ -149,20 +149,22 @@ struct StoreContractTests {
     #expect(try await place.held() == [Held(.sample(1))])
   }
 
-  @Test("letters come back oldest first, until those that were read are removed", arguments: Kind.allCases)
-  func letters(kind: Kind) async throws {
+  @Test("late answers come back oldest first, until those that were read are removed", arguments: Kind.allCases)
+  func lateAnswers(kind: Kind) async throws {
     var place = try Place(kind)
     try await place.store.put(.sample(1))
     try await place.store.put(.sample(2))
-    let box = try #require(await place.store.letterbox)
-    for number in 1...3 { try await box.put(Secret("letter \(number)"), for: number == 2 ? second : first) }
-    try await place.store.removeLetters(of: first)
+    let box = try #require(await place.store.lateAnswerStore)
+    for number in 1...3 { try await box.put(Secret("late answer \(number)"), for: number == 2 ? second : first) }
+    try await place.store.removeLateAnswers(of: first)
     await place.reopen()
-    #expect(try await place.letters() == ["letter 1", "letter 2", "letter 3"], "nobody had read them")
-    try await box.put(Secret("letter 4"), for: first)
-    try await place.store.removeLetters(of: first)
-    #expect(try await place.letters() == ["letter 2", "letter 4"], "the last one came after they were read")
+    #expect(
+      try await place.lateAnswers() == ["late answer 1", "late answer 2", "late answer 3"], "nobody had read them")
+    try await box.put(Secret("late answer 4"), for: first)
+    try await place.store.removeLateAnswers(of: first)
+    #expect(
+      try await place.lateAnswers() == ["late answer 2", "late answer 4"], "the last one came after they were read")
     try await place.store.delete(first)
-    #expect(try await place.letters() == ["letter 2"])
+    #expect(try await place.lateAnswers() == ["late answer 2"])
   }
 }

@@ -8,7 +8,7 @@ package struct LateToken: Sendable, Codable {
   package let received: Moment
   package let lifeSeconds: Double?
   package let binding: DefinitionBinding
-  /// When the login that it belongs to was made: names it among those of the account. Nil in letters from before this was
+  /// When the login that it belongs to was made: names it among those of the account. Nil in those from before this was
   /// kept.
   package let loggedIn: Moment?
 

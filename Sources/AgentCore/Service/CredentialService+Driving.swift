@@ -104,7 +104,7 @@ extension CredentialService {
     }
     // What was saved for an account before a lock is no news to the one after it.
     guard accounts[account.name] === account else { return }
-    if failure == nil, account.hasLetters { removeLetters(of: account) }
+    if failure == nil, account.hasLateAnswers { removeLateAnswers(of: account) }
     let random = self.random.fraction()
     if let failure {
       event(account, .saveFailed(failure, random: random))
@@ -135,7 +135,7 @@ extension CredentialService {
     if let account = accounts[name], account.machine.awaits(call.number) {
       event(account, .callEnded(call.number, end, random: random.fraction()))
     } else if let sent {
-      strayed(sent, end)
+      answeredLate(sent, end)
     }
     logger.info(
       "\(end.logLine)",

@@ -42,7 +42,7 @@ extension CredentialService {
       failure = error
     }
     await idle(seconds: Self.lockDrainSeconds)
-    letterbox = await store.letterbox
+    lateAnswerStore = await store.lateAnswerStore
     let isDrained = isIdle && accounts.values.allSatisfy { $0.machine.unsaved == nil }
     forgetAll()
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }

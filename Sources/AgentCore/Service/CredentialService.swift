@@ -39,8 +39,8 @@ package actor CredentialService {
     var applied: Double?
     /// It asks its server, with nothing secret, whether it answers again.
     var isChecking = false
-    /// Letters of it are taken in with the next save.
-    var hasLetters = false
+    /// Late answers of it are taken in with the next save.
+    var hasLateAnswers = false
     /// The places of its calls under way, by the number of the call.
     var places: [UInt64: Ticket] = [:]
     /// How the requests of the last revocations ended, by what they were for.
@@ -101,9 +101,9 @@ package actor CredentialService {
   /// Token calls that were sent and have not ended, by their number. They outlive a lock.
   var underWay: [UInt64: UnderWay] = [:]
   /// Where their answers are left when they end after a lock; it holds no key that opens anything.
-  var letterbox: (any Letterbox)?
+  var lateAnswerStore: (any LateAnswerStore)?
   /// What came while the vault was being opened.
-  var strays: [(id: RecordID, late: LateToken)] = []
+  var lateTokens: [(id: RecordID, late: LateToken)] = []
   var plan = WakePlan()
   /// Until the first moment of ``plan``.
   var planSleep = SharedSleep()
@@ -189,7 +189,7 @@ package actor CredentialService {
     do {
       let records = try await store.loadAll()
       let rollback = await store.rolledBackFrom
-      let letters = records.isEmpty ? [:] : await letters()
+      let lateAnswers = records.isEmpty ? [:] : await lateAnswers()
       let read = await StoredRecords.read(records)
       let configuration = await readFiles()
       if isLocked { return .vaultLocked }
@@ -202,8 +202,8 @@ package actor CredentialService {
       for id in read.later {
         logger.error("a record of the vault is of a later version", metadata: ["record": "\(id)"])
       }
-      for (stored, record) in read.accounts { adopt(stored, record, letters) }
-      strays = []
+      for (stored, record) in read.accounts { adopt(stored, record, lateAnswers) }
+      lateTokens = []
       apply(configuration)
       // Accounts without a definition, too: a revocation may be left to do.
       for account in accounts.values { reschedule(account) }
@@ -243,15 +243,15 @@ package actor CredentialService {
     wakeSoon(accounts.keys)
   }
 
-  private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ letters: [RecordID: [LateToken]]) {
+  private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
     let account = Account(record.name, machine: newMachine(record), id: stored.id, version: stored.version)
     accounts[record.name] = account
-    let late = (letters[stored.id] ?? []) + strays.filter { $0.id == stored.id }.map(\.late)
+    let late = (lateAnswers[stored.id] ?? []) + lateTokens.filter { $0.id == stored.id }.map(\.late)
     account.handle(.late(late), at: time.now())
     let isNews = account.machine.unsaved != nil
     if !isNews { account.handle(.adopted(callsUnderWay(stored.id, record)), at: time.now()) }
-    account.hasLetters = isNews
-    if !isNews, letters[stored.id] != nil { removeLetters(of: account) }
+    account.hasLateAnswers = isNews
+    if !isNews, lateAnswers[stored.id] != nil { removeLateAnswers(of: account) }
   }
 
   /// Takes over what the files say; a file with problems keeps its last good definition, and so do all files of a folder

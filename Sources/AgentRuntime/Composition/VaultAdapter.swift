@@ -34,7 +34,7 @@ package struct VaultAdapter: VaultControl {
       hint =
         status.isCounterMadeAnew
         ? "nothing, if it was you who took that file away" : "make that file one that you alone can write"
-    } else if reason == nil, let problem = status.letterProblem {
+    } else if reason == nil, let problem = status.lateAnswerProblem {
       reason = problem
       hint = "make those files yours alone, and readable by you"
     }

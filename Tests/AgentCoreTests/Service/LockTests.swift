@@ -105,11 +105,11 @@ struct LockTests {
     #expect(try await !locking.value.drained)
     #expect(await asking.value?.kind == .vaultLocked)
     fixture.clock.advance(by: 500)
-    try await eventually("the answer is laid aside") { fixture.store.waitingLetters.count == 1 }
+    try await eventually("the answer is laid aside") { fixture.store.waitingLateAnswers.count == 1 }
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 0 }
     _ = try await fixture.call(VaultUnlock(passphrase: "x"))
     #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
-    try await eventually("and removed") { fixture.store.waitingLetters.isEmpty }
+    try await eventually("and removed") { fixture.store.waitingLateAnswers.isEmpty }
     #expect(fixture.refreshes == 2, "the one whose answer came late, and one with what it brought")
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TokenVault
 
 @Suite("What comes while the vault is locked")
-struct LetterTests {
+struct LateAnswerTests {
   let scratch: Scratch
   private let first = VaultRecord.sample(1).id
   private let second = VaultRecord.sample(2).id
@@ -28,36 +28,38 @@ struct LetterTests {
     try scratch.contents(of: folder).merging(scratch.contents(of: otherFolder)) { $1 }
   }
 
-  private func texts(_ vault: Vault) async throws -> [String] { try await vault.letters().map { $0.payload.reveal() } }
+  private func texts(_ vault: Vault) async throws -> [String] {
+    try await vault.lateAnswers().map { $0.payload.reveal() }
+  }
 
-  /// An open vault with two records, and its letterbox.
-  private func opened() async throws -> (Vault, any Letterbox) {
+  /// An open vault with two records, and its store of late answers.
+  private func opened() async throws -> (Vault, any LateAnswerStore) {
     let vault = vault()
     try await vault.put(.sample(1))
     try await vault.put(.sample(2))
-    return (vault, try #require(await vault.letterbox))
+    return (vault, try #require(await vault.lateAnswerStore))
   }
 
   @Test("is kept by somebody who has no key, over a lock and a kill, and comes back in its order")
   func comesBack() async throws {
     let (vault, box) = try await opened()
     try await vault.lock()
-    #expect(await vault.letterbox == nil)
+    #expect(await vault.lateAnswerStore == nil)
     for number in 1...11 { try await box.put(Secret("answer \(number)"), for: number == 3 ? second : first) }
     #expect(try waiting().count == 11)
     await vault.close()
 
     let next = self.vault()
-    await #expect(throws: VaultError.locked) { try await next.letters() }
+    await #expect(throws: VaultError.locked) { try await next.lateAnswers() }
     try await next.unlock()
-    let letters = try await next.letters()
-    #expect(letters.map { $0.payload.reveal() } == (1...11).map { "answer \($0)" })
-    #expect(letters.map(\.record) == (1...11).map { $0 == 3 ? second : first })
-    try await next.removeLetters(of: first)
+    let lateAnswers = try await next.lateAnswers()
+    #expect(lateAnswers.map { $0.payload.reveal() } == (1...11).map { "answer \($0)" })
+    #expect(lateAnswers.map(\.record) == (1...11).map { $0 == 3 ? second : first })
+    try await next.removeLateAnswers(of: first)
     #expect(try await texts(next) == ["answer 3"])
-    try await next.removeLetters(of: second)
+    try await next.removeLateAnswers(of: second)
     #expect(try waiting().isEmpty)
-    #expect(try await next.letters().isEmpty)
+    #expect(try await next.lateAnswers().isEmpty)
   }
 
   @Test("is sealed and private, and its file tells of no record")
@@ -75,15 +77,15 @@ struct LetterTests {
     #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
   }
 
-  @Test("a letter that came after they were read is not removed with them")
+  @Test("a late answer that came after they were read is not removed with them")
   func laterOne() async throws {
     let (vault, box) = try await opened()
     try await box.put(Secret("one"), for: first)
     #expect(try await texts(vault) == ["one"])
     try await box.put(Secret("two"), for: first)
-    try await vault.removeLetters(of: first)
+    try await vault.removeLateAnswers(of: first)
     #expect(try await texts(vault) == ["two"])
-    try await vault.removeLetters(of: second)
+    try await vault.removeLateAnswers(of: second)
     #expect(try waiting().count == 1)
   }
 
@@ -94,11 +96,11 @@ struct LetterTests {
     try await box.put(Secret("one"), for: first)
     #expect(try scratch.contents(of: otherFolder).count == 1)
     #expect(try await texts(vault) == ["one"])
-    #expect(await vault.status().letterProblem?.contains(folder) == true)
+    #expect(await vault.status().lateAnswerProblem?.contains(folder) == true)
     unlink(folder)
     try await box.put(Secret("two"), for: first)
     #expect(try await texts(vault) == ["one", "two"])
-    #expect(await vault.status().letterProblem == nil)
+    #expect(await vault.status().lateAnswerProblem == nil)
     chmod(folder, 0o755)
     chmod(otherFolder, 0o755)
     await #expect(throws: VaultError.openToOthers(path: folder, chmod: "700")) {
@@ -106,7 +108,7 @@ struct LetterTests {
     }
   }
 
-  @Test("there are 64 letters for a record, and 64 KiB in each, at most")
+  @Test("there are 64 late answers for a record, and 64 KiB in each, at most")
   func bounds() async throws {
     let (vault, box) = try await opened()
     let most = Secret([UInt8](repeating: 7, count: 65_536))
@@ -117,17 +119,17 @@ struct LetterTests {
     for _ in 2...64 { try await box.put(Secret("x"), for: first) }
     await #expect(throws: VaultError.self) { try await box.put(Secret("x"), for: first) }
     try await box.put(Secret("y"), for: second)
-    #expect(try await vault.letters().count == 65)
-    #expect(try await vault.letters().first?.payload == most)
+    #expect(try await vault.lateAnswers().count == 65)
+    #expect(try await vault.lateAnswers().first?.payload == most)
   }
 
-  @Test("there are 4,096 letters in all at most")
+  @Test("there are 4,096 late answers in all at most")
   func boundInAll() async throws {
     let (_, box) = try await opened()
     try await box.put(Secret("x"), for: first)
     for number in 1..<4_096 {
       let tag = Hex.encode([UInt8](repeating: UInt8(number % 251), count: 16))
-      try scratch.write([], to: LetterFolders.File(folder: folder, tag: tag, number: UInt64(number) + 1).path)
+      try scratch.write([], to: LateAnswerFolders.File(folder: folder, tag: tag, number: UInt64(number) + 1).path)
     }
     await #expect(throws: VaultError.self) { try await box.put(Secret("x"), for: second) }
   }
@@ -137,26 +139,27 @@ struct LetterTests {
     let (vault, box) = try await opened()
     try await box.put(Secret("good"), for: first)
     let (path, bytes) = try #require(try waiting().first)
-    let file = try #require(LetterFolders.File(folder: folder, name: String(path.dropFirst(folder.count + 1))))
+    let file = try #require(LateAnswerFolders.File(folder: folder, name: String(path.dropFirst(folder.count + 1))))
     for place in [20, 60, bytes.count - 1] {
       var other = bytes
       other[place] ^= 1
-      try scratch.write(other, to: LetterFolders.File(folder: folder, tag: file.tag, number: 5).path)
+      try scratch.write(other, to: LateAnswerFolders.File(folder: folder, tag: file.tag, number: 5).path)
       #expect(try await texts(vault) == ["good"], "byte \(place)")
       #expect(try waiting().count == 1)
     }
     let cut = Array(bytes.prefix(21))
     let otherTag = String(repeating: "0", count: 32)
     for (bytes, tag, number) in [(cut, file.tag, UInt64(7)), (bytes, otherTag, file.number), (bytes, file.tag, 9)] {
-      try scratch.write(bytes, to: LetterFolders.File(folder: folder, tag: tag, number: number).path)
+      try scratch.write(bytes, to: LateAnswerFolders.File(folder: folder, tag: tag, number: number).path)
       #expect(try await texts(vault) == ["good"])
       #expect(try waiting().count == 1)
     }
     var foreign = bytes
     foreign[4] ^= 1
-    let junk = [UInt8](repeating: 1, count: Letter.maximumCount + 1)
+    let junk = [UInt8](repeating: 1, count: LateAnswer.maximumCount + 1)
     for (number, bytes) in [foreign, [], junk].enumerated() {
-      try scratch.write(bytes, to: LetterFolders.File(folder: folder, tag: file.tag, number: UInt64(20 + number)).path)
+      try scratch.write(
+        bytes, to: LateAnswerFolders.File(folder: folder, tag: file.tag, number: UInt64(20 + number)).path)
     }
     try scratch.write([], to: folder + "/something-else")
     #expect(try await texts(vault) == ["good"])
@@ -179,17 +182,17 @@ struct LetterTests {
     let (vault, box) = try await opened()
     for text in ["one", "two", "three"] { try await box.put(Secret(text), for: first) }
     let before = try waiting()
-    #expect(try await vault.letters().count == 3)
+    #expect(try await vault.lateAnswers().count == 3)
     _ = try await vault.rekey()
     #expect(Set(try waiting().keys).isDisjoint(with: before.keys))
     #expect(try waiting().count == 3)
     // They were handed out before.
-    try await vault.removeLetters(of: first)
+    try await vault.removeLateAnswers(of: first)
     #expect(try waiting().isEmpty)
     for (path, bytes) in before { try scratch.write(bytes, to: path) }
     await vault.close()
     let next = self.vault()
-    #expect(try await next.letters().isEmpty)
+    #expect(try await next.lateAnswers().isEmpty)
     #expect(try waiting().isEmpty)
   }
 
@@ -198,12 +201,12 @@ struct LetterTests {
     let (vault, box) = try await opened()
     for text in ["one", "two"] { try await box.put(Secret(text), for: first) }
     await vault.close()
-    let (oldLetters, old) = (try waiting(), try scratch.files())
+    let (oldAnswers, old) = (try waiting(), try scratch.files())
     _ = try await self.vault().rekey()
-    let (newLetters, new) = (try waiting(), try scratch.files())
+    let (newAnswers, new) = (try waiting(), try scratch.files())
     for files in [old, new] {
       try scratch.restore(files)
-      for (path, bytes) in oldLetters.merging(newLetters, uniquingKeysWith: { $1 }) {
+      for (path, bytes) in oldAnswers.merging(newAnswers, uniquingKeysWith: { $1 }) {
         try scratch.write(bytes, to: path)
       }
       // Each has its commit there: 3 stands in the odd place, 4 in the even one.
@@ -225,7 +228,7 @@ struct LetterTests {
     let rekeyed = self.vault()
     _ = try await rekeyed.rekey()
     try await rekeyed.put(.sample(1, version: 2))
-    let box = try #require(await rekeyed.letterbox)
+    let box = try #require(await rekeyed.lateAnswerStore)
     try await box.put(Secret("one"), for: first)
     await rekeyed.close()
     let new = try scratch.files()
@@ -233,7 +236,7 @@ struct LetterTests {
       try scratch.write(#require(old[name]), to: "\(scratch.path)/\(name)")
     }
     let putBack = self.vault()
-    #expect(try await putBack.letters().isEmpty)
+    #expect(try await putBack.lateAnswers().isEmpty)
     #expect(await putBack.rollback != nil)
     await putBack.close()
     try scratch.restore(new)
@@ -244,7 +247,7 @@ struct LetterTests {
   func deleted() async throws {
     let (vault, box) = try await opened()
     try await box.put(Secret("one"), for: first)
-    _ = try await vault.letters()
+    _ = try await vault.lateAnswers()
     try await vault.delete(first)
     #expect(try waiting().isEmpty)
   }

@@ -1,20 +1,20 @@
 package import Sealing
 
 /// Takes what has come too late for a store that is locked by now, and cannot give it back: it holds no secret key.
-/// `RecordStore.letters` gives it back once the store is open again.
-package protocol Letterbox: Sendable {
+/// `RecordStore.lateAnswers` gives it back once the store is open again.
+package protocol LateAnswerStore: Sendable {
   /// Durable when it returns. Throws `storageFailed` where it could not be written, or too much is there already: 64
-  /// letters for a record, 4,096 in all, 64 KiB each.
+  /// late answers for a record, 4,096 in all, 64 KiB each.
   func put(_ payload: Secret, for record: RecordID) async throws(VaultError)
 }
 
 /// The vault's: files sealed to a public key that belongs to the data key.
-package struct SealedLetterbox: Letterbox {
-  let folders: LetterFolders
+package struct SealedLateAnswerStore: LateAnswerStore {
+  let folders: LateAnswerFolders
   let publicKey: SealedBox.PublicKey
 
   package func put(_ payload: Secret, for record: RecordID) async throws(VaultError) {
-    try await LetterFolders.aloneElsewhere { () throws(VaultError) in
+    try await LateAnswerFolders.aloneElsewhere { () throws(VaultError) in
       _ = try folders.write(payload, for: record, to: publicKey)
     }
   }

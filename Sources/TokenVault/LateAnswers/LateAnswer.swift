@@ -1,14 +1,14 @@
 import Sealing
 
 /// A sealed payload that waits for the vault to be opened. docs/vault-format.md has its bytes.
-enum Letter {
+enum LateAnswer {
   /// Payloads are 64 KiB at most.
   static let maximumPayloadCount = 65_536
 
   private static let headCount = 4 + VaultFormat.vaultIDCount
   /// format ‖ vault id ‖ record id ‖ number ‖ length of payload
   private static let innerHeadCount = 4 + VaultFormat.vaultIDCount + RecordID.byteCount + 8 + 4
-  /// No letter is longer.
+  /// Longest file, bytes.
   static let maximumCount =
     headCount + SealedBox.overhead + padded(innerHeadCount + maximumPayloadCount)
 
@@ -44,7 +44,7 @@ enum Letter {
     return outer.bytes
   }
 
-  /// Whether the bytes say that they are a letter for the vault.
+  /// Whether the bytes say that they are one for the vault.
   static func isFor(_ vaultID: [UInt8], _ bytes: [UInt8]) -> Bool {
     var head = ByteWriter()
     head.integer(VaultFormat.version)

@@ -2,10 +2,10 @@ import Dispatch
 import Glibc
 import Sealing
 
-/// The files of letters, in the first of these folders that takes them: a file each, `TAG-NUMBER`.
+/// The files of late answers, in the first of these folders that takes them: a file each, `TAG-NUMBER`.
 ///
-/// TAG tells which letters are for the same record and nothing else; NUMBER counts up, so the greatest is the newest.
-struct LetterFolders {
+/// TAG tells which late answers are for the same record and nothing else; NUMBER counts up, so the greatest is the newest.
+struct LateAnswerFolders {
   /// Absolute.
   let paths: [String]
   let vaultID: [UInt8]
@@ -29,7 +29,7 @@ struct LetterFolders {
     try result.get()
   }
 
-  /// One letter's file.
+  /// One late answer's file.
   struct File: Hashable {
     let folder: String
     let tag: String
@@ -44,10 +44,10 @@ struct LetterFolders {
       self.number = number
     }
 
-    /// Nil for a name that no letter has.
+    /// Nil for a name that no late answer has.
     init?(folder: String, name: String) {
       let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-      guard parts.count == 2, parts[0].utf8.count == LetterFolders.tagCount * 2, parts[1].utf8.count == 16,
+      guard parts.count == 2, parts[0].utf8.count == LateAnswerFolders.tagCount * 2, parts[1].utf8.count == 16,
         Hex.decode(String(parts[0])) != nil, let number = UInt64(parts[1], radix: 16)
       else { return nil }
       self.init(folder: folder, tag: String(parts[0]), number: number)
@@ -58,10 +58,11 @@ struct LetterFolders {
   private static let tagCount = 16
 
   func tag(of record: RecordID) -> String {
-    Hex.encode(Digest.sha256(Array("oauthctl.letter.1".utf8) + vaultID + record.bytes).prefix(LetterFolders.tagCount))
+    Hex.encode(
+      Digest.sha256(Array("oauthctl.letter.1".utf8) + vaultID + record.bytes).prefix(LateAnswerFolders.tagCount))
   }
 
-  /// Every letter's file, oldest first, and what is wrong with a folder that cannot be looked at.
+  /// Every late answer's file, oldest first, and what is wrong with a folder that cannot be looked at.
   func files() -> (files: [File], problem: VaultError?) {
     var files: [File] = []
     var problem: VaultError?
@@ -74,22 +75,22 @@ struct LetterFolders {
     return (files.sorted { ($0.number, $0.path) < ($1.number, $1.path) }, problem)
   }
 
-  /// Seals and writes one more letter, durably. Throws when there are as many as there may be, unless `isCopy`.
+  /// Seals and writes one more late answer, durably. Throws when there are as many as there may be, unless `isCopy`.
   func write(
     _ payload: Secret, for record: RecordID, to publicKey: SealedBox.PublicKey, isCopy: Bool = false
   ) throws(VaultError) -> File {
     let (files, _) = files()
     let tag = tag(of: record)
-    guard isCopy || files.count < LetterFolders.maximumInAll else {
+    guard isCopy || files.count < LateAnswerFolders.maximumInAll else {
       throw .storageFailed("\(files.count) answers wait for the vault to be opened already; unlock it")
     }
     let ofRecord = files.count { $0.tag == tag }
-    guard isCopy || ofRecord < LetterFolders.maximumPerRecord else {
+    guard isCopy || ofRecord < LateAnswerFolders.maximumPerRecord else {
       throw .storageFailed("\(ofRecord) answers of one account wait for the vault to be opened already; unlock it")
     }
     let (number, isAtEnd) = (files.last?.number ?? 0).addingReportingOverflow(1)
-    guard !isAtEnd else { throw .storageFailed("no number is left for a letter") }
-    let sealed = try Letter.seal(payload, for: record, number: number, vaultID: vaultID, to: publicKey)
+    guard !isAtEnd else { throw .storageFailed("no number is left for a late answer") }
+    let sealed = try LateAnswer.seal(payload, for: record, number: number, vaultID: vaultID, to: publicKey)
     var failure = VaultError.storageFailed("there is no place to keep an answer for a locked vault")
     for (index, path) in paths.enumerated() {
       let file = File(folder: path, tag: tag, number: number)
@@ -102,10 +103,10 @@ struct LetterFolders {
     throw failure
   }
 
-  /// The letter's bytes; nil where there is none, or one that no agent has written.
+  /// The late answer's bytes; nil where there is none, or one that no agent has written.
   func read(_ file: File) -> [UInt8]? {
     guard let folder = try? PrivateDirectory.open(file.folder, isSecret: true) else { return nil }
-    return try? PrivateFile.read(in: folder, file.name, file.path, limit: Letter.maximumCount)
+    return try? PrivateFile.read(in: folder, file.name, file.path, limit: LateAnswer.maximumCount)
   }
 
   /// Durable when it returns. None there is no error.

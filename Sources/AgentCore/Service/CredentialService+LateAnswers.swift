@@ -26,7 +26,7 @@ extension CredentialService {
   }
 
   /// A call has ended that no machine waits for.
-  func strayed(_ sent: UnderWay, _ end: TokenCallEnd) {
+  func answeredLate(_ sent: UnderWay, _ end: TokenCallEnd) {
     guard let late = LateToken(sent.call, end) else { return }
     logger.notice("an answer came late: its refresh token is kept", metadata: ["account": "\(sent.account)"])
     if isOpen, !isLocked {
@@ -34,15 +34,15 @@ extension CredentialService {
       event(account, .changed(.lateToken(late), 0))
       return
     }
-    // While it is being opened the letters may have been read.
-    if !isLocked { strays.append((sent.id, late)) }
-    if let letterbox { leave(late, sent, in: letterbox) }
+    // While it is being opened the late answers may have been read.
+    if !isLocked { lateTokens.append((sent.id, late)) }
+    if let lateAnswerStore { leave(late, sent, in: lateAnswerStore) }
   }
 
-  private func leave(_ late: LateToken, _ sent: UnderWay, in letterbox: any Letterbox) {
+  private func leave(_ late: LateToken, _ sent: UnderWay, in store: any LateAnswerStore) {
     Task {
       do {
-        try await letterbox.put(Secret(try JSONEncoder().encode(late)), for: sent.id)
+        try await store.put(Secret(try JSONEncoder().encode(late)), for: sent.id)
       } catch {
         logger.error("it could not be kept aside", metadata: ["account": "\(sent.account)", "reason": "\(error)"])
       }
@@ -52,11 +52,11 @@ extension CredentialService {
   // MARK: Opening
 
   /// What came for each record while the vault was locked, the oldest first.
-  nonisolated func letters() async -> [RecordID: [LateToken]] {
+  nonisolated func lateAnswers() async -> [RecordID: [LateToken]] {
     do throws(VaultError) {
-      return try await store.letters().reduce(into: [:]) { found, letter in
-        let late = letter.payload.withBytes { try? JSONDecoder().decode(LateToken.self, from: Data($0)) }
-        if let late { found[letter.record, default: []].append(late) }
+      return try await store.lateAnswers().reduce(into: [:]) { found, answer in
+        let late = answer.payload.withBytes { try? JSONDecoder().decode(LateToken.self, from: Data($0)) }
+        if let late { found[answer.record, default: []].append(late) }
       }
     } catch {
       logger.error(
@@ -65,12 +65,12 @@ extension CredentialService {
     }
   }
 
-  /// The record of `account` was saved with what its letters said.
-  func removeLetters(of account: Account) {
-    account.hasLetters = false
+  /// The record of `account` was saved with what its late answers gave.
+  func removeLateAnswers(of account: Account) {
+    account.hasLateAnswers = false
     Task {
-      do throws(VaultError) { try await store.removeLetters(of: account.id) } catch {
-        logger.error("a letter could not be removed", metadata: ["reason": "\(AgentFailure(error).message)"])
+      do throws(VaultError) { try await store.removeLateAnswers(of: account.id) } catch {
+        logger.error("a late answer could not be removed", metadata: ["reason": "\(AgentFailure(error).message)"])
       }
     }
   }
