@@ -124,7 +124,8 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   }
 }
 
-/// A server's last word on a grant. It never deletes the refresh token.
+/// What an answer, or none, decided about a grant and what outlives a restart: that it needs a login, or another client.
+/// It is sealed with the grant, and never deletes the refresh token.
 package struct GrantVerdict: Sendable, Equatable, Codable {
   package enum Kind: String, Sendable, Codable {
     case loginRequired = "login_required"
@@ -153,7 +154,7 @@ package struct GrantVerdict: Sendable, Equatable, Codable {
   }
 }
 
-/// One access token.
+/// One access token as it is sealed, with the moment from which its life counts.
 package struct TokenRecord: Sendable, Equatable, Codable {
   package var key: TokenKey
   package var accessToken: StoredSecret

@@ -29,7 +29,7 @@ package struct TokenCall: Sendable {
   package var isLent: Bool { grant.missing == .lentTokens }
 }
 
-/// How a ``TokenCall`` ended.
+/// How a ``TokenCall`` ended: whether it left this machine, and with which answer. A rotated refresh token hangs on it.
 package enum TokenCallEnd: Sendable {
   /// Nothing was sent, and that says nothing about the server.
   case notTried(String)

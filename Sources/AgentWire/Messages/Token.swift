@@ -68,7 +68,7 @@ package struct TokenGet: RequestParameters, Equatable {
   }
 }
 
-/// The result of `token.get`.
+/// The result of `token.get`: one token as it crosses the socket.
 package struct TokenAnswer: Codable, Sendable, Equatable {
   package var accessToken: String
   /// As to be written before the token in `Authorization` (RFC 6750): `Bearer`.

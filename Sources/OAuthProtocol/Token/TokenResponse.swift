@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A successful token response (RFC 6749 §5.1).
+/// A successful token response (RFC 6749 §5.1), as the server sent it.
 package struct TokenResponse: Sendable {
   /// Longest access or refresh token: 32 KiB.
   package static let tokenLimitBytes = 32 << 10

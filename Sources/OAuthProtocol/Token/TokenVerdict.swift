@@ -1,6 +1,6 @@
 package import Sealing
 
-/// The judgement of a token endpoint's answer: first what must be kept, then what it means.
+/// A token endpoint's answer, judged once, in the order in which it is used: first what must be kept, then what it means.
 package struct TokenJudgement: Sendable {
   /// The refresh token of any 2xx answer, however bad the rest: to be made durable before ``verdict`` is looked at,
   /// since the server may have rotated and this may be the only living one.
@@ -10,6 +10,7 @@ package struct TokenJudgement: Sendable {
   package let serverDateSeconds: Int64?
 }
 
+/// What a token endpoint's answer says by RFC 6749 §5, before anybody asks what follows for an account or a login.
 package enum TokenVerdict: Sendable {
   case granted(TokenResponse)
   /// Status 200, 400, 401 or 403 with a parsed body and a string `error`: it decides, by ``OAuthError/meaning``

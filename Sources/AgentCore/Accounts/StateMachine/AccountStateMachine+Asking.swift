@@ -34,7 +34,7 @@ extension AccountStateMachine {
   /// a new token was refused there just as well; nil: it is one.
   private mutating func refusesNewTokens(_ place: String?, _ fingerprint: Fingerprint, at now: Moment) -> Int? {
     guard let place, let token = record?.tokens.first(where: { $0.fingerprint == fingerprint }) else { return nil }
-    return refusingPlaces.refused(
+    return rejectingResources.refused(
       fingerprint, age: now.elapsed(since: token.received), at: place, now: now.bootSeconds)
   }
 

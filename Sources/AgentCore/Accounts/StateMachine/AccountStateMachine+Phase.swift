@@ -31,16 +31,19 @@ extension AccountStateMachine {
     case retrySave
   }
 
-  /// What the waiters of a call are told as soon as its answer is durable.
+  /// What follows once an answer is durable: it is kept from the moment the answer is judged until the disk has it.
   enum Outcome: Sendable {
+    /// Who waits gets the new token.
     case token
+    /// Everybody who waits is told so.
     case failed(AgentFailure)
     /// The server does not give a token for this key; the other keys are not concerned.
     case keyRefused(AgentFailure)
     /// Another call follows at once.
     case again(TokenCall)
-    /// The answer was lost; the waiters go on waiting for the one retry.
-    case lost
+    /// Nothing is known yet: the refresh token, or the other one that is kept, is sent once more, and who waits goes on
+    /// waiting.
+    case undecided
   }
 
   /// The phases by name, and what one event can turn each into. ``PhaseTests`` compares that with what happens.

@@ -127,7 +127,7 @@ extension AccountStateMachine {
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       if record.grant?.verdict != nil || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
-      return settle(call, .lost, at: now) + proceed(at: now)
+      return settle(call, .undecided, at: now) + proceed(at: now)
     case .answered(let answer):
       isHeldByServer = false
       var call = call
@@ -152,7 +152,7 @@ extension AccountStateMachine {
   mutating func withdraw(_ call: TokenCall, _ failure: AgentFailure?) -> [Action] {
     guard var next = record else { return [] }
     next.intent = next.intent?.withdrawn
-    return save(next, for: .answer(call, failure.map { .failed($0) } ?? .lost))
+    return save(next, for: .answer(call, failure.map { .failed($0) } ?? .undecided))
   }
 
   private mutating func judge(
@@ -207,7 +207,7 @@ extension AccountStateMachine {
         // Two requests were answered, and the server has dropped the refresh token of the one that was kept first.
         next.grant?.refreshToken = other
         next.grant?.otherRefreshToken = nil
-        return .lost
+        return .undecided
       }
       if let login = login(insteadOf: call, next, at: now) { return .again(login) }
       let what = call.rotates ? "refused the refresh token" : "refused the login"

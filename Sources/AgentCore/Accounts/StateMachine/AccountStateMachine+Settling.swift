@@ -4,7 +4,7 @@ extension AccountStateMachine {
   /// Tells the waiters of `call` how it ended. A failure that is not about its key alone is everybody's.
   mutating func settle(_ call: TokenCall?, _ outcome: Outcome, at now: Moment) -> [Action] {
     switch outcome {
-    case .lost:
+    case .undecided:
       return []
     case .again(let call):
       if let closing { return refuseAll(closing, at: now) }

@@ -40,7 +40,7 @@ package struct AccountStateMachine: Sendable {
   /// that gives the same token again has not helped.
   var rejected: [Fingerprint: UInt64] = [:]
   /// Where new tokens are refused like old ones.
-  var refusingPlaces = RefusingPlaces()
+  var rejectingResources = RejectingResources()
   /// A refresh that gave the rejected token again, and the boot time until which that is not tried again.
   var unchanged: (fingerprint: Fingerprint, until: Double)?
   /// Keys that the server gave no token for, and the boot time until which they are not asked for again.
@@ -218,7 +218,7 @@ package struct AccountStateMachine: Sendable {
   /// Forgets what held refreshes back: something that may have been the cause was mended.
   private mutating func ease() {
     backoff.succeed()
-    refusingPlaces.forget()
+    rejectingResources.forget()
     refusedKeys = [:]
     refusalsWithoutReason = 0
     firstRefusalWithoutReason = nil

@@ -1,17 +1,17 @@
 import Sealing
 
-/// Where a token was refused (host and path), and then two new ones, one after the other: rights are missing there, and to
-/// refresh for that place again helps nobody. Every other place goes on as before.
+/// Protected resources (host and path) that rejected a token, and then two new ones in turn: the token lacks a right there,
+/// and another refresh helps nobody. Every other resource goes on as before.
 ///
-/// One new token that is refused proves nothing: it may have been revoked like the one before it.
-package struct RefusingPlaces: Sendable {
-  /// A token is new for so many seconds.
+/// One new token that is rejected proves nothing: it may have been revoked like the one before it.
+package struct RejectingResources: Sendable {
+  /// A token is new for so many seconds: who retries a request with a new token does so at once.
   package static let newSeconds = 60.0
-  /// So many new tokens in turn are refused before it is the place.
+  /// So many new tokens in turn are rejected before it is the resource: one may have been revoked.
   package static let newTokens = 2
-  /// A place that refused them is remembered for so many seconds.
+  /// A resource that rejected them is remembered for so many seconds: a person who gives it the right waits no longer.
   package static let memorySeconds = 300.0
-  /// Places that are kept; the one that was reported longest ago makes room.
+  /// Resources that are kept, more than one program asks at once; the one that was reported longest ago makes room.
   package static let most = 16
 
   private struct Entry {
@@ -24,14 +24,14 @@ package struct RefusingPlaces: Sendable {
     var until: Double?
   }
 
-  /// By a digest of the place: a path may be long, and there is a table for each account.
+  /// By a digest of the resource: a path may be long, and there is a table for each account.
   private var entries: [[UInt8]: Entry] = [:]
 
   package init() {}
 
-  /// Notes at boot time `now` that `place` refused a token that is `age` seconds old.
+  /// Notes at boot time `now` that the resource `place` rejected a token that is `age` seconds old.
   ///
-  /// - Returns: the milliseconds for which nothing is refreshed for this place; nil: a new token may help.
+  /// - Returns: the milliseconds for which nothing is refreshed for this resource; nil: a new token may help.
   package mutating func refused(
     _ fingerprint: Fingerprint, age: Double, at place: String, now: Double
   ) -> Int? {
