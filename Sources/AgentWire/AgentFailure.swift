@@ -26,6 +26,7 @@ package enum FailureKind: String, CaseIterable, Sendable, Codable {
   case notPermitted = "not_permitted"
   case rateLimited = "rate_limited"
   case overloaded = "overloaded"
+  case proofRequired = "proof_required"
 
   /// The fixed `error.code` (JSON-RPC 2.0 §5.1 where that names one).
   package var code: Int { rules.code }
@@ -66,6 +67,7 @@ package enum FailureKind: String, CaseIterable, Sendable, Codable {
     case .notPermitted: Rules(19, exit: 8)
     case .rateLimited: Rules(20, exit: 6, isRetryable: true)
     case .overloaded: Rules(21, exit: 6, isRetryable: true)
+    case .proofRequired: Rules(22, exit: 8)
     }
   }
 

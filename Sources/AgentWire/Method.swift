@@ -4,6 +4,7 @@ package enum Method: String, CaseIterable, Sendable {
   case agentStatus = "agent.status"
   case tokenGet = "token.get"
   case tokenReject = "token.reject"
+  case dpopProof = "dpop.proof"
   case loginStart = "login.start"
   case loginWait = "login.wait"
   case loginComplete = "login.complete"
@@ -47,8 +48,9 @@ package enum Method: String, CaseIterable, Sendable {
     switch self {
     case .loginComplete, .clientRegister, .accountImport, .secretSet, .keySet, .vaultCreate, .vaultSetSlot, .vaultRekey:
       false
-    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .loginStart, .loginWait, .loginCancel, .serverFind,
-      .providerList, .providerShow, .accountCheck, .accountList, .accountShow, .accountForget, .accountAccept,
+    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .dpopProof, .loginStart, .loginWait, .loginCancel,
+      .serverFind, .providerList, .providerShow, .accountCheck, .accountList, .accountShow, .accountForget,
+      .accountAccept,
       .configReload, .secretForget, .logout, .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot,
       .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
       true

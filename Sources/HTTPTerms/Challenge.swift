@@ -70,7 +70,7 @@ private struct ChallengeReader {
           return !name.isEmpty
         }
         at = start
-        skip { Self.isToken($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") }
+        skip { HTTPToken.isTokenCharacter($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") }
         skip(Self.isBlank)
         return at > start && (at == bytes.count || isAtComma)
       }
@@ -103,7 +103,7 @@ private struct ChallengeReader {
 
   private mutating func token() -> String {
     let start = at
-    skip(Self.isToken)
+    skip(HTTPToken.isTokenCharacter)
     return String(decoding: bytes[start..<at], as: UTF8.self)
   }
 
@@ -134,9 +134,4 @@ private struct ChallengeReader {
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-  /// tchar of RFC 9110 §5.6.2.
-  private static func isToken(_ byte: UInt8) -> Bool {
-    isDigit(byte) || isLetter(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-  }
 }

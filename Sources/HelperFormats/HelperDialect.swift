@@ -13,6 +13,8 @@ package struct HelperQuestion: Sendable, Equatable {
 package struct HelperToken: Sendable, Equatable {
   package var accessToken: String
   package var tokenType: String
+  /// For the header `DPoP` of one request; nil: the token needs none.
+  package var proof: String?
   /// Unix time.
   package var expiresAt: Int?
   package var expiresInSeconds: Int?

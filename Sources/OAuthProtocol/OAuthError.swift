@@ -32,8 +32,11 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
     "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_target", "invalid_token",
     "bad_refresh_token", "invalid_refresh_token", "bad_verification_code", "invalid_code",
-    "incorrect_client_credentials", "authorization_declined", "token_expired",
+    "incorrect_client_credentials", "authorization_declined", "token_expired", useNonce, "invalid_dpop_proof",
   ]
+
+  /// The server wants its nonce in the proof of possession (RFC 9449 §8).
+  static let useNonce = "use_dpop_nonce"
 
   /// Nil when `code` is not a usable error code. `secrets` are those of the request; a code that may hold one is not usable.
   package init?(

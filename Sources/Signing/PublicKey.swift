@@ -51,7 +51,10 @@ package struct PublicKey: Sendable, Equatable {
   }
 
   /// SHA-256, base64url (RFC 7638 §3).
-  package var thumbprint: String { Base64URL.encode(Digest.sha256(Array(Self.object(members).utf8))) }
+  package var thumbprint: String { Base64URL.encode(Digest.sha256(Array(bareJWK.utf8))) }
+
+  /// The members that make the key and no others, in the order in which they are digested (RFC 7638 §3.2).
+  package var bareJWK: String { Self.object(members) }
 
   /// One JSON object, as a server's registration takes it. `keyID` is as ``ClientKey`` checks it.
   package func jwk(_ algorithm: SignatureAlgorithm, keyID: String) -> String {

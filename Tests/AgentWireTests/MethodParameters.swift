@@ -10,6 +10,7 @@ extension Method {
     case .agentStatus: try body(AgentStatus.self)
     case .tokenGet: try body(TokenGet.self)
     case .tokenReject: try body(TokenReject.self)
+    case .dpopProof: try body(DPoPProof.self)
     case .loginStart: try body(LoginStart.self)
     case .loginWait: try body(LoginWait.self)
     case .loginComplete: try body(LoginComplete.self)

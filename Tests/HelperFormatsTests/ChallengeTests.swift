@@ -82,7 +82,7 @@ struct ChallengeTests {
     let dump = HeaderDump(Array(example.text.utf8))
     #expect(dump?.status == example.status)
     #expect((dump?.isWhole ?? true) == example.isWhole)
-    #expect((dump?.asksForNewToken ?? false) == example.asks)
+    #expect((dump?.asksForNewToken() ?? false) == example.asks)
   }
 
   static let origins = ["https://api.example:8443/", "http://localhost/"].compactMap { try? Origin(of: $0) }
@@ -102,7 +102,7 @@ struct ChallengeTests {
     let text = [location, "/"].map { "HTTP/1.1 302 Found\r\nLocation: \($0)\r\n\r\n" }.joined() + Self.refused
     let dump = try #require(HeaderDump(Array(text.utf8), from: Self.origins))
     #expect(dump.hasLeftOrigin == isElsewhere)
-    #expect(dump.asksForNewToken == !isElsewhere)
+    #expect(dump.asksForNewToken() == !isElsewhere)
     #expect(dump.hasUnauthorized == !isElsewhere)
   }
 

@@ -251,6 +251,6 @@ struct CurlTests {
   func holding(dump: String, isSettled: Bool, mayBeCured: Bool) throws {
     let head = try #require(HeaderDump(Array(dump.utf8)))
     #expect(head.isSettled == isSettled)
-    #expect(head.isRejection == mayBeCured)
+    #expect(head.isRejection() == mayBeCured)
   }
 }

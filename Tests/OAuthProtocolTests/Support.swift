@@ -58,6 +58,7 @@ extension TokenAnswerProblem {
     case .duplicateMember(let name): "duplicate \(name)"
     case .accessTokenMissing: "no token"
     case .accessTokenMalformed: "bad token"
+    case .notBound: "not bound"
     case .tokenType: "type"
     case .issuedTokenType: "issued type"
     }

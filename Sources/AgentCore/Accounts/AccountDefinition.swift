@@ -36,6 +36,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var clientAuthentication: String?
   /// Nil: the issuer.
   package var assertionAudience: AssertionAudience?
+  /// Whether its tokens are bound to a key of ours (RFC 9449); others are refused then.
+  package var usesDPoP = false
   package var scope: [String]
   /// Scopes that callers may ask for beside `scope`.
   package var allowedScope: [String]

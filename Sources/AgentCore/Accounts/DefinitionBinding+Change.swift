@@ -24,6 +24,7 @@ extension DefinitionBinding {
     digest.add(resending?.reuseGrace)
     digest.add(pushedAuthorizationRequestEndpoint)
     digest.add(assertionAudience?.rawValue)
+    digest.add(Self.word(isBound))
     return digest.hex
   }
 
@@ -43,6 +44,7 @@ extension DefinitionBinding {
       ("issuer", issuer, next.issuer), ("client_id", clientID, next.clientID),
       ("client_authentication", clientAuthentication, next.clientAuthentication),
       ("assertion_audience", assertionAudience?.rawValue, next.assertionAudience?.rawValue),
+      ("dpop", Self.word(isBound), Self.word(next.isBound)),
       ("authorization_endpoint", authorizationEndpoint, next.authorizationEndpoint),
       ("token_endpoint", tokenEndpoint, next.tokenEndpoint),
       ("device_authorization_endpoint", deviceAuthorizationEndpoint, next.deviceAuthorizationEndpoint),

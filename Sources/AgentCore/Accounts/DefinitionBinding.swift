@@ -13,6 +13,8 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   package var clientAuthentication: String
   /// Nil: the issuer.
   package var assertionAudience: AssertionAudience?
+  /// Whether tokens are bound to a key (RFC 9449); nil: no.
+  package var dpop: Bool?
   package var tokenEndpoint: String
   package var authorizationEndpoint: String?
   package var deviceAuthorizationEndpoint: String?
@@ -40,12 +42,13 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     redirectURI: String, hosts: [String], certificateAuthorityFile: String?, certificateAuthorityDigest: String?,
     proxy: String?, tokenParameters: [String: String], request: UnattendedRequest? = nil,
     resending: ResendPolicy? = nil, pushedAuthorizationRequestEndpoint: String? = nil,
-    assertionAudience: AssertionAudience? = nil, publicOnly: [String]? = nil
+    assertionAudience: AssertionAudience? = nil, publicOnly: [String]? = nil, dpop: Bool? = nil
   ) {
     self.issuer = issuer
     self.clientID = clientID
     self.clientAuthentication = clientAuthentication
     self.assertionAudience = assertionAudience
+    self.dpop = dpop
     self.tokenEndpoint = tokenEndpoint
     self.authorizationEndpoint = authorizationEndpoint
     self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
@@ -82,6 +85,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     compare("client_id", clientID, definition.clientID)
     compareIfSet("client_authentication", clientAuthentication, definition.clientAuthentication)
     compare("assertion_audience", assertionAudience?.rawValue, definition.assertionAudience?.rawValue)
+    compare("dpop", Self.word(isBound), Self.word(definition.usesDPoP))
     compareIfSet("authorization_endpoint", authorizationEndpoint, definition.authorizationEndpoint)
     compareIfSet("token_endpoint", tokenEndpoint, definition.tokenEndpoint)
     compareIfSet(
@@ -103,6 +107,12 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
 
   /// The key of a difference in what the private authority's file holds.
   static let authorityContent = "ca_file (content)"
+
+  /// Whether its tokens are worth nothing without proofs by a key.
+  package var isBound: Bool { dpop == true }
+
+  /// As an account file spells it.
+  static func word(_ flag: Bool) -> String { flag ? "true" : "false" }
 
   /// Whether requests to its server carry the client secret.
   package var sendsClientSecret: Bool {
@@ -127,7 +137,7 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case issuer, hosts, proxy, request, resending
+    case issuer, hosts, proxy, request, resending, dpop
     case clientID = "client_id"
     case clientAuthentication = "client_authentication"
     case assertionAudience = "assertion_audience"

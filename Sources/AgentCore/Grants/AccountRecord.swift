@@ -70,6 +70,8 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   /// What a second request with the refresh token before was answered with: used when the server refuses the one above,
   /// and forgotten with the next refresh.
   package var otherRefreshToken: StoredSecret?
+  /// The private key that its tokens are bound to (RFC 9449); nil: to none.
+  package var proofKey: StoredSecret?
   /// When the refresh token was received, and the seconds it lives if the server said.
   package var refreshTokenReceived: Moment?
   package var refreshTokenLifeSeconds: Double?
@@ -86,9 +88,10 @@ package struct GrantRecord: Sendable, Equatable, Codable {
 
   package init(
     kind: GrantKind, refreshToken: StoredSecret?, refreshTokenReceived: Moment?, refreshTokenLifeSeconds: Double?,
-    scope: [String], loggedIn: Moment, binding: DefinitionBinding
+    scope: [String], loggedIn: Moment, binding: DefinitionBinding, proofKey: StoredSecret? = nil
   ) {
     self.kind = kind
+    self.proofKey = proofKey
     self.refreshToken = refreshToken
     self.refreshTokenReceived = refreshTokenReceived
     self.refreshTokenLifeSeconds = refreshTokenLifeSeconds
@@ -116,6 +119,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     case kind, scope, refreshed, binding, verdict
     case refreshToken = "refresh_token"
     case otherRefreshToken = "other_refresh_token"
+    case proofKey = "proof_key"
     case refreshTokenReceived = "refresh_token_received"
     case refreshTokenLifeSeconds = "refresh_token_life_s"
     case loggedIn = "logged_in"

@@ -21,7 +21,7 @@ actor KeyMaker {
     guard let text = request.key else {
       guard let algorithm = SignatureAlgorithm(rawValue: request.algorithm ?? SignatureAlgorithm.standard.rawValue)
       else { throw AgentFailure(.badRequest, "algorithm is \(SignatureAlgorithm.choice)") }
-      do { return try ClientKey(newFor: algorithm) } catch { throw Self.failure(error, name) }
+      do { return try ClientKey(newFor: algorithm) } catch { throw .signing(error, name) }
     }
     guard request.algorithm == nil else { throw AgentFailure(.badRequest, "key and algorithm: a key has its own") }
     let given: GivenKey
@@ -35,15 +35,7 @@ actor KeyMaker {
         throw .noKey("its \"x\" is that of another key")
       }
       return key
-    } catch { throw Self.failure(error, name) }
-  }
-
-  private static func failure(_ error: SigningError, _ name: String) -> AgentFailure {
-    switch error {
-    case .noKey(let reason): AgentFailure(.badRequest, "\(name): the key is refused: \(reason)")
-    case .noLibrary: AgentFailure(.unavailable, "\(error)", hint: .run("apt install libssl3"))
-    case .failed: AgentFailure(.internal, "\(name): \(error)")
-    }
+    } catch { throw .signing(error, name) }
   }
 }
 

@@ -16,9 +16,11 @@ extension LoginCoordinator {
       let binding = try await service.withLenders(
         server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
+      let proofKey = try server.proofKey(context.definition)
       var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
-        server: server, binding: binding, agreement: agreement, clientSecret: context.clientSecret, began: now,
+        server: server, binding: binding, agreement: agreement, clientSecret: context.clientSecret,
+        proofKey: proofKey, began: now,
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))

@@ -62,7 +62,11 @@ extension LoginCoordinator {
         let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
         request = AuthorizationRequest(
           endpoint: endpoint, clientID: definition.clientID, redirectURI: sent, scope: definition.scope, state: state,
-          codeChallenge: pkce.challenge, nonce: nonce, resources: definition.resource, audiences: definition.audience,
+          codeChallenge: pkce.challenge, nonce: nonce,
+          proofThumbprint: try session.proofKey.map { (key) throws(ProtocolError) in
+            try ProofKey(stored: key).thumbprint
+          },
+          resources: definition.resource, audiences: definition.audience,
           extra: extra)
       } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
       let (url, life) = try await authorizationURL(request, session)

@@ -13,15 +13,18 @@ extension LoginCoordinator {
         hint: "log in with a browser, or name it: --device-authorization-endpoint URL")
     }
     let asked = time.now()
-    let request: HTTPRequest
-    do {
-      request = try DeviceAuthorizationRequest(
-        endpoint: endpoint, client: try await client(session), scope: definition.scope,
-        resources: definition.resource, audiences: definition.audience, extra: session.binding.extraTokenParameters
-      ).httpRequest()
+    let (request, outcome): (HTTPRequest, HTTPOutcome)
+    do throws(ProtocolError) {
+      (request, outcome) = try await send(session, isProven: false) {
+        [binding = session.binding] (client, _) throws(ProtocolError) in
+        try DeviceAuthorizationRequest(
+          endpoint: endpoint, client: client, scope: definition.scope, resources: definition.resource,
+          audiences: definition.audience, extra: binding.extraTokenParameters
+        ).httpRequest()
+      }
     } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
     let host = session.binding.issuerHost
-    switch await transport(session).perform(request, route: session.binding.route) {
+    switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       throw .login(failure, "\(definition.name): \(host): \(failure.message)")
     case .answered(let answer):
@@ -80,17 +83,19 @@ extension LoginCoordinator {
     _ id: String, _ session: LoginSession, _ authorization: DeviceAuthorization, _ polling: inout DevicePolling
   ) async -> DevicePolling.Step? {
     let asked = time.now()
-    let request: HTTPRequest
-    do {
-      request = try TokenRequest(
-        endpoint: session.server.tokenEndpoint, client: try await client(session),
-        grant: .deviceCode(authorization.deviceCode), extra: session.binding.extraTokenParameters
-      ).httpRequest()
+    let (request, outcome): (HTTPRequest, HTTPOutcome)
+    do throws(ProtocolError) {
+      (request, outcome) = try await send(session) { (client, _) throws(ProtocolError) in
+        try TokenRequest(
+          endpoint: session.server.tokenEndpoint, client: client,
+          grant: .deviceCode(authorization.deviceCode), extra: session.binding.extraTokenParameters
+        ).httpRequest()
+      }
     } catch {
       end(id, .failure(AgentFailure(.configInvalid, "\(session.definition.name): \(error)")))
       return nil
     }
-    switch await transport(session).perform(request, route: session.binding.route) {
+    switch outcome {
     case .notSent, .sentNoAnswer: return polling.noAnswer(nowMilliseconds: time.now().bootMilliseconds)
     case .answered(let answer):
       let judgement = TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds))

@@ -27,6 +27,12 @@ extension LoginCoordinator {
         .configInvalid, "\(name): the \(definition.grant.rawValue) grant has no login that could be imported",
         hint: .run("oauthctl login \(name)"))
     }
+    guard !definition.usesDPoP else {
+      throw AgentFailure(
+        .configInvalid,
+        "\(name): its tokens are to be bound to a key of this agent (DPoP), which those of another program are not",
+        hint: .run("oauthctl login \(name)"))
+    }
     let now = time.now()
     let server = try await service.resolver(for: name).resolve(definition, device: false, isMade: true, now: now)
     let binding = try server.binding(definition, hasSecret: context.clientSecret != nil)

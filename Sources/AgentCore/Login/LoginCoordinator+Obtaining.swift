@@ -29,18 +29,18 @@ extension LoginCoordinator {
   ) async -> Result<LoginProgress, AgentFailure> {
     let definition = session.definition
     let asked = time.now()
-    let request: HTTPRequest
-    do {
-      request = try TokenRequest(
-        endpoint: session.server.tokenEndpoint, client: try await client(session),
-        grant: try session.binding.signed(
-          grant, scope: scope, session.clientSecret,
-          ClientProof(at: await service.now(at: ServerRoute(session.binding)), random: random)),
-        scope: scope, resources: definition.resource, audiences: definition.audience,
-        extra: session.binding.extraTokenParameters
-      ).httpRequest()
+    let (request, outcome): (HTTPRequest, HTTPOutcome)
+    do throws(ProtocolError) {
+      (request, outcome) = try await send(session) { (client, proof) throws(ProtocolError) in
+        try TokenRequest(
+          endpoint: session.server.tokenEndpoint, client: client,
+          grant: try session.binding.signed(grant, scope: scope, session.clientSecret, proof.other),
+          scope: scope, resources: definition.resource, audiences: definition.audience,
+          extra: session.binding.extraTokenParameters
+        ).httpRequest()
+      }
     } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
-    switch await transport(session).perform(request, route: session.binding.route) {
+    switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(
         .login(failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
@@ -51,10 +51,18 @@ extension LoginCoordinator {
     }
   }
 
-  /// The client with its proof for one request.
-  func client(_ session: LoginSession) async throws(ProtocolError) -> OAuthClient {
+  /// Sends what `make` makes with the client and its proof for one request, as ``ProvenExchange`` does. `isProven`: it asks
+  /// for something that is bound to the login's key, where there is one.
+  func send(
+    _ session: LoginSession, isProven: Bool = true,
+    _ make: @Sendable (OAuthClient, ClientProof) throws(ProtocolError) -> HTTPRequest
+  ) async throws(ProtocolError) -> (request: HTTPRequest, outcome: HTTPOutcome) {
     let now = await service.now(at: ServerRoute(session.binding))
-    return try session.binding.client(session.clientSecret, ClientProof(at: now, random: random))
+    return try await service.exchange(by: transport(session))
+      .perform(isProven ? session.proofKey : nil, at: now, route: session.binding.route) {
+        (proof) throws(ProtocolError) in
+        try make(try session.binding.client(session.clientSecret, proof), proof)
+      }
   }
 
   /// A person has asked: a login waits for no server's circuit, and what comes of it is news for all.
@@ -85,10 +93,11 @@ extension LoginCoordinator {
       refreshToken: definition.grant.terms.bringsRefreshToken ? refreshToken.map(StoredSecret.init) : nil,
       refreshTokenReceived: refreshToken == nil ? nil : asked,
       refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
-      binding: binding)
+      binding: binding, proofKey: session.proofKey.map(StoredSecret.init))
     let life = granted.lifetime.knownSeconds
     let token = TokenRecord(
-      key: .standard, accessToken: granted.accessToken, tokenType: "Bearer", scope: scope, received: asked,
+      key: .standard, accessToken: granted.accessToken, tokenType: granted.tokenType.rawValue, scope: scope,
+      received: asked,
       lifeSeconds: life.map(Double.init))
     guard sessions[session.id]?.isPending == true else {
       await discard(refreshToken, granted.accessToken, session)
@@ -133,7 +142,7 @@ extension LoginCoordinator {
       binding: session.binding, since: time.now())
     // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
     let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)
-    _ = await TokenEndpoint(transport: transport, random: random)
+    _ = await TokenEndpoint(service.exchange(by: transport))
       .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
   }
 
@@ -171,6 +180,10 @@ extension LoginCoordinator {
       failure = refused(error, "\(name): \(host) refused the login: \(error.told)", session)
     case .refusedWithoutReason, .granted:
       failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: session.again)
+    case .unusable(.notBound, _):
+      failure = AgentFailure(
+        .serverRefused, "\(name): \(host) does not bind its tokens to a key: \(verdict)",
+        hint: "take dpop out of \(session.definition.file), then: \(session.again.text)")
     case .unusable: failure = AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
     }
     failure.logLine = verdict.logLine

@@ -28,13 +28,13 @@ extension LoginCoordinator {
   ) async throws(AgentFailure) -> PushedAuthorization {
     let (name, host) = (session.definition.name, session.binding.issuerHost)
     let asked = time.now()
-    let pushing: HTTPRequest
-    do {
-      pushing = try PushedAuthorizationRequest(
-        endpoint: endpoint, client: try await client(session), request: request
-      ).httpRequest()
+    let (pushing, outcome): (HTTPRequest, HTTPOutcome)
+    do throws(ProtocolError) {
+      (pushing, outcome) = try await send(session) { (client, _) throws(ProtocolError) in
+        try PushedAuthorizationRequest(endpoint: endpoint, client: client, request: request).httpRequest()
+      }
     } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
-    switch await transport(session).perform(pushing, route: session.binding.route) {
+    switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       throw .login(failure, "\(name): \(host): \(failure.message)")
     case .answered(let answer):

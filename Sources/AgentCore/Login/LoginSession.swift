@@ -23,6 +23,8 @@ struct LoginSession {
   /// Digest of the ``BindingConsent`` that it was begun with.
   let agreement: String
   let clientSecret: Secret?
+  /// The key that its tokens will be bound to, as it is sealed with them; nil: to none.
+  let proofKey: Secret?
   /// What a login by password was made with.
   var password: Secret?
   /// It is one that is kept, so that nobody would be asked for another.

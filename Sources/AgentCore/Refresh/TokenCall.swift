@@ -15,6 +15,8 @@ package struct TokenCall: Sendable {
   /// When the login that it is made for was made.
   package var loggedIn: Moment
   package var clientSecret: Secret?
+  /// The key that its tokens are bound to, as it is sealed; nil: to none.
+  package var proofKey: Secret?
   /// Counts every call of this account in this agent's life.
   package var number: UInt64
   /// From before the request is sent: lives count from here.

@@ -5,7 +5,7 @@ import Sealing
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
-  static let capabilities = ["events", "username", "ca_file", "paths"]
+  static let capabilities = ["events", "username", "ca_file", "paths", "dpop"]
 
   private let service: CredentialService
   private let logins: LoginCoordinator
@@ -115,6 +115,7 @@ package struct AgentRouter: LineResponder {
     case .agentStatus: return try await reply(AgentStatus.self, status)
     case .tokenGet: return AnswerLine.success(request.id, try await token(try Self.tokenGet(request)))
     case .tokenReject: return try await reply(TokenReject.self, service.reject)
+    case .dpopProof: return try await reply(DPoPProof.self, service.prove)
     case .loginStart: return try await reply(LoginStart.self, logins.start)
     case .loginWait: return try await reply(LoginWait.self, logins.wait)
     case .loginComplete: return try await reply(LoginComplete.self, logins.complete)

@@ -15,6 +15,13 @@ enum AccountConcerns {
             ? "ask whoever runs the server to allow this client plain requests with PKCE S256"
             : .run("oauthctl login \(definition.name) --device"), isBlocking: true))
     }
+    if definition.usesDPoP, server.discovery != nil, server.proofAlgorithms == nil {
+      concerns.append(
+        AccountConcern(
+          check: "server",
+          message: "its server does not say that it binds tokens to a key (DPoP), and may do so all the same",
+          hint: "check dpop in \(file)"))
+    }
     let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
     if let method, method.needsSecret, let listed = server.authenticationMethods, !listed.contains(method.rawValue) {
       let shown = Escaped.forTerminal(listed.joined(separator: ", "), limit: 120)

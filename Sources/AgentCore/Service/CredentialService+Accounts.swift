@@ -101,6 +101,11 @@ extension CredentialService {
       throw AgentFailure(
         .loginRequired, "\(name): there is no login for it", hint: .run("oauthctl login \(name)"))
     }
+    if request.kind == .refreshToken, accounts[name]?.machine.record?.grant?.binding.isBound == true {
+      throw AgentFailure(
+        .configInvalid, "\(name): its tokens are bound to a key of this agent (DPoP), which one from elsewhere is not",
+        hint: .run("oauthctl login \(name)"))
+    }
     try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest))
     return EmptyResult()
   }

@@ -18,6 +18,12 @@ extension CredentialService {
         .definitionChanged, "\(name): its grant was \(change.was) and is \(change.now) now; that needs a new login",
         hint: .run("oauthctl login \(name)"))
     }
+    if let grant = machine.record?.grant, grant.binding.isBound != definition.usesDPoP {
+      throw AgentFailure(
+        .definitionChanged,
+        "\(name): its tokens are \(grant.binding.isBound ? "" : "not ")bound to a key (DPoP); to change that needs a new login",
+        hint: .run("oauthctl login \(name)"))
+    }
     let server = try await resolver(for: name).resolve(definition, device: false, now: time.now())
     guard let now = accounts[name]?.machine, now.definition == definition, let grant = now.record?.grant else {
       throw AgentFailure.changedMeanwhile(name)

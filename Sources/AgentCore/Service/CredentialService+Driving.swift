@@ -122,7 +122,7 @@ extension CredentialService {
     underWay[call.number] = UnderWay(account: name, id: account.id, call: call)
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
     Task {
-      let endpoint = TokenEndpoint(transport: self.checkedTransport, random: self.random)
+      let endpoint = TokenEndpoint(self.exchange(by: self.checkedTransport))
       self.callEnded(name, call, await endpoint.perform(call, now: call.started))
     }
   }
@@ -152,7 +152,7 @@ extension CredentialService {
     Task {
       let transport = ObservedTransport(service: self, account: name, priority: priority)
       let now = self.now(at: ServerRoute(revocation))
-      let end = await TokenEndpoint(transport: transport, random: self.random)
+      let end = await TokenEndpoint(self.exchange(by: transport))
         .revoke(revocation, clientSecret: secret, now: now)
       self.revocationEnded(account, revocation, end)
     }
@@ -175,7 +175,8 @@ extension CredentialService {
       return ready.set(nil, nil, for: name)
     }
     let candidate = account.machine.record?.grant == nil ? nil : candidate(account)
-    let token = account.machine.ready.first { $0.key == .standard }
+    // One that is bound to a key is given with a proof for one request, or not at all.
+    let token = account.machine.ready.first { $0.key == .standard && !$0.isBound }
     ready.set(token.flatMap { readyToken($0, name) }, candidate, for: name)
   }
 }

@@ -7,6 +7,14 @@ import TokenVault
 extension CredentialService {
   /// `token.get` off the hot path.
   package func token(_ request: TokenGet) async throws(AgentFailure) -> TokenAnswer {
+    let (token, choice) = try await obtain(request)
+    return answer(token, choice)
+  }
+
+  /// The token that `request` means. `isProven`: it will be given with a proof, see ``checkBinding(_:isProven:)``.
+  func obtain(
+    _ request: TokenGet, isProven: Bool = false
+  ) async throws(AgentFailure) -> (token: TokenRecord, choice: Choice) {
     try await open()
     let bounds = try TokenBounds(request)
     let began = time.now()
@@ -22,6 +30,7 @@ extension CredentialService {
       _ = await lookAtAuthorities(of: [choice.name])
       choice = try select(request)
     }
+    try checkBinding(choice.name, isProven: isProven)
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
     let waiter = try waiter(request, choice.name, timeoutSeconds: left)
     switch await wait(choice.name, waiter) {
@@ -29,7 +38,9 @@ extension CredentialService {
     case .success(let token):
       // The host may have been taken out of the file while this waited.
       if let url = request.url { _ = try select(account: choice.name, url: url) }
-      return answer(token, choice)
+      // Another login may have come while this waited.
+      if token.isBound != isProven { throw isProven ? .notBound(choice.name) : .proofRequired(choice.name) }
+      return (token, choice)
     }
   }
 
@@ -50,6 +61,7 @@ extension CredentialService {
       let bounds = try TokenBounds(request)
       let choice = try select(request)
       if mayBeMended(choice.name) { return askApart(question) }
+      try checkBinding(choice.name, isProven: false)
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)
       begin(choice.name, waiter, .caller(id, choice, reply))
     } catch { refuse(id, error, reply) }
@@ -107,7 +119,7 @@ extension CredentialService {
       audience: try checked("audience", request.audience, definition.audience))
   }
 
-  private func answer(_ token: TokenRecord, _ choice: Choice) -> TokenAnswer {
+  func answer(_ token: TokenRecord, _ choice: Choice) -> TokenAnswer {
     let name = choice.name
     let now = now(name)
     let remaining = token.remaining(at: now)
@@ -122,6 +134,7 @@ extension CredentialService {
   /// The answer for a caller that waits for it; what many wait for is made once.
   func reply(_ token: TokenRecord, _ choice: Choice, to id: RequestID) -> TokenReply {
     let name = choice.name
+    guard !token.isBound else { return .line(AnswerLine.failure(id, .proofRequired(name))) }
     let made = MadeReply.Key(account: name, fingerprint: token.fingerprint)
     guard choice.doubt == nil, case .number(let number) = id,
       let ready = (lastReply.key == made ? lastReply.token : nil) ?? readyToken(token, name)

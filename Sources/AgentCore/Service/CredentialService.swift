@@ -69,6 +69,7 @@ package actor CredentialService {
   let time: any TimeKeeper
   let random: any RandomSource
   let ready: ReadyTokens
+  let nonces = ServerNonces()
   let logger: Logger
   let events = EventFeed()
   let pendingLogins = PendingLogins()

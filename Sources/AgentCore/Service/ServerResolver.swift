@@ -17,6 +17,8 @@ package struct ResolvedServer: Sendable {
   package var authorizationObstacle: AuthorizationObstacle?
   package var authenticationMethods: [String]?
   package var scopes: [String]?
+  /// By which it takes proofs of possession (RFC 9449 §5.1); nil: it does not say.
+  package var proofAlgorithms: [String]?
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
   /// URLs of endpoints whose requests go to public addresses alone: see ``NamedHosts``.
@@ -46,7 +48,7 @@ package struct ResolvedServer: Sendable {
       resending: ResendPolicy(definition),
       pushedAuthorizationRequestEndpoint: pushedAuthorizationRequestEndpoint?.text,
       assertionAudience: definition.assertionAudience,
-      publicOnly: publicOnly.isEmpty ? nil : publicOnly.sorted())
+      publicOnly: publicOnly.isEmpty ? nil : publicOnly.sorted(), dpop: definition.usesDPoP ? true : nil)
   }
 }
 
@@ -88,6 +90,7 @@ package struct ServerResolver: Sendable {
       authorizationObstacle: metadata.authorizationObstacle,
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
       scopes: metadata.scopesSupported,
+      proofAlgorithms: metadata.proofAlgorithmsSupported,
       discovery: kind.name, publicOnly: publicOnly)
   }
 

@@ -1,34 +1,38 @@
 import HTTPTerms
-package import OAuthProtocol
+import OAuthProtocol
 import OAuthTerms
-package import Sealing
+import Sealing
 
-/// Speaks to authorization servers for the credential service: builds requests from records, sends each once, and judges
-/// the answers.
-package struct TokenEndpoint: Sendable {
+/// Speaks to authorization servers for the credential service: builds requests from records, sends each as
+/// ``ProvenExchange`` does, and judges the answers.
+struct TokenEndpoint: Sendable {
   /// Seconds for the whole exchange of a refresh: generous, since a lost answer is worse than a slow one.
   static let refreshTimeoutMilliseconds = 60_000
 
-  private let transport: any HTTPTransport
-  private let random: any RandomSource
+  private let exchange: ProvenExchange
 
-  package init(transport: any HTTPTransport, random: any RandomSource) {
-    self.transport = transport
-    self.random = random
-  }
+  init(_ exchange: ProvenExchange) { self.exchange = exchange }
 
-  /// Sends `call` once.
+  /// Sends `call`.
   func perform(_ call: TokenCall, now: Moment) async -> TokenCallEnd {
-    var request: HTTPRequest
-    do {
-      request = try tokenRequest(call, now).httpRequest()
+    // Without its key a refresh token is refused, and some servers take that for theft.
+    guard !call.binding.isBound || call.proofKey != nil else {
+      return .notTried("the key is gone that its tokens are bound to (DPoP)")
+    }
+    var route = call.binding.route
+    if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
+    let (request, outcome): (HTTPRequest, HTTPOutcome)
+    do throws(ProtocolError) {
+      (request, outcome) = try await exchange.perform(call.proofKey, at: now, route: route) {
+        (proof) throws(ProtocolError) in
+        var request = try tokenRequest(call, proof).httpRequest()
+        request.isPublicOnly = call.binding.isPublicOnly(request)
+        return request
+      }
     } catch {
       return .notTried("\(error)")
     }
-    request.isPublicOnly = call.binding.isPublicOnly(request)
-    var route = call.binding.route
-    if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
-    switch await transport.perform(request, route: route) {
+    switch outcome {
     case .notSent(let failure):
       let reason = "\(call.binding.issuerHost): \(failure.message)"
       if failure.reason == .installation { return .notInstalled(reason) }
@@ -39,9 +43,8 @@ package struct TokenEndpoint: Sendable {
     }
   }
 
-  private func tokenRequest(_ call: TokenCall, _ now: Moment) throws(ProtocolError) -> TokenRequest {
-    let proof = ClientProof(at: now, random: random)
-    return TokenRequest(
+  private func tokenRequest(_ call: TokenCall, _ proof: ClientProof) throws(ProtocolError) -> TokenRequest {
+    TokenRequest(
       endpoint: try .read(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret, proof),
       grant: try call.binding.signed(call.grant, scope: call.scope, call.clientSecret, proof.other), scope: call.scope,
       resources: call.resource, audiences: call.audience,
@@ -56,7 +59,7 @@ package struct TokenEndpoint: Sendable {
     }
     let client: OAuthClient
     // Only the client secret can be what is missing.
-    do { client = try binding.client(clientSecret, ClientProof(at: now, random: random)) } catch {
+    do { client = try binding.client(clientSecret, ClientProof(at: now, random: exchange.random)) } catch {
       return .clientRefused("\(error) for \(binding.issuerHost)")
     }
     let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken
@@ -64,7 +67,7 @@ package struct TokenEndpoint: Sendable {
       endpoint: endpoint, client: client, token: revocation.token.secret, hint: hint
     ).httpRequest()
     request.isPublicOnly = binding.isPublicOnly(request)
-    switch await transport.perform(request, route: binding.route) {
+    switch await exchange.transport.perform(request, route: binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .later("\(binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
     case .answered(let answer):

@@ -214,7 +214,7 @@ package struct VaultAdapter: VaultControl {
         case .badRequest, .unsupportedMethod, .unsupportedParameter, .internal, .accountUnknown, .accountAmbiguous,
           .definitionChanged, .configInvalid, .loginRequired, .loginPending, .loginCancelled, .clientRejected,
           .serverRefused, .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged,
-          .notPermitted, .rateLimited, .overloaded:
+          .notPermitted, .rateLimited, .overloaded, .proofRequired:
           .failed
         }
       return (state, failure.message)

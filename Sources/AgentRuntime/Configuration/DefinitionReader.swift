@@ -8,7 +8,7 @@ struct DefinitionReader {
   private var keys: KeyReader
 
   static let known = [
-    "issuer", "client_id", "grant", "grant_type", "client_authentication", "assertion_audience", "scope",
+    "issuer", "client_id", "grant", "grant_type", "client_authentication", "assertion_audience", "dpop", "scope",
     "allowed_scope", "resource",
     "audience",
     "redirect_uri", "redirect_ports", "hosts", "authorization_endpoint", "token_endpoint",
@@ -41,6 +41,7 @@ struct DefinitionReader {
     definition.grantType = grantType(of: definition.grant)
     definition.clientAuthentication = keys.choice("client_authentication", ClientAuthenticationMethod.self)?.rawValue
     definition.assertionAudience = keys.choice("assertion_audience", AssertionAudience.self)
+    if let answer = keys.bool("dpop") { definition.usesDPoP = answer }
     definition.scope = words("scope", limit: 256, ValueRules.scope)
     definition.allowedScope = words("allowed_scope", limit: 256, ValueRules.scope)
     definition.resource = words("resource", limit: 16, ValueRules.resource)

@@ -38,14 +38,6 @@ package enum CurlOptionEffects {
     return ["authorization", "host", ""].contains(name) || framing.contains(name)
   }
 
-  /// The name of a method or of a header field is a token (RFC 9110 §5.6.2): a blank in it would begin what comes next.
-  package static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-      }
-  }
-
   /// A path, or `*`: the absolute form names a host, and that is believed before the Host field (RFC 9112 §3.2.2).
   package static func isTarget(_ text: String) -> Bool {
     text == "*" || text.hasPrefix("/") && text.utf8.allSatisfy { (0x21...0x7E).contains($0) || $0 >= 0x80 }

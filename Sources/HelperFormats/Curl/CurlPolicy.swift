@@ -125,7 +125,7 @@ package struct CurlPolicy: Sendable {
     case "trace" where option.value != "%", "trace-ascii" where option.value != "%", "stderr" where showsToken:
       try check(shownBy: name, in: option.value)
     case "engine": throw Refusal("--engine loads a library into the program that has the token")
-    case "request" where !CurlOptionEffects.isToken(option.value ?? ""):
+    case "request" where !HTTPToken.isToken(option.value ?? ""):
       throw Refusal("--request is no method: it could name another host")
     case "request-target" where !CurlOptionEffects.isTarget(option.value ?? ""):
       throw Refusal("--request-target is no path: it could name another host")
@@ -175,7 +175,7 @@ package struct CurlPolicy: Sendable {
           ? "a Host header of your own may lead to another host than the URL's, and the token with it"
           : "a header \(name) of your own may lead the token to another host behind the same address", advice: advice)
     }
-    guard CurlOptionEffects.isToken(written) else {
+    guard HTTPToken.isToken(written) else {
       throw Refusal("a header's name with a blank or a mark in it is read in different ways by servers", advice: advice)
     }
   }

@@ -26,7 +26,8 @@ package struct CurlSettings: Sendable {
   /// The configuration text. `headersPath` is where curl writes the response headers, nil for nowhere of ours.
   package func text(_ token: HelperToken, headersPath: String?) throws(HelperFormatError) -> String {
     let isLoopback = urls.contains { $0.origin.scheme == .http }
-    let header = try AuthorizationHeader.curlConfig(tokenType: token.tokenType, token: token.accessToken)
+    var header = try AuthorizationHeader.curlConfig(tokenType: token.tokenType, token: token.accessToken)
+    if let proof = token.proof { header += try AuthorizationHeader.curlConfig(proof: proof) }
     var lines = [
       Self.line("proto", isLoopback ? "=http,https" : "=https"),
       Self.line("proto-default", "https"),

@@ -8,6 +8,8 @@ extension HeaderDump {
   }
 
   /// Whether the server refused the token and may take a newer one. Many servers send a 401 without any challenge, though
-  /// RFC 9110 §11.6.1 wants one: it says nothing against a try.
-  package var isRejection: Bool { status == 401 && !hasLeftOrigin && (challenges.isEmpty || asksForNewToken) }
+  /// RFC 9110 §11.6.1 wants one: it says nothing against a try. `scheme`: of the token that was sent, in lower case.
+  package func isRejection(_ scheme: String = "bearer") -> Bool {
+    status == 401 && !hasLeftOrigin && (challenges.isEmpty || asksForNewToken(scheme))
+  }
 }

@@ -13,6 +13,33 @@ package enum AuthorizationHeader {
     "{\"Authorization\":\"\(quoted(try value(tokenType: tokenType, token: token)))\"}"
   }
 
+  /// The same with the field that proves the key (RFC 9449 §7.1), on two lines and as one object.
+  package static func fields(tokenType: String, token: String, proof: String) throws(HelperFormatError) -> String {
+    "\(try field(tokenType: tokenType, token: token))\n\(try field(proof: proof))"
+  }
+
+  package static func jsonObject(
+    tokenType: String, token: String, proof: String
+  ) throws(HelperFormatError) -> String {
+    let authorization = quoted(try value(tokenType: tokenType, token: token))
+    try check(proof: proof)
+    return "{\"Authorization\":\"\(authorization)\",\"DPoP\":\"\(quoted(proof))\"}"
+  }
+
+  private static func field(proof: String) throws(HelperFormatError) -> String {
+    try check(proof: proof)
+    return "DPoP: \(proof)"
+  }
+
+  private static func check(proof: String) throws(HelperFormatError) {
+    guard canCarry(proof.utf8) else { throw .unwritable("the proof") }
+  }
+
+  /// As ``curlConfig(tokenType:token:)``.
+  package static func curlConfig(proof: String) throws(HelperFormatError) -> String {
+    "header = \"\(quoted(try field(proof: proof)))\"\n"
+  }
+
   private static func value(tokenType: String, token: String) throws(HelperFormatError) -> String {
     try checkToken(token)
     guard !tokenType.isEmpty, tokenType.utf8.allSatisfy({ isLetter($0) || $0 == UInt8(ascii: "-") }) else {

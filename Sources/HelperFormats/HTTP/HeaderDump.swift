@@ -62,9 +62,19 @@ package struct HeaderDump: Sendable, Equatable {
     Challenge.parse(fields.filter { $0.name == "www-authenticate" }.map(\.value))
   }
 
-  /// Whether a newer token may turn this answer into another.
-  package var asksForNewToken: Bool {
-    status == 401 && !hasLeftOrigin && BearerVerdict(challenges) == .refreshMayHelp
+  /// Whether a newer token may turn this answer into another. `scheme`: of the token that was sent, in lower case.
+  package func asksForNewToken(_ scheme: String = "bearer") -> Bool {
+    status == 401 && !hasLeftOrigin && BearerVerdict(challenges, scheme: scheme) == .refreshMayHelp
+  }
+
+  /// The nonce that the next proof should hold (RFC 9449 §9); nil: none that can be used was given.
+  package var nextNonce: String? {
+    DPoPNonce.given(by: fields.filter { $0.name == DPoPNonce.field.lowercased() }.map(\.value))
+  }
+
+  /// Whether the proof was refused for want of that nonce: nothing is wrong with the token.
+  package var wantsNonce: Bool {
+    nextNonce != nil && challenges.contains { $0.scheme == "dpop" && $0.parameter("error") == "use_dpop_nonce" }
   }
 }
 

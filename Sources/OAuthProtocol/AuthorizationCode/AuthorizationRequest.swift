@@ -13,13 +13,16 @@ package struct AuthorizationRequest: Sendable {
   /// S256 challenge.
   package var codeChallenge: String
   package var nonce: String?
+  /// `dpop_jkt`, the thumbprint of the key that the code is bound to (RFC 9449 §10); nil: to none.
+  package var proofThumbprint: String?
   package var resources: [String]
   package var audiences: [String]
   package var extra: [ExtraParameter]
 
   package init(
     endpoint: WebURL, clientID: String, redirectURI: String, scope: [String], state: Secret, codeChallenge: String,
-    nonce: String? = nil, resources: [String] = [], audiences: [String] = [], extra: [ExtraParameter] = []
+    nonce: String? = nil, proofThumbprint: String? = nil, resources: [String] = [], audiences: [String] = [],
+    extra: [ExtraParameter] = []
   ) {
     self.endpoint = endpoint
     self.clientID = clientID
@@ -28,6 +31,7 @@ package struct AuthorizationRequest: Sendable {
     self.state = state
     self.codeChallenge = codeChallenge
     self.nonce = nonce
+    self.proofThumbprint = proofThumbprint
     self.resources = resources
     self.audiences = audiences
     self.extra = extra
@@ -60,6 +64,7 @@ package struct AuthorizationRequest: Sendable {
     if let nonce { parameters.append("nonce", nonce) }
     parameters.append("code_challenge", codeChallenge)
     parameters.append("code_challenge_method", "S256")
+    if let proofThumbprint { parameters.append("dpop_jkt", proofThumbprint) }
     for resource in resources { parameters.append("resource", resource) }
     for audience in audiences { parameters.append("audience", audience) }
     for parameter in extra { parameters.append(parameter.name, parameter.value) }

@@ -47,7 +47,8 @@ package struct DevicePolling: Sendable {
       intervalMilliseconds = min(
         max(intervalMilliseconds + 5_000, Int64(error.intervalSeconds ?? 0) * 1_000), 3_600_000)
       return next(after: now, pause: intervalMilliseconds)
-    case .unusable(.tokenType, _), .unusable(.accessTokenMissing, _), .unusable(.accessTokenMalformed, _),
+    case .unusable(.tokenType, _), .unusable(.notBound, _), .unusable(.accessTokenMissing, _),
+      .unusable(.accessTokenMalformed, _),
       .unusable(.contradictory, _), .unusable(.duplicateMember, _):
       // The grant was made and spoilt: another poll cannot mend it.
       return .stopped(.unusable("\(judgement.verdict)"))

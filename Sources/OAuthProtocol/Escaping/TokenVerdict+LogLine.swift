@@ -20,6 +20,7 @@ extension TokenAnswerProblem {
     case .transient(let error): "it says to try again later: \(error.code)"
     case .tokenType: "its token_type is not Bearer"
     case .issuedTokenType: "its issued_token_type was not asked for"
+    case .notBound: "its token_type is not DPoP"
     case .status, .html, .empty, .tooLarge, .malformed, .contradictory, .duplicateMember, .accessTokenMissing,
       .accessTokenMalformed:
       description

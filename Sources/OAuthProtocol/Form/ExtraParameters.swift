@@ -16,6 +16,7 @@ package enum ExtraParameters {
   /// Names of the authorization request that only the protocol sets; a name beginning with `code_challenge` is one too.
   package static let reservedForAuthorization: Set<String> = [
     "response_type", "client_id", "redirect_uri", "state", "nonce", "scope", "request", "request_uri", "response_mode",
+    "dpop_jkt",
   ]
 
   /// Names of token and device authorization requests that only the protocol sets.

@@ -27,6 +27,8 @@ package struct ServerMetadata: Sendable, Equatable {
   package var requireSignedRequestObject: Bool
   /// Whether its document came from the public internet: then it leads to public addresses alone.
   package var isFromPublicAddress = true
+  /// RFC 9449 §5.1. Nil: not told.
+  package var proofAlgorithmsSupported: [String]?
 
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
@@ -37,7 +39,7 @@ package struct ServerMetadata: Sendable, Equatable {
     grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
     clientIDMetadataDocumentSupported: Bool = false,
     authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
-    requireSignedRequestObject: Bool = false
+    requireSignedRequestObject: Bool = false, proofAlgorithmsSupported: [String]? = nil
   ) {
     self.issuer = issuer
     self.authorizationEndpoint = authorizationEndpoint
@@ -55,6 +57,7 @@ package struct ServerMetadata: Sendable, Equatable {
     self.authorizationResponseIssParameterSupported = authorizationResponseIssParameterSupported
     self.requirePushedAuthorizationRequests = requirePushedAuthorizationRequests
     self.requireSignedRequestObject = requireSignedRequestObject
+    self.proofAlgorithmsSupported = proofAlgorithmsSupported
   }
 }
 
@@ -115,7 +118,8 @@ extension ServerMetadata {
       authorizationResponseIssParameterSupported: try Self.flag(
         "authorization_response_iss_parameter_supported", in: body),
       requirePushedAuthorizationRequests: try Self.flag("require_pushed_authorization_requests", in: body),
-      requireSignedRequestObject: try Self.flag("require_signed_request_object", in: body))
+      requireSignedRequestObject: try Self.flag("require_signed_request_object", in: body),
+      proofAlgorithmsSupported: try Self.list("dpop_signing_alg_values_supported", in: body))
   }
 
   private static let endpointNames = [

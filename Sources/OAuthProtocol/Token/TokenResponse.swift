@@ -7,6 +7,8 @@ package struct TokenResponse: Sendable {
 
   /// 1…32768 bytes of %x21-7E.
   package let accessToken: Secret
+  /// What was asked for: a token of another type is none.
+  package let tokenType: TokenType
   package let lifetime: TokenLifetime
   /// Nil: as asked for. At most 256.
   package let scope: [String]?
@@ -30,7 +32,8 @@ package enum TokenNote: String, Sendable, Equatable {
 extension TokenResponse {
   /// Judges the members of an answer with status 200 or 201 and no `error`.
   init(
-    _ object: JSONObject, refreshToken: Secret?, hiding secrets: RequestSecrets, _ exchange: IssuedTokenType? = nil
+    _ object: JSONObject, as wanted: TokenType, refreshToken: Secret?, hiding secrets: RequestSecrets,
+    _ exchange: IssuedTokenType? = nil
   ) throws(TokenAnswerProblem) {
     if let problem = object.problem { throw .malformed(problem.rawValue) }
     let names = [
@@ -40,14 +43,18 @@ extension TokenResponse {
     let isOther = try exchange?.isOther(object, hiding: secrets) ?? false
     var notes: [TokenNote] = []
     switch object.value("token_type") {
-    case nil: notes.append(.tokenTypeMissing)
+    case nil where wanted == .bearer: notes.append(.tokenTypeMissing)
+    case nil: throw .notBound(shown: "missing")
     case .string(let type):
       let text = type.text(limit: 64) ?? ""
-      guard text.lowercased() == "bearer" || isOther && text.lowercased() == "n_a" else {
-        throw .tokenType(shown: Escaped.forTerminal(secrets.cut(from: text), limit: 40))
+      let isWanted = text.lowercased() == wanted.rawValue.lowercased()
+      guard isWanted || isOther && text.lowercased() == "n_a" else {
+        let shown = Escaped.forTerminal(secrets.cut(from: text), limit: 40)
+        throw wanted == .bearer ? .tokenType(shown: shown) : .notBound(shown: "\"\(shown)\"")
       }
     default: throw .tokenType(shown: "not a text")
     }
+    tokenType = wanted
     guard let value = object.value("access_token") else { throw .accessTokenMissing }
     guard case .string(let token) = value, (1...Self.tokenLimitBytes).contains(token.count),
       token.consists(of: 0x21...0x7E)

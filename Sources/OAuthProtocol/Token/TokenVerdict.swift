@@ -45,6 +45,8 @@ package enum TokenAnswerProblem: Error, Sendable, Equatable {
   case tokenType(shown: String)
   /// Not what a token exchange asked for; `shown` is escaped.
   case issuedTokenType(shown: String)
+  /// Not DPoP, although the request proved a key: whoever sees the token could use it. `shown` is escaped.
+  case notBound(shown: String)
 }
 
 extension TokenJudgement {
@@ -58,14 +60,14 @@ extension TokenJudgement {
     serverDateSeconds = answer.dateSeconds
     do throws(TokenAnswerProblem) {
       verdict = try Self.judge(
-        answer, body, salvagedRefreshToken, RequestSecrets(of: request), IssuedTokenType(of: request))
+        answer, body, request.tokenType, salvagedRefreshToken, RequestSecrets(of: request), IssuedTokenType(of: request))
     } catch {
       verdict = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
   }
 
   private static func judge(
-    _ answer: HTTPAnswer, _ body: TokenBody, _ refreshToken: Secret?, _ secrets: RequestSecrets,
+    _ answer: HTTPAnswer, _ body: TokenBody, _ type: TokenType, _ refreshToken: Secret?, _ secrets: RequestSecrets,
     _ exchange: IssuedTokenType?
   ) throws(TokenAnswerProblem) -> TokenVerdict {
     guard answer.body.count <= HTTPLimits.bodyBytes else { throw .tooLarge }
@@ -74,7 +76,8 @@ extension TokenJudgement {
       let object = try readable(body)
       guard let error = OAuthError(object, hiding: secrets) else {
         // An `error` that is no text, beside a token, means nothing; GitHub and Slack send a text.
-        return .granted(try TokenResponse(object, refreshToken: refreshToken, hiding: secrets, exchange))
+        return .granted(
+          try TokenResponse(object, as: type, refreshToken: refreshToken, hiding: secrets, exchange))
       }
       if let problem = object.problem { throw .malformed(problem.rawValue) }
       guard refreshToken == nil, object.value("access_token") == nil else { throw .contradictory }
@@ -88,6 +91,8 @@ extension TokenJudgement {
         let error = OAuthError(object, hiding: secrets)
       else { return .refusedWithoutReason(status: answer.status) }
       guard error.meaning != .transient else { throw .transient(error) }
+      // It got a proof, and wants the next one to hold another nonce: nothing is wrong with the grant.
+      if type == .dpop, error.code == OAuthError.useNonce { throw .transient(error) }
       return .refused(error)
     default:
       throw .status(answer.status)

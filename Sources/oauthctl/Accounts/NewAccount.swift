@@ -8,6 +8,8 @@ struct NewAccount: Sendable, Equatable {
   var issuer: String
   var clientID: String
   var clientAuthentication: ClientAuthenticationMethod?
+  /// Nil: the default.
+  var usesDPoP: Bool?
   var grant: GrantKind?
   var subjectAccount: String?
   var scope: [String] = []
@@ -50,6 +52,7 @@ struct NewAccount: Sendable, Equatable {
     add("issuer", issuer)
     add("client_id", clientID)
     add("client_authentication", clientAuthentication?.rawValue)
+    add("dpop", usesDPoP.map(ProviderDefault.flag))
     add("grant", grant?.rawValue)
     add("subject_account", subjectAccount)
     add("scope", scope)

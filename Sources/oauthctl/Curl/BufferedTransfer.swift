@@ -30,6 +30,10 @@ final class BufferedTransfer {
   private let origins: [Origin]
   private let dumpHeader: String?
   private let holdsErrors: Bool
+  private let scheme: String
+  /// With ``Outcome/unauthorized``: the nonce that the next proof should hold, and whether the token is to stay the same.
+  private(set) var nonce: String?
+  private(set) var wantsNonce = false
   private var errorPipe: Int32 = -1
   private var heldErrors: [UInt8] = []
   private var outputPipe: Int32 = -1
@@ -45,7 +49,9 @@ final class BufferedTransfer {
   ///   - origins: of the URLs. A 401 from behind a redirect to elsewhere is none that a new token cures.
   ///   - dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
   ///   - holdsErrors: whether standard error is held, too: with `--fail` curl says there that it got a 401.
-  init(origins: [Origin], dumpHeader: String?, holdsErrors: Bool = false) {
+  ///   - scheme: of the token, in lower case.
+  init(origins: [Origin], dumpHeader: String?, holdsErrors: Bool = false, scheme: String = "bearer") {
+    self.scheme = scheme
     self.origins = origins
     self.dumpHeader = dumpHeader
     self.holdsErrors = holdsErrors
@@ -91,7 +97,8 @@ final class BufferedTransfer {
         takeErrors()
       }
     }
-    if isHolding, let head = HeaderDump(headers, from: origins), head.isRejection {
+    if isHolding, let head = HeaderDump(headers, from: origins), head.isRejection(scheme) {
+      (nonce, wantsNonce) = (head.nextNonce, head.wantsNonce)
       return .unauthorized
     }
     release()

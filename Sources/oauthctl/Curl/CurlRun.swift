@@ -23,25 +23,26 @@ struct CurlRun {
     if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
     let obstacle = policy.obstacleToRetry(urls)
     let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
-    let answer = try token(for: urls)
+    let answer = try token(for: urls, policy)
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
       isInteractive: context.terminal.outputIsTerminal && policy.writesBodyToOutput,
-      authority: try authority(answer.account, urls),
+      authority: try authority(answer.account ?? "", urls),
       noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
 
     guard obstacle == nil, input?.isWhole ?? true else {
       let headers = headersFile()
       defer { if let headers { close(headers) } }
       let process = try CurlProcess(
-        settings: settings, token: HelperToken(answer), arguments: invocation.arguments,
+        settings: settings, token: answer, arguments: invocation.arguments,
         headers: headers.map { .kept(at: $0) } ?? .users, output: nil, input: input)
       let status = process.wait()
       if let headers, Self.sawUnauthorized(headers, from: urls.map(\.origin)) {
         let why = obstacle ?? "more on standard input than is kept"
+        let account = answer.account ?? "NAME"
         context.terminal.warn(
-          "\(answer.account): the server answered 401; not tried again because of \(why)",
-          next: .run("oauthctl get-token \(answer.account) --force   # then repeat the call"))
+          "\(account): the server answered 401; not tried again because of \(why)",
+          next: .run("oauthctl get-token \(account) --force   # then repeat the call"))
       }
       return status
     }
@@ -58,18 +59,19 @@ struct CurlRun {
   }
 
   private func runTwiceAtMost(
-    _ settings: CurlSettings, _ answer: TokenAnswer, _ input: CurlInput?
+    _ settings: CurlSettings, _ answer: HelperToken, _ input: CurlInput?
   ) throws(CommandError) -> Int32 {
     let transfer = BufferedTransfer(
       origins: settings.urls.map(\.origin), dumpHeader: invocation.arguments.dumpHeader,
-      holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"))
+      holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"),
+      scheme: answer.tokenType.lowercased())
     guard let ends = transfer.open() else {
       throw .local("the system gives no pipe: \(FileBytes.errorText())", status: 125)
     }
     let first: CurlProcess
     do throws(CommandError) {
       first = try CurlProcess(
-        settings: settings, token: HelperToken(answer), arguments: invocation.arguments,
+        settings: settings, token: answer, arguments: invocation.arguments,
         headers: .kept(at: ends.headers),
         output: ends.output, errors: ends.errors, input: input)
     } catch {
@@ -83,24 +85,24 @@ struct CurlRun {
       return status == 0 && transfer.lostOutput ? Self.writeError : status
     }
 
-    let next: TokenAnswer
+    let next: HelperToken
     do throws(CommandError) {
       // By its URL again: the host may have been taken out of the account meanwhile.
       var request = TokenGet(account: answer.account, url: invocation.anyHost ? nil : settings.urls.first?.place)
-      request.rejected = RejectedToken(fingerprint: answer.fingerprint)
-      next = try context.agent.token(request)
+      if !transfer.wantsNonce { request.rejected = RejectedToken(fingerprint: answer.fingerprint) }
+      next = try token(request, settings.urls, nonce: transfer.nonce)
     } catch {
       transfer.release()
       context.terminal.fail(error)
       return status
     }
-    guard next.accessToken != answer.accessToken else {
+    guard next.accessToken != answer.accessToken || transfer.wantsNonce else {
       transfer.release()
       return status
     }
     input?.rewind()
     return try CurlProcess(
-      settings: settings, token: HelperToken(next), arguments: invocation.arguments, headers: .users, output: nil,
+      settings: settings, token: next, arguments: invocation.arguments, headers: .users, output: nil,
       input: input
     ).wait()
   }
@@ -115,7 +117,7 @@ struct CurlRun {
   private static let writeError: Int32 = 23
 
   /// The token: the account by name or by the first URL's host; every further URL must be one of its hosts too.
-  private func token(for urls: [CurlURL]) throws(CommandError) -> TokenAnswer {
+  private func token(for urls: [CurlURL], _ policy: CurlPolicy) throws(CommandError) -> HelperToken {
     if invocation.anyHost {
       guard let account = invocation.account else {
         throw .local(
@@ -123,25 +125,51 @@ struct CurlRun {
           next: .run("oauthctl curl --any-host \(onlyAccount ?? "NAME") …"),
           status: 125)
       }
-      return try context.agent.token(TokenGet(account: account))
+      return HelperToken(try context.agent.token(TokenGet(account: account)))
     }
     var origins: [Origin] = []
     for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
-    var answer: TokenAnswer
+    var answer: HelperToken
     do throws(CommandError) {
-      answer = try context.agent.token(TokenGet(account: invocation.account, url: urls.first?.place))
+      answer = try token(TokenGet(account: invocation.account, url: urls.first?.place), urls)
     } catch {
       throw error.choosing { "oauthctl curl \($0) …" }
     }
     if let warning = answer.warning { context.terminal.warn(warning) }
     for origin in origins.dropFirst() {
-      let account = answer.account
-      answer = try context.agent.token(TokenGet(account: account, url: "\(origin)/"))
-    }
-    guard answer.matchedHost != nil else {
-      throw .local("the agent did not say which host the token is for", next: .run("oauthctl status"), status: 125)
+      answer = try token(TokenGet(account: answer.account, url: "\(origin)/"), urls)
     }
     return answer
+  }
+
+  /// For a URL; with a proof where the account's tokens need one.
+  private func token(
+    _ request: TokenGet, _ urls: [CurlURL], nonce: String? = nil
+  ) throws(CommandError) -> HelperToken {
+    var token: HelperToken
+    let host: String?
+    do throws(CommandError) {
+      let answer = try context.agent.token(request)
+      (token, host) = (HelperToken(answer), answer.matchedHost)
+    } catch {
+      var request = request
+      if let first = urls.first, request.url != nil { request.url = first.target }
+      if case .agent(let failure, _) = error, failure.kind == .proofRequired,
+        let obstacle = invocation.arguments.obstacleToProof(urls)
+      {
+        throw .local(
+          "each proof of possession (DPoP) is for one request, which \(obstacle) may not leave as it is",
+          next: "call oauthctl curl once for each request, without that", status: 125)
+      }
+      let answer = try ProvenToken.asked(
+        after: error, request, method: invocation.arguments.method, nonce: nonce, context.agent)
+      guard let answer else { throw error }
+      (token, host) = (HelperToken(answer), answer.matchedHost)
+    }
+    guard host != nil || request.url == nil else {
+      throw .local("the agent did not say which host the token is for", next: .run("oauthctl status"), status: 125)
+    }
+    return token
   }
 
   /// The login's own authority in memory without a name, where every URL is its server's and the user has not said whom to

@@ -118,7 +118,7 @@ struct HelperRun {
     switch failure.kind {
     case .accountUnknown: return failure.accounts == nil ? .notOurs(line) : .needsPerson(line)
     case .badRequest, .notPermitted: return .notOurs(line)
-    case .accountAmbiguous, .clientRejected: return .needsPerson(line)
+    case .accountAmbiguous, .clientRejected, .proofRequired: return .needsPerson(line)
     case .unsupportedMethod, .unsupportedParameter, .internal, .definitionChanged, .configInvalid, .loginRequired,
       .loginPending, .loginCancelled, .serverRefused, .vaultLocked, .keyMissing, .vaultInUse, .vaultDamaged,
       .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged, .rateLimited, .overloaded:
@@ -128,6 +128,14 @@ struct HelperRun {
 }
 
 extension HelperToken {
+  init(_ answer: DPoPProofAnswer) {
+    self.init(
+      accessToken: answer.accessToken, tokenType: answer.tokenType, expiresAt: answer.expiresAt,
+      expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: nil,
+      account: answer.account, warning: answer.warning)
+    proof = answer.proof
+  }
+
   init(_ answer: TokenAnswer) {
     self.init(
       accessToken: answer.accessToken, tokenType: answer.tokenType, expiresAt: answer.expiresAt,

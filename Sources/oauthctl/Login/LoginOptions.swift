@@ -23,6 +23,8 @@ struct LoginOptions: ParsableArguments {
   var clientAuthentication: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false
+  @Flag(help: "Takes only tokens that are bound to a key of the agent's (DPoP, RFC 9449).")
+  var dpop = false
   @Option(help: "\(GrantKind.choice) (default: \(GrantKind.standard.rawValue)).", completion: .list(GrantKind.names))
   var grant: String?
   @Option(
@@ -99,6 +101,7 @@ struct LoginOptions: ParsableArguments {
     func note(_ flag: String, _ isGiven: Bool) { if isGiven { flags.append(flag) } }
     note("--client-id", clientID != nil)
     note("--client-authentication", clientAuthentication != nil)
+    note("--dpop", dpop)
     note("--grant", grant != nil)
     note("--subject-account", subjectAccount != nil)
     note("--port", port != nil)
@@ -160,6 +163,7 @@ extension LoginOptions {
     var account = NewAccount(issuer: issuer, clientID: clientID)
     account.grant = try Self.grant(grant, device: device)
     account.subjectAccount = subjectAccount
+    account.usesDPoP = dpop ? true : nil
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
     account.redirectURI = try redirect()

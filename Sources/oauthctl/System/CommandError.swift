@@ -100,7 +100,7 @@ enum CommandError: Error, Equatable {
     case .validityUnattainable:
       return failure.maximumValiditySeconds.map { "ask for at most --min-validity \($0), or add --best-effort" }
     case .loginPending: return "try again when the login has ended"
-    case .notPermitted, .badRequest, .unsupportedMethod, .unsupportedParameter: return nil
+    case .notPermitted, .proofRequired, .badRequest, .unsupportedMethod, .unsupportedParameter: return nil
     }
   }
 }

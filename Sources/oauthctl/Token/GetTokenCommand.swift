@@ -12,6 +12,12 @@ struct GetTokenCommand: ParsableCommand {
   @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
   @Option(help: "token, json, header or headers (a JSON object, as headersHelper takes it).") var format: TokenFormat?
   @Flag(help: "The same as --format json.") var json = false
+  @Option(
+    help: ArgumentHelp(
+      "Method of the request to --url, where the account's tokens need a proof (DPoP; default GET).",
+      valueName: "method")) var method: String?
+  @Option(help: ArgumentHelp("Nonce for that proof, as the URL's server gave it.", valueName: "text"))
+  var nonce: String?
   @Flag(name: .customLong("rejected-stdin"), help: "Standard input holds a token that an API answered 401 for.")
   var rejectedFromInput = false
   @Option(
@@ -51,6 +57,14 @@ struct GetTokenCommand: ParsableCommand {
             timeoutMilliseconds: (request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds) + 5_000)
         } : try context.agent.token(request)
     } catch {
+      if format != .token,
+        let proven = try ProvenToken.asked(
+          after: error, request, method: method ?? "GET", nonce: nonce, context.agent),
+        let text = try format.text(proven)
+      {
+        if let warning = proven.warning { context.terminal.warn(warning) }
+        return context.terminal.data(text)
+      }
       throw error.choosing { "oauthctl get-token \($0)" }
     }
     if let warning = answer.warning { context.terminal.warn(warning) }
@@ -67,6 +81,9 @@ struct GetTokenCommand: ParsableCommand {
     if let name { try AccountName.check(name) }
     if rejectedFromInput, rejectedFingerprint != nil {
       throw .usage("--rejected-stdin and --rejected-fingerprint say the same: give one")
+    }
+    if method != nil || nonce != nil, url == nil {
+      throw .usage("--method and --nonce are of a request to --url: name it")
     }
     var request = TokenGet(account: name, url: url)
     let scopes = NewAccount.scopes(scope)

@@ -20,6 +20,22 @@ enum TokenFormat: String, CaseIterable, Sendable {
     case .headers: return try AccessToken.header(answer, AuthorizationHeader.jsonObject)
     }
   }
+
+  /// Of a token that is worth nothing without the proof beside it; nil: this form has no place for one.
+  func text(_ answer: DPoPProofAnswer) throws(CommandError) -> String? {
+    switch self {
+    case .token: return nil
+    case .json: return JSONText.line(answer)
+    case .header:
+      return try AccessToken.header(answer.tokenType, answer.accessToken) { (type, token) throws(HelperFormatError) in
+        try AuthorizationHeader.fields(tokenType: type, token: token, proof: answer.proof)
+      }
+    case .headers:
+      return try AccessToken.header(answer.tokenType, answer.accessToken) { (type, token) throws(HelperFormatError) in
+        try AuthorizationHeader.jsonObject(tokenType: type, token: token, proof: answer.proof)
+      }
+    }
+  }
 }
 
 /// The last check before a token leaves: nothing in it may end a line or a quoted string (RFC 6749 appendix A.12).
@@ -49,8 +65,14 @@ enum AccessToken {
   static func header(
     _ answer: TokenAnswer, _ form: (String, String) throws(HelperFormatError) -> String
   ) throws(CommandError) -> String {
+    try header(answer.tokenType, answer.accessToken, form)
+  }
+
+  static func header(
+    _ tokenType: String, _ token: String, _ form: (String, String) throws(HelperFormatError) -> String
+  ) throws(CommandError) -> String {
     do {
-      return try form(answer.tokenType, answer.accessToken)
+      return try form(tokenType, token)
     } catch {
       throw .local(error.message, next: .run("oauthctl status"), status: 9)
     }

@@ -54,6 +54,7 @@ struct RouterTests {
     let fixture = AgentFixture()
     let parameters: [Method: String] = [
       .tokenGet: #"{"account":"work"}"#, .tokenReject: #"{"account":"work","rejected":{"token":"x"}}"#,
+      .dpopProof: #"{"account":"work","url":"https://gitlab.example/","method":"GET"}"#,
       .loginStart: #"{"request_id":"a","account":"work"}"#, .loginWait: #"{"login_id":"none"}"#,
       .loginComplete: #"{"login_id":"none","redirect_url":"http://127.0.0.1/"}"#,
       .loginCancel: #"{"login_id":"none"}"#, .accountCheck: #"{"account":"work"}"#,
@@ -68,7 +69,8 @@ struct RouterTests {
       .vaultRemoveSlot: #"{"kind":"passphrase"}"#,
     ]
     let failing: [Method: String] = [
-      .tokenGet: "login_required", .loginWait: "bad_request", .loginComplete: "bad_request",
+      .tokenGet: "login_required", .dpopProof: "login_required", .loginWait: "bad_request",
+      .loginComplete: "bad_request",
       .loginCancel: "bad_request", .accountAccept: "login_required",
       .clientRegister: "config_invalid", .accountImport: "bad_request", .keySet: "config_invalid",
       .providerShow: "config_invalid",

@@ -81,7 +81,7 @@ extension AccountStateMachine {
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
       isLogin: tokenGrant.refreshToken == nil && grant.kind.terms.bringsRefreshToken, loggedIn: grant.loggedIn,
-      clientSecret: record.clientSecret(for: grant.binding)?.secret, number: calls,
+      clientSecret: record.clientSecret(for: grant.binding)?.secret, proofKey: grant.proofKey?.secret, number: calls,
       started: now)
   }
 
@@ -163,7 +163,7 @@ extension AccountStateMachine {
     switch verdict {
     case .granted(let granted):
       let token = TokenRecord(
-        key: call.key, accessToken: granted.accessToken, tokenType: "Bearer",
+        key: call.key, accessToken: granted.accessToken, tokenType: granted.tokenType.rawValue,
         scope: granted.scope ?? (call.scope.isEmpty ? next.grant?.scope ?? [] : call.scope), received: call.started,
         lifeSeconds: granted.lifetime.knownSeconds.map(Double.init))
       next.tokens = tokens(next.tokens, adding: token)

@@ -1,0 +1,86 @@
+package import AgentWire
+import HTTPTerms
+import OAuthProtocol
+import Sealing
+
+/// Tokens that are bound to a key (RFC 9449). Such a token is given with a proof for one request, or not at all: whoever
+/// cannot send proofs could do nothing with it.
+extension CredentialService {
+  /// `dpop.proof`.
+  package func prove(_ request: DPoPProof) async throws(AgentFailure) -> DPoPProofAnswer {
+    let url: WebURL
+    do throws(URLProblem) { url = try WebURL(request.url) } catch {
+      throw AgentFailure(.badRequest, "url: \(error.rawValue)")
+    }
+    guard (1...DPoPProof.methodLimit).contains(request.method.utf8.count), HTTPToken.isToken(request.method) else {
+      throw AgentFailure(.badRequest, "method is no method of HTTP")
+    }
+    if let nonce = request.nonce, !DPoPNonce.isValid(nonce) {
+      throw AgentFailure(
+        .badRequest, "nonce has 1 to \(DPoPNonce.limitBytes) printable ASCII characters without quote and backslash")
+    }
+    let (token, choice) = try await obtain(TokenGet(request), isProven: true)
+    // Another login may have come while this waited: its key is another one.
+    guard let record = accounts[choice.name]?.machine.record, let key = record.grant?.proofKey?.secret,
+      record.tokens.contains(where: { $0.fingerprint == token.fingerprint })
+    else {
+      throw AgentFailure(
+        .unavailable, "\(choice.name): its login has changed just now", hint: "ask again", retryAfterMilliseconds: 1)
+    }
+    let answer = answer(token, choice)
+    let once = ClientProof(at: now(choice.name), random: random)
+    let proof = ProofOfPossession(
+      method: request.method, url: url, issuedAt: once.seconds, id: once.id, accessToken: token.accessToken.secret)
+    do throws(ProtocolError) {
+      return DPoPProofAnswer(answer, proof: try await sign(proof, with: key, nonce: request.nonce, at: url.origin))
+    } catch { throw AgentFailure(.internal, "\(choice.name): \(error)") }
+  }
+
+  /// Away from this actor: a signature takes some milliseconds.
+  private nonisolated func sign(
+    _ proof: ProofOfPossession, with key: Secret, nonce: String?, at origin: Origin
+  ) async throws(ProtocolError) -> String {
+    let key = try ProofKey(stored: key)
+    if let nonce { nonces.set(nonce, for: origin, key: key.thumbprint) }
+    var proof = proof
+    proof.nonce = nonce ?? nonces.nonce(for: origin, key: key.thumbprint)
+    return try key.sign(proof)
+  }
+
+  /// Throws where what the account of `choice` has is not what is asked for: tokens that need a proof, or that need none.
+  func checkBinding(_ name: String, isProven: Bool) throws(AgentFailure) {
+    guard let binding = accounts[name]?.machine.record?.grant?.binding, binding.isBound != isProven else { return }
+    throw isProven ? .notBound(name) : .proofRequired(name)
+  }
+}
+
+extension TokenRecord {
+  /// Whether it is worth nothing without proofs by its grant's key.
+  var isBound: Bool { tokenType == TokenType.dpop.rawValue }
+}
+
+extension TokenGet {
+  fileprivate init(_ request: DPoPProof) {
+    self.init(
+      account: request.account, url: request.url, username: request.username, scope: request.scope,
+      resource: request.resource, audience: request.audience, minValiditySeconds: request.minValiditySeconds,
+      rejected: request.rejected, timeoutMilliseconds: request.timeoutMilliseconds)
+  }
+}
+
+extension AgentFailure {
+  static func proofRequired(_ name: String) -> AgentFailure {
+    AgentFailure(
+      .proofRequired,
+      "\(name): its tokens are bound to a key (DPoP): each request needs a proof of its own, and this way there is none",
+      hint:
+        "use oauthctl curl \(name) URL, or get-token \(name) --url URL --method METHOD --format headers for each request"
+    )
+  }
+
+  static func notBound(_ name: String) -> AgentFailure {
+    AgentFailure(
+      .badRequest, "\(name): its tokens are not bound to a key (DPoP): they need no proof",
+      hint: .run("oauthctl get-token \(name)"))
+  }
+}
