@@ -66,7 +66,7 @@ extension CredentialService {
     }
     let registration = ClientRegistration(
       endpoint: endpoint, redirectURI: redirect.parameter(port: redirectPort(of: definition.name)),
-      isForDevices: definition.grant == .deviceCode, scope: definition.scope)
+      isForDevices: definition.grant == .deviceCode, scope: definition.scope, usesDPoP: definition.usesDPoP)
     let outcome = await transport.perform(registration.httpRequest(), route: Self.searchRoute(definition))
     let answer: HTTPAnswer
     switch outcome {
@@ -139,6 +139,6 @@ extension ServerFindAnswer {
       registers: server.registrationEndpoint != nil,
       listsPKCE: server.codeChallengeMethodsSupported?.contains("S256") == true,
       clientMetadataURL: server.clientIDMetadataDocumentSupported ? clientMetadataURL : nil,
-      namesIssuer: server.authorizationResponseIssParameterSupported)
+      namesIssuer: server.authorizationResponseIssParameterSupported, requiresDPoP: found.requiresDPoP ? true : nil)
   }
 }

@@ -34,10 +34,12 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
   package var clientMetadataURL: String?
   /// Whether it promises to name itself in authorization responses (RFC 9207); nil: an agent from before that is told.
   package var namesIssuer: Bool?
+  /// True: the resource takes only tokens that are bound to a key (RFC 9728 §2). Nil: it does not say so.
+  package var requiresDPoP: Bool?
 
   package init(
     issuer: String, discovery: String, resource: String? = nil, scope: [String] = [], registers: Bool = false,
-    listsPKCE: Bool = false, clientMetadataURL: String? = nil, namesIssuer: Bool? = nil
+    listsPKCE: Bool = false, clientMetadataURL: String? = nil, namesIssuer: Bool? = nil, requiresDPoP: Bool? = nil
   ) {
     self.issuer = issuer
     self.discovery = discovery
@@ -47,6 +49,7 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
     self.listsPKCE = listsPKCE
     self.clientMetadataURL = clientMetadataURL
     self.namesIssuer = namesIssuer
+    self.requiresDPoP = requiresDPoP
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -54,6 +57,7 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
     case listsPKCE = "lists_pkce"
     case clientMetadataURL = "client_metadata_url"
     case namesIssuer = "names_issuer"
+    case requiresDPoP = "requires_dpop"
   }
 }
 

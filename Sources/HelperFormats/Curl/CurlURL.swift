@@ -13,7 +13,7 @@ package struct CurlURL: Sendable, Equatable {
   /// What goes to the agent: the path, which distinguishes accounts of one host. The query is none of its business.
   package var place: String { origin.description + (path.isEmpty ? "/" : path) }
 
-  /// As written, with scheme and without a fragment: what a proof is made for.
+  /// As written, with its scheme, and without query and fragment: what a proof is made for.
   package let target: String
 
   package enum Refusal: Error, Equatable {
@@ -44,7 +44,7 @@ package struct CurlURL: Sendable, Equatable {
       throw .host(String(authority))
     }
     let path = rest[authority.endIndex...]
-    target = "\(scheme)://" + rest.prefix { $0 != "#" }
+    target = "\(scheme)://" + rest.prefix { $0 != "?" && $0 != "#" }
     isGlob = globbing && path.contains { $0 == "{" || $0 == "[" }
     self.path = Self.plain(path.prefix { $0 != "?" && $0 != "#" })
   }

@@ -11,8 +11,13 @@ package struct ClientRegistration: Sendable {
   /// Whether logins will be by a code that is typed on another device (RFC 8628).
   package var isForDevices: Bool
   package var scope: [String]
+  /// Whether it will ask for tokens that are bound to a key alone (RFC 9449 §5.2).
+  package var usesDPoP: Bool
 
-  package init(endpoint: WebURL, redirectURI: String, isForDevices: Bool, scope: [String]) {
+  package init(
+    endpoint: WebURL, redirectURI: String, isForDevices: Bool, scope: [String], usesDPoP: Bool = false
+  ) {
+    self.usesDPoP = usesDPoP
     self.endpoint = endpoint
     self.redirectURI = redirectURI
     self.isForDevices = isForDevices
@@ -28,6 +33,7 @@ package struct ClientRegistration: Sendable {
     /// OpenID Connect Dynamic Client Registration §2; servers of MCP need it for a redirect on loopback.
     var applicationType = "native"
     var scope: String?
+    var usesDPoP: Bool?
 
     enum CodingKeys: String, CodingKey {
       case scope
@@ -37,6 +43,7 @@ package struct ClientRegistration: Sendable {
       case responseTypes = "response_types"
       case authentication = "token_endpoint_auth_method"
       case applicationType = "application_type"
+      case usesDPoP = "dpop_bound_access_tokens"
     }
   }
 
@@ -46,7 +53,7 @@ package struct ClientRegistration: Sendable {
       grantTypes: [
         isForDevices ? "urn:ietf:params:oauth:grant-type:device_code" : "authorization_code", "refresh_token",
       ],
-      scope: scope.isEmpty ? nil : scope.joined(separator: " "))
+      scope: scope.isEmpty ? nil : scope.joined(separator: " "), usesDPoP: usesDPoP ? true : nil)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let bytes = (try? encoder.encode(body)) ?? .init()

@@ -8,6 +8,8 @@ package struct ProtectedResource: Sendable, Equatable {
   package var authorizationServers: [Issuer]
   /// Nil: not told.
   package var scopesSupported: [String]?
+  /// Whether it takes only tokens that are bound to a key (`dpop_bound_access_tokens_required`).
+  package var requiresDPoP = false
 
   /// More authorization servers than these are not tried.
   package static let serverLimit = 4
@@ -68,6 +70,7 @@ extension ProtectedResource {
       }
       authorizationServers.append(issuer)
     }
+    if case .bool(true)? = body.value("dpop_bound_access_tokens_required") { requiresDPoP = true }
     if case .array(let values)? = body.value("scopes_supported") {
       scopesSupported = values.prefix(1_000).compactMap { value in
         if case .string(let text) = value { text.text(limit: 1_024) } else { nil }

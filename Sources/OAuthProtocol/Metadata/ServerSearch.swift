@@ -3,7 +3,7 @@ package import HTTPTerms
 /// Finds where one logs in for a URL: an issuer, or anything that an issuer protects (RFC 9728), such as an MCP server. A
 /// value that says what to send next; the caller sends. No request carries a secret.
 ///
-/// The address itself is asked first. What answers 401 with a Bearer challenge is a protected resource, and the challenge
+/// The address itself is asked first. What answers 401 with a Bearer or DPoP challenge is a protected resource, and the challenge
 /// says where its metadata is; anything else is tried as an issuer, then as a resource at the well-known places, and last
 /// the root of its host as an issuer, which is where MCP servers of before RFC 9728 have it.
 package struct ServerSearch: Sendable {
@@ -14,6 +14,8 @@ package struct ServerSearch: Sendable {
     package var resource: WebURL?
     /// What to ask for: the challenge's scope, else all that the resource has. Empty: the server decides.
     package var scope: [String]
+    /// Whether the resource takes only tokens that are bound to a key (RFC 9449).
+    package var requiresDPoP = false
   }
 
   package enum Step: Sendable {
@@ -86,7 +88,7 @@ package struct ServerSearch: Sendable {
     case .answered(let answer):
       guard answer.status == 401,
         let challenge = Challenge.parse(answer.headers.values("WWW-Authenticate")).first(where: {
-          $0.scheme == "bearer"
+          $0.scheme == "bearer" || $0.scheme == "dpop"
         })
       else { return next() }
       challengeScope = challenge.parameter("scope").map { $0.split(separator: " ").map(String.init) }
@@ -163,7 +165,10 @@ package struct ServerSearch: Sendable {
 
   private func found(_ metadata: ServerMetadata, _ kind: MetadataKind) -> Step {
     let scope = (challengeScope ?? resource?.scopesSupported ?? []).filter { !$0.isEmpty }
-    return .found(Found(metadata: metadata, kind: kind, resource: resource?.resource, scope: scope))
+    return .found(
+      Found(
+        metadata: metadata, kind: kind, resource: resource?.resource, scope: scope,
+        requiresDPoP: resource?.requiresDPoP == true))
   }
 
   /// What the address may be beside what was tried.

@@ -98,7 +98,7 @@ final class BufferedTransfer {
       }
     }
     if isHolding, let head = HeaderDump(headers, from: origins), head.isRejection(scheme) {
-      (nonce, wantsNonce) = (head.nextNonce, head.wantsNonce)
+      if scheme == "dpop" { (nonce, wantsNonce) = (head.nextNonce, head.wantsNonce) }
       return .unauthorized
     }
     release()

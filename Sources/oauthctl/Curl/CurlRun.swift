@@ -23,7 +23,7 @@ struct CurlRun {
     if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
     let obstacle = policy.obstacleToRetry(urls)
     let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
-    let answer = try token(for: urls, policy)
+    let answer = try token(for: urls)
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
       isInteractive: context.terminal.outputIsTerminal && policy.writesBodyToOutput,
@@ -117,7 +117,7 @@ struct CurlRun {
   private static let writeError: Int32 = 23
 
   /// The token: the account by name or by the first URL's host; every further URL must be one of its hosts too.
-  private func token(for urls: [CurlURL], _ policy: CurlPolicy) throws(CommandError) -> HelperToken {
+  private func token(for urls: [CurlURL]) throws(CommandError) -> HelperToken {
     if invocation.anyHost {
       guard let account = invocation.account else {
         throw .local(
@@ -146,7 +146,7 @@ struct CurlRun {
   private func token(
     _ request: TokenGet, _ urls: [CurlURL], nonce: String? = nil
   ) throws(CommandError) -> HelperToken {
-    var token: HelperToken
+    let token: HelperToken
     let host: String?
     do throws(CommandError) {
       let answer = try context.agent.token(request)

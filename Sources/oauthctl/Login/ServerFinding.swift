@@ -61,6 +61,7 @@ struct ServerFinding {
       }
     }
     if options.scope.isEmpty { options.scope = found.scope }
+    if found.requiresDPoP == true { options.dpop = true }
     guard options.clientID == nil else { return Found(options: options, issuer: found.issuer, agreed: agreed) }
     var registered = try clientOfDocument(options, found)
     if registered == nil { registered = try register(options, found) }

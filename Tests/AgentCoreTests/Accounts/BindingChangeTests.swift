@@ -14,6 +14,7 @@ struct BindingChangeTests {
     { $0.redirectURI = "x" }, { $0.hosts.append("x") }, { $0.certificateAuthorityFile = "x" },
     { $0.certificateAuthorityDigest = "x" }, { $0.proxy = "x" }, { $0.tokenParameters = ["x": "y"] },
     { $0.pushedAuthorizationRequestEndpoint = "x" }, { $0.assertionAudience = .tokenEndpoint },
+    { $0.dpop = true },
   ]
 
   @Test("each member that changes changes the digest and is a difference, and no two changes look alike")

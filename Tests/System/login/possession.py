@@ -84,6 +84,9 @@ class Possession(Provider):
                 answer |= {"pushed_authorization_request_endpoint": self.issuer + "/par",
                            "require_pushed_authorization_requests": True}
             return status, headers, answer | {"device_authorization_endpoint": self.issuer + "/device"}
+        if url.path == "/.well-known/oauth-protected-resource/api":
+            return "200 OK", {}, {"resource": self.issuer + "/api", "authorization_servers": [self.issuer],
+                                  "dpop_bound_access_tokens_required": True}
         if url.path == "/device":
             self.seen.append(("device", form | {"proof": fields.get("dpop")}))
             return "200 OK", {}, {"device_code": "device-code", "user_code": "WDJB", "expires_in": 60, "interval": 1,

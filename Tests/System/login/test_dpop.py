@@ -53,6 +53,13 @@ def test_a_login_proves_its_key_and_so_does_every_refresh(home, agent, provider)
     assert len({claims["jti"] for claims in provider.claims}) == len(provider.claims)
 
 
+def test_a_resource_that_takes_only_bound_tokens_is_logged_in_to_by_its_url(home, agent, provider):
+    home.oauthctl("login", "work", provider.issuer + "/api")
+    assert "dpop = true" in account_file(home).read_text()
+    assert provider.form("register")["dpop_bound_access_tokens"] is True
+    assert json.loads(curl(home, provider).stdout) == {"hello": "access-1"}
+
+
 def test_a_pushed_request_proves_the_key_that_the_code_is_bound_to(home, agent, provider):
     provider.requires = True
     log_in(home, provider)
