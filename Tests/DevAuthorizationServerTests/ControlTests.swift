@@ -19,6 +19,8 @@ import Testing
       {"access_token_life_s": 5, "refresh_token_life_s": 50, "code_life_s": 6, "device_code_life_s": 7,
        "device_interval_s": 1, "rotation": "grace=3", "omit_expires_in": true, "auto_consent": false,
        "refresh_revokes_access_tokens": true, "send_iss": false, "token_length": 20, "delay_ms": {"token": 40},
+       "id_token_life_s": 8, "session_age_s": 9, "refresh_gives_id_token": false, "users": ["bob"],
+       "id_token_claims": {"iss": "https://evil.example", "nonce": null},
        "revoke_access_tokens": true, "clear_log": true,
        "answers": [{"endpoint": "token", "action": "answer", "status": 429, "headers": {"Retry-After": "1"},
                     "body": "slow", "times": 2, "grant_type": "refresh_token"},
@@ -32,6 +34,9 @@ import Testing
     #expect(options.deviceCodeLifeSeconds == 7)
     #expect(options.deviceIntervalSeconds == 1)
     #expect(options.rotation == .grace(seconds: 3))
+    #expect(options.idTokenLifeSeconds == 8 && options.sessionAgeSeconds == 9 && !options.refreshGivesIDToken)
+    #expect(options.users == ["bob"])
+    #expect(options.idTokenClaims == ["iss": "https://evil.example", "nonce": nil])
     #expect(options.omitExpiresIn)
     #expect(!options.autoConsent)
     #expect(options.refreshRevokesAccessTokens)

@@ -82,6 +82,8 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   package var lastAskedWallSeconds: Double?
   package var binding: DefinitionBinding
   package var verdict: GrantVerdict?
+  /// Who has logged in, where the server says so; nil in records from before this was kept, too.
+  package var identity: IdentityRecord?
   /// What `RecordStore.rolledBackFrom` was when a person gave this grant its refresh token: it is younger than that
   /// rollback, and older than any other. Nil: there was none.
   package var afterRollback: UInt64?
@@ -116,7 +118,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case kind, scope, refreshed, binding, verdict
+    case kind, scope, refreshed, binding, verdict, identity
     case refreshToken = "refresh_token"
     case otherRefreshToken = "other_refresh_token"
     case proofKey = "proof_key"

@@ -46,6 +46,8 @@ extension LoginCoordinator {
       let sent = redirect.parameter(port: listeners.first?.port ?? definition.redirectPorts.first ?? 0)
       let expectation: AuthorizationExpectation
       let request: AuthorizationRequest
+      // PKCE binds the code; this binds the ID token, and some servers refuse OpenID requests without it.
+      let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
       do throws(ProtocolError) {
         expectation = try AuthorizationExpectation(
           redirectURI: sent, state: state, issuer: definition.issuer, issuerRequired: session.server.namesIssuer,
@@ -58,8 +60,6 @@ extension LoginCoordinator {
         if definition.wantsOfflineAccess, definition.authorizeParameters["prompt"] == nil {
           extra.append(ExtraParameter("prompt", "consent"))
         }
-        // PKCE binds the code already and no ID token is read; but some servers refuse OpenID requests without a nonce.
-        let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
         request = AuthorizationRequest(
           endpoint: endpoint, clientID: definition.clientID, redirectURI: sent, scope: definition.scope, state: state,
           codeChallenge: pkce.challenge, nonce: nonce,
@@ -74,7 +74,7 @@ extension LoginCoordinator {
         definition.authorizationEndpoint == nil
         ? Self.notice(of: endpoint.origin, issuer: session.binding.issuer, before: "log in there") : nil
       session.browser = LoginSession.Browser(
-        expectation: expectation, pkce: pkce, redirectURI: sent, listeners: listeners,
+        expectation: expectation, pkce: pkce, redirectURI: sent, nonce: nonce, listeners: listeners,
         links: opened.first.map { LoginLinks(address: $0.address, port: $0.listener.port) })
       session.started = LoginStarted(
         loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),

@@ -88,12 +88,20 @@ extension LoginCoordinator {
     let scope = granted.scope ?? definition.scope
     var binding = session.binding
     binding.hasAnswered(binding.tokenEndpoint)
-    let grant = GrantRecord(
+    var grant = GrantRecord(
       kind: definition.grant,
       refreshToken: definition.grant.terms.bringsRefreshToken ? refreshToken.map(StoredSecret.init) : nil,
       refreshTokenReceived: refreshToken == nil ? nil : asked,
       refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
       binding: binding, proofKey: session.proofKey.map(StoredSecret.init))
+    var concern: String?
+    switch identity(of: granted, to: request, session, at: asked) {
+    case .known(let identity): grant.identity = identity
+    case .unknown(let reason): concern = reason
+    case .another(let failure):
+      await discard(refreshToken, granted.accessToken, session)
+      return .failure(failure)
+    }
     let life = granted.lifetime.knownSeconds
     let token = TokenRecord(
       key: .standard, accessToken: granted.accessToken, tokenType: granted.tokenType.rawValue, scope: scope,
@@ -116,8 +124,8 @@ extension LoginCoordinator {
         LoginProgress(
           state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
           missingScope: missing.isEmpty ? nil : missing,
-          user: IDTokenName.of(granted, to: request, issuer: definition.issuer, clientID: definition.clientID),
-          hint: renewable ? nil : Self.refreshTokenHint(definition, session.server)))
+          user: grant.identity?.user,
+          hint: (renewable ? nil : Self.refreshTokenHint(definition, session.server)) ?? concern))
     } catch {
       // Nobody has them, so nobody else would revoke them. After a lock nothing is sent.
       if error.kind != .vaultLocked { await discard(refreshToken, granted.accessToken, session) }

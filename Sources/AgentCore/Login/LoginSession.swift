@@ -56,6 +56,8 @@ struct LoginSession {
     let pkce: PKCE
     /// As sent in the authorization request (RFC 6749 §4.1.3).
     let redirectURI: String
+    /// Sent with `openid`: the ID token has to hold it.
+    let nonce: String?
     let listeners: [any RedirectListening]
     /// Nil when nothing listens.
     var links: LoginLinks?

@@ -36,6 +36,7 @@ extension CredentialService {
       fingerprint: record?.token(.standard)?.fingerprint.description)
     details.authority = authority
     details.publicKey = record?.clientSecret.flatMap(Self.publicKey)
+    details.identityConcern = grant?.identity?.concern
     details.resource = definition.resource.isEmpty ? nil : definition.resource
     return details
   }

@@ -139,7 +139,8 @@ extension CredentialService {
       retryAfterMilliseconds: state == .retrying ? account.machine.retryAfterMilliseconds(at: now) : nil,
       gitUsername: definition.gitUsername, hint: hint(state, account.machine, definition),
       certificateAuthorityFile: definition.certificateAuthorityFile,
-      isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths)
+      isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths,
+      who: record?.grant?.identity?.who)
   }
 
   /// Of a login whose file is gone, or could not be read since the agent started: from its sealed record.
@@ -152,7 +153,8 @@ extension CredentialService {
       reason: problem?.sentence ?? fileGone(account.name), issuer: binding.issuer, host: binding.issuerHost,
       hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
       expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
-      hint: problem.map { "mend \($0.file)" } ?? fileGoneHint(account.name), fileGone: problem == nil ? true : nil)
+      hint: problem.map { "mend \($0.file)" } ?? fileGoneHint(account.name), fileGone: problem == nil ? true : nil,
+      who: grant.identity?.who)
   }
 
   func fileGone(_ name: String) -> String {

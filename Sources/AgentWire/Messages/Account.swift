@@ -170,12 +170,15 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var isDefault: Bool?
   /// Beginnings of the paths that it is for, where several accounts fit. Nil: none are named.
   package var paths: [String]?
+  /// Who has logged in, as the server says, fit to be shown; nil: it does not.
+  package var who: String?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
     clientID: String, grant: String, scope: [String], expiresAt: Int?, expiresInSeconds: Int?, loginExpiresAt: Int?,
     renewable: Bool, retryAfterMilliseconds: Int? = nil, gitUsername: String? = nil, hint: NextStep? = nil,
-    certificateAuthorityFile: String? = nil, fileGone: Bool? = nil, isDefault: Bool? = nil, paths: [String]? = nil
+    certificateAuthorityFile: String? = nil, fileGone: Bool? = nil, isDefault: Bool? = nil, paths: [String]? = nil,
+    who: String? = nil
   ) {
     self.account = account
     self.accountID = accountID
@@ -199,10 +202,11 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     self.fileGone = fileGone
     self.isDefault = isDefault
     self.paths = paths
+    self.who = who
   }
 
   package enum CodingKeys: String, CodingKey {
-    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint, paths
+    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint, paths, who
     case isDefault = "default"
     case accountID = "account_id"
     case clientID = "client_id"
@@ -269,6 +273,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var resource: [String]?
   /// A JWK: the public half of the private key that is kept; nil: none is.
   package var publicKey: String?
+  /// Why the server's last word on who has logged in was not believed, fit to be shown; nil: it was.
+  package var identityConcern: String?
 
   package init(
     summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
@@ -291,5 +297,6 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case loggedInAt = "logged_in_at"
     case refreshedAt = "refreshed_at"
     case publicKey = "public_key"
+    case identityConcern = "identity_concern"
   }
 }

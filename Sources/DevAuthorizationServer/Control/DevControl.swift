@@ -64,6 +64,11 @@ struct DevControl: Decodable {
     case tokenLength = "token_length"
     case delayMilliseconds = "delay_ms"
     case answers
+    case idTokenLifeSeconds = "id_token_life_s"
+    case sessionAgeSeconds = "session_age_s"
+    case refreshGivesIDToken = "refresh_gives_id_token"
+    case idTokenClaims = "id_token_claims"
+    case users
     case clearAnswers = "clear_answers"
     case clearLog = "clear_log"
     case approveDevice = "approve_device"
@@ -99,6 +104,9 @@ struct DevControl: Decodable {
     try flag(.omitExpiresIn) { $0.options.omitExpiresIn = $1 }
     try flag(.autoConsent) { $0.options.autoConsent = $1 }
     try flag(.sendsIssuer) { $0.options.sendsIssuer = $1 }
+    try flag(.refreshGivesIDToken) { $0.options.refreshGivesIDToken = $1 }
+    try seconds(.idTokenLifeSeconds, \.idTokenLifeSeconds)
+    try seconds(.sessionAgeSeconds, \.sessionAgeSeconds)
     try seconds(.accessTokenLifeSeconds, \.accessTokenLifeSeconds)
     try seconds(.refreshTokenLifeSeconds, \.refreshTokenLifeSeconds)
     try seconds(.codeLifeSeconds, \.codeLifeSeconds)
@@ -119,6 +127,19 @@ struct DevControl: Decodable {
       guard (8...65_536).contains(length) else { throw members.problem(.tokenLength, "8 to 65536") }
       changes.append { server, _ in
         server.options.tokenLength = length
+        return true
+      }
+    }
+    if let claims = try members.decodeIfPresent([String: String?].self, forKey: .idTokenClaims) {
+      changes.append { server, _ in
+        server.options.idTokenClaims = claims
+        return true
+      }
+    }
+    if let users = try members.decodeIfPresent([String].self, forKey: .users) {
+      guard !users.isEmpty else { throw members.problem(.users, "a list of names") }
+      changes.append { server, _ in
+        server.options.users = users
         return true
       }
     }

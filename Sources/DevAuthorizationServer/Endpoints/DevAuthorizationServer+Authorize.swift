@@ -22,7 +22,8 @@ extension DevAuthorizationServer {
 
     var authorization = AuthorizationRequest(
       clientID: client.id, redirectURI: redirectURI, namedRedirectURI: query["redirect_uri"] != nil, scope: [],
-      resource: [], state: query["state"], codeChallenge: "", expiresAt: now + Self.pendingLifeSeconds)
+      resource: [], state: query["state"], nonce: query["nonce"], codeChallenge: "",
+      expiresAt: now + Self.pendingLifeSeconds)
     do throws(Refusal) {
       try check(query, client)
       authorization.scope = try scope(query)
@@ -102,7 +103,8 @@ extension DevAuthorizationServer {
   private mutating func allow(_ authorization: AuthorizationRequest, subject: String, at now: Double) -> DevResponse {
     let code = random.token(43)
     store.codes[code] = AuthorizationCode(
-      request: authorization, subject: subject, expiresAt: now + options.codeLifeSeconds)
+      request: authorization, subject: subject, authenticatedAt: now - options.sessionAgeSeconds,
+      expiresAt: now + options.codeLifeSeconds)
     return redirect(authorization, [("code", code)])
   }
 

@@ -46,7 +46,8 @@ extension DevAuthorizationServer {
     case .allowed(let subject):
       store.devices[code]?.decision = .used
       let grant = store.addGrant(
-        Grant(clientID: client.id, subject: subject, scope: device.scope, resource: device.resource))
+        Grant(
+          clientID: client.id, subject: subject, scope: device.scope, resource: device.resource, authenticatedAt: now))
       return issue(grant, for: client, at: now)
     }
   }

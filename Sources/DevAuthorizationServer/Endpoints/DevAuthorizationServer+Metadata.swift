@@ -34,7 +34,7 @@ extension DevAuthorizationServer {
         ("userinfo_endpoint", .string(issuer + "/userinfo")),
         ("jwks_uri", .string(issuer + "/keys")),
         ("subject_types_supported", .strings(["public"])),
-        ("id_token_signing_alg_values_supported", .strings(["RS256"])),
+        ("id_token_signing_alg_values_supported", .strings(["HS256"])),
       ]
     }
     return .json(.object(members), headers: [])

@@ -25,7 +25,9 @@ extension DevAuthorizationServer {
       guard let username = form["username"], let password = form["password"] else {
         throw Refusal("invalid_request", "username and password are required")
       }
-      let grant = Grant(clientID: client.id, subject: username, scope: try scope(form), resource: try resource(form))
+      let grant = Grant(
+        clientID: client.id, subject: username, scope: try scope(form), resource: try resource(form),
+        authenticatedAt: now)
       guard isKnown(username, password: password) else {
         throw Refusal("invalid_grant", "unknown user or wrong password")
       }
@@ -62,7 +64,8 @@ extension DevAuthorizationServer {
     }
     let grant = store.addGrant(
       Grant(
-        clientID: client.id, subject: code.subject, scope: code.request.scope, resource: code.request.resource))
+        clientID: client.id, subject: code.subject, scope: code.request.scope, resource: code.request.resource,
+        nonce: code.request.nonce, authenticatedAt: code.authenticatedAt))
     store.codes[text]?.grant = grant
     return issue(grant, for: client, at: now)
   }
@@ -93,10 +96,10 @@ extension DevAuthorizationServer {
     }
     if options.refreshRevokesAccessTokens { store.revokeAccessTokens(of: token.grant) }
     guard options.rotation != .none else {
-      return issue(token.grant, scope: narrowed, givesRefreshToken: false, at: now)
+      return issue(token.grant, scope: narrowed, givesRefreshToken: false, isRefresh: true, at: now)
     }
     if token.usedAt == nil { store.refreshTokens[text]?.usedAt = now }
-    return issue(token.grant, scope: narrowed, givesRefreshToken: true, at: now)
+    return issue(token.grant, scope: narrowed, givesRefreshToken: true, isRefresh: true, at: now)
   }
 
   /// Tokens of the grant's whole scope, with a refresh token where the client may use one.
@@ -107,7 +110,8 @@ extension DevAuthorizationServer {
   }
 
   mutating func issue(
-    _ grant: Int, scope: [String], givesRefreshToken: Bool, _ more: [(String, JSONText)] = [], at now: Double
+    _ grant: Int, scope: [String], givesRefreshToken: Bool, isRefresh: Bool = false,
+    _ more: [(String, JSONText)] = [], at now: Double
   ) -> DevResponse {
     let life = options.accessTokenLifeSeconds
     let access = options.tokenPrefix + random.token(min(max(options.tokenLength, 8), 65_536))
@@ -118,6 +122,11 @@ extension DevAuthorizationServer {
       let refresh = random.token(43)
       store.refreshTokens[refresh] = RefreshToken(grant: grant, expiresAt: now + options.refreshTokenLifeSeconds)
       members.append(("refresh_token", .string(refresh)))
+    }
+    if let grant = store.grants[grant],
+      let token = idToken(grant, scope: scope, beside: access, isRefresh: isRefresh, at: now)
+    {
+      members.append(("id_token", .string(token)))
     }
     members.append(("scope", .string(scope.joined(separator: " "))))
     return .json(.object(members + more))

@@ -71,6 +71,14 @@ package struct DevServerOptions: Sendable {
   package var refreshRevokesAccessTokens = false
   /// Answers leave `expires_in` out; the token expires all the same.
   package var omitExpiresIn = false
+  /// Seconds that ID tokens live.
+  package var idTokenLifeSeconds: Double = 3_600
+  /// Logins by browser ride on a session that began so many seconds ago, whatever `max_age` asks for.
+  package var sessionAgeSeconds: Double = 0
+  /// Whether a refresh of a grant with `openid` brings one, which is the server's choice (OpenID Connect Core 1.0 §12.2).
+  package var refreshGivesIDToken = true
+  /// Claims of ID tokens that are written otherwise; nil: left out.
+  package var idTokenClaims: [String: String?] = [:]
   /// Put before every access token.
   package var tokenPrefix = ""
   /// Random characters of an access token, 8 to 65,536.

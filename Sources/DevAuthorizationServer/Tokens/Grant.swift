@@ -4,6 +4,10 @@ struct Grant {
   var subject: String
   var scope: [String]
   var resource: [String]
+  /// Of the authorization request; ID tokens repeat it.
+  var nonce: String?
+  /// When its subject logged in, Unix seconds.
+  var authenticatedAt: Double = 0
   var isRevoked = false
 }
 
@@ -26,6 +30,8 @@ struct RefreshToken {
 struct AuthorizationCode {
   var request: AuthorizationRequest
   var subject: String
+  /// When the subject logged in.
+  var authenticatedAt: Double
   var expiresAt: Double
   /// The grant its first use made.
   var grant: Int?
@@ -40,6 +46,7 @@ struct AuthorizationRequest {
   var scope: [String]
   var resource: [String]
   var state: String?
+  var nonce: String?
   var codeChallenge: String
   var subject: String?
   var expiresAt: Double

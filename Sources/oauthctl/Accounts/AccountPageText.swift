@@ -18,6 +18,8 @@ struct AccountPageText {
     add("file", environment.abbreviated(details.file))
     add("issuer", summary.issuer)
     add("client", summary.clientID)
+    add("who", summary.who)
+    add("not believed", details.identityConcern)
     add("grant", summary.grant)
     add("scope", summary.scope.joined(separator: " "))
     add("hosts", summary.hosts.joined(separator: " "))

@@ -43,17 +43,19 @@ struct StatusPage: Sendable {
   }
 
   private var table: Table {
-    Table(
+    // Many servers do not say who has logged in.
+    let hasNames = accounts.contains { $0.who != nil }
+    return Table(
       columns: [
         .init(title: "ACCOUNT", dropOrder: 0), .init(title: "STATE", dropOrder: 0),
-        .init(title: "TOKEN LEFT", dropOrder: 1), .init(title: "LOGIN LASTS", dropOrder: 3),
+        .init(title: "TOKEN LEFT", dropOrder: 1), .init(title: "LOGIN LASTS", dropOrder: 4),
         .init(title: "SERVER", dropOrder: 2),
-      ],
+      ] + (hasNames ? [.init(title: "WHO", dropOrder: 3)] : []),
       rows: accounts.map { account in
         [
           clean(account.account), word(account), tokenLeft(account), loginLasts(account),
           clean(account.host),
-        ]
+        ] + (hasNames ? [account.who.map(clean) ?? "-"] : [])
       })
   }
 

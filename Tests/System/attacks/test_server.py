@@ -5,6 +5,7 @@ Each test is the attack: it was seen to succeed before the programs were mended.
 
 import base64
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -173,9 +174,11 @@ def test_no_answer_tells_what_the_request_held(home, parrot, place, authenticati
 
 def id_token(parrot, **claims):
     """A token of the parrot's for the client of the account."""
-    payload = {"iss": f"http://localhost:{parrot.port}", "aud": "legacy", **claims}
+    payload = {"iss": f"http://localhost:{parrot.port}", "aud": "legacy", "sub": "17", "iat": int(time.time()),
+               "exp": int(time.time()) + 600, **claims}
     return ".".join(
-        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in ({}, payload, "signature"))
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+        for part in ({"alg": "RS256"}, payload, "signature"))
 
 
 def test_a_login_says_who_the_server_knows_you_as(home, parrot):

@@ -170,6 +170,7 @@ extension AccountStateMachine {
       next.grant?.refreshed = call.started
       if call.isLogin { next.grant?.loggedIn = call.started }
       next.grant?.verdict = nil
+      next.grant?.takeIdentity(of: granted, call)
       next.grant?.lastAskedWallSeconds = asked.map { now.wallSeconds - (now.bootSeconds - $0) }
       backoff.succeed()
       isLentAnew = false

@@ -1,0 +1,62 @@
+import OAuthProtocol
+import Sealing
+
+/// Who has logged in, as the server's last ID token says that was believed.
+package struct IdentityRecord: Sendable, Equatable, Codable {
+  package var idToken: StoredSecret
+  package var issuer: String
+  /// `sub`: the one name that stays, and is nobody else's at the same issuer (OpenID Connect Core 1.0 §5.7).
+  package var subject: String
+  /// What people know themselves by, fit to be shown; nil: the server does not say.
+  package var user: String?
+  /// Where `user` is not known: `sub`, fit to be shown.
+  package var shownSubject: String?
+  /// Unix seconds by the server's clock.
+  package var expires: Int64
+  /// Why the ID token of the last refresh was not taken, fit to be shown; nil: it was, or none came.
+  package var concern: String?
+  /// The last refresh brought none that was taken: the next one would not, either.
+  package var isLast: Bool?
+
+  init(_ token: IDToken, hiding secrets: [RequestSecrets]) {
+    idToken = StoredSecret(token.token)
+    issuer = token.issuer
+    subject = token.subject
+    user = token.shownName(hiding: secrets)
+    shownSubject = user == nil ? token.shownSubject(hiding: secrets) : nil
+    expires = token.expires
+  }
+
+  /// In words, for lists.
+  package var who: String? { user ?? shownSubject }
+
+  /// Whether `other` is somebody else at the same issuer. Of two issuers nobody can tell.
+  package func differs(from other: IdentityRecord) -> Bool { issuer == other.issuer && subject != other.subject }
+
+  /// Seconds that the ID token is valid for, by the server's clock where that is known.
+  package func remaining(at now: Moment) -> Double {
+    Double(expires) - now.serverSeconds
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case user, concern
+    case idToken = "id_token"
+    case issuer = "iss"
+    case subject = "sub"
+    case shownSubject = "shown_sub"
+    case expires = "exp"
+    case isLast = "is_last"
+  }
+}
+
+extension Moment {
+  /// Unix seconds by the clock of the account's server, where that is known; else by this machine's.
+  var serverSeconds: Double { wallSeconds + (behindSeconds ?? 0) }
+}
+
+extension TokenResponse {
+  /// Its tokens, which a server may repeat in a claim.
+  var secrets: RequestSecrets {
+    RequestSecrets([accessToken, idToken, refreshToken].compactMap(\.self))
+  }
+}
