@@ -1,5 +1,6 @@
 package import AgentWire
 import OAuthTerms
+import Signing
 
 /// A client's private key is kept as its client secret is: sealed with the account, bound to the server that it was made for,
 /// and forgotten in the same ways. No request reads it.

@@ -200,7 +200,7 @@ extension AccountStateMachine {
     if call.isLent, error.mayMeanLentToken {
       // What was refused is another account's, which lends a new one now. No login here has ended by it.
       isLentAnew.toggle()
-      if isLentAnew { return .lost }
+      if isLentAnew { return .undecided }
     }
     switch error.meaning {
     case .grantRefused where !call.isLent:
