@@ -42,7 +42,11 @@ struct QRCodeTests {
     let vector = Self.vectors[index]
     let code = try #require(QRCode(vector.text, mask: vector.mask))
     let bytes = [UInt8](try #require(Data(base64Encoded: vector.bits)))
-    let bits = (0..<code.size * code.size).map { bytes[$0 / 8] >> (7 - $0 % 8) & 1 == 1 }
+    let count: Int = code.size * code.size
+    let bits: [Bool] = (0..<count).map { (place: Int) -> Bool in
+      let shift = UInt8(7 - place % 8)
+      return (bytes[place / 8] >> shift) & 1 == 1
+    }
     #expect(code.modules == bits)
   }
 
