@@ -1,5 +1,6 @@
 import AgentWire
 import FoundationEssentials
+import OAuthProtocol
 import OAuthTerms
 import Testing
 

@@ -1,5 +1,6 @@
 import AgentCore
 import AgentWire
+import OAuthProtocol
 import OAuthTerms
 import Testing
 
