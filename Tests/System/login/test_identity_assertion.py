@@ -1,4 +1,4 @@
-"""One company login, tokens of many servers (draft-ietf-oauth-identity-assertion-authz-grant): both legs, judged to the letter."""
+"""One company login, tokens of many servers: both legs of an identity assertion grant (ID-JAG), each judged."""
 
 from urllib.parse import parse_qsl
 
