@@ -85,7 +85,8 @@ extension TokenCallEnd {
     judged(
       .granted(
         TokenResponse(
-          accessToken: Secret(token), lifetime: life.map { .seconds(Int($0)) } ?? .unknown(.missing), scope: scope,
+          accessToken: Secret(token), tokenType: .bearer,
+          lifetime: life.map { .seconds(Int($0)) } ?? .unknown(.missing), scope: scope,
           refreshToken: nil, refreshTokenLifetimeSeconds: refreshTokenLife.map { Int($0) }, idToken: nil, notes: [])),
       refreshToken, date)
   }

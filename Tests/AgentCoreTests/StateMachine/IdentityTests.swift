@@ -25,7 +25,8 @@ struct IdentityTests {
         salvagedRefreshToken: Secret("r2"),
         verdict: .granted(
           TokenResponse(
-            accessToken: Secret(accessToken), lifetime: .seconds(3_600), scope: nil, refreshToken: nil,
+            accessToken: Secret(accessToken), tokenType: .bearer, lifetime: .seconds(3_600), scope: nil,
+            refreshToken: nil,
             refreshTokenLifetimeSeconds: nil, idToken: idToken.map { Secret($0) }, notes: [])),
         serverDateSeconds: nil))
   }
