@@ -105,6 +105,8 @@ package struct AgentFailure: Error, Sendable, Equatable {
   package var maximumValiditySeconds: Int?
   /// For a choice among accounts: their names, the first few.
   package var accounts: [String]?
+  /// Where a login lacks what a request needs: the scopes.
+  package var missingScope: [String]?
 
   package init(
     _ kind: FailureKind, _ message: String, hint: NextStep? = nil, retryAfterMilliseconds: Int? = nil,
@@ -131,6 +133,7 @@ extension AgentFailure: Decodable {
     case oauthError = "oauth_error"
     case oauthErrorDescription = "oauth_error_description"
     case maximumValiditySeconds = "max_validity_s"
+    case missingScope = "missing_scope"
   }
 
   package init(from decoder: any Decoder) throws {
@@ -147,6 +150,7 @@ extension AgentFailure: Decodable {
     oauthErrorDescription = try data.decodeIfPresent(String.self, forKey: .oauthErrorDescription)
     maximumValiditySeconds = try data.decodeIfPresent(Int.self, forKey: .maximumValiditySeconds)
     accounts = try data.decodeIfPresent([String].self, forKey: .accounts)
+    missingScope = try data.decodeIfPresent([String].self, forKey: .missingScope)
   }
 
   /// As the coders of this protocol spell it, but in a sixth of their time: whoever sends garbage is refused on the event
@@ -162,6 +166,7 @@ extension AgentFailure: Decodable {
       data.member("hint_kind", hint?.kind)
       data.member("interaction_required", kind.needsInteraction)
       data.member("max_validity_s", maximumValiditySeconds)
+      if let missingScope { data.member("missing_scope", missingScope) }
       data.member("oauth_error", oauthError)
       data.member("oauth_error_description", oauthErrorDescription)
       data.member("retry_after_ms", retryAfterMilliseconds)

@@ -5,9 +5,11 @@ package enum Method: String, CaseIterable, Sendable {
   case tokenGet = "token.get"
   case tokenReject = "token.reject"
   case dpopProof = "dpop.proof"
+  case tokenID = "token.id"
   case loginStart = "login.start"
   case loginWait = "login.wait"
   case loginComplete = "login.complete"
+  case loginConfirm = "login.confirm"
   case loginCancel = "login.cancel"
   case serverFind = "server.find"
   case clientRegister = "client.register"
@@ -48,9 +50,9 @@ package enum Method: String, CaseIterable, Sendable {
     switch self {
     case .loginComplete, .clientRegister, .accountImport, .secretSet, .keySet, .vaultCreate, .vaultSetSlot, .vaultRekey:
       false
-    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .dpopProof, .loginStart, .loginWait, .loginCancel,
-      .serverFind, .providerList, .providerShow, .accountCheck, .accountList, .accountShow, .accountForget,
-      .accountAccept,
+    case .agentHello, .agentStatus, .tokenGet, .tokenReject, .tokenID, .dpopProof, .loginStart, .loginWait,
+      .loginConfirm, .loginCancel, .serverFind, .providerList, .providerShow, .accountCheck, .accountList,
+      .accountShow, .accountForget, .accountAccept,
       .configReload, .secretForget, .logout, .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot,
       .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
       true

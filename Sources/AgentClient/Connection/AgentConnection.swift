@@ -180,9 +180,9 @@ extension Method {
   fileprivate var isAnsweredAtOnce: Bool {
     switch self {
     case .agentHello, .agentStatus, .accountList, .accountShow, .vaultStatus, .vaultSlots: true
-    case .tokenGet, .tokenReject, .dpopProof, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind,
-      .clientRegister, .providerList, .providerShow, .accountCheck, .accountForget, .accountAccept, .accountImport,
-      .configReload,
+    case .tokenGet, .tokenReject, .tokenID, .dpopProof, .loginStart, .loginWait, .loginComplete, .loginConfirm,
+      .loginCancel, .serverFind, .clientRegister, .providerList, .providerShow, .accountCheck, .accountForget,
+      .accountAccept, .accountImport, .configReload,
       .secretSet, .secretForget, .keySet, .logout, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSetSlot,
       .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
       .vaultAcceptRollback, .eventsSubscribe:

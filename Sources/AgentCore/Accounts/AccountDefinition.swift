@@ -71,6 +71,8 @@ package struct AccountDefinition: Sendable, Equatable {
   /// The one that is taken where several fit.
   package var isDefault: Bool
   package var refreshRevokesAccessToken: Bool
+  /// Whether a refresh names what was granted, which most servers do not need (RFC 6749 §6).
+  package var refreshNamesScope = false
   package var ambiguousRetry: AmbiguousRetry
   /// Seconds, 1 to 86,400, in which the server takes a refresh token once more after it gave a new one; nil: not known.
   package var reuseGraceSeconds: Double?

@@ -76,6 +76,8 @@ package struct GrantRecord: Sendable, Equatable, Codable {
   package var refreshTokenReceived: Moment?
   package var refreshTokenLifeSeconds: Double?
   package var scope: [String]
+  /// What the login asked for; nil in records from before this was kept.
+  package var askedScope: [String]?
   package var loggedIn: Moment
   package var refreshed: Moment?
   /// Unix seconds of the last request for a token of this grant, as far as known when it was written.
@@ -127,6 +129,7 @@ package struct GrantRecord: Sendable, Equatable, Codable {
     case loggedIn = "logged_in"
     case lastAskedWallSeconds = "last_asked_wall_s"
     case afterRollback = "after_rollback"
+    case askedScope = "asked_scope"
   }
 }
 

@@ -24,11 +24,17 @@ extension LoginCoordinator {
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
+      session.wishes = try LoginWishes(request)
+      session.confirmsUser = request.confirmsUser == true
       session.epoch = epoch
       session.departures = left
       session.isDevice = giver == .device
       session.isBrowserRemote = request.remoteBrowser == true
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
+      guard giver == .browser || !session.wishes.areForBrowser else {
+        throw AgentFailure(
+          .badRequest, "\(context.definition.name): prompt, max_age and login_hint are for a login by browser")
+      }
       switch giver {
       case .browser: return .success(try await beginBrowser(session))
       case .device: return .success(try await beginDevice(session))

@@ -52,14 +52,6 @@ extension LoginCoordinator {
         expectation = try AuthorizationExpectation(
           redirectURI: sent, state: state, issuer: definition.issuer, issuerRequired: session.server.namesIssuer,
           secrets: [pkce.verifier] + (session.clientSecret.map { [$0] } ?? []))
-        var extra = definition.authorizeParameters.sorted { $0.key < $1.key }.map { ExtraParameter($0.key, $0.value) }
-        if let hint = definition.username, definition.authorizeParameters["login_hint"] == nil {
-          extra.append(ExtraParameter("login_hint", hint))
-        }
-        // Without it a server gives no refresh token for this scope (OpenID Connect Core §11).
-        if definition.wantsOfflineAccess, definition.authorizeParameters["prompt"] == nil {
-          extra.append(ExtraParameter("prompt", "consent"))
-        }
         request = AuthorizationRequest(
           endpoint: endpoint, clientID: definition.clientID, redirectURI: sent, scope: definition.scope, state: state,
           codeChallenge: pkce.challenge, nonce: nonce,
@@ -67,7 +59,7 @@ extension LoginCoordinator {
             try ProofKey(stored: key).thumbprint
           },
           resources: definition.resource, audiences: definition.audience,
-          extra: extra)
+          extra: session.wishes.parameters(definition))
       } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
       let (url, life) = try await authorizationURL(request, session)
       let page =

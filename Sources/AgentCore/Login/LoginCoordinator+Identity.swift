@@ -17,23 +17,48 @@ extension LoginCoordinator {
   func identity(
     of granted: TokenResponse, to request: HTTPRequest, _ session: LoginSession, at asked: Moment
   ) -> Identity {
-    guard let sent = granted.idToken else { return .unknown(nil) }
     let definition = session.definition
+    guard let sent = granted.idToken else {
+      return session.wishes.user.map { .another(Self.notKnown($0, session)) } ?? .unknown(nil)
+    }
     do throws(IDTokenProblem) {
       let token = try IDToken(sent)
       try IDTokenExpectation(
         issuer: session.binding.issuer, isIssuerConfirmed: session.server.discovery != nil,
         clientID: session.binding.clientID, nonce: session.browser?.nonce.map { .required($0) } ?? .any,
-        accessToken: granted.accessToken
+        accessToken: granted.accessToken, maximumAgeSeconds: session.wishes.maximumAge(definition)
       ).check(token, now: Int64(asked.serverSeconds))
-      return .known(IdentityRecord(token, hiding: [RequestSecrets(of: request), granted.secrets]))
+      let identity = IdentityRecord(token, hiding: [RequestSecrets(of: request), granted.secrets])
+      if let expected = session.wishes.user, !token.isOf(expected) {
+        return .another(
+          AgentFailure(
+            .loginCancelled,
+            "\(definition.name): the login ended as \(identity.who ?? "somebody else"), not as \(Self.shown(expected))",
+            hint: "log out of the server in the browser, or add --prompt select_account, then try again"))
+      }
+      return .known(identity)
     } catch {
       let words = "\(definition.name): the ID token of \(session.binding.issuerHost) \(error)"
       logger.notice(
         "an ID token was not believed",
         metadata: ["event": "id_token_refused", "account": "\(definition.name)", "reason": "\(error.logLine)"])
-      guard error.isOfAnotherLogin else { return .unknown("\(words); who has logged in is not known") }
-      return .another(AgentFailure(.serverRefused, "\(words); nothing of this login is kept", hint: session.again))
+      if error.isOfAnotherLogin {
+        return .another(AgentFailure(.serverRefused, "\(words); nothing of this login is kept", hint: session.again))
+      }
+      if let expected = session.wishes.user { return .another(Self.notKnown(expected, session)) }
+      return .unknown("\(words); who has logged in is not known")
     }
   }
+
+  /// Somebody is expected, and nobody can tell who it is.
+  private static func notKnown(_ expected: String, _ session: LoginSession) -> AgentFailure {
+    let name = session.definition.name
+    let lacksOpenID = !session.definition.scope.contains("openid")
+    return AgentFailure(
+      .loginCancelled,
+      "\(name): \(session.binding.issuerHost) does not say who has logged in, so nobody knows whether it is \(shown(expected))",
+      hint: lacksOpenID ? .run("oauthctl login \(name) --add-scope openid") : "log in without --user")
+  }
+
+  private static func shown(_ expected: String) -> String { Escaped.forTerminal(expected, limit: 100) }
 }

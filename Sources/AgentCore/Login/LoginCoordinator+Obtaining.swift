@@ -94,6 +94,7 @@ extension LoginCoordinator {
       refreshTokenReceived: refreshToken == nil ? nil : asked,
       refreshTokenLifeSeconds: granted.refreshTokenLifetimeSeconds.map(Double.init), scope: scope, loggedIn: asked,
       binding: binding, proofKey: session.proofKey.map(StoredSecret.init))
+    grant.askedScope = definition.scope
     var concern: String?
     switch identity(of: granted, to: request, session, at: asked) {
     case .known(let identity): grant.identity = identity
@@ -107,6 +108,11 @@ extension LoginCoordinator {
       key: .standard, accessToken: granted.accessToken, tokenType: granted.tokenType.rawValue, scope: scope,
       received: asked,
       lifeSeconds: life.map(Double.init))
+    let before = await service.grant(of: definition.name)
+    if let failure = await mayReplace(before, with: grant, session) {
+      await discard(refreshToken, granted.accessToken, session)
+      return .failure(failure)
+    }
     guard sessions[session.id]?.isPending == true else {
       await discard(refreshToken, granted.accessToken, session)
       return .failure(AgentFailure(.loginCancelled, "\(definition.name): the login was cancelled"))
@@ -115,11 +121,9 @@ extension LoginCoordinator {
     do throws(AgentFailure) {
       let renewable = try await service.finishLogin(
         definition.name, grant, token,
-        used: UsedSecrets(clientSecret: session.clientSecret, password: session.password))
-      // A refresh token is what it asks for, whatever the answer's scope says.
-      let missing = definition.scope.filter {
-        !scope.contains($0) && !($0 == AccountDefinition.offlineAccess && refreshToken != nil)
-      }
+        used: UsedSecrets(clientSecret: session.clientSecret, password: session.password),
+        replacing: before.flatMap { grant.isOfAnother(than: $0) ? $0.loginID : nil })
+      let missing = grant.notGranted(definition)
       return .success(
         LoginProgress(
           state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,

@@ -22,6 +22,8 @@ package actor LoginCoordinator {
   var lastWaiter: UInt64 = 0
   /// Until the first of them has no patience left.
   var sleep = SharedSleep()
+  /// Those that ask a person whether another user may be logged in, by their ids.
+  var questions: [String: CheckedContinuation<Bool, Never>] = [:]
   /// Logins that are opening their listeners.
   var listenersOpening = 0
   /// Counts the locks: a login that was begun before one is none after it.
@@ -46,6 +48,7 @@ package actor LoginCoordinator {
     guard (1...64).contains(request.requestID.utf8.count) else {
       throw AgentFailure(.badRequest, "request_id has 1 to 64 bytes")
     }
+    _ = try LoginWishes(request)
     let account = request.account
     let known = sessions.values.first {
       $0.definition.name == account && $0.requestIDs.contains(request.requestID)
@@ -79,6 +82,12 @@ package actor LoginCoordinator {
       end(id, .failure(failure))
       return try await start(request)
     }
+    let wishes = try LoginWishes(request)
+    guard wishes == LoginWishes() || wishes == sessions[id]?.wishes else {
+      throw AgentFailure(
+        .loginPending, "\(request.account): another login is under way, with other wishes than these",
+        hint: "finish that one, or give it up, then try again")
+    }
     if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
       throw AgentFailure.changedMeanwhile(request.account)
     }
@@ -109,9 +118,16 @@ package actor LoginCoordinator {
     }
     let session = try session(request.loginID)
     if case .ended(let result) = session.state { return try result.get() }
-    let result = await ending(of: session.id, seconds: Double(milliseconds) / 1_000)
+    var seconds = Double(milliseconds) / 1_000
+    // Whoever asks now has not been told of the question; whoever has asks again, and not without pause.
+    if session.otherUser != nil { seconds = min(seconds, Self.questionSeconds) }
+    let result = await ending(of: session.id, seconds: seconds)
     return try result.get()
   }
+
+  private static let questionSeconds = 1.0
+  /// `login.complete` waits for the token endpoint no longer, seconds; the login goes on.
+  private static let completeSeconds = 90.0
 
   package func complete(_ request: LoginComplete) async throws(AgentFailure) -> LoginProgress {
     let session: LoginSession
@@ -130,13 +146,17 @@ package actor LoginCoordinator {
         .badRequest, "that address does not end this login: \(reason.rawValue)",
         hint: "copy the whole address that the browser ended on")
     }
-    let result = await judge(verdict, session.id)
-    if case .failure(let failure) = result, case .pending = sessions[session.id]?.state {
+    // Not awaited itself: it may ask the person who is waiting for this answer.
+    Task { await judge(verdict, session.id) }
+    let result = await ending(of: session.id, seconds: Self.completeSeconds)
+    if let now = sessions[session.id], case .pending = now.state, now.refusals > session.refusals,
+      let failure = now.refusal
+    {
       throw AgentFailure(
         .badRequest, failure.message, hint: "open the address of the login again; it goes on",
         oauthError: failure.oauthError, oauthErrorDescription: failure.oauthErrorDescription)
     }
-    return try await wait(LoginWait(loginID: session.id))
+    return try result.get()
   }
 
   package func cancel(_ request: LoginCancel) async throws(AgentFailure) -> EmptyResult {
@@ -238,7 +258,8 @@ package actor LoginCoordinator {
 
   /// The window is over. A code that is being exchanged ends the login itself.
   private func expire(_ id: String, _ name: String) {
-    guard let session = sessions[id], case .pending = session.state else { return }
+    guard let session = sessions[id] else { return }
+    if session.otherUser == nil { guard case .pending = session.state else { return } }
     end(
       id,
       .failure(
@@ -264,6 +285,7 @@ package actor LoginCoordinator {
     session.tasks = []
     sessions[id] = session
     note(session)
+    questions.removeValue(forKey: id)?.resume(returning: false)
     answerWaiters(id, result)
     for task in tasks { task.cancel() }
     var about: Logger.Metadata = [

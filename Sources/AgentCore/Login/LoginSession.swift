@@ -33,6 +33,11 @@ struct LoginSession {
   var isDevice = false
   /// The browser is on another machine, or the person pastes its address in any case.
   var isBrowserRemote = false
+  var wishes = LoginWishes()
+  /// Whoever began it can ask a person about `otherUser`.
+  var confirmsUser = false
+  /// It waits for a person: see ``LoginCoordinator/mayReplace(_:with:_:)``.
+  var otherUser: OtherUser?
   /// The server is being asked whether the person has agreed: its answer may hold the tokens.
   var isPolling = false
   /// ``LoginCoordinator/epoch`` when it was begun.
@@ -73,8 +78,10 @@ struct LoginSession {
   /// Whether tokens may be on their way to us.
   var isReceiving: Bool {
     switch state {
-    case .exchanging, .keeping: true
-    case .pending: isPolling
+    case .keeping: true
+    // What waits for a person is given up like a login that nobody has answered yet.
+    case .exchanging: otherUser == nil
+    case .pending: isPolling && otherUser == nil
     case .ended: false
     }
   }
@@ -83,7 +90,13 @@ struct LoginSession {
 
   /// What callers get while it has not ended.
   var progress: LoginProgress {
-    LoginProgress(state: .pending, account: definition.name, notice: refusal?.message)
+    var progress = LoginProgress(state: .pending, account: definition.name, notice: refusal?.message)
+    if let otherUser {
+      progress.otherUser = otherUser
+      progress.notice =
+        "\(definition.name): the login ended as \(otherUser.now), and the one before is \(otherUser.was)'s"
+    }
+    return progress
   }
 
   /// Codes that a login tries at the token endpoint: a person may paste a wrong one, and whoever guesses gets nowhere.

@@ -5,7 +5,7 @@ import Sealing
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
-  static let capabilities = ["events", "username", "ca_file", "paths", "dpop"]
+  static let capabilities = ["events", "username", "ca_file", "paths", "dpop", "id_token", "needed_scope"]
 
   private let service: CredentialService
   private let logins: LoginCoordinator
@@ -116,9 +116,11 @@ package struct AgentRouter: LineResponder {
     case .tokenGet: return AnswerLine.success(request.id, try await token(try Self.tokenGet(request)))
     case .tokenReject: return try await reply(TokenReject.self, service.reject)
     case .dpopProof: return try await reply(DPoPProof.self, service.prove)
+    case .tokenID: return try await reply(TokenID.self, service.idToken)
     case .loginStart: return try await reply(LoginStart.self, logins.start)
     case .loginWait: return try await reply(LoginWait.self, logins.wait)
     case .loginComplete: return try await reply(LoginComplete.self, logins.complete)
+    case .loginConfirm: return try await reply(LoginConfirm.self, logins.confirm)
     case .loginCancel: return try await reply(LoginCancel.self, logins.cancel)
     case .serverFind: return try await reply(ServerFind.self, service.find)
     case .clientRegister: return try await reply(ClientRegister.self, service.register)

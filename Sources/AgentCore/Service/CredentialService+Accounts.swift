@@ -37,6 +37,8 @@ extension CredentialService {
     details.authority = authority
     details.publicKey = record?.clientSecret.flatMap(Self.publicKey)
     details.identityConcern = grant?.identity?.concern
+    let missing = grant?.notGranted(definition) ?? []
+    details.missingScope = missing.isEmpty ? nil : missing
     details.resource = definition.resource.isEmpty ? nil : definition.resource
     return details
   }

@@ -40,6 +40,9 @@ extension CredentialService {
     return LoginContext(definition: definition, record: found.machine.record, passwordOnce: once)
   }
 
+  /// The login that is there.
+  func grant(of name: String) -> GrantRecord? { accounts[name]?.machine.record?.grant }
+
   /// Makes a new grant durable. Returns whether the agent can renew it by itself. `replacing` is the
   /// `GrantRecord.loginID` that may be replaced, empty for none; nil: any.
   func finishLogin(

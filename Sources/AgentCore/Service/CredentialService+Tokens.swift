@@ -31,6 +31,7 @@ extension CredentialService {
       choice = try select(request)
     }
     try checkBinding(choice.name, isProven: isProven)
+    try checkNeeded(request, choice.name)
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
     let waiter = try waiter(request, choice.name, timeoutSeconds: left)
     switch await wait(choice.name, waiter) {
@@ -62,6 +63,7 @@ extension CredentialService {
       let choice = try select(request)
       if mayBeMended(choice.name) { return askApart(question) }
       try checkBinding(choice.name, isProven: false)
+      try checkNeeded(request, choice.name)
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)
       begin(choice.name, waiter, .caller(id, choice, reply))
     } catch { refuse(id, error, reply) }

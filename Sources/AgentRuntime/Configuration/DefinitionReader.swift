@@ -16,7 +16,8 @@ struct DefinitionReader {
     "revocation_endpoint", "pushed_authorization_request_endpoint", "username", "authorize_parameters",
     "token_parameters", "subject_account", "subject_token_type", "actor_account", "actor_token_type",
     "requested_token_type", "ca_file", "proxy", "keep",
-    "git_username", "paths", "default", "refresh_revokes_access_token", "ambiguous_retry", "reuse_grace_s",
+    "git_username", "paths", "default", "refresh_revokes_access_token", "refresh_scope",
+    "ambiguous_retry", "reuse_grace_s",
   ]
 
   /// Reads `document`; `name` is the account's. Every problem is found, not only the first.
@@ -72,6 +73,7 @@ struct DefinitionReader {
     definition.paths = words("paths", limit: 64, ValueRules.pathPrefix).map(ValueRules.withoutOuterSlashes)
     if let answer = keys.bool("default") { definition.isDefault = answer }
     if let answer = keys.bool("refresh_revokes_access_token") { definition.refreshRevokesAccessToken = answer }
+    if let answer = keys.bool("refresh_scope") { definition.refreshNamesScope = answer }
     if let retry = keys.choice("ambiguous_retry", AmbiguousRetry.self) { definition.ambiguousRetry = retry }
     definition.reuseGraceSeconds = keys.seconds("reuse_grace_s", 1...86_400).map(Double.init)
     return issuer == nil || clientID == nil ? nil : definition

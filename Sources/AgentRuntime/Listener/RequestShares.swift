@@ -19,7 +19,8 @@ final class RequestShares {
       switch method {
       case .tokenGet: self = .token
       case .agentStatus, .accountList: self = .listing
-      case .agentHello, .tokenReject, .dpopProof, .loginStart, .loginWait, .loginComplete, .loginCancel, .serverFind,
+      case .agentHello, .tokenReject, .tokenID, .dpopProof, .loginStart, .loginWait, .loginComplete, .loginConfirm,
+        .loginCancel, .serverFind,
         .clientRegister, .providerList, .providerShow, .accountCheck, .accountShow, .accountForget, .accountAccept,
         .accountImport, .configReload, .secretSet, .secretForget, .keySet, .logout, .vaultStatus, .vaultCreate,
         .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,

@@ -275,6 +275,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var publicKey: String?
   /// Why the server's last word on who has logged in was not believed, fit to be shown; nil: it was.
   package var identityConcern: String?
+  /// What the login asked for and was not granted; nil: nothing.
+  package var missingScope: [String]?
 
   package init(
     summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
@@ -298,5 +300,6 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case refreshedAt = "refreshed_at"
     case publicKey = "public_key"
     case identityConcern = "identity_concern"
+    case missingScope = "missing_scope"
   }
 }

@@ -13,6 +13,14 @@ package struct LoginStart: RequestParameters, Equatable {
   /// Of the binding that a person has agreed to (`account.accept` with `dry_run` and `login`), where it differs from the
   /// one before.
   package var bindingDigest: String?
+  /// `prompt`, `max_age` (seconds) and `login_hint` of OpenID Connect Core 1.0 §3.1.2.1, for this login alone.
+  package var prompt: String?
+  package var maximumAgeSeconds: Int?
+  package var loginHint: String?
+  /// Who is expected at its end, by `sub`, `preferred_username` or `email`; anybody else is refused.
+  package var user: String?
+  /// The caller can ask a person whether somebody else than before may be logged in (`login.confirm`).
+  package var confirmsUser: Bool?
 
   package init(
     requestID: String, account: String, device: Bool? = nil, remoteBrowser: Bool? = nil, bindingDigest: String? = nil
@@ -30,6 +38,10 @@ package struct LoginStart: RequestParameters, Equatable {
     case requestID = "request_id"
     case remoteBrowser = "remote_browser"
     case bindingDigest = "binding_digest"
+    case prompt, user
+    case maximumAgeSeconds = "max_age"
+    case loginHint = "login_hint"
+    case confirmsUser = "confirm_user"
   }
 }
 
@@ -129,6 +141,8 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   package var notice: String?
   /// One line for people: what a login that is complete lacks, and how the next one would have it.
   package var hint: String?
+  /// While it is pending: it waits for `login.confirm`, since it would take the place of somebody else's login.
+  package var otherUser: OtherUser?
 
   package init(
     state: State, account: String, expiresInSeconds: Int? = nil, renewable: Bool? = nil, scope: [String]? = nil,
@@ -149,6 +163,7 @@ package struct LoginProgress: Codable, Sendable, Equatable {
     case state, account, renewable, scope, user, notice, hint
     case expiresInSeconds = "expires_in_s"
     case missingScope = "missing_scope"
+    case otherUser = "other_user"
   }
 }
 

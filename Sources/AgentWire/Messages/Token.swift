@@ -38,6 +38,8 @@ package struct TokenGet: RequestParameters, Equatable {
   package var timeoutMilliseconds: Int?
   /// Answers with what there is when `min_validity_s` cannot be met.
   package var bestEffort: Bool?
+  /// What an API said that the token has to have (`insufficient_scope`, RFC 6750 §3.1): fails where the login lacks it.
+  package var neededScope: [String]?
 
   package init(
     account: String? = nil, url: String? = nil, username: String? = nil, scope: [String]? = nil,
@@ -65,6 +67,7 @@ package struct TokenGet: RequestParameters, Equatable {
     case minValiditySeconds = "min_validity_s"
     case timeoutMilliseconds = "timeout_ms"
     case bestEffort = "best_effort"
+    case neededScope = "needed_scope"
   }
 }
 

@@ -22,6 +22,7 @@ struct AccountPageText {
     add("not believed", details.identityConcern)
     add("grant", summary.grant)
     add("scope", summary.scope.joined(separator: " "))
+    add("not granted", details.missingScope?.joined(separator: " "))
     add("hosts", summary.hosts.joined(separator: " "))
     add("git user", summary.gitUsername)
     for name in details.endpoints.keys.sorted() { add(name, details.endpoints[name]) }

@@ -44,6 +44,8 @@ final class BufferedTransfer {
   /// Whether something could not be written to standard output.
   private(set) var lostOutput = false
   private var headersSink: Int32 = -1
+  /// See ``HeaderDump/neededScope``, of the last answer.
+  private(set) var neededScope: [String]?
 
   /// - Parameters:
   ///   - origins: of the URLs. A 401 from behind a redirect to elsewhere is none that a new token cures.
@@ -109,6 +111,7 @@ final class BufferedTransfer {
   func release() {
     guard isHolding else { return }
     isHolding = false
+    neededScope = HeaderDump(headers, from: origins)?.neededScope
     passHeaders(headers)
     pass(held)
     FileBytes.writeAll(heldErrors, to: STDERR_FILENO)

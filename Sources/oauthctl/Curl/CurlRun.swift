@@ -37,7 +37,9 @@ struct CurlRun {
         settings: settings, token: answer, arguments: invocation.arguments,
         headers: headers.map { .kept(at: $0) } ?? .users, output: nil, input: input)
       let status = process.wait()
-      if let headers, Self.sawUnauthorized(headers, from: urls.map(\.origin)) {
+      let dump = headers.flatMap { Self.dump($0, from: urls.map(\.origin)) }
+      tell(neededScope: dump?.neededScope, answer.account)
+      if dump?.hasUnauthorized == true {
         let why = obstacle ?? "more on standard input than is kept"
         let account = answer.account ?? "NAME"
         context.terminal.warn(
@@ -82,6 +84,7 @@ struct CurlRun {
     let outcome = transfer.pump()
     let status = first.wait()
     guard case .unauthorized = outcome else {
+      tell(neededScope: transfer.neededScope, answer.account)
       return status == 0 && transfer.lostOutput ? Self.writeError : status
     }
 
@@ -199,11 +202,10 @@ struct CurlRun {
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Whether one of several answers from the URLs' own hosts was a 401.
-  private static func sawUnauthorized(_ descriptor: Int32, from origins: [Origin]) -> Bool {
+  /// What the servers' heads say that curl has left there.
+  private static func dump(_ descriptor: Int32, from origins: [Origin]) -> HeaderDump? {
     lseek(descriptor, 0, SEEK_SET)
-    let bytes = FileBytes.readAll(from: descriptor, limit: HeaderDump.limit) ?? []
-    return HeaderDump(bytes, from: origins)?.hasUnauthorized ?? false
+    return HeaderDump(FileBytes.readAll(from: descriptor, limit: HeaderDump.limit) ?? [], from: origins)
   }
 }
 

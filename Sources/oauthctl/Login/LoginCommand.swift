@@ -34,6 +34,7 @@ struct LoginCommand: ParsableCommand {
       )
     }
     try options.checkTimeout()
+    if !options.addedScope.isEmpty { return try addScope(context) }
     if let (account, provider) = try namedProvider(context) {
       let beginning = ProviderBeginning(
         context: context, account: account, provider: provider, flags: Self.flags(without: name.map { [$0] } ?? []))
@@ -63,6 +64,19 @@ struct LoginCommand: ParsableCommand {
       return try command.make(context, found)
     }
     try make(context, nil)
+  }
+
+  /// `--add-scope`
+  private func addScope(_ context: CommandContext) throws(CommandError) {
+    guard issuer == nil, name?.contains("://") != true, options.provider == nil, options.definingFlags.isEmpty else {
+      throw .usage(
+        "--add-scope is for an account that is there", next: "name all scopes of a new one with --scope")
+    }
+    let account = try accountName(context, isNew: false)
+    let check = try known(context, account)
+    let addition = ScopeAddition(
+      context: context, account: account, scopes: NewAccount.scopes(options.addedScope))
+    try addition.around { () throws(CommandError) in try logIn(context, account, check, isNew: false) }
   }
 
   /// Makes the account, where one is described, and logs in. `found`: what was found out for it.
@@ -133,7 +147,7 @@ struct LoginCommand: ParsableCommand {
     try LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
-      acceptsChanges: options.acceptChanges, timeoutSeconds: options.timeout,
+      acceptsChanges: options.acceptChanges, wishes: options.wish, timeoutSeconds: options.timeout,
       drawsQRCode: !options.noQRCode
     ).run()
   }

@@ -11,6 +11,8 @@ struct LoginFlow {
   let mayReadInput: Bool
   /// Takes a changed definition without asking.
   let acceptsChanges: Bool
+  /// Adds what is wished of this login alone.
+  let wishes: (inout LoginStart) -> Void
   /// When the login is given up; nil: when the agent does.
   var timeoutSeconds: Int?
   /// For a login by code at a terminal.
@@ -19,10 +21,12 @@ struct LoginFlow {
   func run() throws(CommandError) {
     // A program named in BROWSER is there for a reason, over ssh too.
     let isRemote = context.environment.isRemoteSession && context.environment["BROWSER"] == nil
-    let login = try start(
-      LoginStart(
-        requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
-        remoteBrowser: isRemote || noBrowser ? true : nil))
+    var request = LoginStart(
+      requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
+      remoteBrowser: isRemote || noBrowser ? true : nil)
+    wishes(&request)
+    if OtherUserQuestion.canBeAsked { request.confirmsUser = true }
+    let login = try start(request)
     if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { context.terminal.warn(line) }
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
@@ -147,8 +151,12 @@ struct LoginFlow {
           leaveQuestion()
           break
         }
+        if progress.otherUser != nil {
+          leaveQuestion()
+          if let done = try OtherUserQuestion(context: context, login: login).ask(progress) { return done }
+        }
         // Whoever pasted the code has been told.
-        if let notice = progress.notice, notice != told {
+        if let notice = progress.notice, notice != told, progress.otherUser == nil {
           leaveQuestion()
           context.terminal.warn("\(notice). The login goes on: open its address again")
         }

@@ -56,6 +56,19 @@ struct LoginOptions: ParsableArguments {
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; several in one word or repeated.")
   var scope: [String] = []
   @Option(
+    name: .customLong("add-scope"), parsing: .unconditionalSingleValue,
+    help: "Further scope for an account that is there; written into its file; repeatable.")
+  var addedScope: [String] = []
+  @Option(help: "Who has to be logged in at the end: a name, an address or a sub; anybody else is refused.")
+  var user: String?
+  @Option(help: "For this login: none, or login, consent, select_account (OpenID Connect).") var prompt: String?
+  @Option(
+    name: .customLong("max-age"),
+    help: ArgumentHelp("For this login: how long ago you may have proved who you are there.", valueName: "seconds"))
+  var maximumAge: Int?
+  @Option(name: .customLong("login-hint"), help: "For this login: the name that the server's page begins with.")
+  var loginHint: String?
+  @Option(
     name: .customLong("param"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp("Further parameter of the authorization request; repeatable.", valueName: "key=value"))
   var parameters: [String] = []

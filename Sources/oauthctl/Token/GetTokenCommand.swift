@@ -18,6 +18,7 @@ struct GetTokenCommand: ParsableCommand {
       valueName: "method")) var method: String?
   @Option(help: ArgumentHelp("Nonce for that proof, as the URL's server gave it.", valueName: "text"))
   var nonce: String?
+  @Option(help: "access, or id: the ID token of the login (scope openid).") var type: TokenType = .access
   @Flag(name: .customLong("rejected-stdin"), help: "Standard input holds a token that an API answered 401 for.")
   var rejectedFromInput = false
   @Option(
@@ -44,6 +45,7 @@ struct GetTokenCommand: ParsableCommand {
 
   func run(_ context: CommandContext) throws(CommandError) {
     if json, let format, format != .json { throw .usage("--json and --format \(format): give one") }
+    if type == .id { return try printIDToken(context) }
     let format = json ? .json : self.format ?? .token
     let request = try request()
     // JSON shows the scopes, which the shortcut of `token` leaves out.

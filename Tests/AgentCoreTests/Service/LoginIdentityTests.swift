@@ -90,4 +90,43 @@ struct LoginIdentityTests {
     #expect(details.summary.who == "alice")
     #expect(details.identityConcern?.contains("somebody else") == true)
   }
+
+  @Test("token.id gives the ID token, and one that has ended is refreshed once")
+  func idToken() async throws {
+    let fixture = AgentFixture([Self.openID])
+    fixture.transport.withServer { $0.options.idTokenLifeSeconds = 600 }
+    try await fixture.logIn()
+    let first = try await fixture.call(TokenID(account: "work"))
+    #expect(first.subject == "alice" && first.issuer == "http://127.0.0.1:8080" && first.who == "alice")
+    #expect(first.expiresInSeconds > 500 && first.idToken.split(separator: ".").count == 3)
+    #expect(try await fixture.call(TokenID()).idToken == first.idToken && fixture.refreshes == 0)
+    fixture.clock.advance(by: 600)
+    let second = try await fixture.call(TokenID(account: "work"))
+    #expect(second.idToken != first.idToken && second.expiresInSeconds > 500 && fixture.refreshes == 1)
+  }
+
+  @Test("where a refresh brings no other, an ID token that has ended asks for a login, and for no second refresh")
+  func endedIDToken() async throws {
+    let fixture = AgentFixture([Self.openID])
+    fixture.transport.withServer {
+      $0.options.idTokenLifeSeconds = 600
+      $0.options.refreshGivesIDToken = false
+    }
+    try await fixture.logIn()
+    fixture.clock.advance(by: 601)
+    for _ in 0..<3 {
+      let failure = await fixture.failure(TokenID(account: "work"))
+      #expect(failure?.kind == .loginRequired && failure?.hint == .run("oauthctl login work"))
+    }
+    #expect(fixture.refreshes == 1)
+  }
+
+  @Test("without openid there is none, and the way to it is told")
+  func noIDToken() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    let failure = await fixture.failure(TokenID(account: "work"))
+    #expect(failure?.kind == .loginRequired && failure?.hint == .run("oauthctl login work --add-scope openid"))
+    #expect(fixture.refreshes == 0)
+  }
 }

@@ -54,10 +54,12 @@ struct RouterTests {
     let fixture = AgentFixture()
     let parameters: [Method: String] = [
       .tokenGet: #"{"account":"work"}"#, .tokenReject: #"{"account":"work","rejected":{"token":"x"}}"#,
+      .tokenID: #"{"account":"work"}"#,
       .dpopProof: #"{"account":"work","url":"https://gitlab.example/","method":"GET"}"#,
       .loginStart: #"{"request_id":"a","account":"work"}"#, .loginWait: #"{"login_id":"none"}"#,
       .loginComplete: #"{"login_id":"none","redirect_url":"http://127.0.0.1/"}"#,
-      .loginCancel: #"{"login_id":"none"}"#, .accountCheck: #"{"account":"work"}"#,
+      .loginConfirm: #"{"login_id":"none"}"#, .loginCancel: #"{"login_id":"none"}"#,
+      .accountCheck: #"{"account":"work"}"#,
       .serverFind: #"{"account":"work","definition":"x"}"#, .clientRegister: #"{"account":"work","definition":"x"}"#,
       .providerShow: #"{"provider":"github"}"#,
       .accountShow: #"{"account":"work"}"#, .accountForget: #"{"account":"work"}"#,
@@ -69,9 +71,9 @@ struct RouterTests {
       .vaultRemoveSlot: #"{"kind":"passphrase"}"#,
     ]
     let failing: [Method: String] = [
-      .tokenGet: "login_required", .dpopProof: "login_required", .loginWait: "bad_request",
-      .loginComplete: "bad_request",
-      .loginCancel: "bad_request", .accountAccept: "login_required",
+      .tokenGet: "login_required", .tokenID: "login_required", .dpopProof: "login_required",
+      .loginWait: "bad_request", .loginComplete: "bad_request",
+      .loginConfirm: "bad_request", .loginCancel: "bad_request", .accountAccept: "login_required",
       .clientRegister: "config_invalid", .accountImport: "bad_request", .keySet: "config_invalid",
       .providerShow: "config_invalid",
     ]

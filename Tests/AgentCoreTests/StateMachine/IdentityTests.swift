@@ -58,7 +58,10 @@ struct IdentityTests {
 
   @Test(
     "one of somebody else, of another issuer or with another nonce is not taken, and that is told",
-    arguments: [token("mallory"), token(issuer: "https://evil.example"), token(nonce: "other"), "no token"])
+    arguments: [
+      IdentityTests.token("mallory"), IdentityTests.token(issuer: "https://evil.example"),
+      IdentityTests.token(nonce: "other"), "no token",
+    ])
   func refused(stranger: String) throws {
     let before = Self.token(nonce: "n")
     let kept = try refreshed(before: before, stranger).identity

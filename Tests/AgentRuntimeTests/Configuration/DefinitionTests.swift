@@ -20,7 +20,7 @@ struct DefinitionTests {
 
   @Test("Two keys make an account; everything else has its default")
   func least() throws {
-    let expected = AccountDefinition(
+    var expected = AccountDefinition(
       name: "work", file: "/home/u/.config/oauthctl/accounts.d/work.toml", issuer: "https://id.example",
       clientID: "abc")
     #expect(try read(Self.base).get() == expected)
@@ -50,6 +50,7 @@ struct DefinitionTests {
       keep = "always"
       git_username = "x-token-auth"
       refresh_revokes_access_token = true
+      refresh_scope = true
       ambiguous_retry = "never"
       token_parameters = { tenant = "1" }
 
@@ -73,6 +74,7 @@ struct DefinitionTests {
       username: "jo", authorizeParameters: ["prompt": "login", "login_hint": "no"], tokenParameters: ["tenant": "1"],
       proxy: "http://proxy.example:3128", keep: .always, gitUsername: "x-token-auth",
       refreshRevokesAccessToken: true, ambiguousRetry: .never)
+    expected.refreshNamesScope = true
     #expect(definition == expected)
   }
 

@@ -75,7 +75,8 @@ extension AccountStateMachine {
   ) -> TokenCall {
     calls += 1
     // A refresh without scope asks for the grant's own (RFC 6749 §6); other grants ask anew for the account's.
-    let ownScope = tokenGrant.refreshToken == nil ? definition?.scope ?? [] : []
+    let refreshScope = definition?.refreshNamesScope == true ? grant.refreshScope : []
+    let ownScope = tokenGrant.refreshToken == nil ? definition?.scope ?? [] : refreshScope
     return TokenCall(
       grant: tokenGrant, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,

@@ -1,0 +1,82 @@
+import AgentWire
+import OAuthProtocol
+import SystemFacts
+
+/// Scopes that an API wants (`insufficient_scope`, RFC 6750 §3.1) and a login has not.
+enum StepUp {
+  /// Scopes of one request: no API asks for a tenth of them.
+  static let limit = 32
+  /// Bytes of one: those of Google and Microsoft have up to 150.
+  static let scopeBytes = 256
+
+  /// Throws `bad_request`.
+  static func check(_ needed: [String]) throws(AgentFailure) {
+    guard needed.count <= limit, needed.allSatisfy({ $0.utf8.count <= scopeBytes && ScopeList.isToken($0) }) else {
+      throw AgentFailure(
+        .badRequest, "needed_scope has up to \(limit) values of \(scopeBytes) bytes as RFC 6749 section 3.3 has them")
+    }
+  }
+
+  /// Why the login cannot do what `needed` are for; nil: it has them all. `given`: what its tokens have. `asked`: what it
+  /// was begun with. What the server left out then is not asked for in a circle: another login would not have it, either.
+  static func failure(
+    _ name: String, needed: [String], given: Set<String>, asked: Set<String>, host: String
+  ) -> AgentFailure? {
+    let missing = needed.filter { !given.contains($0) }
+    guard !missing.isEmpty else { return nil }
+    let new = missing.filter { !asked.contains($0) }
+    var failure: AgentFailure
+    if new.isEmpty {
+      failure = AgentFailure(
+        .serverRefused, "\(name): \(host) did not grant \(words(missing)), though the login asked for it",
+        hint: "ask whoever is in charge of \(host) for that right, then: oauthctl login \(name)")
+    } else {
+      failure = AgentFailure(
+        .loginRequired, "\(name): this login lacks \(words(new))", hint: .run(command(name, adding: new)))
+    }
+    failure.missingScope = missing
+    return failure
+  }
+
+  /// An API wrote these words: a shell reads them as words, and nothing else.
+  static func command(_ name: String, adding scopes: [String]) -> String {
+    "oauthctl login \(name)" + scopes.map { " --add-scope " + ShellWord.quoted($0) }.joined()
+  }
+
+  private static func words(_ scopes: [String]) -> String {
+    (scopes.count == 1 ? "the scope " : "the scopes ")
+      + Escaped.forTerminal(scopes.joined(separator: " "), limit: 200)
+  }
+}
+
+extension GrantRecord {
+  /// What it was begun with; `definition` tells for records from before that was kept.
+  func asked(_ definition: AccountDefinition?) -> Set<String> { Set(askedScope ?? definition?.scope ?? []) }
+
+  /// What a refresh may name: what was granted (RFC 6749 §6), and the scope that a refresh token was asked for with, which
+  /// servers seldom list.
+  var refreshScope: [String] {
+    let offline = AccountDefinition.offlineAccess
+    return askedScope?.contains(offline) == true && !scope.contains(offline) ? scope + [offline] : scope
+  }
+
+  /// What was asked for and not granted. A refresh token is what `offline_access` asks for, whatever the scope says.
+  func notGranted(_ definition: AccountDefinition?) -> [String] {
+    (askedScope ?? definition?.scope ?? []).filter {
+      !scope.contains($0) && !($0 == AccountDefinition.offlineAccess && refreshToken != nil)
+    }
+  }
+}
+
+extension CredentialService {
+  /// Throws where the login of `name` lacks what a request needs. `asked` are the scopes that its token is asked for with.
+  func checkNeeded(_ request: TokenGet, _ name: String) throws(AgentFailure) {
+    guard let needed = request.neededScope, !needed.isEmpty else { return }
+    try StepUp.check(needed)
+    guard let machine = accounts[name]?.machine, let record = machine.record, let grant = record.grant else { return }
+    let given = Set(grant.scope).union(record.token(.standard)?.scope ?? []).union(request.scope ?? [])
+    let failure = StepUp.failure(
+      name, needed: needed, given: given, asked: grant.asked(machine.definition), host: grant.binding.issuerHost)
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,48 @@
+package import AgentWire
+
+/// A login that ends as somebody else than the one before it: a person is asked before it takes that one's place.
+///
+/// The tokens wait in memory meanwhile. Whatever ends the login first (a no, a lock, a logout, its time) has them revoked.
+extension LoginCoordinator {
+  /// Whether `grant` may take the place of what is there; else why not. Only a caller who can ask a person is waited for.
+  func mayReplace(_ before: GrantRecord?, with grant: GrantRecord, _ session: LoginSession) async -> AgentFailure? {
+    guard session.wishes.user == nil, let before, grant.isOfAnother(than: before), let was = before.identity,
+      let identity = grant.identity
+    else { return nil }
+    let name = session.definition.name
+    let other = OtherUser(was: was.who ?? "somebody else", now: identity.who ?? "somebody else")
+    let isInTime = time.now().seconds(since: session.began) < Double(session.started.expiresInSeconds)
+    guard session.confirmsUser, isInTime else {
+      return AgentFailure(
+        .loginCancelled,
+        "\(name): the login ended as \(other.now), and the one before it is \(other.was)'s; that one stays",
+        hint: "log in as \(other.was), or say whom you expect: oauthctl login \(name) --user USER")
+    }
+    sessions[session.id]?.otherUser = other
+    let isAgreed = await withCheckedContinuation { continuation in
+      guard sessions[session.id]?.isPending == true else { return continuation.resume(returning: false) }
+      questions[session.id] = continuation
+      if let progress = sessions[session.id]?.progress { answerWaiters(session.id, .success(progress)) }
+    }
+    sessions[session.id]?.otherUser = nil
+    return isAgreed
+      ? nil : AgentFailure(.loginCancelled, "\(name): the login was given up, and the one before it stays")
+  }
+
+  /// `login.confirm`: a person has agreed to what `other_user` said.
+  package func confirm(_ request: LoginConfirm) async throws(AgentFailure) -> LoginProgress {
+    guard sessions[request.loginID] != nil else {
+      throw AgentFailure(.badRequest, "there is no such login", hint: "start it again")
+    }
+    questions.removeValue(forKey: request.loginID)?.resume(returning: true)
+    return try await wait(LoginWait(loginID: request.loginID))
+  }
+}
+
+extension GrantRecord {
+  /// Whether it is known to be somebody else's.
+  func isOfAnother(than before: GrantRecord) -> Bool {
+    guard let identity, let was = before.identity else { return false }
+    return identity.differs(from: was)
+  }
+}

@@ -1,0 +1,33 @@
+import AgentWire
+import Glibc
+
+/// A login has ended as somebody else than the one before it: whether it takes that one's place.
+struct OtherUserQuestion {
+  let context: CommandContext
+  let login: LoginStarted
+
+  /// Whether there is a terminal to ask on.
+  static var canBeAsked: Bool {
+    let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    if descriptor >= 0 { close(descriptor) }
+    return descriptor >= 0
+  }
+
+  /// - Returns: the end of the login; nil: it goes on.
+  /// - Throws: `CommandError.declined` after a no, with the login given up and the one before in its place.
+  func ask(_ progress: LoginProgress) throws(CommandError) -> LoginProgress? {
+    guard let other = progress.otherUser else { return nil }
+    let (was, now) = (PrintableText.escaped(other.was, limit: 120), PrintableText.escaped(other.now, limit: 120))
+    do throws(CommandError) {
+      let isAgreed = try context.terminal.confirm(
+        "Replace the login of \(was) by this one?", about: ["\(login.account): the server knows you as \(now)."],
+        otherwise: .run("oauthctl login \(login.account) --user USER"))
+      guard isAgreed else { throw .declined }
+    } catch {
+      _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+      throw error
+    }
+    let end = try context.agent.ask(LoginConfirm(loginID: login.loginID), about: login.account)
+    return end.state == .complete ? end : nil
+  }
+}

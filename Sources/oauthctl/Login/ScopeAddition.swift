@@ -1,0 +1,56 @@
+import AgentWire
+
+/// `login --add-scope`: writes further scopes into the account's file before the login, and takes them back where it fails.
+/// The file is the person's word on what is asked for, so it is changed where they see it.
+struct ScopeAddition {
+  let context: CommandContext
+  let account: String
+  let scopes: [String]
+
+  /// `logIn` runs with the file as it is to be.
+  func around(_ logIn: () throws(CommandError) -> Void) throws(CommandError) {
+    let details = try context.agent.ask(AccountShow(account: account), about: account)
+    let file = AccountFile(path: details.file)
+    let shown = context.environment.abbreviated(file.path)
+    guard let before = file.current, let present = ScopeText.scopes(in: before.content) else {
+      throw notEditable(shown)
+    }
+    // Where the file leaves the scope to the server, what was granted is what the login has: asked for alone, the new one
+    // would take its place.
+    let granted = present.isEmpty && details.loggedInAt != nil ? details.summary.scope : []
+    let more = (granted + scopes).filter { !present.contains($0) }
+    guard !more.isEmpty else {
+      context.terminal.say("\(shown) asks for that already.")
+      return try logIn()
+    }
+    guard let text = ScopeText.adding(more, to: before.content) else { throw notEditable(shown) }
+    let check = try context.agent.ask(AccountCheck(account: account, definition: text, discover: false), about: account)
+    if let problem = check.problems.first {
+      throw .configuration(
+        "\(account): \(problem.sentence)", next: "nothing was written: correct that, and run the command again")
+    }
+    let target = file.linkTarget
+    guard file.isStill(before) else {
+      throw .configuration("\(shown) was changed meanwhile; nothing is written", next: "run the command again")
+    }
+    let written = try file.write(text, behind: target)
+    context.terminal.say(AccountFile.differences(from: before.content, to: text) + ["Saved \(shown)"])
+    do throws(CommandError) {
+      _ = try context.agent.ask(ConfigReload())
+      try logIn()
+    } catch {
+      if let written, file.isStill(written) {
+        try file.write(before.content, behind: target)
+        _ = try? context.agent.ask(ConfigReload())
+        context.terminal.say("Nobody logged in: \(shown) is as it was.")
+      }
+      throw error
+    }
+  }
+
+  private func notEditable(_ shown: String) -> CommandError {
+    .configuration(
+      "\(account): the scope in \(shown) is written in a way that only you can change",
+      next: "add \(scopes.joined(separator: " ")) to scope there, then: oauthctl login \(account)")
+  }
+}

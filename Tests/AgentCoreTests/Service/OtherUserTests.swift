@@ -1,0 +1,154 @@
+import AgentTestSupport
+import AgentWire
+import DevAuthorizationServer
+import HTTPTerms
+import OAuthProtocol
+import Testing
+
+@testable import AgentCore
+
+@Suite("A login that ends as somebody else than the one before")
+struct OtherUserTests {
+  private static let openID = AccountDefinition.browser.changed { $0.scope = ["openid", "profile", "email", "read"] }
+
+  /// Logged in as alice; the next login will be bob's.
+  private func loggedIn() async throws -> AgentFixture {
+    let fixture = AgentFixture([Self.openID])
+    try await fixture.logIn()
+    fixture.transport.withServer { $0.options.users = ["bob"] }
+    return fixture
+  }
+
+  private func start(
+    _ fixture: AgentFixture, _ change: (inout LoginStart) -> Void = { _ in }
+  ) async throws -> LoginStarted {
+    var request = LoginStart(requestID: "two", account: "work")
+    change(&request)
+    return try await fixture.call(request)
+  }
+
+  private func who(_ fixture: AgentFixture) async throws -> String? {
+    try await fixture.call(AccountShow(account: "work")).summary.who
+  }
+
+  @Test("without anybody to ask it is refused, and the one before stays")
+  func refused() async throws {
+    let fixture = try await loggedIn()
+    let token = try await fixture.call(TokenGet(account: "work")).accessToken
+    let started = try await start(fixture)
+    _ = try await fixture.follow(try await fixture.location(started))
+    let failure = await fixture.failure(LoginWait(loginID: started.loginID))
+    #expect(failure?.kind == .loginCancelled && failure?.message.contains("bob") == true)
+    #expect(try await who(fixture) == "alice")
+    #expect(try await fixture.call(TokenGet(account: "work")).accessToken == token)
+    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == 1, "bob's tokens are not left alive")
+  }
+
+  /// The question stands, and the browser waits for its page.
+  private func question(
+    _ fixture: AgentFixture
+  ) async throws -> (started: LoginStarted, page: Task<RedirectPage?, any Error>) {
+    let started = try await start(fixture) { $0.confirmsUser = true }
+    let location = try await fixture.location(started)
+    let page = Task { try await fixture.follow(location) }
+    let id = started.loginID
+    try await eventually("the question stands") { await fixture.logins.questions[id] != nil }
+    let progress = await fixture.logins.sessions[id]?.progress
+    #expect(progress?.state == .pending && progress?.otherUser == OtherUser(was: "alice", now: "bob"))
+    #expect(try await who(fixture) == "alice", "nothing is replaced before the answer")
+    return (started, page)
+  }
+
+  @Test("a person who agrees has it replaced")
+  func agreed() async throws {
+    let fixture = try await loggedIn()
+    let (started, page) = try await question(fixture)
+    let progress = try await fixture.call(LoginConfirm(loginID: started.loginID))
+    #expect(progress.state == .complete && progress.user == "bob")
+    #expect(try await page.value == .loggedIn)
+    #expect(try await who(fixture) == "bob")
+    #expect(try await fixture.call(LoginConfirm(loginID: started.loginID)).state == .complete, "it can be repeated")
+  }
+
+  @Test("a no and the end of its time leave the one before, and revoke the other")
+  func ended() async throws {
+    for end in ["cancel", "time"] {
+      let fixture = try await loggedIn()
+      let (started, page) = try await question(fixture)
+      if end == "cancel" {
+        _ = try await fixture.call(LoginCancel(loginID: started.loginID))
+      } else {
+        fixture.clock.advance(by: 301)
+      }
+      _ = try await page.value
+      #expect(await fixture.failure(LoginWait(loginID: started.loginID))?.kind == .loginCancelled, "\(end)")
+      #expect(try await who(fixture) == "alice", "\(end)")
+      #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == 1, "\(end)")
+    }
+  }
+
+  @Test("whoever is expected needs no question, and nobody else is taken")
+  func expected() async throws {
+    for (user, isBob) in [("bob", true), ("BOB@dev.example", true), ("alice", false), ("carol", false)] {
+      let fixture = try await loggedIn()
+      let started = try await start(fixture) { $0.user = user }
+      _ = try await fixture.follow(try await fixture.location(started))
+      let failure = await fixture.failure(LoginWait(loginID: started.loginID))
+      #expect((failure == nil) == isBob, "\(user): \(String(describing: failure))")
+      #expect(try await who(fixture) == (isBob ? "bob" : "alice"))
+    }
+  }
+
+  @Test("nobody is known to be expected where the server does not say who it is")
+  func unknown() async throws {
+    let fixture = AgentFixture()
+    let started = try await start(fixture) { $0.user = "alice" }
+    _ = try await fixture.follow(try await fixture.location(started))
+    let failure = await fixture.failure(LoginWait(loginID: started.loginID))
+    #expect(failure?.kind == .loginCancelled && failure?.hint == .run("oauthctl login work --add-scope openid"))
+    #expect(fixture.store.count == 0)
+  }
+
+  @Test("wishes reach the authorization request in place of the file's, and their bounds hold")
+  func wishes() async throws {
+    let definition = Self.openID.changed {
+      $0.username = "alice"
+      $0.authorizeParameters = ["prompt": "consent"]
+    }
+    let fixture = AgentFixture([definition])
+    let started = try await start(fixture) {
+      $0.prompt = "login select_account"
+      $0.maximumAgeSeconds = 60
+      $0.loginHint = "al@x"
+    }
+    let url = try #require(started.authorizationURL)
+    for part in ["prompt=login+select_account", "max_age=60", "login_hint=al%40x"] {
+      #expect(url.contains(part) || url.contains(part.replacing("+", with: "%20")), "\(url)")
+    }
+    let other = await fixture.failure(LoginStart(requestID: "three", account: "work", device: nil))
+    #expect(other == nil, "whoever wishes nothing joins")
+    var different = LoginStart(requestID: "four", account: "work")
+    different.user = "alice"
+    #expect(await fixture.failure(different)?.kind == .loginPending)
+    let changes: [(inout LoginStart) -> Void] = [
+      { $0.prompt = "none login" }, { $0.prompt = "" }, { $0.prompt = "create" }, { $0.prompt = "login login" },
+      { $0.maximumAgeSeconds = -1 }, { $0.user = "" }, { $0.loginHint = "a\nb" },
+      { $0.user = String(repeating: "a", count: 321) },
+    ]
+    for change in changes {
+      var request = LoginStart(requestID: "five", account: "work")
+      change(&request)
+      #expect(await fixture.failure(request)?.kind == .badRequest)
+    }
+  }
+
+  @Test("a session older than max_age is no login")
+  func tooOld() async throws {
+    let fixture = AgentFixture([Self.openID])
+    fixture.transport.withServer { $0.options.sessionAgeSeconds = 10_000 }
+    let started = try await start(fixture) { $0.maximumAgeSeconds = 60 }
+    _ = try await fixture.follow(try await fixture.location(started))
+    #expect(await fixture.failure(LoginWait(loginID: started.loginID))?.kind == .serverRefused)
+    #expect(fixture.store.count == 0)
+  }
+}

@@ -1,0 +1,66 @@
+"""An API wants more than a login's scope: what is told, and the login that asks for it."""
+
+import json
+
+import pytest
+
+from support.accounts import account_file
+from support.dev_server import consenting
+from support.login import get_token
+from support.wire import WireError
+
+
+@pytest.fixture
+def server(home, agent):
+    with consenting(home) as started:
+        home.oauthctl("login", "work", started.issuer, "--client-id", "dev", "--scope", "read")
+        yield started
+
+
+def granted(home):
+    return json.loads(home.oauthctl("get-token", "work", "--json").stdout)["scope"]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-clobber"]], ids=["tried again", "not tried again"])
+def test_curl_tells_the_scope_that_is_missing_and_the_login_that_asks_for_it(home, server, options):
+    url = f"{server.issuer}/api/scope/write"
+    told = home.oauthctl("curl", "work", "-sS", *options, url, check=False)
+    assert told.status == 0, "curl's own"
+    assert "oauthctl login work --add-scope write" in told.stderr
+    assert server.refreshes() == []
+    home.oauthctl("login", "work", "--add-scope", "write")
+    again = home.oauthctl("curl", "work", "-sS", *options, url)
+    assert "oauthctl" not in again.stderr and json.loads(again.stdout)["hello"] == "alice"
+
+
+def test_the_scope_is_added_where_the_person_sees_it(home, server):
+    before = account_file(home).read_text()
+    result = home.oauthctl("login", "work", "--add-scope", "write", "--add-scope", "profile")
+    assert '+ scope = ["read", "write", "profile"]' in result.stderr
+    assert account_file(home).read_text() == before.replace('["read"]', '["read", "write", "profile"]')
+    assert set(granted(home)) == {"read", "write", "profile"}
+    assert "asks for that already" in home.oauthctl("login", "work", "--add-scope", "write").stderr
+
+
+def test_a_login_that_fails_takes_the_scope_back(home, server):
+    before, token = account_file(home).read_text(), get_token(home)
+    failed = home.oauthctl("login", "work", "--add-scope", "no-such-scope", check=False)
+    assert failed.status == 9 and "is as it was" in failed.stderr
+    assert account_file(home).read_text() == before and get_token(home) == token
+
+
+def test_a_scope_that_was_asked_for_and_not_granted_is_not_asked_for_in_a_circle(home, server):
+    server.script(answers=[{
+        "endpoint": "token", "action": "answer", "status": 200, "grant_type": "authorization_code",
+        "body": json.dumps({"access_token": "a" * 43, "token_type": "Bearer", "expires_in": 3600, "scope": "read"})}])
+    home.oauthctl("login", "work", "--add-scope", "write")
+    with home.agent.connect() as wire:
+        with pytest.raises(WireError) as refused:
+            wire.call("token.get", account="work", needed_scope=["write"])
+    assert refused.value.failure == "server_refused" and refused.value.data["missing_scope"] == ["write"]
+    assert "not granted" in home.oauthctl("account", "show", "work").stdout
+
+
+def test_a_new_account_names_its_scopes_at_once(home, server):
+    refused = home.oauthctl("login", "other", server.issuer, "--client-id", "dev", "--add-scope", "write", check=False)
+    assert refused.status == 64 and "--scope" in refused.stderr
