@@ -60,7 +60,8 @@ extension TokenJudgement {
     serverDateSeconds = answer.dateSeconds
     do throws(TokenAnswerProblem) {
       verdict = try Self.judge(
-        answer, body, request.tokenType, salvagedRefreshToken, RequestSecrets(of: request), IssuedTokenType(of: request))
+        answer, body, request.tokenType, salvagedRefreshToken, RequestSecrets(of: request), IssuedTokenType(of: request)
+      )
     } catch {
       verdict = .unusable(error, retryAfterSeconds: RetryAfter.seconds(in: answer.headers, now: now))
     }
