@@ -229,6 +229,19 @@ struct GitTests {
       ).isEmpty, "of a locked vault nobody knows")
   }
 
+  @Test("A copy of an authority is taken away whoever the account was, and no file of the user's own")
+  func copies() {
+    func plan(_ values: [String], folder: String? = "/state/authorities") -> [[String]] {
+      GitSetup.removeAuthority(key: "k", values: values, folder: folder)
+    }
+    #expect(plan(["/state/authorities/gone.pem"]) == [["--unset-all", "k"]])
+    #expect(plan([]).isEmpty && plan(["/mine.pem"]).isEmpty && plan(["/state/authorities-mine/a.pem"]).isEmpty)
+    #expect(plan(["/state/authorities/gone.pem", "/mine.pem"]).isEmpty)
+    #expect(plan(["/state/authorities/gone.pem"], folder: nil).isEmpty)
+    let listed = GitConfiguration.authorities(in: "http.https://h:1.sslcainfo\n/a.pem\0http.sslcainfo\n/b.pem\0")
+    #expect(listed.map(\.url) == ["https://h:1"] && listed.map(\.file) == ["/a.pem"])
+  }
+
   @Test(
     "An authority counts for the issuer's own host, on any port",
     arguments: [("h", true), ("H:8443", true), ("api.h", false), ("hh", false), ("[::1]", false)])

@@ -31,8 +31,18 @@ struct GitAuthority {
 
   /// Where it stands, beside the key of the vault: whoever may write account files alone does not write here. Nil without
   /// a home.
-  func path(of account: String) -> String? {
-    context.environment.folder(.state).map { "\($0)/authorities/\(account).pem" }
+  func path(of account: String) -> String? { folder.map { "\($0)/\(account).pem" } }
+
+  /// Of all copies, and of nothing else.
+  var folder: String? { context.environment.folder(.state).map { $0 + "/authorities" } }
+
+  /// Removes the copies that git's configuration named in `before`, and in `after` does not.
+  func remove(namedIn before: String, butNotIn after: String) {
+    guard let folder else { return }
+    for path in FileBytes.names(in: folder).map({ "\(folder)/\($0)" })
+    where before.range(ofText: path) != nil && after.range(ofText: path) == nil {
+      unlink(path)
+    }
   }
 
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.

@@ -23,6 +23,15 @@ enum GitConfiguration {
     }
   }
 
+  /// URL and file of each `http.URL.sslCAInfo`, in git's own order.
+  static func authorities(in list: String) -> [(url: String, file: String)] {
+    list.split(separator: "\0").compactMap { entry in
+      let parts = entry.split(separator: "\n", maxSplits: 1).map(String.init)
+      guard parts.count == 2, parts[0].hasPrefix("http."), parts[0].hasSuffix(".sslcainfo") else { return nil }
+      return (String(parts[0].dropFirst("http.".count).dropLast(".sslcainfo".count)), parts[1])
+    }
+  }
+
   /// Whether `setup git` has named the server `origin` (`https://host:port`), with or without a path: ours, with the ones
   /// before switched off.
   static func isSetUp(_ origin: String, in helpers: [Helper]) -> Bool {

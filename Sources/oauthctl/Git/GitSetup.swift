@@ -37,9 +37,16 @@ enum GitSetup {
   /// Where git reads which authority to trust for a host.
   static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
 
-  /// What sets or takes away `copy`, the path of a ``GitAuthority``, in the place of nothing or of the account's own file
-  /// `named`; any other value is the user's own. `named` is nil where the account has no authority any more. Without `isKnown`
-  /// (what a login in a locked vault is bound to) nothing is taken away by that.
+  /// What takes away the copies of ``GitAuthority``, which lie in `folder`: a key that names one is ours, whatever became of
+  /// the account. Any other value is the user's own.
+  static func removeAuthority(key: String, values: [String], folder: String?) -> [Command] {
+    guard let folder, !values.isEmpty, values.allSatisfy({ $0.hasPrefix(folder + "/") }) else { return [] }
+    return [["--unset-all", key]]
+  }
+
+  /// What sets `copy`, the path of a ``GitAuthority``, in the place of nothing or of the account's own file `named`, or takes
+  /// either away; any other value is the user's own. `named` is nil where the account has no authority any more. Without
+  /// `isKnown` (what a login in a locked vault is bound to) nothing is taken away by that.
   static func authority(
     key: String, values: [String], copy: String, named: String?, isKnown: Bool = true, remove: Bool, isOurs: Bool
   ) -> [Command] {

@@ -82,6 +82,9 @@ struct SetupCommand: ParsableCommand {
           throw .local("git refused: \(GitSetup.shown(command))", next: .run("git config --global --edit"), status: 1)
         }
       }
+      if remove {
+        GitAuthority(context: context).remove(namedIn: before, butNotIn: try configuration())
+      }
       context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
     }
@@ -102,7 +105,7 @@ struct SetupCommand: ParsableCommand {
         }
         return host
       }
-      if remove { return try configuredHosts() }
+      if remove { return try configuredHosts(context) }
       var hosts: [String] = []
       for summary in try context.allAccounts() where account == nil || summary.account == account {
         for host in summary.hosts where !hosts.contains(host) { hosts.append(host) }
@@ -116,12 +119,18 @@ struct SetupCommand: ParsableCommand {
       return hosts
     }
 
-    /// Hosts whose key names us, whether their account is still there or not.
-    private func configuredHosts() throws(CommandError) -> [String] {
+    /// Hosts whose key names us or a copy of an authority, whether their account is still there or not.
+    private func configuredHosts(_ context: CommandContext) throws(CommandError) -> [String] {
       let list = try git(["config", "--global", "--null", "--get-regexp", "^credential\\..*\\.helper$"])
       var hosts: [String] = []
       for helper in GitConfiguration.helpers(in: list.text) where GitSetup.isOurs(helper.command) {
         if !hosts.contains(helper.url) { hosts.append(helper.url) }
+      }
+      guard let folder = GitAuthority(context: context).folder else { return hosts }
+      let trusted = try git(["config", "--global", "--null", "--get-regexp", "^http\\..*\\.sslcainfo$"])
+      for (url, file) in GitConfiguration.authorities(in: trusted.text)
+      where file.hasPrefix(folder + "/") && !hosts.contains(url) {
+        hosts.append(url)
       }
       return hosts
     }
@@ -175,6 +184,12 @@ struct SetupCommand: ParsableCommand {
       let authorities = GitAuthority(context: context)
       guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
       let key = GitSetup.authorityKey(host: host)
+      if remove,
+        case let commands = GitSetup.removeAuthority(key: key, values: try values(key), folder: authorities.folder),
+        !commands.isEmpty
+      {
+        return commands
+      }
       var problem: CommandError?
       for account in accounts where PrivateAuthority.counts(for: part, of: account) {
         guard let path = authorities.path(of: account.account) else { continue }

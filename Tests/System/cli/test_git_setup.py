@@ -77,6 +77,28 @@ def test_a_private_authority_is_told_to_git(home, agent, world):
     assert settings(home) == []
 
 
+@pytest.mark.parametrize("by_host", [False, True])
+def test_remove_takes_the_authority_of_a_forgotten_account_out_as_well(home, agent, world, by_host):
+    """Its copy goes with the state folder, and git reaches no server whose file is not there."""
+    server = world(tls=True)
+    log_in(home, server)
+    home.oauthctl("setup", "git", "--yes")
+    home.oauthctl("logout", "work")
+    home.oauthctl("account", "forget", "work", "--yes")
+    chosen = ["--host", server.issuer] if by_host else []
+    home.oauthctl("setup", "git", "--remove", "--yes", *chosen)
+    assert [key for key, _ in settings(home) if key.startswith("http.")] == []
+    assert not (home.state / "oauthctl" / "authorities" / "work.pem").exists()
+
+
+def test_remove_takes_out_an_authority_that_an_earlier_remove_has_left(home, agent):
+    copy, mine = home.state / "oauthctl" / "authorities" / "old.pem", home.root / "mine.pem"
+    for url, file in (("https://old.example:8443", copy), ("https://mine.example", mine)):
+        git(home, "config", "--global", f"http.{url}.sslCAInfo", str(file))
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert settings(home) == [("http.https://mine.example.sslcainfo", str(mine))]
+
+
 @pytest.mark.parametrize("is_link", [False, True])
 def test_setup_replaces_no_device(home, agent, dot, is_link):
     log_in(home, dot)

@@ -104,11 +104,30 @@ def test_uninstall_takes_its_lines_out_of_git_where_the_program_is_gone_already(
     assert "failed to run" not in told.stderr and "git still asks" not in told.stdout
 
 
+def test_uninstall_leaves_git_no_authority_that_goes_with_the_state_folder(installation, home):
+    """Also where no helper is left beside it, but not where another installation answers for the host."""
+    installation.make("install")
+    copies = home.state / "oauthctl/authorities"
+    for key, value in {
+            "http.https://gone.sslCAInfo": copies / "gone.pem", "http.https://mine.sslCAInfo": "/mine.pem",
+            "http.https://other.sslCAInfo": copies / "other.pem",
+            "credential.https://other.helper": "/usr/bin/git-credential-oauthctl"}.items():
+        home.run("git", "config", "--global", "--add", key, value)
+    installation.make("uninstall")
+    assert home.run("git", "config", "--global", "--list").stdout.splitlines() == [
+        "http.https://mine.sslcainfo=/mine.pem", f"http.https://other.sslcainfo={copies}/other.pem",
+        "credential.https://other.helper=/usr/bin/git-credential-oauthctl"]
+
+
 def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_removes_it(installation, home, scratch):
     prefix = scratch / "shared"
     del home.environment["XDG_CONFIG_HOME"], home.environment["XDG_STATE_HOME"]
     installation.make("install", f"PREFIX={prefix}")
     wants = point_to(home, prefix / "bin/oauthctl", prefix / "lib/systemd/user", home.root / ".config")
+    own = ["credential.https://git.example.username=me", "credential.https://other.example:8443/team.helper=store"]
+    copy = home.root / ".local/state/oauthctl/authorities/work.pem"
+    for setting in [*own, f"http.https://git.example.sslCAInfo={copy}"]:
+        home.run("git", "config", "--global", "--add", *setting.split("=", 1))
     # By somebody else, whose reach ends before this home.
     other = home.root / "other"
     other.mkdir()
@@ -121,7 +140,11 @@ def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_rem
         folder.mkdir(parents=True, exist_ok=True)
     for command in commands(told.stdout):
         home.run("sh", "-c", command)
-    assert left(home, wants) == ("", {"mine.socket"}, []) and not any(folder.exists() for folder in folders)
+    # An empty helper stands before that of another program, as `setup git --remove` leaves it.
+    own.insert(1, "credential.https://other.example:8443/team.helper=")
+    settings, links, agents = left(home, wants)
+    assert settings.splitlines() == own and (links, agents) == ({"mine.socket"}, [])
+    assert not any(folder.exists() for folder in folders)
 
 
 @AS_ROOT
