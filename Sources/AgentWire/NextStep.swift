@@ -56,6 +56,11 @@ extension AccountSummary {
   package var nextStep: NextStep? { NextStep(hint, kind: hintKind) }
 }
 
+extension ConfigurationProblem {
+  /// What a person can do about it.
+  package var nextStep: NextStep { NextStep(hint, kind: hintKind) ?? .advice("mend \(file)") }
+}
+
 extension VaultStatusAnswer {
   /// Whether nothing but a backup brings it back, so that another may take its place on the user's word.
   package var isLost: Bool { gone == true || state == .damaged && otherSlotOpens != true }

@@ -6,8 +6,8 @@ package struct FileProblems: Sendable, Equatable {
   /// Places in `all` by the names of files, without their folders.
   private let places: [Substring: [Int]]
   private let files: Set<String>
-  /// Whether a folder was not read whole: a file that is not known may be there.
-  package let hideFiles: Bool
+  /// Why a folder was not read whole: a file that is not known may be there.
+  package let folder: ConfigurationProblem?
 
   /// Problems that one answer lists, and the bytes of their texts, at most: with a page of accounts beside them they fit
   /// into a line, however long the paths are.
@@ -20,7 +20,7 @@ package struct FileProblems: Sendable, Equatable {
     for (place, problem) in problems.enumerated() { places[Self.name(problem.file), default: []].append(place) }
     self.places = places
     files = Set(problems.map(\.file))
-    hideFiles = problems.contains { !$0.file.hasSuffix(".toml") }
+    folder = problems.first { !$0.file.hasSuffix(".toml") }
   }
 
   /// The problems of the file of `account`.
@@ -31,6 +31,9 @@ package struct FileProblems: Sendable, Equatable {
   package func first(about account: String) -> ConfigurationProblem? {
     places["\(account).toml"[...]]?.first.map { all[$0] }
   }
+
+  /// Why the file of `account`, of which nothing was read, is not known.
+  package func hindrance(of account: String) -> ConfigurationProblem? { first(about: account) ?? folder }
 
   /// Whether `file`, or a folder that it lies in, has a problem, so that it was not read.
   package func concern(_ file: String) -> Bool {

@@ -16,8 +16,10 @@ package struct Backoff: Sendable, Equatable {
   package private(set) var askedAt: Double?
   /// Why, for people.
   package private(set) var reason: String?
-  /// Whether only a person helps. It is tried again all the same: nobody tells when it is mended.
-  package internal(set) var needsMending = false
+  /// What only a person can mend. It is tried again all the same: nobody tells when it is mended.
+  package internal(set) var fault: Fault?
+
+  package enum Fault: Sendable, Equatable { case installation, authority }
 
   package init() {}
 
@@ -29,7 +31,7 @@ package struct Backoff: Sendable, Equatable {
     let wait = max(min(doubled, Self.lastSeconds), least) * (0.75 + 0.5 * spread)
     failures += 1
     self.reason = reason
-    needsMending = false
+    fault = nil
     if let retryAfterSeconds {
       let told = min(max(retryAfterSeconds, 0), Self.retryAfterLimitSeconds)
       plannedAt = now + max(told, wait)

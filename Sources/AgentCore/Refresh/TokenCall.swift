@@ -37,6 +37,8 @@ package enum TokenCallEnd: Sendable {
   case notTried(String)
   /// As `notTried`, and it stays so until somebody mends the installation.
   case notInstalled(String)
+  /// As `notTried`, and it stays so until somebody mends the account's `ca_file`.
+  case noAuthority(String)
   /// Provably nothing was sent: the server could not be reached.
   case notSent(String)
   /// Sent, and no whole answer came: a refresh token may or may not be used up.

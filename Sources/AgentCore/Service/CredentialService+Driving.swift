@@ -197,7 +197,8 @@ extension TokenCallEnd {
   /// One line for the log: without secrets, and of what the server says its error code alone.
   var logLine: String {
     switch self {
-    case .notTried(let reason), .notInstalled(let reason), .notSent(let reason): "nothing was sent: \(reason)"
+    case .notTried(let reason), .notInstalled(let reason), .noAuthority(let reason), .notSent(let reason):
+      "nothing was sent: \(reason)"
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
     case .answered(let answer): answer.verdict.logLine
     }

@@ -146,14 +146,14 @@ extension CredentialService {
   /// Of a login whose file is gone, or could not be read since the agent started: from its sealed record.
   private func loginSummary(_ account: Account) -> AccountSummary? {
     guard isLoginAlone(account), let grant = account.machine.record?.grant else { return nil }
-    let problem = problems.first(about: account.name)
+    let problem = problems.hindrance(of: account.name)
     let binding = grant.binding
     return AccountSummary(
       account: account.name, accountID: account.id.description, state: .configInvalid,
       reason: problem?.sentence ?? fileGone(account.name), issuer: binding.issuer, host: binding.issuerHost,
       hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
       expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
-      hint: problem.map { "mend \($0.file)" } ?? fileGoneHint(account.name), fileGone: problem == nil ? true : nil,
+      hint: problem?.nextStep ?? fileGoneHint(account.name), fileGone: problem == nil ? true : nil,
       who: grant.identity?.who)
   }
 
@@ -184,8 +184,8 @@ extension CredentialService {
     case .new, .loginRequired: .run("oauthctl login \(definition.name)")
     case .clientRejected: ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
     case .definitionChanged: machine.definitionChangedHint
-    case .configInvalid: "mend \(problems.first(about: definition.name)?.file ?? definition.file)"
-    case .retrying: machine.doubtHint
+    case .configInvalid: problems.first(about: definition.name)?.nextStep ?? "mend \(definition.file)"
+    case .retrying: machine.authorityHint ?? machine.doubtHint
     case .ok, .refreshing, .expired: machine.narrowedHint
     case .loginPending, .locked: nil
     }

@@ -36,13 +36,15 @@ extension CredentialService {
       choice = Choice(name: name, matchedHost: host)
     } catch {
       let missing = error.kind == .accountUnknown ? wish.account : nil
-      if let missing, problems.first(about: missing) == nil, let account = accounts[missing], isLoginAlone(account) {
+      if let missing, problems.hindrance(of: missing) == nil, let account = accounts[missing], isLoginAlone(account) {
         throw AgentFailure(
           .accountUnknown, "\(missing): \(fileGone(missing))", hint: fileGoneHint(missing))
       }
-      guard error.kind != .accountAmbiguous, let name = unread ?? missing, problems.first(about: name) != nil
-      else { throw error }
-      throw unreadable(name)
+      guard error.kind != .accountAmbiguous else { throw error }
+      if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
+      guard error.kind == .accountUnknown, let folder = problems.folder else { throw error }
+      // Which host an account without a login serves nobody knows.
+      throw AgentFailure(.accountUnknown, "\(error.message): \(folder.sentence)", hint: folder.nextStep)
     }
     guard let unread, let chosen = known.first(where: { $0.name == choice.name }) else { return choice }
     switch chosen.fit(wish) {
@@ -76,11 +78,11 @@ extension CredentialService {
   }
 
   private func unreadable(_ name: String) -> AgentFailure {
-    guard let problem = problems.first(about: name) else {
+    guard let problem = problems.hindrance(of: name) else {
       return AgentFailure(.configInvalid, "\(name): its file cannot be used")
     }
     return AgentFailure(
-      .configInvalid, "\(name): its file cannot be used: \(problem.sentence)", hint: "mend \(problem.file)")
+      .configInvalid, "\(name): its file cannot be used: \(problem.sentence)", hint: problem.nextStep)
   }
 
   /// The logins whose files could not be read since the agent started: looked for once after each change of files, and
@@ -90,7 +92,7 @@ extension CredentialService {
     var found = UnreadLogins()
     // Mostly no file has a problem: then nothing is looked through.
     if !problems.all.isEmpty {
-      for account in accounts.values where isLoginAlone(account) && problems.first(about: account.name) != nil {
+      for account in accounts.values where isLoginAlone(account) && problems.hindrance(of: account.name) != nil {
         found.add(account.name, serving: account.machine.record?.grant?.binding.hosts ?? [])
       }
     }
@@ -105,11 +107,10 @@ extension CredentialService {
     ready.answerURLs(unread: nil)
   }
 
-  /// Whether there is a login and nothing else: its file is gone, or has had a problem since the agent started. While a
-  /// folder of them is not read whole, only the latter can be told.
+  /// Whether there is a login and nothing else: its file is gone, or it, or its folder, has had a problem since the agent
+  /// started.
   func isLoginAlone(_ account: Account) -> Bool {
     account.machine.definition == nil && account.machine.record?.grant != nil
-      && (!problems.hideFiles || problems.first(about: account.name) != nil)
   }
 
   /// Where a token was rejected: origin and path. The query is left out, which may hold anything.

@@ -70,7 +70,7 @@ extension CredentialService {
   func noteEnd(_ end: TokenCallEnd, of call: TokenCall, for name: String) {
     let route = ServerRoute(call.binding)
     switch end {
-    case .notTried, .notInstalled: break
+    case .notTried, .notInstalled, .noAuthority: break
     case .answered(let answer):
       noteClock(answer.serverDateSeconds, from: route, sent: call.started)
       note(.answer, of: route, for: name)

@@ -36,6 +36,7 @@ struct TokenEndpoint: Sendable {
     case .notSent(let failure):
       let reason = "\(call.binding.issuerHost): \(failure.message)"
       if failure.reason == .installation { return .notInstalled(reason) }
+      if failure.reason == .authority { return .noAuthority(reason) }
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):

@@ -28,7 +28,8 @@ struct Certificates {
       let reason = "\(PrintableText.escaped(path))\(place) \(failure.sentence)"
       return .failure(
         ConfigurationProblems([
-          ConfigurationProblem(file: definition.file, line: line("ca_file"), key: "ca_file", reason: reason)
+          ConfigurationProblem(
+            file: definition.file, line: line("ca_file"), key: "ca_file", reason: reason, hint: failure.remedy)
         ]))
     }
   }

@@ -29,11 +29,16 @@ package final class ConfigurationWatch: Sendable {
     // The folder itself may go, and nobody looks at the one above it.
     let changes = inside | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR
     for path in paths where inotify_add_watch(descriptor, path, UInt32(changes)) < 0 {
-      // Until it is made, or may be read: what comes into the folder above it.
-      guard let slash = path.lastIndex(of: "/") else { continue }
-      let arrivals = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
-      // It may be a folder that is looked at for more than that.
-      _ = inotify_add_watch(descriptor, String(path[..<slash]), UInt32(arrivals | IN_MASK_ADD))
+      // Until it is made, or may be read: what comes into the first folder above it that can be looked at. It may be one
+      // that is looked at for more than that.
+      var arrivals = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR | IN_MASK_ADD)
+      var above = path[...]
+      while let slash = above.lastIndex(of: "/"), slash != above.startIndex {
+        above = above[..<slash]
+        if inotify_add_watch(descriptor, String(above), arrivals) >= 0 { break }
+        // Much comes into a home: it is looked at once more only while that is needed.
+        arrivals |= UInt32(IN_ONESHOT)
+      }
     }
   }
 

@@ -211,7 +211,9 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   static func problem(_ error: TrustedFile.Failure, file: String) -> ConfigurationProblem {
-    ConfigurationProblem(file: file, line: nil, key: nil, reason: "the file " + error.sentence)
+    ConfigurationProblem(
+      file: file, line: nil, key: nil, reason: (file.hasSuffix(".toml") ? "the file " : "the folder ") + error.sentence,
+      hint: error.remedy)
   }
 
   private static func problem(_ error: any Error, file: String) -> ConfigurationProblem {
@@ -229,7 +231,17 @@ extension TrustedFile.Failure {
   var sentence: String {
     switch self {
     case .missing: "does not exist"
-    case .refused(let reason): reason
+    case .refused(let reason, _): reason
     }
   }
+
+  var remedy: NextStep? {
+    switch self {
+    case .missing: nil
+    case .refused(_, let remedy): remedy
+    }
+  }
+
+  /// The sentence with what helps, where there is no room for that beside it.
+  var told: String { sentence + (remedy.map { ": " + $0.text } ?? "") }
 }

@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// Reads a file that decides where secrets go: bounded, regular, ours or root's, and not writable by anybody else.
 ///
@@ -7,8 +8,8 @@ import Glibc
 enum TrustedFile {
   enum Failure: Error, Equatable {
     case missing
-    /// Completes a sentence that begins with the file's name.
-    case refused(String)
+    /// Completes a sentence that begins with the file's name. `remedy`: what its owner can do about it.
+    case refused(String, remedy: NextStep? = nil)
   }
 
   static func read(_ path: String, uid: UInt32, limitBytes: Int) throws(Failure) -> [UInt8] {
@@ -18,8 +19,7 @@ enum TrustedFile {
     // Non-blocking: a FIFO that comes under that name now would hold us until somebody writes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
-      if errno == ENOENT { throw .missing }
-      throw .refused("cannot be opened: \(String(cString: strerror(errno)))")
+      throw unopened(path, "rw", uid: uid)
     }
     defer { close(descriptor) }
     guard fstat(descriptor, &found) == 0 else { throw .refused("cannot be examined") }
@@ -55,7 +55,7 @@ enum TrustedFile {
   ) throws(Failure) -> [String] {
     guard let directory = opendir(folder) else {
       if errno == ENOENT { return [] }
-      throw .refused("cannot be opened: \(String(cString: strerror(errno)))")
+      throw unopened(folder, "rwx", uid: uid)
     }
     defer { closedir(directory) }
     var found = stat()
@@ -76,6 +76,21 @@ enum TrustedFile {
     return names.sorted()
   }
 
+  /// Why `path` could not be opened, by `errno`. Its user may have taken the right away from himself, there or of a folder on
+  /// the way: then `rights` of the first such place bring it back.
+  private static func unopened(_ path: String, _ rights: String, uid: UInt32) -> Failure {
+    let code = errno
+    if code == ENOENT { return .missing }
+    let reason = "cannot be opened: \(String(cString: strerror(code)))"
+    guard code == EACCES else { return .refused(reason) }
+    let above = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }.map { String(path[..<$0]) }
+    let shut = above.first { access($0, X_OK) != 0 }
+    var found = stat()
+    guard stat(shut ?? path, &found) == 0, found.st_uid == uid else { return .refused(reason) }
+    return .refused(
+      reason, remedy: .run("chmod u+\(shut == nil ? rights : "rwx") \(ShellWord.quoted(shut ?? path))"))
+  }
+
   /// The rules for what is open, for the folder of its name, and for the one that holds it once links are followed: whoever
   /// may write one of these can put something else in its place.
   private static func check(
@@ -85,7 +100,9 @@ enum TrustedFile {
       throw .refused("belongs to another user (uid \(found.st_uid)): make it your own")
     }
     guard found.st_mode & 0o022 == 0 else {
-      throw .refused("may be written by others (mode \(String(found.st_mode & 0o777, radix: 8))): chmod go-w it")
+      throw .refused(
+        "may be written by others (mode \(String(found.st_mode & 0o777, radix: 8)))",
+        remedy: .run("chmod go-w \(ShellWord.quoted(path))"))
     }
     if let folder = parent(of: path) { try check(folder: folder, uid: uid) }
     if let real = self.path(of: descriptor), real != path, let folder = parent(of: real) {
@@ -104,7 +121,9 @@ enum TrustedFile {
     let others: mode_t = found.st_uid == uid ? 0o022 : 0o002
     guard found.st_mode & others == 0 || found.st_mode & mode_t(S_ISVTX) != 0 else {
       let mode = String(found.st_mode & 0o777, radix: 8)
-      throw .refused("is in \(folder), which may be written by others (mode \(mode)): chmod go-w that folder")
+      throw .refused(
+        "is in \(folder), which may be written by others (mode \(mode))",
+        remedy: .run("chmod go-w \(ShellWord.quoted(folder))"))
     }
   }
 

@@ -70,7 +70,7 @@ final class AuthorityFiles: Sendable {
   }
 
   private func finish(_ path: String, _ result: Result<[UInt8], TrustedFile.Failure>) {
-    let content = result.mapError { Self.failure(path, $0.sentence) }
+    let content = result.mapError { Self.failure(path, $0.told) }
     let waiters = state.withLock { $0.waiting.removeValue(forKey: path) } ?? [:]
     for waiter in waiters.values { waiter.resume(returning: content) }
   }

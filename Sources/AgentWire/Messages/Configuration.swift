@@ -5,12 +5,23 @@ package struct ConfigurationProblem: Codable, Sendable, Equatable {
   package var line: Int?
   package var key: String?
   package var reason: String
+  /// What a person can do about it, where that is more than to edit the file; see `NextStep`.
+  package var hint: String?
+  /// `command` where `hint` is one.
+  package var hintKind: String?
 
-  package init(file: String, line: Int?, key: String?, reason: String) {
+  package init(file: String, line: Int?, key: String?, reason: String, hint: NextStep? = nil) {
     self.file = file
     self.line = line
     self.key = key
     self.reason = reason
+    self.hint = hint?.text
+    hintKind = hint?.kind
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case file, line, key, reason, hint
+    case hintKind = "hint_kind"
   }
 }
 

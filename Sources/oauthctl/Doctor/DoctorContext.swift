@@ -40,8 +40,11 @@ struct DoctorContext: Sendable {
     // Where the vault does not open there is no list, and the vault's own finding says why.
     guard let all = try? command.allAccounts(timeoutMilliseconds: Self.answerMilliseconds) else { return }
     accounts = all
-    knowsAllAccounts = true
+    knowsAllAccounts = !hasUnreadFolder
   }
+
+  /// Whether accounts may be there that nobody sees, because their folder is not read whole.
+  var hasUnreadFolder: Bool { status?.problems.contains { !$0.file.hasSuffix(".toml") } ?? false }
 
   /// Whether there is an account, or a file of one where no agent tells.
   var hasAccounts: Bool {

@@ -6,12 +6,16 @@ struct ProblemText: Sendable, Equatable {
   static let most = 10
 
   let sentences: [String]
+  /// Those that say more than to mend the file, each below its sentence.
+  let lines: [String]
   /// One line; nil when all are shown.
   let more: String?
 
   /// `leftOut` is how many more the agent has than it lists.
   init(_ problems: [ConfigurationProblem], leftOut: Int?) {
-    sentences = problems.prefix(Self.most).map(\.sentence)
+    let shown = problems.prefix(Self.most)
+    sentences = shown.map(\.sentence)
+    lines = shown.flatMap { [$0.sentence] + ($0.hint == nil ? [] : ["  " + $0.nextStep.line]) }
     let others = problems.count - sentences.count + max(0, leftOut ?? 0)
     more = others == 0 ? nil : "and \(others) more problem\(others == 1 ? "" : "s") in configuration files"
   }

@@ -12,11 +12,15 @@ struct ReloadCommand: ParsableCommand {
   func run(_ context: CommandContext) throws(CommandError) {
     let answer = try context.agent.ask(ConfigReload())
     let problems = ProblemText(answer.problems, leftOut: answer.problemsLeftOut)
-    let lines = problems.sentences + (problems.more.map { [$0] } ?? [])
+    let isOne = answer.problems.count == 1
+    let lines = (isOne ? problems.sentences : problems.lines) + (problems.more.map { [$0] } ?? [])
     for line in lines.dropLast() { context.terminal.warn(line) }
     if let last = lines.last {
       throw .configuration(
-        last, next: "put it right, then: oauthctl reload; the last good definition holds, where there is one")
+        last,
+        next: isOne && answer.problems[0].hint != nil
+          ? answer.problems[0].nextStep
+          : "put it right, then: oauthctl reload; the last good definition holds, where there is one")
     }
     for account in (try? context.allAccounts()) ?? [] where account.fileGone == true {
       context.terminal.warn("\(account.account): \(account.reason ?? "its file is gone")", next: account.nextStep)

@@ -32,7 +32,7 @@ struct StatusPage: Sendable {
     }
     for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
     let problems = ProblemText(untold, leftOut: status.problemsLeftOut)
-    for line in problems.sentences + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }
+    for line in problems.lines + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }
     return lines
   }
 

@@ -29,6 +29,14 @@ struct FileProblemsTests {
     #expect(!FileProblems().concern("/c"))
   }
 
+  @Test("A file of which nothing is known is hindered by its own problem, else by that of a folder")
+  func hindered() {
+    let problems = FileProblems([problem("/c/accounts.d"), problem("/c/accounts.d/a.toml")])
+    #expect(problems.hindrance(of: "a")?.file == "/c/accounts.d/a.toml")
+    #expect(problems.hindrance(of: "b")?.file == "/c/accounts.d")
+    #expect(FileProblems([problem("/c/accounts.d/a.toml")]).hindrance(of: "b") == nil)
+  }
+
   @Test("An answer lists a hundred, fewer long ones, and tells how many more there are")
   func cut() {
     func cut(_ count: Int, reason: String = "bad") -> (Int, Int?) {

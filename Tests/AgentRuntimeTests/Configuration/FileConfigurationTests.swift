@@ -21,6 +21,8 @@ struct FileConfigurationTests {
 
   private func reasons() -> [String] { configuration.read().problems.map(\.reason) }
 
+  private func steps() -> [NextStep] { configuration.read().problems.map(\.nextStep) }
+
   @Test("Accounts are read in the order of their names; what editors leave behind is not")
   func load() throws {
     for name in ["b.toml", "a.toml", ".a.toml.swp", "a.toml~", "README", ".hidden.toml"] {
@@ -92,9 +94,11 @@ struct FileConfigurationTests {
     "A file or folder that others may write is refused, with what to do", arguments: [0o620, 0o602, 0o666] as [mode_t])
   func writable(_ mode: mode_t) throws {
     try scratch.write("accounts.d/a.toml", good, mode: mode)
-    #expect(reasons() == ["the file may be written by others (mode \(String(mode, radix: 8))): chmod go-w it"])
+    #expect(reasons() == ["the file may be written by others (mode \(String(mode, radix: 8)))"])
+    #expect(steps() == [.run("chmod go-w \(scratch.path)/accounts.d/a.toml")])
     chmod(scratch.path + "/accounts.d", 0o777)
-    #expect(reasons() == ["the file may be written by others (mode 777): chmod go-w it"])
+    #expect(reasons() == ["the folder may be written by others (mode 777)"])
+    #expect(steps() == [.run("chmod go-w \(scratch.path)/accounts.d")])
   }
 
   @Test("A folder above that others may write is refused, and the one that a link leads to, but no sticky one")
@@ -102,7 +106,7 @@ struct FileConfigurationTests {
     try scratch.write("accounts.d/a.toml", good)
     chmod(scratch.path, 0o777)
     let folder = String(cString: realpath(scratch.path, nil))
-    let refused = "the file is in \(folder), which may be written by others (mode 777): chmod go-w that folder"
+    let refused = "the file is in \(folder), which may be written by others (mode 777)"
     #expect(reasons() == [refused])
     chmod(scratch.path, 0o1777)
     #expect(reasons() == [])

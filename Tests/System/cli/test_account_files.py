@@ -185,3 +185,50 @@ def test_a_file_whose_mode_is_put_right_is_read_without_a_word_to_the_agent(home
     wait_until(lambda: json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "the folder is seen")
     file.parent.chmod(0o700)
     wait_until(lambda: not json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "its repair is seen")
+
+
+@pytest.mark.parametrize("above", [False, True], ids=["accounts.d", "the folder above"])
+def test_a_folder_that_cannot_be_used_hides_no_login_and_every_tool_says_what_helps(home, agent, dot, above):
+    """Also where the agent has not read the files before: only the vault knows of the account then."""
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes")
+    folder = account_file(home).parent.parent if above else account_file(home).parent
+    folder.chmod(0o777)
+    agent.restart()
+    step = f"run: chmod go-w {folder}"
+    for command in (("get-token", "work"), ("get-token",), ("get-token", "--url", dot.issuer + "/x"), ("login", "work")):
+        told = home.oauthctl(*command, check=False)
+        assert told.status == 3 and "may be written by others (mode 777)" in told.stderr, (command, told)
+        assert step in told.stderr and "no such account" not in told.stderr, (command, told)
+    assert accounts(home)["work"]["state"] == "config_invalid"
+    for command in ("status", "reload"):
+        told = home.oauthctl(command, check=False)
+        assert step in told.stdout + told.stderr, told
+    doctor = home.oauthctl("doctor", check=False)
+    assert doctor.status != 0 and "chmod go-w" in doctor.stdout, doctor
+    assert "there is none yet" not in doctor.stdout and "setup git --remove" not in doctor.stdout, doctor
+    home.run("sh", "-c", step.removeprefix("run: "))
+    wait_until(lambda: accounts(home)["work"]["state"] == "ok", 60, "the repair is seen")
+    assert get_token(home)
+
+
+def test_a_folder_above_the_configuration_s_that_comes_back_is_seen(home, agent, dot):
+    """As after ~/.config was moved, or could not be read."""
+    log_in(home, dot)
+    elsewhere = home.root / "elsewhere"
+    home.config.rename(elsewhere)
+    agent.restart()
+    assert accounts(home)["work"]["state"] == "config_invalid"
+    elsewhere.rename(home.config)
+    wait_until(lambda: accounts(home)["work"]["state"] == "ok", 60, "the folder is seen")
+    assert get_token(home)
+
+
+def test_a_new_account_is_not_made_in_a_folder_that_the_agent_does_not_read(home, agent, dot):
+    log_in(home, dot)
+    folder = account_file(home).parent
+    folder.chmod(0o777)
+    agent.restart()
+    told = log_in(home, dot, "other", check=False)
+    assert told.status == 3 and f"run: chmod go-w {folder}" in told.stderr, told
+    assert not account_file(home, "other").exists()

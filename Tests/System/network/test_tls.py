@@ -151,6 +151,21 @@ def test_a_changed_authority_file_sends_nothing_until_it_is_accepted(home, agent
     wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 30, "a token again")
 
 
+def test_an_authority_file_that_is_gone_is_told_with_what_brings_it_back(home, agent, world):
+    server = world(tls=True)
+    own = home.root / "ca.pem"
+    shutil.copy(server.ca_file, own)
+    home.use_browser(server.user, server.password, ca_file=server.ca_file)
+    home.oauthctl("login", "work", server.issuer, "--client-id", "native-app", "--scope", "read", "--ca", own)
+    own.rename(home.root / "moved.pem")
+    failed = home.oauthctl("get-token", "work", "--force", check=False)
+    assert failed.status == 3 and f"its ca_file {own} does not exist" in failed.stderr, failed
+    assert "put the file back, or change ca_file in " in failed.stderr and "try again" not in failed.stderr, failed
+    assert "put the file back" in home.oauthctl("status", check=False).stdout
+    (home.root / "moved.pem").rename(own)
+    wait_until(lambda: home.oauthctl("get-token", "work", "--force", check=False).status == 0, 60, "a token again")
+
+
 def test_an_impostor_s_authority_under_the_same_name_gets_no_refresh_token(home, agent, world, authority, stranger):
     """The PEM is replaced and nobody tells the agent: what the file holds is compared when a request is sent."""
     server, own = world(access_ttl=600), home.root / "ca.pem"

@@ -94,10 +94,20 @@ extension AccountStateMachine {
   }
 
   func unavailable(at now: Moment) -> AgentFailure {
-    if backoff.needsMending, let reason = backoff.reason { return .installation("\(name): \(reason)") }
+    switch backoff.fault {
+    case .installation?: return .installation("\(name): \(backoff.reason ?? "")")
+    case .authority?: return AgentFailure(.configInvalid, "\(name): \(backoff.reason ?? "")", hint: authorityHint)
+    case nil: break
+    }
     return AgentFailure(
       .unavailable, "\(name): \(backoff.reason ?? "the server could not be asked")", hint: doubtHint,
       retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
+  }
+
+  /// What helps where nothing is sent for want of the private authority.
+  var authorityHint: NextStep? {
+    backoff.fault == .authority
+      ? "put the file back, or change ca_file in \(definition?.file ?? "the account's file")" : nil
   }
 
   /// What helps if the refusals without a reason go on.

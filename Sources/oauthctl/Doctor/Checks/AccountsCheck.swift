@@ -13,6 +13,7 @@ enum AccountsCheck {
 
   static func findings(_ context: DoctorContext, _ agent: any AgentCalling) -> [Finding] {
     if !context.hasAccounts {
+      if context.hasUnreadFolder { return [] }
       return [.note("accounts", "there is none yet", .run("oauthctl login NAME ISSUER --client-id ID"))]
     }
     let told = context.status?.problems ?? []

@@ -43,9 +43,11 @@ enum ConfigurationCheck {
       !told.contains { problem.file == $0 || problem.file.hasPrefix($0 + "/") }
     }
     let problems = ProblemText(others, leftOut: context.status?.problemsLeftOut)
-    for line in problems.sentences + (problems.more.map { [$0] } ?? []) {
-      findings.append(.wrong("configuration", line, .advice("put it right, then: oauthctl reload")))
+    let mend = NextStep.advice("put it right, then: oauthctl reload")
+    for (line, problem) in zip(problems.sentences, others) {
+      findings.append(.wrong("configuration", line, problem.hint == nil ? mend : problem.nextStep))
     }
+    if let more = problems.more { findings.append(.wrong("configuration", more, mend)) }
     if findings.isEmpty {
       let count = accounts.count
       findings = [
