@@ -41,7 +41,7 @@ package enum ClientError: Error, Sendable, Equatable {
   package var exitStatus: Int32 {
     switch self {
     case .notReachable: 7
-    case .failure(let failure): failure.kind.exitStatus
+    case .failure(let failure): failure.exitStatus
     case .protocolViolation: 1
     case .timeout, .stopped: 6
     }

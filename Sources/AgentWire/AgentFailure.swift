@@ -122,6 +122,12 @@ package struct AgentFailure: Error, Sendable, Equatable {
     self.maximumValiditySeconds = maximumValiditySeconds
     self.accounts = accounts
   }
+
+  /// The exit status of who ends with it. A disk comes back by itself or with room, and then there is a time to try again;
+  /// a vault whose files others may change, or that its owner may not read, waits for a person.
+  package var exitStatus: Int32 {
+    kind == .storageFailed && retryAfterMilliseconds == nil ? FailureKind.vaultDamaged.exitStatus : kind.exitStatus
+  }
 }
 
 extension AgentFailure: Decodable {

@@ -93,12 +93,15 @@ struct CommandLineTests {
     #expect(page.error.hasSuffix("  run: \(step)\n"))
   }
 
+  private static let fingerprint = "sha256:00112233445566778899aabbccddeeff"
+
   @Test("The flags of get-token become the parameters of token.get")
   func tokenFlags() throws {
     let words = [
       "get-token", "work", "--url", "https://h/", "--min-validity", "120", "--scope", "a b", "--scope", "c",
       "--timeout",
-      "7", "--force", "--best-effort", "--rejected-fingerprint", "sha256:0", "--resource", "https://r", "--audience",
+      "7", "--force", "--best-effort", "--rejected-fingerprint", Self.fingerprint, "--resource", "https://r",
+      "--audience",
       "x",
     ]
     let command = try #require(try Oauthctl.parseAsRoot(words) as? GetTokenCommand)
@@ -106,7 +109,7 @@ struct CommandLineTests {
       try command.request()
         == TokenGet(
           account: "work", url: "https://h/", scope: ["a", "b", "c"], resource: ["https://r"], audience: ["x"],
-          minValiditySeconds: 120, rejected: RejectedToken(fingerprint: "sha256:0"), force: true,
+          minValiditySeconds: 120, rejected: RejectedToken(fingerprint: Self.fingerprint), force: true,
           timeoutMilliseconds: 7_000, bestEffort: true))
   }
 
@@ -114,6 +117,7 @@ struct CommandLineTests {
     "Bounds of get-token are usage errors",
     arguments: [
       ["--min-validity", "-1"], ["--min-validity", "86401"], ["--timeout", "0"], ["--timeout", "601"], ["A"],
+      ["--rejected-fingerprint", "sha256:0"],
     ])
   func tokenBounds(words: [String]) {
     let status = Self.status(of: ["get-token"] + words)

@@ -183,13 +183,22 @@ extension LoginCoordinator {
       oauthError: error.code, oauthErrorDescription: error.explanation)
   }
 
+  /// What the server said, in plain words: where a password is all that was sent, `invalid_grant` is about that (RFC 6749
+  /// §4.3.3).
+  private static func told(_ error: OAuthError, _ session: LoginSession) -> String {
+    guard session.definition.grant.terms.need == .password, error.code == "invalid_grant",
+      ErrorAdvice.detailed(by: error.explanation) == nil
+    else { return error.told }
+    return "\(error): the server does not take that user name and password"
+  }
+
   static func failure(_ verdict: TokenVerdict, _ session: LoginSession) -> AgentFailure {
     let name = session.definition.name
     let host = session.binding.issuerHost
     var failure: AgentFailure
     switch verdict {
     case .refused(let error):
-      failure = refused(error, "\(name): \(host) refused the login: \(error.told)", session)
+      failure = refused(error, "\(name): \(host) refused the login: \(told(error, session))", session)
     case .refusedWithoutReason, .granted:
       failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: session.again)
     case .unusable(.notBound, _):

@@ -200,7 +200,7 @@ extension AgentFailure {
     let authority: NextStep =
       "check the server's address; if its authority is a private one, name it: --ca FILE, or ca_file in the account's file"
     return switch failure.reason {
-    case .authority: AgentFailure(.unavailable, message, hint: "look at the file, then try again: it is read anew")
+    case .authority: AgentFailure(.configInvalid, message, hint: "look at the file, then try again: it is read anew")
     // The same command would fail tomorrow as well.
     case .untrusted: AgentFailure(.configInvalid, message, hint: authority)
     case .tls: AgentFailure(.unavailable, message, hint: authority)
@@ -208,7 +208,13 @@ extension AgentFailure {
       AgentFailure(
         .configInvalid, message,
         hint: "if that server is meant, name it yourself: the issuer, or the endpoint in the account's file")
-    case .nameResolution, .connection, .proxy, .timeout, .tooLarge, .malformed, .cancelled, .helper, .installation:
+    case .proxy:
+      AgentFailure(
+        .unavailable, message,
+        hint: .advice(
+          "look whether the proxy runs; another one for config.toml: oauthctl setup proxy; "
+            + "none: oauthctl setup proxy --remove"))
+    case .nameResolution, .connection, .timeout, .tooLarge, .malformed, .cancelled, .helper, .installation:
       AgentFailure(.unavailable, message)
     }
   }

@@ -34,8 +34,25 @@ struct ProxiedTransport: HTTPTransport {
   let rules: @Sendable () -> ProxyRules
 
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
+    if let proxy = route.proxy {
+      return Self.naming(proxy, of: "the account", await inner.perform(request, route: route))
+    }
+    guard let proxy = rules().proxy(for: request.url) else { return await inner.perform(request, route: route) }
     var route = route
-    if route.proxy == nil { route.proxy = rules().proxy(for: request.url) }
-    return await inner.perform(request, route: route)
+    route.proxy = proxy
+    return Self.naming(proxy, of: "config.toml", await inner.perform(request, route: route))
+  }
+
+  /// `outcome`, where it is the proxy's fault, with the proxy that is meant: no name or port in it is the server's.
+  static func naming(_ proxy: String, of place: String, _ outcome: HTTPOutcome) -> HTTPOutcome {
+    func named(_ failure: HTTPFailure) -> HTTPFailure {
+      guard failure.reason == .proxy else { return failure }
+      return HTTPFailure(.proxy, "the proxy \(proxy) (of \(place)) does not lead there: \(failure.message)")
+    }
+    return switch outcome {
+    case .notSent(let failure): .notSent(named(failure))
+    case .sentNoAnswer(let failure): .sentNoAnswer(named(failure))
+    case .answered: outcome
+    }
   }
 }

@@ -127,6 +127,8 @@ package struct DiscoveryFailure: Error, Sendable, CustomStringConvertible {
   package var description: String {
     let reason =
       switch problem {
+      // It says which proxy.
+      case .unreachable(let failure) where failure.reason == .proxy: failure.message
       case .unreachable(let failure): "the server cannot be reached: \(failure.message)"
       case .busy(let status, let wait):
         "the server answered with status \(status)" + (wait.map { " and asks to wait \($0) s" } ?? "")

@@ -113,6 +113,24 @@ struct NewAccount: Sendable, Equatable {
     return issuer
   }
 
+  /// Before anything is asked of the agent, or made. `command` is the command line with another address in the place of
+  /// `typed`, a whole URL.
+  ///
+  /// - Throws: `CommandError.usage` for plain http beyond this machine, and for other schemes.
+  static func checkAddress(_ typed: String, command: (String) -> String) throws(CommandError) {
+    do throws(URLProblem) { _ = try Origin(of: typed) } catch {
+      let rest = typed.range(ofText: "://").map { typed[$0.upperBound...] } ?? typed[...]
+      let https = "https://\(rest)"
+      // Where more than the scheme is wrong, another one does not help.
+      guard error == .plainHTTP || error == .scheme, origin(of: https) != nil else { return }
+      throw .usage(
+        error == .plainHTTP
+          ? "\(typed): http:// is accepted on this machine only (127.0.0.0/8, [::1], localhost)"
+          : "\(typed): \(error)",
+        next: .run(command(https)))
+    }
+  }
+
   /// Scheme, host and port of a URL: the issuer where only endpoints are given.
   static func origin(of url: String) -> String? {
     (try? Origin(of: url))?.description

@@ -36,6 +36,10 @@ struct SetupCommand: ParsableCommand {
       try GitSetup.checkFile(context.environment)
       let hosts = try hosts(context)
       let accounts = try? context.allAccounts()
+      // A helper that names nobody would take the place of one that works.
+      if let account, !remove, let accounts, !accounts.contains(where: { $0.account == account }) {
+        throw .noAccount(account, among: accounts)
+      }
       let before = try configuration()
       let (commands, copies) = try plan(hosts, accounts ?? [], context)
       defer {

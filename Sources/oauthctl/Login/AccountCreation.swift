@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 import SystemFacts
 
 /// Makes `accounts.d/NAME.toml`: the agent checks it and asks the server before anything is written.
@@ -12,6 +13,7 @@ struct AccountCreation {
   /// There was no such file before.
   let isFirst: Bool
   private var isFirstVault = false
+  private var isByPassword = false
   /// Nil where the file was not written by this command.
   private var written: AccountFile.Written?
 
@@ -31,10 +33,14 @@ struct AccountCreation {
   /// - Returns: among others the kinds of secrets the account still needs.
   mutating func create(_ account: NewAccount, discovers: Bool = true) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
+    isByPassword = account.effectiveGrant?.terms.need == .password
     let status = try context.agent.ask(AgentStatus(limit: 1))
     isFirstVault = status.vault.state == .absent
     let folder = AgentFolders(context.environment, status)
     if let obstacle = folder.obstacle() { throw obstacle }
+    if let shut = status.problems.first(where: { $0.hint != nil && file.path.hasPrefix($0.file + "/") }) {
+      throw .configuration("\(name): \(shut.sentence)", next: shut.nextStep)
+    }
     let check = try context.agent.call(
       AccountCheck(account: name, definition: text, discover: discovers ? nil : false),
       // Two discovery documents, each with its own time-out, may have to fail before the answer is there.
@@ -89,8 +95,19 @@ struct AccountCreation {
       context.terminal.say("The vault stays, and with it the recovery code that was shown.")
     }
     if case .agent(let failure, _) = error, failure.kind == .clientRejected {
-      let other = otherMethod.map { " and secret; some servers want --client-authentication \($0)" } ?? ""
-      return error.advising(.run("\(command)   # with the right client id\(other)"))
+      if let otherMethod {
+        return error.advising(
+          .run(
+            "\(command)   # with the right client id and secret; some servers want --client-authentication \(otherMethod)"
+          ))
+      }
+      // That none was given is the commonest reason, and no server says so.
+      let mayHaveForgotten = failure.oauthError == "invalid_client" && command.range(ofText: " --client-id") != nil
+      let step = mayHaveForgotten ? " --client-secret-stdin   # if the server gave this client a secret; else" : "   #"
+      return error.advising(.run("\(command)\(step) with the right client id"))
+    }
+    if case .agent(let failure, _) = error, isByPassword, failure.oauthError == "invalid_grant" {
+      return error.advising(.run("\(command)   # with the right --username and password"))
     }
     // The agent names the file, which is gone.
     if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {

@@ -35,6 +35,9 @@ struct LoginCommand: ParsableCommand {
     }
     try options.checkTimeout()
     if !options.addedScope.isEmpty { return try addScope(context) }
+    if let typed = issuer ?? name, typed.contains("://") {
+      try NewAccount.checkAddress(typed) { https in Self.commandLine(Self.words.map { $0 == typed ? https : $0 }) }
+    }
     if let (account, provider) = try namedProvider(context) {
       let beginning = ProviderBeginning(
         context: context, account: account, provider: provider, flags: Self.flags(without: name.map { [$0] } ?? []))
@@ -121,7 +124,8 @@ struct LoginCommand: ParsableCommand {
     guard let problem = check.problems.first else { return check }
     let folder = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
     if let misplaced = folder.misplaced(account) { throw misplaced }
-    guard AccountFile(path: problem.file).exists else {
+    // Of a folder that may not be read nobody knows what is in it.
+    guard AccountFile(path: problem.file).exists || problem.hint != nil else {
       let new = "oauthctl login \(account) ISSUER --client-id ID"
       let accounts = (try? context.allAccounts()) ?? []
       if let kept = accounts.first(where: { $0.account == account }) {
@@ -136,7 +140,8 @@ struct LoginCommand: ParsableCommand {
         next: .run(meant.map { "oauthctl login \($0)   # or, for a new one: \(new)" } ?? new))
     }
     throw .configuration(
-      "\(account): \(problem.sentence)", next: "mend \(context.environment.abbreviated(problem.file))")
+      "\(account): \(problem.sentence)",
+      next: problem.hint == nil ? "mend \(context.environment.abbreviated(problem.file))" : problem.nextStep)
   }
 
   private func logIn(

@@ -25,7 +25,7 @@ struct ProviderBeginning {
       let (name, value) = try LoginOptions.pair("--set", answer)
       values[name] = value
     }
-    var preset = try context.agent.ask(ProviderShow(provider: provider, values: values))
+    var preset = try show(values)
     // It may have the name of one that everybody knows.
     if let file = preset.file { context.terminal.say("Preset: \(context.environment.abbreviated(file))") }
     for question in preset.questions where values[question.name] == nil && question.standard == nil {
@@ -36,7 +36,7 @@ struct ProviderBeginning {
     }
     if preset.account == nil {
       let told = preset
-      preset = try context.agent.ask(ProviderShow(provider: provider, values: values))
+      preset = try show(values)
       // While a person answered, another file may have been put before the one that was told.
       guard preset.file == told.file, preset.text == told.text else {
         throw .configuration("\(provider): the preset has changed meanwhile; nothing was written", next: "try again")
@@ -56,6 +56,14 @@ struct ProviderBeginning {
     if options.clientID == nil { options.clientID = defaults["client_id"]?.text }
     if options.clientID == nil { options.clientID = try askForClient(preset, defaults, options) }
     return Found(options: options, issuer: issuer, defaults: defaults, provider: provider)
+  }
+
+  /// - Throws: `CommandError.usage` for an answer that the preset does not take: it was typed here.
+  private func show(_ values: [String: String]) throws(CommandError) -> ProviderShowAnswer {
+    do throws(CommandError) { return try context.agent.ask(ProviderShow(provider: provider, values: values)) } catch {
+      guard !values.isEmpty, case .agent(let failure, _) = error, failure.kind == .badRequest else { throw error }
+      throw .usage(failure.message, next: failure.hint ?? .run("oauthctl provider show \(provider)"))
+    }
   }
 
   /// Each user or company registers a client of its own: nobody else's id is in this program.

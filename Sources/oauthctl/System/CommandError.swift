@@ -33,7 +33,7 @@ enum CommandError: Error, Equatable {
   var status: Int32 {
     switch self {
     case .usage: 64
-    case .agent(let failure, _): failure.kind.exitStatus
+    case .agent(let failure, _): failure.exitStatus
     case .notReachable: 7
     case .noAnswer: 6
     case .local(_, _, let status), .silent(let status): status
@@ -83,14 +83,13 @@ enum CommandError: Error, Equatable {
   }
 
   private static func nextStep(for failure: AgentFailure, account: String?) -> NextStep? {
-    let name = account ?? "NAME"
     switch failure.kind {
     case .accountUnknown: return .run("oauthctl account list")
     case .accountAmbiguous: return .run("oauthctl account list   # then name one")
     // Of a changed definition the agent says what helps; an older one does not.
     case .configInvalid, .definitionChanged, .clientRejected, .serverRefused:
-      return .run("oauthctl account show \(name)")
-    case .loginRequired, .loginCancelled: return .run("oauthctl login \(name)")
+      return .run(account.map { "oauthctl account show \($0)" } ?? "oauthctl account list")
+    case .loginRequired, .loginCancelled: return .run("oauthctl login" + (account.map { " " + $0 } ?? ""))
     case .vaultLocked, .keyMissing: return .run("oauthctl vault unlock")
     case .vaultInUse, .storageFailed: return .run("oauthctl doctor")
     case .vaultDamaged, .internal: return .run("oauthctl vault status")

@@ -129,26 +129,23 @@ enum FileBytes {
   /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode
   /// stays, and is 0600 of a new one. Of a symbolic link, the file behind it: the link stays, where it is followed.
   ///
-  /// - Throws: `CommandError.local` that names the step that failed.
+  /// - Throws: `CommandError.local` that names the file, and never the temporary one.
   static func replace(_ link: String, with bytes: [UInt8], followsLink: Bool = true) throws(CommandError) {
     let path = followsLink ? target(of: link) : link
     let temporary = "\(path).\(getpid()).tmp"
-    func failure(_ step: String) -> CommandError {
-      .local("cannot \(step): \(errorText())", status: 3)
-    }
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure("create \(temporary)") }
+    guard descriptor >= 0 else { throw unwritten(path) }
     var about = stat()
     if lstat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG { _ = fchmod(descriptor, about.st_mode & 0o777) }
     guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
-      let error = failure("write \(temporary)")
+      let error = unwritten(path)
       close(descriptor)
       unlink(temporary)
       throw error
     }
     close(descriptor)
     guard rename(temporary, path) == 0 else {
-      let error = failure("rename \(temporary) to \(path)")
+      let error = unwritten(path)
       unlink(temporary)
       throw error
     }
@@ -157,6 +154,16 @@ enum FileBytes {
       _ = fsync(folder)
       close(folder)
     }
+  }
+
+  /// Why `path` was not written, by `errno`. A disk without room says nothing against an account, and gets room again.
+  private static func unwritten(_ path: String) -> CommandError {
+    let code = errno
+    guard code == ENOSPC || code == EDQUOT else {
+      return .local("cannot write \(path): \(errorText(code))", status: 3)
+    }
+    return .local(
+      "cannot write \(path): the disk is full", next: "make room there, then run the command again", status: 6)
   }
 
   /// Makes a folder and those above it, each 0700 where it is new.

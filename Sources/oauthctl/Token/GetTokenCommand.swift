@@ -78,6 +78,13 @@ struct GetTokenCommand: ParsableCommand {
     }
   }
 
+  /// As the agent reads it.
+  private static func isFingerprint(_ text: String) -> Bool {
+    let digits = text.utf8.dropFirst(7)
+    return text.hasPrefix("sha256:") && digits.count == 32
+      && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+
   /// The request these flags mean, without reading anything but `--rejected-stdin`.
   func request() throws(CommandError) -> TokenGet {
     if let name { try AccountName.check(name) }
@@ -86,6 +93,9 @@ struct GetTokenCommand: ParsableCommand {
     }
     if method != nil || nonce != nil, url == nil {
       throw .usage("--method and --nonce are of a request to --url: name it")
+    }
+    if let rejectedFingerprint, !Self.isFingerprint(rejectedFingerprint) {
+      throw .usage("--rejected-fingerprint takes sha256: and 32 hex digits, as docs/protocol.md has them")
     }
     var request = TokenGet(account: name, url: url)
     let scopes = NewAccount.scopes(scope)

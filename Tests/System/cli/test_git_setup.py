@@ -77,6 +77,15 @@ def test_a_private_authority_is_told_to_git(home, agent, world):
     assert settings(home) == []
 
 
+def test_setup_for_an_account_that_does_not_exist_changes_nothing(home, agent, dot):
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes")
+    before = settings(home)
+    told = home.oauthctl("setup", "git", "--account", "wrok", "--host", dot.issuer, "--yes", check=False)
+    assert told.status == 3 and "wrok: no such account; did you mean work?" in told.stderr, told
+    assert settings(home) == before
+
+
 @pytest.mark.parametrize("by_host", [False, True])
 def test_remove_takes_the_authority_of_a_forgotten_account_out_as_well(home, agent, world, by_host):
     """Its copy goes with the state folder, and git reaches no server whose file is not there."""

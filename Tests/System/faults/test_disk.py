@@ -37,6 +37,25 @@ def test_a_full_disk_is_told_at_once_and_costs_no_login(home, world):
     isolated(on_a_small_disk)
 
 
+@needs_root
+def test_an_account_file_that_does_not_fit_is_told_by_its_name_and_as_a_full_disk(home, world):
+    server = world()
+
+    def on_a_small_disk():
+        run("mount", "-t", "tmpfs", "-o", f"size={SIZE_KIB}k,mode=700", "none", home.config)
+        folder = home.config / "oauthctl" / "accounts.d"
+        folder.mkdir(parents=True, mode=0o700)
+        home.agent.start()
+        fill(home.config / "filler")
+        failed = log_in(home, server, check=False)
+        assert failed.status == 6 and f"{folder}/work.toml: the disk is full" in failed.stderr, failed
+        assert ".tmp" not in failed.stderr and "make room there" in failed.stderr, failed
+        assert list(folder.iterdir()) == []
+        home.agent.stop()
+
+    isolated(on_a_small_disk)
+
+
 @pytest.mark.parametrize("damage", ["overwritten", "cut short"])
 def test_a_damaged_vault_is_told_and_left_as_it_is(home, agent, dot, damage):
     """Never a new vault in its place: a backup, or the recovery code, may still bring it back."""

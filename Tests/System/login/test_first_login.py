@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from support.accounts import account_file, define
-from support.dev_server import DevServer
+from support.dev_server import DevServer, consenting
 from support.login import get_token
 from support.terminal import run_at_terminal
 
@@ -45,8 +45,19 @@ def test_a_first_login_that_fails_leaves_nothing_and_tells_the_whole_command(
     assert not account_file(home).exists() and accounts(home) == []
     step = next_step(failed)
     assert shlex.split(step) == ["oauthctl", "login", "work", server.issuer, *arguments]
+    assert ("# with the right --username and password" in failed.stderr) == (arguments != MACHINE)
     home.run("sh", "-c", step, stdin=right + "\n")
     get_token(home)
+
+
+def test_a_client_whose_secret_was_forgotten_is_told_how_to_give_it(home, agent):
+    with consenting(home) as server:
+        failed = home.oauthctl("login", "work", server.issuer, "--client-id", "dev-web", check=False)
+        assert failed.status == 9 and "invalid_client" in failed.stderr, failed
+        step = shlex.split(next_step(failed))
+        assert step == ["oauthctl", "login", "work", server.issuer, "--client-id", "dev-web", "--client-secret-stdin"]
+        home.oauthctl(*step[1:], stdin="dev-web-secret\n")
+        get_token(home)
 
 
 @pytest.mark.parametrize("has_endpoints", [False, True], ids=["by discovery", "endpoints as given"])
@@ -153,6 +164,16 @@ def test_a_kept_password_that_is_refused_is_to_be_set_anew(home, server):
     assert next_step(failed) == "oauthctl secret set work password && oauthctl login work"
     home.run("sh", "-c", next_step(failed), stdin="demo\n")
     get_token(home)
+
+
+@pytest.mark.parametrize("names", [[], ["work"]], ids=["a lone address", "beside a name"])
+def test_plain_http_to_another_machine_is_refused_with_the_command_that_may_work(home, server, names):
+    define(home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev"')
+    told = home.oauthctl("login", *names, "http://example.invalid/x", "--scope", "read", check=False)
+    assert told.status == 64 and "http:// is accepted on this machine only" in told.stderr, told
+    assert shlex.split(next_step(told)) == ["oauthctl", "login", *names, "https://example.invalid/x", "--scope", "read"]
+    other = home.oauthctl("login", "ftp://example.invalid/x", check=False)
+    assert other.status == 64 and next_step(other) == "oauthctl login https://example.invalid/x", other
 
 
 def test_a_denied_device_is_told_to_log_in_again_by_device(home, server):

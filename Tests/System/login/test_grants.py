@@ -160,6 +160,7 @@ def test_a_wrong_password_is_told(home, dot, legacy):
     result = legacy(password="not-the-password", check=False)
     assert (result.status, result.stdout) == (9, "") and "invalid_grant" in result.stderr
     assert "not-the-password" not in result.stderr
+    assert "the server does not take that user name and password" in result.stderr and "expired" not in result.stderr
     assert len(dot.token_requests("password", mark)) == 1
     assert home.oauthctl("get-token", "legacy", check=False).status == 4
 

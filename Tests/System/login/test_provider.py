@@ -66,6 +66,13 @@ def test_the_name_of_a_preset_is_enough_and_what_is_missing_is_asked_for(home, a
     assert provider.kinds().count("authorize") == 3
 
 
+def test_an_answer_that_the_preset_does_not_ask_for_is_a_wrong_command_line(home, agent, provider):
+    preset(home, provider)
+    refused = home.oauthctl("login", "work", "--provider", "ours", "--set", "nope=1", check=False)
+    assert refused.status == 64 and "ours asks for no nope" in refused.stderr, refused
+    assert "run: oauthctl provider show ours" in refused.stderr and provider.seen == []
+
+
 def test_without_a_terminal_the_whole_command_is_told(home, agent, provider):
     preset(home, provider)
     refused = home.oauthctl("login", "work", "--provider", "ours", "--no-browser", check=False)

@@ -151,10 +151,23 @@ def test_a_proxy_that_fails_is_named_and_costs_no_login(home, agent, world, prox
             lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 40, "a failure")
         assert (failed.status, failed.stdout) == (6, ""), failed
         assert [word for word in words if word not in failed.stderr.lower()] == [], failed.stderr
+        if not isinstance(listener, Silent):
+            assert f"the proxy {url(listener)} (of config.toml)" in failed.stderr, failed.stderr
         assert server.refreshes(mark) == []
     write_settings(home)
     home.oauthctl("reload")
     wait_until(lambda: home.oauthctl("get-token", "work", check=False).status == 0, 60, "a token again")
+
+
+def test_a_login_by_a_proxy_that_is_not_there_sends_nobody_to_the_server(home, agent, world):
+    server = world(**TLS)
+    with ConnectProxy() as proxy:
+        pass
+    write_settings(home, proxy=url(proxy))
+    home.oauthctl("reload")
+    told = log_in(home, server, check=False)
+    assert told.status == 6 and f"the proxy {url(proxy)} (of config.toml) does not lead there" in told.stderr, told
+    assert "oauthctl setup proxy --remove" in told.stderr and "the server cannot be reached" not in told.stderr, told
 
 
 def test_setup_proxy_takes_the_shell_s_over_when_asked(home, agent, world):
