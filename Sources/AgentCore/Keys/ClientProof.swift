@@ -34,12 +34,9 @@ package enum AssertionAudience: String, Sendable, CaseIterable, Codable {
 extension DefinitionBinding {
   /// The client as this login's server knows it. `secret` is the client secret or the private key.
   func client(_ secret: Secret?, _ proof: ClientProof) throws(ProtocolError) -> OAuthClient {
-    guard let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
-      throw .clientAuthentication("\(clientAuthentication) is not a known method")
-    }
-    if let secret, method.proof == .sharedSecret, ClientKey.isStored(secret) {
-      throw .clientAuthentication(
-        "what is kept is a private key, which \(clientAuthentication) would send; nothing is sent")
+    let obstacle = ClientObstacle(clientAuthentication, secret)
+    guard obstacle == nil, let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
+      throw .clientAuthentication((obstacle ?? .unknownMethod).reason(clientAuthentication))
     }
     return try OAuthClient(
       id: clientID,

@@ -16,6 +16,12 @@ extension LoginCoordinator {
       let binding = try await service.withLenders(
         server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
+      // Before a browser is opened for a login that could not end.
+      if let obstacle = ClientObstacle(binding.clientAuthentication, context.clientSecret) {
+        let name = context.definition.name
+        throw AgentFailure(
+          .configInvalid, "\(name): \(obstacle.reason(binding.clientAuthentication))", hint: obstacle.hint(name))
+      }
       let proofKey = try server.proofKey(context.definition)
       var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,

@@ -197,11 +197,28 @@ def test_a_key_is_not_overwritten_and_not_sent_as_a_secret(home, agent, provider
         edit(home, "work", client_authentication=f'"{method}"')
         refused = home.oauthctl("login", "work", "--accept-changes", check=False)
         assert refused.status == 3 and "private key" in refused.stderr, refused
-    assert [kind for kind, _ in provider.seen if kind != "authorize"] == []
+    # No browser was opened for it.
+    assert provider.seen == []
     edit(home, "work", client_authentication='"private_key_jwt"')
     assert home.oauthctl("key", "create", "work", "--replace").stdout != made
     home.oauthctl("key", "delete", "work", "--yes")
     assert home.oauthctl("key", "show", "work", check=False).status == 3
+
+
+def test_a_client_that_can_never_prove_itself_is_not_told_to_try_again(home, agent, provider):
+    define(home, provider)
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    home.oauthctl("login", "work")
+    edit(home, "work", client_authentication='"client_secret_post"')
+    home.oauthctl("account", "accept", "work", "--yes")
+    before = provider.kinds()
+    refused = home.oauthctl("get-token", "work", "--force", check=False)
+    assert refused.status == 9 and "private key" in refused.stderr and "try again" not in refused.stderr, refused
+    assert "oauthctl key delete work" in refused.stderr and "oauthctl secret set work client_secret" in refused.stderr
+    home.oauthctl("key", "delete", "work", "--yes")
+    refused = home.oauthctl("get-token", "work", "--force", check=False)
+    assert refused.status == 9 and "run: oauthctl secret set work client_secret" in refused.stderr, refused
+    assert provider.kinds() == before
 
 
 @pytest.mark.parametrize("text, words", [

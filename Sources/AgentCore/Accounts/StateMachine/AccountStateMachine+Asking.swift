@@ -201,22 +201,26 @@ extension AccountStateMachine {
         hint: .run("oauthctl login \(name)   # or, for all accounts: oauthctl vault accept-rollback"))
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
-    return isDefinitionChanged ? definitionChanged : misplacedClientSecret
+    return isDefinitionChanged
+      ? definitionChanged
+      : clientFault.map { fault in
+        AgentFailure(.clientRejected, "\(name): \(fault.reason)", hint: fault.hint)
+      }
   }
 
   /// Why a refresh may not be sent although the file says what the login is bound to: the client secret is another
-  /// server's. Without the account's name.
-  var misplacedClientSecretReason: String? {
-    guard let record, let binding = record.grant?.binding, binding.sendsClientSecret, record.clientSecret != nil,
-      record.clientSecret(for: binding) == nil, let place = record.clientSecretBelongs
-    else { return nil }
-    return
-      "its client secret was given for \(place.words), and the login is at \(SecretPlace(binding).words); nothing is sent"
-  }
-
-  private var misplacedClientSecret: AgentFailure? {
-    misplacedClientSecretReason.map {
-      AgentFailure(.clientRejected, "\(name): \($0)", hint: .run("oauthctl secret set \(name) client_secret"))
+  /// server's, or the client cannot prove itself with it. The reason is without the account's name.
+  var clientFault: (reason: String, hint: NextStep)? {
+    guard let record, let binding = record.grant?.binding, binding.sendsClientSecret else { return nil }
+    let secret = record.clientSecret(for: binding)
+    if record.clientSecret != nil, secret == nil, let place = record.clientSecretBelongs {
+      return (
+        "its client secret was given for \(place.words), and the login is at \(SecretPlace(binding).words); nothing is sent",
+        .run("oauthctl secret set \(name) client_secret")
+      )
+    }
+    return ClientObstacle(binding.clientAuthentication, secret?.secret).map {
+      ($0.reason(binding.clientAuthentication), $0.hint(name))
     }
   }
 

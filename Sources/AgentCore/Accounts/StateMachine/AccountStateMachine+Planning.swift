@@ -96,7 +96,7 @@ extension AccountStateMachine {
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
     if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
-    if let reason = misplacedClientSecretReason { return (.clientRejected, reason) }
+    if let fault = clientFault { return (.clientRejected, fault.reason) }
     switch grant.verdict?.kind {
     case .loginRequired: return (.loginRequired, grant.verdict?.reason)
     case .clientRejected: return (.clientRejected, grant.verdict?.reason)

@@ -1,0 +1,55 @@
+import AgentWire
+import OAuthTerms
+import Sealing
+import Signing
+
+/// Why a client cannot prove itself with what is kept of it. No waiting ends that, so it is told before anything is sent.
+enum ClientObstacle: Sendable, Equatable {
+  case unknownMethod
+  case noSecret
+  case noKey
+  /// It would be sent as a secret.
+  case keyForSecret
+  case secretForKey
+
+  /// Nil: it can. `secret` is the client secret or the private key that is kept for the server.
+  init?(_ method: String, _ secret: Secret?) {
+    guard let method = ClientAuthenticationMethod(rawValue: method) else {
+      self = .unknownMethod
+      return
+    }
+    guard let proof = method.proof else { return nil }
+    switch (proof, secret.map(ClientKey.isStored)) {
+    case (.sharedSecret, false?), (.privateKey, true?): return nil
+    case (.sharedSecret, nil): self = .noSecret
+    case (.privateKey, nil): self = .noKey
+    case (.sharedSecret, true?): self = .keyForSecret
+    case (.privateKey, false?): self = .secretForKey
+    }
+  }
+
+  /// Without the account's name.
+  func reason(_ method: String) -> String {
+    switch self {
+    case .unknownMethod: "\(method) is not a known way to authenticate a client; nothing is sent"
+    case .noSecret: "\(method) needs a client secret, and none is kept; nothing is sent"
+    case .noKey: "\(method) needs a private key, and none is kept; nothing is sent"
+    case .keyForSecret: "what is kept is a private key, which \(method) would send; nothing is sent"
+    case .secretForKey: "what is kept is a client secret, and \(method) needs a private key; nothing is sent"
+    }
+  }
+
+  /// `name` is the account's.
+  func hint(_ name: String) -> NextStep {
+    switch self {
+    case .unknownMethod: .advice("put client_authentication in the file of \(name) right")
+    case .noSecret: .run("oauthctl secret set \(name) client_secret")
+    case .noKey: .run("oauthctl key create \(name)")
+    case .keyForSecret:
+      .advice(
+        "put client_authentication in the file of \(name) back to private_key_jwt; or give a client secret: "
+          + "oauthctl key delete \(name), then: oauthctl secret set \(name) client_secret")
+    case .secretForKey: .run("oauthctl key create \(name) --replace   # then register what it prints")
+    }
+  }
+}
