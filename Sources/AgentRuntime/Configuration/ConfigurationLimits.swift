@@ -9,6 +9,9 @@ package enum ConfigurationLimits {
   package static let accounts = 10_000
   /// Most presets of one's own: several times those that come with the program.
   static let providers = 200
+  /// Placeholders in one preset: one with six endpoints and two questions has a dozen. With the longest answers, 64 make
+  /// 16 KiB of it, and not a thousand times its text.
+  static let placeholders = 64
   /// Names in the folder that are looked at, whatever they are: ten times the accounts, since other files may be there.
   static let names = 100_000
   /// Largest certificate authority file: 4 MiB. The whole bundle of a system has about 200 KiB.

@@ -14,6 +14,7 @@ package final class FileConfiguration: ConfigurationSource {
   /// Nil: changes are seen only when somebody asks for a reading.
   package let watch: ConfigurationWatch?
   let uid: UInt32
+  let providersReading = SharedReading<ProviderListAnswer>()
   private let authorities: AuthorityFiles
   private let known = Mutex<[String: Known<Result<AccountDefinition, ConfigurationProblems>>]>([:])
   private let knownSettings = Mutex<Known<(settings: AgentSettings, problems: [ConfigurationProblem])>?>(nil)

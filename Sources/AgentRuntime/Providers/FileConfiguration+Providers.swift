@@ -5,8 +5,12 @@ import Providers
 /// The presets: those in the program, and the user's own in `providers.d`, which come first.
 extension FileConfiguration {
   package func providers() async -> ProviderListAnswer {
-    await onReadingThread { self.readProviders() }
-      ?? ProviderListAnswer(providers: [], problems: [noThread(folder.providersFolder)])
+    let answer = await providersReading.answer { isWanted in
+      await self.onReadingThread { self.readProviders(while: isWanted) }
+        ?? ProviderListAnswer(providers: [], problems: [self.noThread(self.folder.providersFolder)])
+    }
+    // Its caller has left.
+    return answer ?? ProviderListAnswer(providers: [])
   }
 
   package func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer {
@@ -24,7 +28,8 @@ extension FileConfiguration {
     }
   }
 
-  func readProviders() -> ProviderListAnswer {
+  /// Stops between two presets once nobody waits for it.
+  func readProviders(while isWanted: () -> Bool = { true }) -> ProviderListAnswer {
     var answer = ProviderListAnswer(providers: [])
     let own: [String]
     do {
@@ -40,7 +45,7 @@ extension FileConfiguration {
           reason: "it holds more than \(ConfigurationLimits.providers) presets; the rest is not read"))
     }
     let names = Set(own.prefix(ConfigurationLimits.providers)).union(EmbeddedProviders.all.map(\.name)).sorted()
-    for name in names {
+    for name in names where isWanted() {
       switch readProvider(name) {
       case .success(let preset): if let preset { answer.providers.append(preset.summary) }
       case .failure(let found): answer.problems += found.problems.prefix(1)

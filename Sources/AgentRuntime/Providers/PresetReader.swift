@@ -6,6 +6,8 @@ struct PresetReader {
   private var keys: KeyReader
   private let document: TOMLDocument
   private let place: String
+  /// Placeholders that were found so far.
+  private var placeholders = 0
 
   static let known = ["title", "register_at", "notes", "ask", "account"]
   private static let questions = 4
@@ -124,6 +126,11 @@ struct PresetReader {
   private mutating func checkPlaceholders(_ key: String, _ text: String, _ names: [String]) -> Bool {
     guard let used = Placeholders.names(in: text) else {
       keys.refuse(key, "a brace stands alone; {host} is the answer to [ask.host]")
+      return false
+    }
+    placeholders += used.count
+    guard placeholders <= ConfigurationLimits.placeholders else {
+      keys.refuse(key, "the preset has more than \(ConfigurationLimits.placeholders) placeholders")
       return false
     }
     guard let unknown = used.first(where: { !names.contains($0) }) else { return true }

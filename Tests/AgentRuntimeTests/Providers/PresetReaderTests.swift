@@ -58,6 +58,19 @@ struct PresetReaderTests {
       ])
   }
 
+  @Test("The answers cannot make much of a short preset")
+  func placeholders() throws {
+    func scopes(_ count: Int) -> String {
+      good.replacing(
+        "scope = [\"read\", \"{host}\"]", with: "scope = [\"" + String(repeating: "{host}", count: count) + "\"]")
+    }
+    // Three more stand elsewhere in it.
+    try write(scopes(61))
+    #expect(problem() == nil)
+    try write(scopes(62))
+    #expect(problem()?.reason == "the preset has more than 64 placeholders")
+  }
+
   @Test(
     "An answer cannot lead to another place than it seems to",
     arguments: [
