@@ -4,7 +4,10 @@ import OAuthTerms
 
 /// Where an account and what its server says of itself do not fit: told before somebody runs into it.
 enum AccountConcerns {
-  static func found(_ definition: AccountDefinition, _ server: ResolvedServer, keepsSecret: Bool) -> [AccountConcern] {
+  /// `hadRefreshToken`: a login of the account has brought one.
+  static func found(
+    _ definition: AccountDefinition, _ server: ResolvedServer, keepsSecret: Bool, hadRefreshToken: Bool
+  ) -> [AccountConcern] {
     var concerns: [AccountConcern] = []
     let file = definition.file
     if definition.grant.terms.giver == .browser, let obstacle = server.authorizationObstacle {
@@ -47,10 +50,12 @@ enum AccountConcerns {
       }
     }
     let isOffline = definition.scope.contains(AccountDefinition.offlineAccess)
-    if !definition.grant.isUnattended, server.offersOfflineAccess, !isOffline {
+    if !definition.grant.isUnattended, server.offersOfflineAccess, !isOffline, !hadRefreshToken {
       concerns.append(
         AccountConcern(
-          check: "scope", message: "offline_access is not asked for, which brings a refresh token at its server",
+          check: "scope",
+          message:
+            "its server lists offline_access, without which some servers give no refresh token; it is not in scope",
           hint: "add it to scope in \(file), then: oauthctl login \(definition.name)"))
     }
     return concerns

@@ -83,7 +83,8 @@ extension CredentialService {
     answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
     let record = accounts[definition.name]?.machine.record
     answer.concerns = AccountConcerns.found(
-      definition, server, keepsSecret: record?.keeps(.clientSecret) == true)
+      definition, server, keepsSecret: record?.keeps(.clientSecret) == true,
+      hadRefreshToken: record?.grant?.refreshTokenReceived != nil)
     return answer
   }
 

@@ -21,8 +21,11 @@ struct AccountConcernTests {
     return definition
   }
 
-  private func checks(_ definition: AccountDefinition, _ server: ResolvedServer, secret: Bool = false) -> [String] {
-    AccountConcerns.found(definition, server, keepsSecret: secret).map { "\($0.check) \($0.isBlocking == true)" }
+  private func checks(
+    _ definition: AccountDefinition, _ server: ResolvedServer, secret: Bool = false, refreshed: Bool = false
+  ) -> [String] {
+    AccountConcerns.found(definition, server, keepsSecret: secret, hadRefreshToken: refreshed)
+      .map { "\($0.check) \($0.isBlocking == true)" }
   }
 
   @Test("A server that says nothing raises no concern")
@@ -53,6 +56,7 @@ struct AccountConcernTests {
     let both = try server { $0.scopes = ["read", "offline_access"] }
     #expect(checks(definition(), both) == ["scope false"])
     #expect(checks(definition { $0.scope.append("offline_access") }, both) == [])
+    #expect(checks(definition(), both, refreshed: true) == [], "a login had a refresh token without it")
     #expect(checks(definition { $0.grant = .clientCredentials }, both) == [])
   }
 }
