@@ -79,6 +79,7 @@ struct CommandLineTests {
     "What is not understood points to the help of the command it was said to",
     arguments: [
       (["agent", "log", "-n", "abc"], "oauthctl agent log --help"), (["agent", "frob"], "oauthctl agent --help"),
+      (["loginn", "work", "a b"], "oauthctl login work 'a b'"), (["log", "-n", "5"], "oauthctl agent log -n 5"),
       (["get-token", "--frob"], "oauthctl get-token --help"), (["frob"], "oauthctl --help"),
       (["vault", "recovery", "renew", "--frob"], "oauthctl vault recovery renew --help"),
     ])

@@ -64,11 +64,18 @@ struct StatusTests {
     var answer = Self.answer
     answer.problems = (0..<listed).map { ConfigurationProblem(file: "/f\($0)", line: 1, key: "k", reason: "bad\u{1B}") }
     answer.problemsLeftOut = leftOut
-    let page = StatusPage(status: answer, accounts: [], now: 0).lines(Page().terminal(columns: nil)).dropFirst()
+    let page = StatusPage(status: answer, accounts: Array(Self.accounts.suffix(1)), now: 0)
+      .lines(Page().terminal(columns: nil)).dropFirst(3)
     let shown = min(listed, 10)
     #expect(page.prefix(shown) == (0..<shown).map { "/f\($0):1: k: bad\\u{1B}" }[...])
     let more = listed - shown + (leftOut ?? 0)
     #expect(page.dropFirst(shown) == (more == 0 ? [] : ["and \(more) more problems in configuration files"])[...])
+  }
+
+  @Test("A page without an account says how to make one")
+  func none() {
+    let page = StatusPage(status: Self.answer, accounts: [], now: 0).lines(Page().terminal(columns: nil))
+    #expect(page.prefix(2) == ["no account yet", "  run: oauthctl login NAME ISSUER --client-id ID"])
   }
 
   @Test("Colour changes no column")

@@ -96,9 +96,17 @@ package enum AccountSelection {
       }
       throw AgentFailure(
         .accountUnknown, origin.map { "no account for \($0)" } ?? "no account is set up",
-        hint: "set one up: oauthctl login NAME \(origin ?? "ISSUER") --client-id ID")
+        hint: noneHint(origin, accounts.map(\.name).sorted()))
     }
     return (try choose(fitting, wish.username, path: url?.path ?? "", origin), origin)
+  }
+
+  /// An API's host is often no server to log in at, and is missing among the `hosts` of an account that is there.
+  private static func noneHint(_ origin: String?, _ names: [String]) -> NextStep {
+    guard let origin, !names.isEmpty else {
+      return "set one up: oauthctl login NAME \(origin ?? "ISSUER") --client-id ID"
+    }
+    return .run("oauthctl login \(origin)   # or add that host to `hosts` in the file of one of: \(list(names))")
   }
 
   private static func choose(

@@ -3,6 +3,8 @@ import AgentWire
 /// Reads the keys of one file, and collects every problem with the line it stands on.
 struct KeyReader {
   let file: String
+  /// What fits on a line: config.toml and a preset have no more.
+  private static let fewKeys = 10
   private let document: TOMLDocument
   private var found: [ConfigurationProblem] = []
   /// Known keys that others were taken for.
@@ -47,8 +49,11 @@ struct KeyReader {
         meant.insert(nearest)
         refuse(key, "there is no such key; did you mean \(nearest)?")
       } else {
-        refuse(
-          key, "there is no such key" + (isListTold ? "" : "; known are \(known.sorted().joined(separator: ", "))"))
+        // A few can be named; of an account's all, each call of git would show a screen of them.
+        let isShort = known.count <= Self.fewKeys
+        let rest =
+          isShort ? "; known are \(known.sorted().joined(separator: ", "))" : " (docs/configuration.md lists them)"
+        refuse(key, "there is no such key" + (isListTold ? "" : rest))
         isListTold = true
       }
     }

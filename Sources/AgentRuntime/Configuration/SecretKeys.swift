@@ -1,4 +1,4 @@
-/// Secrets do not belong into files that are shown, backed up and shared; the vault takes them.
+/// Secrets do not belong in files that are shown, backed up and shared; the vault takes them.
 enum SecretKeys {
   /// What to do instead of writing `key` into `file`; nil when it names no secret.
   static func advice(_ key: String, file: String) -> String? {
@@ -18,14 +18,14 @@ enum SecretKeys {
     case "clientsecret", "secret": kept("client_secret", account)
     case "password", "passwd": kept("password", account)
     case "refreshtoken": kept("refresh_token", account)
-    case "key", "privatekey", "clientkey": "private keys do not belong into this file; take it out"
+    case "key", "privatekey", "clientkey": "private keys do not belong in this file; take it out"
     case "accesstoken", "token", "idtoken":
-      "tokens do not belong into this file; take it out, then: oauthctl login \(account)"
+      "tokens do not belong in this file; take it out, then: oauthctl login \(account)"
     default: nil
     }
   }
 
   private static func kept(_ kind: String, _ account: String) -> String {
-    "secrets do not belong into this file; take it out, then: oauthctl secret set \(account) \(kind)"
+    "secrets do not belong in this file; take it out, then: oauthctl secret set \(account) \(kind)"
   }
 }

@@ -119,7 +119,7 @@ enum ValueRules {
     let scheme = String(decoding: pieces[0], as: UTF8.self).lowercased()
     guard proxySchemes.contains(scheme) else { return "its scheme is not known; \(form)" }
     let authority = String(text.dropFirst(scheme.count + 3))
-    if authority.contains("@") { return "it holds a user name or password; secrets do not belong into this file" }
+    if authority.contains("@") { return "it holds a user name or password; secrets do not belong in this file" }
     let place = authority.hasSuffix("/") ? String(authority.dropLast()) : authority
     do {
       _ = try Origin(hostEntry: "https://" + place)

@@ -23,6 +23,7 @@ struct AccountPageText {
     add("grant", summary.grant)
     add("scope", summary.scope.joined(separator: " "))
     add("not granted", details.missingScope?.joined(separator: " "))
+    add("resource", details.resource?.joined(separator: " "))
     add("hosts", summary.hosts.joined(separator: " "))
     add("git user", summary.gitUsername)
     for name in details.endpoints.keys.sorted() { add(name, details.endpoints[name]) }

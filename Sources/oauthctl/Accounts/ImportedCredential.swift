@@ -25,14 +25,17 @@ struct ImportedCredential: Equatable {
       throw .usage(
         "standard input holds no JSON object with a login",
         next: .advice(
-          "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it; "
-            + "a dump of pizauth is none: there, take over the refresh token by oauthctl login"))
+          "\(Self.wanted); what pizauth dumps cannot be taken over: log in anew, oauthctl login"))
     }
     func text(_ names: String...) -> String? {
       names.lazy.compactMap { if case .text(let text)? = members[$0], !text.isEmpty { text } else { nil } }.first
     }
     if let kind = text("type"), kind.hasSuffix("service_account") || kind == "external_account" {
-      throw .usage("that is the key of a machine (\(kind)), not the login of a person")
+      throw .usage(
+        "that is the key of a machine (\(kind)), not the login of a person",
+        next: kind.hasSuffix("service_account")
+          ? "write  grant = \"jwt_bearer\"  into an account's file, then: oauthctl key import NAME < FILE"
+          : "log in as a person instead: oauthctl login")
     }
     if let kind = text("token_type"), kind.lowercased() != "bearer" {
       throw .usage("its access token is of another type than Bearer, which cannot be handed out")
@@ -40,7 +43,7 @@ struct ImportedCredential: Equatable {
     refreshToken = text("refresh_token")
     accessToken = text("access_token", "token")
     guard refreshToken != nil || accessToken != nil else {
-      throw .usage("that holds neither a refresh_token nor an access_token")
+      throw .usage("that holds neither a refresh_token nor an access_token", next: .advice(Self.wanted))
     }
     clientID = text("client_id")
     clientSecret = text("client_secret")
@@ -61,6 +64,8 @@ struct ImportedCredential: Equatable {
     expiresAt = end
   }
 
+  /// What can be imported.
+  private static let wanted = "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it"
   private static let googleTokenEndpoint = "https://oauth2.googleapis.com/token"
 
   /// When the access token ends; nil: that cannot be told.

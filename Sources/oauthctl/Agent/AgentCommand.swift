@@ -53,13 +53,17 @@ struct AgentCommand: ParsableCommand {
 
     func run() throws {
       let terminal = Terminal.live()
-      let ended = try AgentEnding(starter: AgentEnding.starter(), terminal: terminal).stop()
+      let starter = try AgentEnding.starter()
+      let ended = try AgentEnding(starter: starter, terminal: terminal).stop()
       if json {
         terminal.data(JSONText.pretty(Stopped(stopped: ended != nil, pid: ended)))
       } else if let ended {
         terminal.say("Stopped the agent (pid \(ended)). The next command that needs one starts it.")
       } else {
-        terminal.say("No agent runs.")
+        // Another may run at the usual place.
+        terminal.say(
+          starter.location.source == .environment
+            ? "No agent listens at \(starter.location.path), which OAUTHCTL_SOCKET names." : "No agent runs.")
       }
     }
 
@@ -104,8 +108,8 @@ struct AgentCommand: ParsableCommand {
       if broken > 0 {
         context.terminal.warn(
           broken == 1
-            ? "1 configuration file has a problem, so the new agent cannot use it"
-            : "\(broken) configuration files have problems, so the new agent cannot use them",
+            ? "1 configuration file has a problem; the new agent may be unable to use it"
+            : "\(broken) configuration files have problems; the new agent may be unable to use them",
           next: .run("oauthctl status"))
       }
     }

@@ -16,7 +16,9 @@ struct CurlCommand: ParsableCommand {
       Example: oauthctl curl work https://gitlab.example.com/api/v4/user
       """)
 
-  @Argument(parsing: .captureForPassthrough, completion: .curlWord) var arguments: [String] = []
+  @Argument(
+    parsing: .captureForPassthrough, help: "--any-host, an account NAME, and what curl takes.", completion: .curlWord)
+  var arguments: [String] = []
 
   func run() throws { try run(.live()) }
 

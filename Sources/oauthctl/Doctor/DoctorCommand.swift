@@ -24,7 +24,8 @@ struct DoctorCommand: ParsableCommand {
       try AccountName.check(account)
       try context.keep(account)
     }
-    let report = DoctorReport(findings: DoctorChecks.findings(context, command.agent))
+    let report = DoctorReport(
+      findings: DoctorChecks.findings(context, command.agent), isVaultLocked: context.status?.vault.state == .locked)
     if json {
       command.terminal.data(JSONText.pretty(report))
     } else {

@@ -16,7 +16,8 @@ struct DoctorPage: Sendable {
       lines.append(String(repeating: " ", count: 7 + width + 2) + PrintableText.escaped(fix.line))
     }
     let wrong = report.findings.count { $0.level == .wrong }
-    lines.append(wrong == 0 ? "Nothing is wrong." : "\(wrong) thing\(wrong == 1 ? " is" : "s are") wrong.")
+    let sum = wrong == 0 ? "Nothing is wrong" : "\(wrong) thing\(wrong == 1 ? " is" : "s are") wrong"
+    lines.append(sum + (report.isVaultLocked ? ", but the vault is locked: accounts were not checked." : "."))
     return lines
   }
 

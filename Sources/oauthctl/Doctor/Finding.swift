@@ -59,6 +59,8 @@ extension Finding: Encodable {
 /// All findings of one examination.
 struct DoctorReport: Sendable, Equatable, Encodable {
   var findings: [Finding]
+  /// Then accounts cannot be looked at.
+  var isVaultLocked = false
 
   var isHealthy: Bool { !findings.contains { $0.level == .wrong } }
 

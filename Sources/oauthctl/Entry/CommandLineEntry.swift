@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import HelperFormats
+import SystemFacts
 
 /// The way through ArgumentParser, with its errors said in our words and its exit statuses mapped to ours.
 enum CommandLineEntry {
@@ -59,7 +60,10 @@ enum CommandLineEntry {
     let before = (["oauthctl"] + path).joined(separator: " ")
     return .usage(
       "there is no command \(before) \(word)" + (meant.map { "; did you mean \(before) \($0)?" } ?? ""),
-      next: .run("\(before) --help"))
+      next: .run(
+        meant.map { name in
+          ([before, name] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(separator: " ")
+        } ?? "\(before) --help"))
   }
 
   /// The words that name a command, as far as they do.

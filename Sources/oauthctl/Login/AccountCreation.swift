@@ -68,10 +68,6 @@ struct AccountCreation {
   /// - Returns: `error`, with a next step that needs no account: `command` is this very command line, and
   ///   `otherMethod` another way to send the client secret, where there is one.
   func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
-    var error = error
-    if isFirst, case .agent(let failure, _) = error, failure.kind == .unavailable, failure.hint == nil {
-      error = error.advising("check its address, and whether the server runs; then try again")
-    }
     guard isFirst, let written, file.exists else { return error }
     let path = context.environment.abbreviated(file.path)
     do throws(CommandError) {

@@ -11,7 +11,7 @@ struct LoginCommand: ParsableCommand {
       The URL is that of an authorization server, of an MCP server or of anything else that names its authorization server \
       (RFC 9728). Without --client-id a client is registered there, where the server does that (RFC 7591).
       Example: oauthctl login https://mcp.example.com/mcp
-               oauthctl login work https://gitlab.example.com --client-id 3fa9 --scope read_repository
+               oauthctl login work https://gitlab.example.com --client-id 3fa9
       Later:   oauthctl login work
       """)
 
@@ -86,7 +86,8 @@ struct LoginCommand: ParsableCommand {
   private func make(
     _ context: CommandContext, _ found: ServerFinding.Found?, preset: ProviderBeginning.Found? = nil
   ) throws(CommandError) {
-    var new = try options.account(name: name, issuer: issuer, workingFolder: Self.workingFolder)
+    var new = try options.account(
+      name: name, file: try knownFile(context), issuer: issuer, workingFolder: Self.workingFolder)
     let account = try accountName(context, isNew: new != nil)
     new?.defaults = preset?.defaults ?? [:]
     new?.provider = preset?.provider
@@ -115,6 +116,13 @@ struct LoginCommand: ParsableCommand {
         otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
+  }
+
+  /// The file of the account that was named, as a person reads it; nil: there is none.
+  private func knownFile(_ context: CommandContext) throws(CommandError) -> String? {
+    guard let name, AccountName.isValid(name) else { return nil }
+    let file = try AccountFile(account: name, in: context.environment)
+    return file.exists ? context.environment.abbreviated(file.path) : nil
   }
 
   /// What is known of an account that was defined before.

@@ -85,7 +85,7 @@ struct LoginOptions: ParsableArguments {
     name: .customLong("allow-no-pkce-metadata"),
     help: "Logs in even if the resource's server does not say that it supports PKCE.")
   var allowNoPKCEMetadata = false
-  @Option(help: "Your name at the server, for the password grant.")
+  @Option(help: "Your name at the server: for the password and jwt_bearer grants, and a hint on its login page.")
   var username: String?
   @Option(help: "Resource the token is for (RFC 8707); repeatable.")
   var resource: [String] = []
@@ -147,19 +147,23 @@ extension LoginOptions {
     throw .usage("--timeout takes 1 to 86400 seconds, not \(timeout)")
   }
 
-  /// The account these flags describe, or nil when neither an issuer nor endpoints are given.
+  /// The account these flags describe, or nil when neither an issuer nor endpoints are given. `file` is the one of an
+  /// account `name` that is there already, as a person reads it.
   ///
   /// - Throws: `CommandError.usage` when they contradict each other or something is missing.
   func account(
-    name: String? = nil, issuer typed: String?, workingFolder: String
+    name: String? = nil, file: String? = nil, issuer typed: String?, workingFolder: String
   ) throws(CommandError) -> NewAccount? {
     guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
       if let flag = definingFlags.first {
+        if let name, let file {
+          throw .usage(
+            "\(name) exists; \(flag) is for a new account",
+            next: .advice("change that in \(file), then: oauthctl login \(name)"))
+        }
         throw .usage(
           "\(flag) is for a new account, whose server has to be named too",
-          next: .run(
-            "oauthctl login \(name ?? "NAME") ISSUER --client-id ID   # an account that is there: edit its file, "
-              + "accounts.d/\(name ?? "NAME").toml, then log in"))
+          next: .run("oauthctl login \(name ?? "NAME") ISSUER --client-id ID"))
       }
       return nil
     }
@@ -197,7 +201,8 @@ extension LoginOptions {
     account.gitUsername = gitUsername
     if account.grant?.terms.need == .password, username == nil {
       throw .usage(
-        "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing")
+        "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing",
+        next: "run the command again with --username NAME")
     }
     if account.grant?.terms.need == .otherLogin, subjectAccount == nil {
       throw .usage(

@@ -83,12 +83,15 @@ struct ServerFinding {
     let file = try AccountFile(account: account, in: context.environment)
     let current = file.current
     let lines = (current?.content ?? "").split(whereSeparator: \.isNewline).map(String.init)
+    let otherwise = NextStep.run(
+      (["oauthctl", "login", nameBeside, url] + flags).map(ShellWord.quoted).joined(separator: " ")
+        + "   # beside it; in its place: the same command with --replace; as it is: oauthctl login \(account)")
     let isWanted = try context.terminal.confirm(
       "Replace it?",
       about: ["\(account) is another account already: \(file.name(in: context.environment))"]
         + lines.filter { $0 != NewAccount.firstLine }.map { "  - " + $0 },
-      otherwise: "run the command again with --replace, or: oauthctl login \(account)")
-    guard isWanted else { throw .silent(status: 1) }
+      otherwise: otherwise)
+    guard isWanted else { throw CommandError.declined.advising(otherwise) }
     return current
   }
 
@@ -161,6 +164,16 @@ struct ServerFinding {
       for scope in found.scope { words += ["--scope", scope] }
     }
     return words.map(ShellWord.quoted).joined(separator: " ") + more
+  }
+
+  /// A name for an account of `url` that stands beside this one, as host-path.
+  private var nameBeside: String {
+    let taken = ((try? context.allAccounts()) ?? []).map(\.account)
+    let path = url.split(separator: "/").dropFirst(2).last { !$0.contains("?") && !$0.contains("#") }
+    let base = AccountName.like("\(account)-\(path ?? "2")") ?? account
+    // With a number where that one is taken.
+    let names = [base] + (2...99).map { String(base.prefix(AccountName.longest - 3)) + "-\($0)" }
+    return names.first { $0 != account && !taken.contains($0) } ?? "NAME"
   }
 
   /// A name for the account of a URL: its host.

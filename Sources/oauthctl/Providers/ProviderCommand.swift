@@ -25,13 +25,14 @@ struct ProviderCommand: ParsableCommand {
         context.terminal.data(JSONText.pretty(answer))
         return
       }
+      // Those in the program have no file.
+      let hasFiles = answer.providers.contains { $0.file != nil }
       let table = Table(
-        columns: [
-          .init(title: "PROVIDER", dropOrder: 0), .init(title: "TITLE", dropOrder: 0),
-          .init(title: "FILE", dropOrder: 1),
-        ],
-        rows: answer.providers.map {
-          [$0.provider, $0.title, $0.file.map(context.environment.abbreviated) ?? ""].map { PrintableText.escaped($0) }
+        columns: [Table.Column(title: "PROVIDER", dropOrder: 0), Table.Column(title: "TITLE", dropOrder: 0)]
+          + (hasFiles ? [Table.Column(title: "FILE", dropOrder: 1)] : []),
+        rows: answer.providers.map { provider in
+          let file = provider.file.map(context.environment.abbreviated) ?? ""
+          return ([provider.provider, provider.title] + (hasFiles ? [file] : [])).map { PrintableText.escaped($0) }
         })
       context.terminal.page(table.lines(width: context.terminal.columns))
       for problem in answer.problems { context.terminal.warn(problem.sentence) }

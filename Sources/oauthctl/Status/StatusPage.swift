@@ -24,6 +24,9 @@ struct StatusPage: Sendable {
         if reason != nil, let step = account.nextStep { lines.append(cut("  " + clean(step.line), terminal)) }
       }
     }
+    if accounts.isEmpty, [.open, .absent].contains(status.vault.state), status.problems.isEmpty {
+      lines += ["no account yet", "  run: oauthctl login NAME ISSUER --client-id ID"].map { cut($0, terminal) }
+    }
     lines.append(cut(agentLine, terminal))
     if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
     // What is wrong with an open vault, or with its disk, has a step of its own.

@@ -93,6 +93,9 @@ enum CommandError: Error, Equatable {
     case .vaultLocked, .keyMissing: return .run("oauthctl vault unlock")
     case .vaultInUse, .storageFailed: return .run("oauthctl doctor")
     case .vaultDamaged, .internal: return .run("oauthctl vault status")
+    // No server answered, and nothing plans the next attempt.
+    case .unavailable where failure.retryAfterMilliseconds == nil:
+      return "check its address, and whether the server runs; then try again"
     case .unavailable, .timeout, .rateLimited, .overloaded, .tokenUnchanged:
       guard let milliseconds = failure.retryAfterMilliseconds else { return "try again later" }
       return "try again in \(Duration.text(seconds: max(1, (milliseconds + 999) / 1000)))"

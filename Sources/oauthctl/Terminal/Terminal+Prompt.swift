@@ -8,15 +8,20 @@ extension Terminal {
 
   /// Asks for a secret without showing it; a colon comes after the question.
   ///
-  /// - Throws: `CommandError.local` with `next` as the next step when there is no terminal.
+  /// - Throws: `CommandError.local` with `next` as the next step when there is no terminal, `CommandError.usage` when nothing
+  ///   is typed.
   func askSecret(_ question: String, otherwise next: NextStep) throws(CommandError) -> String {
-    try askTerminal(question, ": ", isSecret: true, otherwise: next)
+    let secret = try askTerminal(question, ": ", isSecret: true, otherwise: next)
+    guard !secret.isEmpty else { throw .usage("nothing was typed", next: "run the command again") }
+    return secret
   }
 
   /// Asks a yes-or-no question; no is the default. `lines` are what it is about: they are shown where the question
   /// stands, wherever standard error goes.
   func confirm(_ question: String, about lines: [String] = [], otherwise next: NextStep) throws(CommandError) -> Bool {
-    let answer = try askTerminal(question, " [y/N] ", about: lines, isSecret: false, otherwise: next)
+    let answer = try askTerminal(
+      question, " [y/N] ", about: lines, isSecret: false, otherwise: next,
+      unable: "this asks before it changes anything, and there is no terminal")
     return ["y", "yes"].contains(answer.lowercased())
   }
 
@@ -39,12 +44,13 @@ extension Terminal {
   }
 
   private func askTerminal(
-    _ question: String, _ ending: String, about lines: [String] = [], isSecret: Bool, otherwise next: NextStep
+    _ question: String, _ ending: String, about lines: [String] = [], isSecret: Bool, otherwise next: NextStep,
+    unable: String? = nil
   ) throws(CommandError) -> String {
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     if descriptor < 0 || !errorIsTerminal { for line in lines { say(line) } }
     guard descriptor >= 0 else {
-      throw .local("there is no terminal to ask on: \(question)", next: next, status: 64)
+      throw .local(unable ?? "there is no terminal to ask on: \(question)", next: next, status: 64)
     }
     defer { close(descriptor) }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.

@@ -10,7 +10,8 @@ struct GetTokenCommand: ParsableCommand {
 
   @Argument(help: "Account name. May be left out where one account fits.", completion: .accountName) var name: String?
   @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
-  @Option(help: "token, json, header or headers (a JSON object, as headersHelper takes it).") var format: TokenFormat?
+  @Option(help: "How it is printed; headers is a JSON object, as Claude Code's headersHelper takes it.")
+  var format: TokenFormat?
   @Flag(help: "The same as --format json.") var json = false
   @Option(
     help: ArgumentHelp(

@@ -21,7 +21,7 @@ extension VaultCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       guard access(file, F_OK) != 0 else {
-        throw .usage("\(file) is there already", next: .run("oauthctl vault backup another-name"))
+        throw .usage("\(file) is there already", next: "name a file that is not there yet")
       }
       let status = try VaultSecrets(context: context).openVault()
       guard !Self.isReserved(file, folder: FileBytes.folder(of: status.path)) else {

@@ -126,7 +126,7 @@ struct DefinitionTests {
       Bad("redirect_url = \"x\"", "redirect_url", "did you mean redirect_uri?"),
       Bad("clientid = \"x\"", "clientid", "did you mean client_id?"),
       Bad("host = [\"x\"]", "host", "did you mean hosts?"),
-      Bad("colour = \"x\"", "colour", "there is no such key; known are actor_account"),
+      Bad("colour = \"x\"", "colour", "there is no such key (docs/configuration.md lists them)"),
       Bad("scope = 5", "scope", "must be a string or an array of strings"),
       Bad("scope = [\"a\", 5]", "scope", "it holds an integer"),
       Bad("scope = [\"a b\"]", "scope", "holds a blank"),

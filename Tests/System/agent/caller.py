@@ -50,4 +50,9 @@ def ask(method, **parameters):
 
 
 if __name__ == "__main__":
-    print(ask("token.get", account=sys.argv[1])["access_token"])
+    if len(sys.argv) != 2:
+        sys.exit("usage: caller.py ACCOUNT")
+    try:
+        print(ask("token.get", account=sys.argv[1])["access_token"])
+    except (Refused, OSError) as error:
+        sys.exit(str(error))

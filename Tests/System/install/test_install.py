@@ -157,6 +157,8 @@ def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(instal
     vault = home.run("man", "-l", pages["oauthctl-vault.1"], environment={"MANWIDTH": "80"}).stdout
     for command in ("passphrase set", "passphrase remove", "key-file add", "key-file remove", "recovery renew"):
         assert f"oauthctl vault {command}" in vault
+    first = home.run("man", "-l", pages["oauthctl.1"], environment={"MANWIDTH": "80"}).stdout
+    assert "oauthctl [-v] command [argument ...]" in first
     curl = home.run("man", "-l", pages["oauthctl-curl.1"], environment={"MANWIDTH": "80"}).stdout
     assert "oauthctl curl [--any-host] [name] curl-arguments ..." in curl
     login = home.run("man", "-l", pages["oauthctl-login.1"], environment={"MANWIDTH": "80"}).stdout

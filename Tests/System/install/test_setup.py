@@ -84,6 +84,12 @@ def test_a_missing_tool_is_named(system, tool):
     assert result.returncode == 69 and result.stderr.startswith(("git", "make", "Swift")) and "PATH" in result.stderr
 
 
+def test_programs_that_are_built_already_are_packed_without_a_compiler(system):
+    (system.bin / "swift").unlink()
+    assert system.run("prepare", "deb").returncode == 69
+    assert system.run("prepare", "deb", OAUTHCTL_BIN="/built").returncode == 0
+
+
 @pytest.mark.parametrize("found", [True, False])
 def test_another_system_is_told_what_it_needs(system, found):
     (system.bin / "dpkg-query").unlink()

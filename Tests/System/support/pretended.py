@@ -35,10 +35,10 @@ class System:
     def without(self, *packages):
         self.installed.write_text("\n".join(self.packages - set(packages)) + "\n")
 
-    def run(self, script, *arguments):
+    def run(self, script, *arguments, **environment):
         """`Tests/Setup/SCRIPT` on this system."""
         return subprocess.run(
-            [shutil.which("sh"), SETUP / script, *arguments], env={"PATH": str(self.bin)}, capture_output=True,
+            [shutil.which("sh"), SETUP / script, *arguments], env={"PATH": str(self.bin), **environment}, capture_output=True,
             text=True, stdin=subprocess.DEVNULL)
 
     @property

@@ -51,7 +51,9 @@ enum ConfigurationCheck {
     if findings.isEmpty {
       let count = accounts.count
       findings = [
-        .ok("configuration", "\(count == 0 ? "no" : "\(count)") account file\(count == 1 ? "" : "s"), yours alone")
+        .ok(
+          "configuration",
+          count == 0 ? "no account files yet" : "\(count) account file\(count == 1 ? "" : "s"), yours alone")
       ]
     }
     return findings + proxy(folder, context) + [authorities(context)]

@@ -1,0 +1,147 @@
+"""What a person does wrong in the first hour is told with its cause, and with a step that works."""
+
+import shlex
+
+import pytest
+
+from cli.logged_in import server, work
+from login.provider import Provider, use_silent_browser
+from support.accounts import account_file, define
+from support.terminal import run_at_terminal
+
+
+@pytest.fixture
+def provider():
+    with Provider() as provider:
+        yield provider
+
+
+def command(result):
+    return shlex.split(result.stderr.rsplit("  run: ", 1)[1].splitlines()[0], comments=True)
+
+
+# Logging in
+
+def test_a_second_server_on_a_host_is_offered_an_account_beside_the_first(home, agent, provider):
+    use_silent_browser(home)
+    home.oauthctl("login", provider.url)
+    first = account_file(home, "127.0.0.1").read_text()
+    refused = home.oauthctl("login", provider.issuer, check=False)
+    assert refused.status == 64 and "--replace" in refused.stderr, refused
+    assert command(refused)[:3] == ["oauthctl", "login", "127.0.0.1-2"], refused
+    home.oauthctl(*command(refused)[1:])
+    assert account_file(home, "127.0.0.1").read_text() == first
+    home.oauthctl("get-token", "127.0.0.1", "--force")
+    home.oauthctl("get-token", "127.0.0.1-2", "--force")
+
+
+def test_an_option_for_a_new_account_names_the_file_of_one_that_exists(work):
+    refused = work.oauthctl("login", "work", "--scope", "write", check=False)
+    assert refused.status == 64 and "work exists; --scope is for a new account" in refused.stderr
+    assert "accounts.d/work.toml, then: oauthctl login work" in refused.stderr and "ISSUER" not in refused.stderr
+    refused = work.oauthctl("login", "other", "--scope", "write", check=False)
+    assert "run: oauthctl login other ISSUER --client-id ID" in refused.stderr
+
+
+def test_a_server_that_does_not_answer_is_told_in_one_way(home, agent):
+    away = "http://127.0.0.1:9"
+    words = "check its address, and whether the server runs; then try again"
+    for arguments in (["one", away, "--client-id", "c"], ["two", away]):
+        assert words in home.oauthctl("login", *arguments, check=False).stderr
+    define(home, "three", f'issuer = "{away}"', 'client_id = "c"')
+    assert words in home.oauthctl("login", "three", check=False).stderr
+
+
+def test_nothing_typed_for_a_secret_is_told_as_that(home, agent, server):
+    status, said = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "web", server.issuer, "--client-id", "dev-web",
+        "--client-authentication", "client_secret_basic", answers={"Client secret of web": "\n"})
+    assert status == 64 and "nothing was typed" in said and "32768" not in said, said
+
+
+def test_what_is_no_login_of_a_person_is_refused_with_what_helps(home, agent):
+    refused = home.oauthctl("account", "import", "work", stdin='{"type":"service_account"}', check=False)
+    assert refused.status == 64 and 'grant = "jwt_bearer"' in refused.stderr and "oauthctl key import" in refused.stderr
+    refused = home.oauthctl("account", "import", "work", stdin="{}", check=False)
+    assert refused.status == 64 and "give one with refresh_token" in refused.stderr
+
+
+def test_without_a_terminal_the_question_is_not_told_as_a_fault(work):
+    refused = work.oauthctl("setup", "git", check=False)
+    assert refused.status == 64 and "this asks before it changes anything, and there is no terminal\n" in refused.stderr
+    assert "?:" not in refused.stderr and "--yes" in refused.stderr
+
+
+# Asking for tokens
+
+def test_the_host_of_an_api_leads_to_the_accounts_that_are_there(work):
+    refused = work.oauthctl("get-token", "--url", "https://api.other.example/x", check=False)
+    assert refused.status == 3 and "`hosts` in the file of one of: work" in refused.stderr
+    assert command(refused) == ["oauthctl", "login", "https://api.other.example"]
+
+
+# Files
+
+def test_a_key_that_nobody_knows_does_not_list_all_that_there_are(work):
+    account_file(work).write_text(account_file(work).read_text() + 'colour = "x"\n')
+    said = work.oauthctl("reload", check=False).stderr
+    assert "there is no such key (docs/configuration.md lists them)" in said and "allowed_scope" not in said
+
+
+def test_of_two_defaults_neither_is_said_to_be_unusable(work):
+    text = account_file(work).read_text() + "default = true\n"
+    for name in ("work", "other"):
+        account_file(work, name).write_text(text)
+    said = work.oauthctl("agent", "restart").stderr
+    assert "2 configuration files have problems" in said and "cannot use" not in said, said
+    work.oauthctl("get-token", "work", "--force")
+
+
+# Looking
+
+def test_stop_names_the_socket_that_the_environment_names(work, tmp_path):
+    tmp_path.chmod(0o700)
+    nobody = {"OAUTHCTL_SOCKET": str(tmp_path / "a.sock")}
+    said = work.oauthctl("agent", "stop", environment=nobody).stderr
+    assert f"No agent listens at {tmp_path}/a.sock, which OAUTHCTL_SOCKET names." in said
+
+
+def test_doctor_says_that_a_locked_vault_kept_it_from_the_accounts(work):
+    work.oauthctl("vault", "lock")
+    assert work.oauthctl("doctor").lines[-1] == "Nothing is wrong, but the vault is locked: accounts were not checked."
+    work.oauthctl("vault", "unlock")
+    assert "not checked" not in work.oauthctl("doctor").stdout
+
+
+def test_doctor_blames_no_scope_for_a_login_that_had_a_refresh_token(work, server):
+    server.script(revoke_grants=True)
+    assert work.oauthctl("get-token", "work", "--force", check=False).status == 4
+    said = work.oauthctl("doctor", check=False).stdout
+    assert "wrong  work" in said and "offline_access" not in said, said
+
+
+def test_status_and_provider_list_show_no_empty_columns_and_pages(home, agent):
+    assert home.oauthctl("status").lines[:2] == ["no account yet", "  run: oauthctl login NAME ISSUER --client-id ID"]
+    lines = home.oauthctl("provider", "list").lines
+    assert "FILE" not in lines[0] and lines[0].split() == ["PROVIDER", "TITLE"]
+
+
+def test_a_misspelled_command_is_proposed_as_it_was_meant(home):
+    refused = home.oauthctl("loginn", "work", check=False)
+    assert refused.status == 64 and command(refused) == ["oauthctl", "login", "work"]
+
+
+@pytest.mark.parametrize("words", [["login"], ["account", "import"], ["curl"], ["get-token"]])
+def test_help_breaks_no_example_and_leaves_nothing_empty(home, words):
+    lines = home.oauthctl(*words, "--help").lines
+    examples = [number for number, line in enumerate(lines) if line.startswith("Example:")]
+    after = lines[examples[-1] + 1:]
+    for line in after[:after.index("") if "" in after else None]:
+        assert line.startswith("  ") or line.startswith("Later:"), lines
+    assert "  <arguments>" not in lines and "header or headers" not in " ".join(lines)
+
+
+def test_presets_say_what_their_redirect_address_may_be(home, agent):
+    for provider in ("github", "spotify", "codeberg"):
+        shown = home.oauthctl("provider", "show", provider).stdout
+        assert "is taken" not in shown and "may have any port" in shown
