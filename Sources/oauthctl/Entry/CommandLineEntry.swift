@@ -35,9 +35,15 @@ enum CommandLineEntry {
     let usage =
       unknownCommand(words)
       ?? CommandError.usage(
-        message.isEmpty ? "no command" : message,
+        message.isEmpty ? "no command" : inOurWords(message),
         next: .run((["oauthctl"] + path(words) + ["--help"]).joined(separator: " ")))
     return tell(usage, words, to: terminal)
+  }
+
+  /// ArgumentParser's sentences as a part of ours.
+  private static func inOurWords(_ message: String) -> String {
+    (message.prefix(1).lowercased() + message.dropFirst())
+      .replacingFirst(". Did you mean", with: "; did you mean").replacingFirst(". Please provide", with: "; give")
   }
 
   /// The failure where a word stands in the place of a command and is none; nil: there is no such word.

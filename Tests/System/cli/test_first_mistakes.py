@@ -131,6 +131,11 @@ def test_a_misspelled_command_is_proposed_as_it_was_meant(home):
     assert refused.status == 64 and command(refused) == ["oauthctl", "login", "work"]
 
 
+def test_words_that_are_not_understood_are_told_as_everything_is(home):
+    assert "oauthctl: unknown option '--jsn'" in home.oauthctl("status", "--jsn", check=False).stderr
+    assert "oauthctl: missing expected argument" in home.oauthctl("logout", check=False).stderr
+
+
 @pytest.mark.parametrize("words", [["login"], ["account", "import"], ["curl"], ["get-token"]])
 def test_help_breaks_no_example_and_leaves_nothing_empty(home, words):
     lines = home.oauthctl(*words, "--help").lines
