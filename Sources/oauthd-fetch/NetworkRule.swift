@@ -9,7 +9,8 @@ struct NetworkRule {
   let isPublicOnly: Bool
   /// Whether the other end is out there, or not known.
   private(set) var isPublic = true
-  private(set) var hasRefused = false
+  private var refused = 0
+  private var admitted = 0
   /// Public addresses that this machine has itself.
   private let own: [NetworkAddress]
 
@@ -17,6 +18,9 @@ struct NetworkRule {
     self.isPublicOnly = isPublicOnly
     self.own = own
   }
+
+  /// Whether nothing but private addresses was found.
+  var hasRefusedAll: Bool { refused > 0 && admitted == 0 }
 
   /// Where the host is an address itself, which a proxy would connect to.
   func admits(host: String) -> Bool {
@@ -28,9 +32,10 @@ struct NetworkRule {
   mutating func admits(_ address: UnsafePointer<sockaddr>) -> Bool {
     guard isPublicOnly else { return true }
     guard let address = NetworkAddress(address), leadsOut(address) else {
-      hasRefused = true
+      refused += 1
       return false
     }
+    admitted += 1
     return true
   }
 

@@ -93,8 +93,7 @@ final class Transfer {
 
   private func failure() -> FetchFailure {
     if let overflow { return FetchFailure(.tooLarge, overflow) }
-    // Where one of a name's addresses is public, libcurl goes on to that, and what it ends with is another thing.
-    if result == CURLE_COULDNT_CONNECT, network.hasRefused { return network.failure(target.host) }
+    if result == CURLE_COULDNT_CONNECT, network.hasRefusedAll { return network.failure(target.host) }
     let text = overdue ?? String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
     let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
     let verified = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { ccurl_get_long(handle, $0) }

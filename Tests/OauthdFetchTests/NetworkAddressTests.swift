@@ -19,11 +19,8 @@ struct NetworkAddressTests {
       ("ff02::1", "fec0::1", "2a00::1"), ("2001::1", "2001:0:ffff::1", "2001:1::1"),
     ])
   func ends(first: String, last: String, neighbour: String) throws {
-    for address in [first, last] {
-      let isPublic = try #require(NetworkAddress(address)).isPublic
-      #expect(!isPublic)
-    }
-    #expect(try #require(NetworkAddress(neighbour)).isPublic)
+    #expect(NetworkAddress(first)?.isPublic == false && NetworkAddress(last)?.isPublic == false)
+    #expect(NetworkAddress(neighbour)?.isPublic == true)
   }
 
   @Test(
@@ -36,7 +33,7 @@ struct NetworkAddressTests {
       ("2002:0808:0808::1", true),
     ])
   func embedded(text: String, isPublic: Bool) throws {
-    #expect(try #require(NetworkAddress(text)).isPublic == isPublic)
+    #expect(NetworkAddress(text)?.isPublic == isPublic)
     #expect(NetworkAddress("[\(text)]")?.isPublic == isPublic)
   }
 
@@ -77,11 +74,10 @@ struct NetworkRuleTests {
   @Test("goes to none of a private network or of this machine, and any other request to all")
   func admitted() {
     var rule = NetworkRule(isPublicOnly: true, own: [NetworkAddress("203.0.113.7")].compactMap(\.self))
-    #expect(Self.admits(&rule, "203.0.113.8") && !rule.hasRefused)
-    #expect(!Self.admits(&rule, "203.0.113.7") && rule.hasRefused)
-    #expect(!Self.admits(&rule, "10.0.0.1"))
+    #expect(!Self.admits(&rule, "203.0.113.7") && !Self.admits(&rule, "10.0.0.1") && rule.hasRefusedAll)
+    #expect(Self.admits(&rule, "203.0.113.8") && !rule.hasRefusedAll, "what fails now is another thing")
     var any = NetworkRule(isPublicOnly: false, own: [])
-    #expect(Self.admits(&any, "10.0.0.1") && !any.hasRefused && any.admits(host: "10.0.0.1"))
+    #expect(Self.admits(&any, "10.0.0.1") && !any.hasRefusedAll && any.admits(host: "10.0.0.1"))
   }
 
   @Test("its host may be an address, which a proxy would connect to")

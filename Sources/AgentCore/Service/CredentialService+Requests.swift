@@ -135,7 +135,9 @@ extension CredentialService {
   private nonisolated func check(_ binding: DefinitionBinding) async -> (failure: String?, dateSeconds: Int64?) {
     var route = binding.route
     route.timeoutMilliseconds = Self.checkMilliseconds
-    switch await checkedTransport.perform(HTTPRequest(.get, Self.publicURL(binding)), route: route) {
+    var request = HTTPRequest(.get, Self.publicURL(binding))
+    request.isPublicOnly = binding.publicOnly?.contains(binding.tokenEndpoint) == true
+    switch await checkedTransport.perform(request, route: route) {
     case .answered(let answer): return (nil, answer.dateSeconds)
     case .notSent(let failure), .sentNoAnswer(let failure): return ("\(binding.issuerHost): \(failure.message)", nil)
     }
