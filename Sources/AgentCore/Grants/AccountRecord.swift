@@ -22,6 +22,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   package var intent: RefreshIntent?
   /// What the server has still to be told (RFC 7009).
   package var revocations: [RevocationRecord] = []
+  /// Clients that were registered for the account, the last one at the end. Nil: none, as in records from before.
+  package var registrations: [ClientRegistrationRecord]?
 
   package init(name: String) { self.name = name }
 
@@ -55,7 +57,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case format, name, password, grant, tokens, intent, revocations
+    case format, name, password, grant, tokens, intent, revocations, registrations
     case clientSecret = "client_secret"
     case formerBinding = "former_binding"
     case clientSecretPlace = "client_secret_place"
@@ -227,11 +229,14 @@ package struct RefreshIntent: Sendable, Equatable, Codable {
   }
 }
 
-/// A token that the server has to be told to revoke, with all that is needed for it.
+/// A token that the server has to be told to revoke, or a client that it has to be told to delete, with all that is needed
+/// for it.
 package struct RevocationRecord: Sendable, Equatable, Codable {
   package var token: StoredSecret
-  /// `refresh_token` or `access_token` (RFC 7009 §2.1).
+  /// `refresh_token` or `access_token` (RFC 7009 §2.1), or ``registrationHint``.
   package var hint: String
+  /// Where the client is deleted whose registration access token this is (RFC 7592 §2.3); nil: a token is to be revoked.
+  package var clientURI: String?
   package var binding: DefinitionBinding
   /// The client's at the end of the login, if it is needed: another one may be kept for another server by now.
   package var clientSecret: StoredSecret?
@@ -247,11 +252,15 @@ package struct RevocationRecord: Sendable, Equatable, Codable {
     self.since = since
   }
 
+  /// Of no revocation endpoint: such a token goes to ``clientURI`` alone.
+  static let registrationHint = "registration_access_token"
+
   /// Seconds after which it is given up: 30 days.
   package static let lifeSeconds = 30.0 * 86_400
 
   private enum CodingKeys: String, CodingKey {
     case token, hint, binding, attempts, since
+    case clientURI = "client_uri"
     case clientSecret = "client_secret"
     case lifeSeconds = "life_s"
   }

@@ -98,7 +98,8 @@ extension AccountRecord {
 
   /// What logins are and were bound to, the last one first.
   private var bindings: [DefinitionBinding] {
-    [grant?.binding, formerBinding].compactMap(\.self) + revocations.reversed().map(\.binding)
+    [grant?.binding, formerBinding].compactMap(\.self)
+      + revocations.reversed().filter { $0.clientURI == nil }.map(\.binding)
   }
 
   /// In records from before the places were kept: where the login is.

@@ -5,7 +5,9 @@ import Sealing
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {
   /// What protocol version 1 has grown by.
-  static let capabilities = ["events", "username", "ca_file", "paths", "dpop", "id_token", "needed_scope"]
+  static let capabilities = [
+    "events", "username", "ca_file", "paths", "dpop", "id_token", "needed_scope", "import", "registration",
+  ]
 
   private let service: CredentialService
   private let logins: LoginCoordinator

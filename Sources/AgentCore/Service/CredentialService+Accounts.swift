@@ -53,13 +53,36 @@ extension CredentialService {
       let grant = account.machine.record?.grant
       answer.login = grant?.loginID
       answer.host = grant?.binding.issuerHost
+      answer.clientHost = deletableClient(account)?.binding.issuerHost
     } else {
+      await sealRegistration(account.name)
+      let began = time.now()
+      let isClientTold = deletableClient(account) != nil
       try await change(account.name, .forget(login: request.login))
       account.passwordOnce = nil
+      account.registration = nil
+      if isClientTold { await tellDeletion(of: account.name, since: began, in: &answer) }
     }
-    let left = accounts[account.name]?.machine.record?.revocations.count ?? 0
+    let left = accounts[account.name]?.machine.record?.revocations.count { $0.clientURI == nil } ?? 0
     answer.revocations = left > 0 ? left : nil
     return answer
+  }
+
+  /// The last client that was registered for `account` and can be deleted at its server; nil: none.
+  private func deletableClient(_ account: Account) -> ClientRegistrationRecord? {
+    account.machine.record?.registrations?.last { $0.deletion(at: time.now()) != nil }
+  }
+
+  /// Waits, for as long as a logout does, until the client that was registered for `name` is deleted at its server.
+  private func tellDeletion(of name: String, since: Moment, in answer: inout AccountForgetAnswer) async {
+    let ends = await revocations(name, since: since, seconds: Self.revocationWaitSeconds).ended
+    switch ends.last(where: { $0.revocation.clientURI != nil })?.end {
+    case .revoked: answer.client = .deleted
+    case .refused(let reason): (answer.client, answer.clientReason) = (.refused, reason)
+    case .later(let reason, _), .clientRefused(let reason): (answer.client, answer.clientReason) = (.pending, reason)
+    // Something else is told to its server first, or a lock came.
+    case nil: answer.client = .pending
+    }
   }
 
   package func check(_ request: AccountCheck) async throws(AgentFailure) -> AccountCheckAnswer {

@@ -4,14 +4,10 @@ import OAuthProtocol
 import OAuthTerms
 import Sealing
 
-/// What is needed to make an account of nothing but a URL: the server behind it, and a client there.
+/// What is needed to make an account of nothing but a URL: the server behind it.
 extension CredentialService {
   /// Milliseconds for one request of a search, which has many of them while a person waits.
   private static let searchTimeoutMilliseconds = 10_000
-
-  /// Ports of the redirect that is registered where none is named, since many servers compare redirects to the letter:
-  /// outside of those the kernel gives away (ip_local_port_range).
-  private static let redirectPorts = 20_000...32_000
 
   package func find(_ request: ServerFind) async throws(AgentFailure) -> ServerFindAnswer {
     try await open()
@@ -42,59 +38,7 @@ extension CredentialService {
     }
   }
 
-  package func register(_ request: ClientRegister) async throws(AgentFailure) -> ClientRegisterAnswer {
-    try await open()
-    let definition = try await readDefinition(request.account, request.definition)
-    let redirect: RedirectURI
-    do { redirect = try RedirectURI(definition.redirectURI).registered(at: definition.issuer) } catch {
-      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
-    }
-    var transport = ObservedTransport(service: self, account: nil)
-    let server = try await ServerResolver(transport: transport)
-      .discover(definition, now: time.now()).0
-    guard let endpoint = server.registrationEndpoint else {
-      throw AgentFailure(
-        .configInvalid, "\(definition.name): \(definition.issuer) registers no clients by itself",
-        hint: "register one there, then name it: --client-id ID")
-    }
-    transport.publicOnly = server.publicOnly(beside: NamedHosts([server.issuer?.url].compactMap(\.self)))
-    // On this machine other ports are other programs, of other users, too.
-    guard !endpoint.origin.isLoopback || endpoint.origin == server.issuer?.url.origin else {
-      throw AgentFailure(
-        .configInvalid, "\(definition.name): \(definition.issuer) leads to \(endpoint.origin) to register clients",
-        hint: "register a client yourself, then name it: --client-id ID")
-    }
-    let registration = ClientRegistration(
-      endpoint: endpoint, redirectURI: redirect.parameter(port: redirectPort(of: definition.name)),
-      isForDevices: definition.grant == .deviceCode, scope: definition.scope, usesDPoP: definition.usesDPoP)
-    let outcome = await transport.perform(registration.httpRequest(), route: Self.searchRoute(definition))
-    let answer: HTTPAnswer
-    switch outcome {
-    case .notSent(let failure), .sentNoAnswer(let failure):
-      throw AgentFailure.login(failure, "\(definition.name): no client was registered: \(failure.message)")
-    case .answered(let found): answer = found
-    }
-    do throws(RegistrationRefusal) {
-      let client = try RegisteredClient(judging: answer, of: registration)
-      return ClientRegisterAnswer(
-        clientID: client.id, clientSecret: client.secret?.withBytes { String(decoding: $0, as: UTF8.self) },
-        clientAuthentication: client.authentication.flatMap(ClientAuthenticationMethod.init(rawValue:))?.rawValue,
-        redirectURI: registration.redirectURI)
-    } catch {
-      throw AgentFailure(
-        error.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(error)",
-        hint: error.isTransient ? nil : "register a client there yourself, then name it: --client-id ID")
-    }
-  }
-
-  /// Another port than that of before, which somebody else may have.
-  private func redirectPort(of name: String) -> Int {
-    let before = accounts[name]?.machine.definition.flatMap { try? RedirectURI($0.redirectURI).port }
-    let port = Int.random(in: Self.redirectPorts)
-    return port == before ? port + 1 : port
-  }
-
-  private func readDefinition(_ name: String, _ text: String) async throws(AgentFailure) -> AccountDefinition {
+  func readDefinition(_ name: String, _ text: String) async throws(AgentFailure) -> AccountDefinition {
     switch await configuration.definition(name: name, text: text) {
     case .success(let definition): return definition
     case .failure(let found):
@@ -102,7 +46,7 @@ extension CredentialService {
     }
   }
 
-  private static func searchRoute(_ definition: AccountDefinition) -> HTTPRoute {
+  static func searchRoute(_ definition: AccountDefinition) -> HTTPRoute {
     HTTPRoute(
       authority: NamedAuthority(
         file: definition.certificateAuthorityFile, digest: definition.certificateAuthorityDigest),

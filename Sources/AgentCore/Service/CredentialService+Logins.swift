@@ -34,6 +34,7 @@ extension CredentialService {
     try await open()
     let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
+    await sealRegistration(name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
     let once = takesPassword ? found.passwordOnce : nil
     if takesPassword { accounts[name]?.passwordOnce = nil }

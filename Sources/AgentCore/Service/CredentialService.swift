@@ -49,6 +49,8 @@ package actor CredentialService {
     var passwordOnce: PasswordForOneLogin?
     /// Nil: its grant is made of no other account's token.
     var borrowing: Borrowing?
+    /// A client that was registered when there was no vault yet to keep it in.
+    var registration: ClientRegistrationRecord?
 
     init(_ name: String, machine: AccountStateMachine, id: RecordID, version: UInt64) {
       self.name = name
@@ -262,9 +264,7 @@ package actor CredentialService {
     problems = FileProblems(read.problems)
     let defined = Dictionary(read.definitions.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     for (name, definition) in defined where accounts[name]?.machine.definition != definition {
-      if accounts[name] == nil {
-        accounts[name] = Account(name, machine: newMachine(nil), id: RecordID(random: random), version: 0)
-      }
+      begin(name)
       define(name, definition)
     }
     for (name, account) in accounts where defined[name] == nil {
@@ -281,6 +281,15 @@ package actor CredentialService {
     // One whose file cannot be read is listed by its problem alone.
     for (name, account) in accounts where account.machine.definition == nil { index.note(name) }
     for name in Set(accounts.keys).union(told.keys) { tell(name) }
+  }
+
+  /// Makes an account that is not known yet.
+  @discardableResult
+  func begin(_ name: String) -> Account {
+    if let account = accounts[name] { return account }
+    let account = Account(name, machine: newMachine(nil), id: RecordID(random: random), version: 0)
+    accounts[name] = account
+    return account
   }
 
   private func define(_ name: String, _ definition: AccountDefinition?) {

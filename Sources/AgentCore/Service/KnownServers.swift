@@ -28,7 +28,7 @@ struct ServerRoute: Hashable {
   /// The one that is told to revoke.
   init(_ revocation: RevocationRecord) {
     let binding = revocation.binding
-    self.init(binding.revocationEndpoint ?? binding.tokenEndpoint, binding.route)
+    self.init(revocation.clientURI ?? binding.revocationEndpoint ?? binding.tokenEndpoint, binding.route)
   }
 }
 

@@ -15,7 +15,7 @@ struct ObservedTransport: HTTPTransport {
     var request = request
     if publicOnly.contains(request.url) { request.isPublicOnly = true }
     // A lock waits for what holds a secret, from before it has its place: it may get one at any moment.
-    guard request.method == .post else { return await send(request, route: route) }
+    guard request.method != .get else { return await send(request, route: route) }
     await service.beginWork()
     let outcome = await send(request, route: route)
     await service.endWork()

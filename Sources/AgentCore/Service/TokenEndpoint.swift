@@ -52,9 +52,27 @@ struct TokenEndpoint: Sendable {
       extra: call.binding.extraTokenParameters)
   }
 
-  /// Tells the server to revoke a token (RFC 7009), once.
+  /// Tells the server to delete a client (RFC 7592), once.
+  private func delete(_ revocation: RevocationRecord, at uri: String, now: Moment) async -> RevocationEnd {
+    guard let uri = try? WebURL(uri) else { return .refused("its address is none") }
+    let request = ClientManagement(uri: uri, accessToken: revocation.token.secret).deletion()
+    switch await transport.perform(request, route: revocation.binding.route) {
+    case .notSent(let failure), .sentNoAnswer(let failure):
+      return .later("\(revocation.binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
+    case .answered(let answer):
+      let verdict = ClientDeletionVerdict(judging: answer, now: Int64(now.wallSeconds))
+      return switch verdict {
+      case .done: .revoked
+      case .later(_, let seconds): .later("\(verdict)", retryAfterSeconds: seconds.map(Double.init))
+      case .refused: .refused("\(verdict)")
+      }
+    }
+  }
+
+  /// Tells the server to revoke a token (RFC 7009), or to delete a client, once.
   func revoke(_ revocation: RevocationRecord, clientSecret: Secret?, now: Moment) async -> RevocationEnd {
     let binding = revocation.binding
+    if let uri = revocation.clientURI { return await delete(revocation, at: uri, now: now) }
     guard let endpoint = binding.revocationEndpoint.flatMap({ try? WebURL($0) }) else {
       return .refused("the server has no revocation endpoint")
     }

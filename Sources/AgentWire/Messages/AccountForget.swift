@@ -1,5 +1,5 @@
-/// `account.forget`: deletes what the vault holds for an account, without telling the server. What a logout before still
-/// has to tell stays.
+/// `account.forget`: deletes what the vault holds for an account. The server is told to delete a client that was registered
+/// for it, and nothing of the login. What a logout before still has to tell stays.
 package struct AccountForget: RequestParameters, Equatable {
   package typealias Answer = AccountForgetAnswer
   package static let method = Method.accountForget
@@ -31,10 +31,29 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   package var host: String?
   /// Tokens of an earlier login that are still to be revoked at its server; nil: none.
   package var revocations: Int?
+  /// With `dry_run`: where a client was registered for it that will be deleted there (RFC 7592); nil: none was.
+  package var clientHost: String?
+  /// What became of that client; nil: there was none.
+  package var client: ClientDeletion?
+  /// Why it is not deleted, or not yet.
+  package var clientReason: String?
+
+  package enum ClientDeletion: String, Codable, Sendable {
+    case deleted
+    /// The server did not take it yet: the agent keeps trying.
+    case pending
+    case refused
+  }
 
   package init(login: String? = nil, host: String? = nil, revocations: Int? = nil) {
     self.login = login
     self.host = host
     self.revocations = revocations
+  }
+
+  package enum CodingKeys: String, CodingKey {
+    case login, host, revocations, client
+    case clientHost = "client_host"
+    case clientReason = "client_reason"
   }
 }

@@ -61,7 +61,8 @@ package struct ServerFindAnswer: Codable, Sendable, Equatable {
   }
 }
 
-/// `client.register`: has the issuer of a definition register a public client (RFC 7591). Keeps nothing.
+/// `client.register`: has the issuer of a definition register a public client (RFC 7591). Keeps, sealed, what
+/// deletes it there (RFC 7592).
 package struct ClientRegister: RequestParameters, Equatable {
   package typealias Answer = ClientRegisterAnswer
   package static let method = Method.clientRegister
@@ -88,17 +89,22 @@ package struct ClientRegisterAnswer: Codable, Sendable, Equatable {
   package var clientAuthentication: String?
   /// What was registered: the definition's, with a port and a path where that left them open.
   package var redirectURI: String?
+  /// One sentence without a full stop: what of the answer is not kept. Nil: nothing.
+  package var notice: String?
 
   package init(
-    clientID: String, clientSecret: String? = nil, clientAuthentication: String? = nil, redirectURI: String? = nil
+    clientID: String, clientSecret: String? = nil, clientAuthentication: String? = nil, redirectURI: String? = nil,
+    notice: String? = nil
   ) {
     self.clientID = clientID
     self.clientSecret = clientSecret
     self.clientAuthentication = clientAuthentication
     self.redirectURI = redirectURI
+    self.notice = notice
   }
 
   package enum CodingKeys: String, CodingKey {
+    case notice
     case clientID = "client_id"
     case clientSecret = "client_secret"
     case clientAuthentication = "client_authentication"

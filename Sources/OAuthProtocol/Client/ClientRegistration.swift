@@ -72,6 +72,10 @@ package struct RegisteredClient: Sendable {
   package var secret: Secret?
   /// `token_endpoint_auth_method`; nil: the answer did not say.
   package var authentication: String?
+  /// Nil: it cannot be deleted by this client, or not without harm.
+  package var management: ClientManagement?
+  /// Why what the answer says of that is not kept, escaped; nil: it is, or there is nothing.
+  package var managementProblem: String?
 
   /// Longest client id, bytes.
   package static let idLimit = 1_024
@@ -114,6 +118,11 @@ package struct RegisteredClient: Sendable {
       self.secret = secret
     }
     authentication = body.text("token_endpoint_auth_method", limit: 64)
+    switch ClientManagement.read(body, from: registration.endpoint) {
+    case .absent: break
+    case .found(let found): management = found
+    case .refused(let reason): managementProblem = reason
+    }
   }
 }
 

@@ -67,9 +67,10 @@ struct AccountCommand: ParsableCommand {
 
   struct Forget: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Deletes an account with its file and its secrets, on this machine only.",
+      abstract: "Deletes an account with its file and its secrets.",
       discussion: """
-        The server is not told. To revoke the tokens as well, run `oauthctl logout NAME` first.
+        The server is told to delete a client that was registered for the account (RFC 7592), and of its login nothing. To \
+        revoke the tokens as well, run `oauthctl logout NAME` first.
         Example: oauthctl account forget work
         """)
     @Argument(help: "Account name.", completion: .keptAccountName) var name: String
@@ -87,23 +88,29 @@ struct AccountCommand: ParsableCommand {
       if !yes {
         var lines: [String] = []
         login = kept.map { $0.login ?? "" }
-        if let host = kept?.host {
+        if let host = kept?.host, kept?.clientHost == nil {
           lines.append(
             "Its login at \(host) stays valid there. To end that too, answer n and run: oauthctl logout \(name)")
+        }
+        if let host = kept?.clientHost {
+          lines.append(
+            "The client that was registered for it at \(host) is deleted there, and with it, at most servers, its login.")
         }
         let with = file.exists ? ", with \(context.environment.abbreviated(file.path))" : ""
         let question = "Forget \(name)\(with)?"
         let withYes = NextStep.run("oauthctl account forget \(name) --yes")
         try context.terminal.agree(question, about: lines, otherwise: withYes)
       }
-      guard let revocations = try context.forget(name, file, ifStill: yes ? nil : was, login: login) else {
+      guard let answer = try context.forget(name, file, ifStill: yes ? nil : was, login: login) else {
         throw .configuration(
           "\(context.environment.abbreviated(file.path)) was changed meanwhile, and stays",
           next: .run("oauthctl account forget \(name)"))
       }
       // Whoever was asked has read it.
-      let stays = yes ? kept?.host : nil
+      let stays = yes && kept?.clientHost == nil ? kept?.host : nil
       context.terminal.say("Forgot \(name)." + (stays.map { " Its login at \($0) stays valid there." } ?? ""))
+      if let line = Self.clientLine(answer) { context.terminal.say(line) }
+      let revocations = answer.revocations ?? 0
       if revocations > 0 {
         context.terminal.say(
           "Its server must still be told to revoke \(revocations == 1 ? "a token" : "\(revocations) tokens") of an "
@@ -115,6 +122,18 @@ struct AccountCommand: ParsableCommand {
 }
 
 extension AccountCommand.Forget {
+  /// What became of the client that was registered for it.
+  static func clientLine(_ answer: AccountForgetAnswer) -> String? {
+    let reason = answer.clientReason.map { ": " + $0 + ($0.hasSuffix(".") ? "" : ".") } ?? "."
+    return switch answer.client {
+    case .deleted: "The client that was registered for it is deleted at its server."
+    case .pending:
+      "Its server must still be told to delete the client that was registered for it\(reason) The agent keeps trying."
+    case .refused: "The client that was registered for it stays at its server\(reason)"
+    case nil: nil
+    }
+  }
+
   /// git may still ask for hosts that only this account had.
   private func tellOfGit(_ context: CommandContext) {
     guard let accounts = try? context.allAccounts(),
@@ -133,12 +152,11 @@ extension CommandContext {
   /// Deletes what is kept of an account, and its file. With `written` only as long as that is what is in the file; with
   /// `login`, the answer to a dry run, only that login.
   ///
-  /// - Returns: how many tokens of an earlier login its server has still to be told of; nil when the file is another by
-  ///   now, and stays.
+  /// - Returns: what the agent says of it; nil when the file is another by now, and stays.
   @discardableResult
   func forget(
     _ account: String, _ file: AccountFile, ifStill written: AccountFile.Written? = nil, login: String? = nil
-  ) throws(CommandError) -> Int? {
+  ) throws(CommandError) -> AccountForgetAnswer? {
     func isStill() -> Bool { written.map(file.isStill) ?? true }
     guard isStill() else { return nil }
     let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
@@ -146,7 +164,7 @@ extension CommandContext {
     guard isStill() else { return nil }
     try file.remove()
     _ = try agent.ask(ConfigReload())
-    return answer?.revocations ?? 0
+    return answer ?? AccountForgetAnswer()
   }
 
   /// - Returns: nil where the agent knows no such account and there is a file: one that it could not use, and never kept

@@ -135,6 +135,7 @@ struct ServerFinding {
       ClientRegister(account: account, definition: try definition(options, issuer: found.issuer)),
       timeoutMilliseconds: Self.timeoutMilliseconds)
     context.terminal.say("\(found.issuer): a client was registered for this account.")
+    if let notice = client.notice { context.terminal.say(notice + ".") }
     options.clientID = client.clientID
     // Many servers compare redirects to the letter.
     if !options.device, let redirect = client.redirectURI { options.redirectURI = redirect }

@@ -20,7 +20,9 @@ package enum AccountChange: Sendable {
   case lateToken(LateToken)
   /// The server was told, or nobody will tell it any more.
   case dropRevocation(RevocationRecord)
-  /// Deletes all but what is still to be revoked at a server. `login` is the `GrantRecord.loginID` that a person was shown,
+  /// A client was registered for the account.
+  case register(ClientRegistrationRecord)
+  /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login` is the `GrantRecord.loginID` that a person was shown,
   /// and empty where there was none.
   case forget(login: String? = nil)
 }
@@ -61,6 +63,11 @@ extension AccountStateMachine {
       next.tokens = token.map { [$0] } ?? []
       next.intent = nil
       next.bindSecrets(to: grant.binding, used: used)
+      // One that the account's file names may be of the next login.
+      next.keepRegistrations(at: now) { kept in
+        kept.isClient(grant.binding.clientID, of: grant.binding.issuer)
+          || definition.map { kept.isClient($0.clientID, of: $0.issuer) } == true
+      }
       // Whoever logs in wants the token, over a restart too.
       next.grant?.lastAskedWallSeconds = now.wallSeconds
       asked = now.bootSeconds
@@ -122,15 +129,26 @@ extension AccountStateMachine {
     case .dropRevocation(let revocation): next.revocations.removeAll { $0.token == revocation.token }
     case .forget(let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .register(let registration):
+      next.name = name
+      // What a command registered that was not finished, and neither a login nor the file has.
+      let bound = [next.grant?.binding, next.formerBinding].compactMap(\.self)
+      next.keepRegistrations(at: now) { kept in
+        bound.contains { kept.isClient($0.clientID, of: $0.issuer) }
+          || definition.map { kept.isClient($0.clientID, of: $0.issuer) } == true
+      }
+      next.registrations = (next.registrations ?? []) + [registration]
     case .forget:
+      next.keepRegistrations(at: now) { _ in false }
       let revocations = next.revocations
       next = AccountRecord(name: name)
       next.revocations = revocations
+      if revocations.contains(where: { $0.clientURI != nil }) { askForRevocation() }
     }
     if next == record || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
-      case .dropRevocation, .lateToken: false
+      case .dropRevocation, .lateToken, .register: false
       default: true
       }
     guard !next.isEmpty else {

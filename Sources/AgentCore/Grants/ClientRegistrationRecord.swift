@@ -1,0 +1,52 @@
+import HTTPTerms
+package import OAuthProtocol
+package import Sealing
+
+/// A client that was registered dynamically for an account (RFC 7591), with what deletes it at its server (RFC 7592).
+package struct ClientRegistrationRecord: Sendable, Equatable, Codable {
+  /// As a login with the client would be bound: the issuer, the client's id, and how requests travel.
+  package var binding: DefinitionBinding
+  package var since: Moment
+  /// `registration_client_uri` and `registration_access_token`; nil: the server gave none that can be used.
+  package var clientURI: String?
+  package var accessToken: StoredSecret?
+
+  package init(binding: DefinitionBinding, since: Moment, management: ClientManagement?) {
+    self.binding = binding
+    self.since = since
+    clientURI = management?.uri.text
+    accessToken = management.map { StoredSecret($0.accessToken) }
+  }
+
+  func isClient(_ id: String, of issuer: String) -> Bool { binding.clientID == id && binding.issuer == issuer }
+
+  /// What its server is to be told; nil: there is no way to tell it.
+  func deletion(at now: Moment) -> RevocationRecord? {
+    guard let clientURI, let accessToken else { return nil }
+    var record = RevocationRecord(
+      token: accessToken, hint: RevocationRecord.registrationHint, binding: binding, since: now)
+    record.clientURI = clientURI
+    return record
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case binding, since
+    case clientURI = "client_uri"
+    case accessToken = "access_token"
+  }
+}
+
+extension AccountRecord {
+  /// The registration of the client that `definition` names; nil: it was not registered by this agent, or is not known to be.
+  func registration(of definition: AccountDefinition) -> ClientRegistrationRecord? {
+    registrations?.first { $0.isClient(definition.clientID, of: definition.issuer) }
+  }
+
+  /// Of the clients that were registered, those that `isNeeded` stay; the others are to be deleted at their servers.
+  mutating func keepRegistrations(at now: Moment, where isNeeded: (ClientRegistrationRecord) -> Bool) {
+    let all = registrations ?? []
+    let kept = all.filter(isNeeded)
+    registrations = kept.isEmpty ? nil : kept
+    owe(all.filter { !isNeeded($0) }.compactMap { $0.deletion(at: now) })
+  }
+}

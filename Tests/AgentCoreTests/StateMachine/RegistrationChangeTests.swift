@@ -1,0 +1,74 @@
+import FoundationEssentials
+import HTTPTerms
+import OAuthProtocol
+import Sealing
+import Testing
+
+@testable import AgentCore
+
+@Suite("Clients that were registered for an account")
+struct RegistrationChangeTests {
+  /// Of the client `id` at the issuer of the tests.
+  private static func registration(_ id: String, managed: Bool = true) throws -> ClientRegistrationRecord {
+    var binding = DefinitionBinding.plain
+    binding.clientID = id
+    binding.revocationEndpoint = nil
+    let uri = try WebURL("https://as.example/register/\(id)")
+    return ClientRegistrationRecord(
+      binding: binding, since: Moment.start,
+      management: managed ? ClientManagement(uri: uri, accessToken: Secret("token of \(id)")) : nil)
+  }
+
+  private static var own: String { DefinitionBinding.plain.clientID }
+
+  @Test("one stays with its login and through a logout, and is deleted when the account is forgotten")
+  func forgotten() throws {
+    let driver = MachineDriver(.loggedIn())
+    driver.change(.register(try Self.registration(Self.own)))
+    driver.saved()
+    driver.change(.logout)
+    driver.saved()
+    #expect(driver.durable?.registrations?.count == 1)
+    driver.change(.forget())
+    driver.saved()
+    let owed = try #require(driver.durable?.revocations.last)
+    #expect(driver.durable?.registrations == nil && owed.token.secret == Secret("token of \(Self.own)"))
+    #expect(owed.clientURI == "https://as.example/register/\(Self.own)" && owed.binding.revocationEndpoint == nil)
+  }
+
+  @Test("one that neither file nor login has is deleted when a login is there, or another is registered")
+  func replaced() throws {
+    for isLogin in [true, false] {
+      let driver = MachineDriver(.loggedIn())
+      driver.change(.register(try Self.registration("other")))
+      driver.saved()
+      #expect(driver.durable?.revocations.isEmpty == true)
+      driver.change(isLogin ? .login("b1") : .register(try Self.registration(Self.own)))
+      driver.saved()
+      #expect(driver.durable?.revocations.last?.clientURI == "https://as.example/register/other")
+      #expect(driver.durable?.registrations?.map(\.binding.clientID) ?? [] == (isLogin ? [] : [Self.own]))
+    }
+  }
+
+  @Test("one that its server gave no token for is known, and nobody is told of its end")
+  func unmanaged() throws {
+    let driver = MachineDriver(.loggedIn())
+    driver.change(.register(try Self.registration(Self.own, managed: false)))
+    driver.saved()
+    #expect(driver.durable?.registration(of: .plain) != nil)
+    driver.change(.forget())
+    #expect(driver.saving == nil && driver.log.last == "erase")
+  }
+
+  @Test("a record keeps it, and one from before has none")
+  func coding() throws {
+    var record = AccountRecord.loggedIn()
+    record.registrations = [try Self.registration(Self.own)]
+    record.revocations = [try #require(try Self.registration("gone").deletion(at: Moment.start))]
+    let encoded = try JSONEncoder().encode(record)
+    #expect(try JSONDecoder().decode(AccountRecord.self, from: encoded) == record)
+    let before = try JSONEncoder().encode(AccountRecord.loggedIn())
+    #expect(!String(decoding: before, as: UTF8.self).contains("registrations"))
+    #expect(try JSONDecoder().decode(AccountRecord.self, from: before).registrations == nil)
+  }
+}

@@ -1,0 +1,115 @@
+"""A client that was registered dynamically is deleted at its server with its account (RFC 7592)."""
+
+import json
+
+import pytest
+
+from login.provider import Provider, use_silent_browser
+from support.accounts import account_file
+from support.login import wait_until
+
+TOKEN = "registration-token-6c1e"
+
+
+class Managing(Provider):
+    """Gives what deletes a client. `deletion` is its answer to that, `elsewhere` where it says that one does it."""
+
+    def __init__(self):
+        self.deletion, self.elsewhere, self.deleted = "204 No Content", None, []
+        super().__init__()
+
+    def answer(self, method, url, fields, body):
+        if method == "DELETE":
+            self.deleted.append((url.path, fields.get("authorization")))
+            return self.deletion, {}, None
+        status, headers, answer = super().answer(method, url, fields, body)
+        if url.path == "/register":
+            answer["client_id"] = f"client-{self.kinds().count('register')}"
+            answer |= {
+                "registration_client_uri": f"{self.elsewhere or self.issuer}/clients/{answer['client_id']}",
+                "registration_access_token": TOKEN}
+        return status, headers, answer
+
+
+@pytest.fixture
+def provider():
+    with Managing() as provider:
+        yield provider
+
+
+@pytest.fixture
+def home(home):
+    use_silent_browser(home)
+    return home
+
+
+def deletion(number):
+    return f"/clients/client-{number}", f"Bearer {TOKEN}"
+
+
+def test_the_client_of_a_forgotten_account_is_deleted_at_its_server(home, agent, provider):
+    home.oauthctl("login", "tool", provider.url)
+    home.agent.restart()
+    home.oauthctl("logout", "tool")
+    assert provider.deleted == []
+    forgotten = home.oauthctl("account", "forget", "tool", "--yes")
+    assert "is deleted at its server" in forgotten.stderr + forgotten.stdout
+    assert provider.deleted == [deletion(1)]
+    # Nothing of it is anywhere in the clear.
+    texts = [path.read_bytes() for path in home.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not any(TOKEN.encode() in text for text in texts)
+
+
+def test_a_login_that_failed_leaves_no_client_behind(home, agent, provider):
+    provider.refuses = True
+    refused = home.oauthctl("login", "tool", provider.url, "--timeout", "5", check=False)
+    assert refused.status != 0 and not account_file(home, "tool").exists()
+    assert provider.deleted == [deletion(1)]
+
+
+def test_a_client_whose_place_another_took_is_deleted_when_that_one_is_logged_in(home, agent, provider):
+    home.oauthctl("login", "tool", provider.url)
+    home.oauthctl("login", "tool", provider.url, "--replace", "--accept-changes", "--scope", "read")
+    wait_until(lambda: provider.deleted, 30, "the first client to be deleted")
+    assert provider.deleted == [deletion(1)]
+    home.oauthctl("get-token", "tool", "--force")
+
+
+def test_a_deletion_that_the_server_does_not_take_is_told_and_tried_again(home, agent, provider):
+    home.oauthctl("login", "tool", provider.url)
+    provider.deletion = "503 Service Unavailable"
+    forgotten = home.oauthctl("account", "forget", "tool", "--yes")
+    assert "must still be told to delete the client" in forgotten.stderr + forgotten.stdout
+    assert "status 503" in forgotten.stderr + forgotten.stdout
+    provider.deletion = "204 No Content"
+    # What is owed is sealed: another agent tells it.
+    home.agent.restart()
+    home.oauthctl("status", check=False)
+    wait_until(lambda: len(provider.deleted) > 1, 60, "the deletion to be tried again")
+    assert set(provider.deleted) == {deletion(1)}
+
+
+def test_a_deletion_that_the_server_refuses_is_told_once(home, agent, provider):
+    home.oauthctl("login", "tool", provider.url)
+    provider.deletion = "405 Method Not Allowed"
+    forgotten = home.oauthctl("account", "forget", "tool", "--yes")
+    assert "stays at its server" in forgotten.stderr + forgotten.stdout
+    assert provider.deleted == [deletion(1)]
+
+
+def test_the_registration_token_goes_to_no_other_server(home, agent, provider):
+    with Managing() as stranger:
+        provider.elsewhere = stranger.issuer
+        told = home.oauthctl("login", "tool", provider.url)
+        assert "cannot be deleted at its server from here" in told.stderr + told.stdout
+        assert f":{stranger.port}" in told.stderr + told.stdout
+        home.oauthctl("account", "forget", "tool", "--yes")
+        assert stranger.deleted == [] and provider.deleted == []
+
+
+def test_the_question_before_an_account_is_forgotten_names_what_happens_to_its_client(home, agent, provider):
+    home.oauthctl("login", "tool", provider.url)
+    with home.agent.connect() as wire:
+        kept = wire.call("account.forget", account="tool", dry_run=True)
+    assert kept["client_host"] == "127.0.0.1" and "client" not in kept and provider.deleted == []
+    assert TOKEN not in json.dumps(kept)
