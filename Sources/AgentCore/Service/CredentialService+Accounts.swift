@@ -39,6 +39,7 @@ extension CredentialService {
     details.identityConcern = grant?.identity?.concern
     let missing = grant?.notGranted(definition) ?? []
     details.missingScope = missing.isEmpty ? nil : missing
+    details.clientRegistered = record?.registration(of: definition) == nil ? nil : true
     details.resource = definition.resource.isEmpty ? nil : definition.resource
     return details
   }

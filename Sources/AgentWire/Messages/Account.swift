@@ -277,6 +277,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var identityConcern: String?
   /// What the login asked for and was not granted; nil: nothing.
   package var missingScope: [String]?
+  /// True: the client was registered dynamically for this account (RFC 7591). Nil: a person gave its id, or nobody knows.
+  package var clientRegistered: Bool?
 
   package init(
     summary: AccountSummary, file: String, endpoints: [String: String], secrets: [String],
@@ -301,5 +303,6 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case publicKey = "public_key"
     case identityConcern = "identity_concern"
     case missingScope = "missing_scope"
+    case clientRegistered = "client_registered"
   }
 }

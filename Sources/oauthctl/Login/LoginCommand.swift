@@ -157,12 +157,16 @@ struct LoginCommand: ParsableCommand {
   ) throws(CommandError) {
     try VaultCreation(context: context).createIfAbsent()
     try secrets(context, account: account, check, isNew: isNew)
-    try LoginFlow(
+    let flow = LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
       acceptsChanges: options.acceptChanges, wishes: options.wish, timeoutSeconds: options.timeout,
-      drawsQRCode: !options.noQRCode
-    ).run()
+      drawsQRCode: !options.noQRCode)
+    do throws(CommandError) { try flow.run() } catch {
+      let renewal = isNew ? nil : ClientRenewal(context: context, account: account)
+      guard try renewal?.renew(after: error) == true else { throw error }
+      try flow.run()
+    }
   }
 
   /// The preset that was named, and the account's name; of an account that is not there yet that is its own name, too.
