@@ -94,7 +94,8 @@ struct AccountCommand: ParsableCommand {
         }
         if let host = kept?.clientHost {
           lines.append(
-            "The client that was registered for it at \(host) is deleted there, and with it, at most servers, its login.")
+            "The client that was registered for it at \(host) is deleted there, and with it, at most servers, its login."
+          )
         }
         let with = file.exists ? ", with \(context.environment.abbreviated(file.path))" : ""
         let question = "Forget \(name)\(with)?"
