@@ -125,6 +125,6 @@ struct BoundTokenTests {
       Issue.record("judged otherwise")
       return
     }
-    #expect(error.advice?.action == .other("write dpop = true into the account's file"))
+    #expect(error.advice?.action == .other("log in with --dpop, or write dpop = true into the account's file"))
   }
 }

@@ -71,9 +71,8 @@ class Possession(Provider):
             self.seen.append(("refused", {"why": wrong}))
             return "400 Bad Request", {}, {"error": "invalid_dpop_proof", "error_description": wrong}
         self.seen.append(("nonce", {}))
-        if self.endless:
-            self.wants = f"nonce-{len(self.seen)}"
-        return "400 Bad Request", {"DPoP-Nonce": self.wants}, {"error": "use_dpop_nonce"}
+        nonce = f"nonce-{len(self.seen)}" if self.endless else self.wants
+        return "400 Bad Request", {"DPoP-Nonce": nonce}, {"error": "use_dpop_nonce"}
 
     def answer(self, method, url, fields, body):
         form = {name: values[0] for name, values in urllib.parse.parse_qs(body).items()}
