@@ -75,7 +75,8 @@ extension ErrorAdvice {
     "invalid_target": .init("the server gives no tokens for that resource or audience", .checkResource),
     "invalid_dpop_proof": .init("the server does not take the proof of possession (DPoP)", .logIn),
     "use_dpop_nonce": .init(
-      "the server gives only tokens that are bound to a key (DPoP)", .other("log in with --dpop, or write dpop = true into the account's file")
+      "the server gives only tokens that are bound to a key (DPoP)",
+      .other("log in with --dpop, or write dpop = true into the account's file")
     ),
     "invalid_redirect_uri": .init("the server does not take this redirect address", .checkRedirect),
     "invalid_client_metadata": .init("the server does not register such a client", .checkClient),
