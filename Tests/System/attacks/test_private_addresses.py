@@ -129,6 +129,9 @@ def test_a_server_out_there_leads_no_request_into_a_private_network(home, lead):
             change(tool)
             refused = log_in(home, network, tool.url, *more)
             assert intranet.connections == 0 and intranet.asked == []
+            if lead == "resource metadata":
+                # What the challenge names is left out, and the server is found at its own host.
+                return
             assert refused.status == 3, refused
             assert "intranet.example" in refused.stderr and "private network" in refused.stderr, refused.stderr
 
@@ -164,9 +167,8 @@ def test_a_name_with_a_public_and_a_private_address_is_reached_at_the_public_one
     def both(network):
         with network.server(TOOL, PUBLIC) as tool, network.server(INTRANET, PRIVATE) as intranet:
             with network.server(INTRANET, "203.0.113.20") as outside:
-                lead_by_resource(tool)
-                outside.says = {"authorization_endpoint": TOOL + "/authorize"}
-                log_in_elsewhere(home, network, tool.url)
+                tool.says = {"token_endpoint": INTRANET + "/token"}
+                assert log_in(home, network, tool.url).status == 0
                 assert intranet.connections == 0 and outside.kinds().count("authorization_code") == 1
 
     in_network(
