@@ -74,6 +74,7 @@ package struct TokenAnswerFrame: Sendable, Equatable {
 
 /// Memory that is filled from its start. Its owner has seen to it that all fits.
 private struct FilledLine {
+  /// Digits of the longest Int64, and its sign.
   private static let greatestDigits = 20
   private var buffer: UnsafeMutableRawBufferPointer
   private(set) var count = 0

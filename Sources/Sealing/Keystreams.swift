@@ -4,9 +4,9 @@ import Synchronization
 /// The keystreams of the secrets that were written last: a token that is asked for again costs an exclusive or, where the
 /// cipher takes a microsecond. They lie in guarded memory as the key does, and tell no more than it.
 enum Keystreams {
-  /// Secrets that are remembered at once.
+  /// Secrets that are remembered at once: the tokens that a person's tools ask for in turn.
   static let slotCount = 4
-  /// The longest secret that is remembered, in bytes.
+  /// The longest secret that is remembered, in bytes: one page of guarded memory.
   static let slotBytes = 4_096
 
   private struct Slots: @unchecked Sendable {

@@ -2,7 +2,7 @@ import CSodium
 
 /// A 256-bit key in guarded memory, shared by reference, wiped with the last reference.
 package final class SealingKey: Sendable {
-  /// Bytes in every key.
+  /// Bytes in every key, as XChaCha20-Poly1305 and BLAKE2b take them.
   package static let byteCount = 32
 
   private let bytes: SecretBytes

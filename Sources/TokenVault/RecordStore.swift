@@ -2,6 +2,7 @@ package import Sealing
 
 /// Names one record for ever: 16 random bytes.
 package struct RecordID: Hashable, Sendable, CustomStringConvertible {
+  /// Random bytes: no two records of a vault ever share an id.
   package static let byteCount = 16
 
   /// Exactly 16 bytes.
@@ -33,7 +34,7 @@ package struct RecordID: Hashable, Sendable, CustomStringConvertible {
 
 /// One record. What the payload means is its owner's business.
 package struct VaultRecord: Sendable {
-  /// Payloads are 1 MiB at most.
+  /// Payloads are 1 MiB at most: 16 tokens of 32 KiB and the revocations that wait fit.
   package static let maximumPayloadCount = 1_048_576
 
   package var id: RecordID

@@ -12,7 +12,7 @@ extension Vault {
     package let commit: UInt64
   }
 
-  /// Backups that wait to be taken away. Of more, the oldest is removed.
+  /// Backups that wait to be taken away, for minutes each. Of more, the oldest is removed: they must not fill the disk.
   private static let maximumBackupCount = 16
 
   /// Writes the whole vault, sealed as it is, into one file of the vault's folder, opens it and compares it. It gets its

@@ -10,8 +10,9 @@ package final class AgentConnection {
   /// Milliseconds to wait for an answer when the caller names none: the agent's own deadline comes first.
   package static let defaultTimeoutMilliseconds = WireLimits.defaultTimeoutMilliseconds + 10_000
 
-  /// Milliseconds between the first tries to find a new agent, which is there after some tens of them, and at most.
+  /// Milliseconds between the first tries to find a new agent, which is there after some tens of them.
   private static let firstPauseMilliseconds = 10
+  /// The longest pause, in milliseconds: nobody notices half a second after a wait of several.
   private static let lastPauseMilliseconds = 500
   /// How long nobody may listen where an agent was, before that is reported: a new agent starts in a tenth of it.
   private static let absenceMilliseconds = 2_000

@@ -5,8 +5,9 @@ import Glibc
 /// tries lies what the agent says or a little more, at random: callers that were turned away together must not come back
 /// together.
 struct Overload {
-  /// Milliseconds between the first tries, where the agent names none.
+  /// Milliseconds between the first tries, where the agent names none: a burst of callers is mostly over by then.
   private static let firstMilliseconds = 100
+  /// The longest pause, in milliseconds: a place that gets free is not left empty for longer.
   private static let mostMilliseconds = 2_000
 
   private let deadline: Deadline

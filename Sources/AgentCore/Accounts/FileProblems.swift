@@ -9,9 +9,9 @@ package struct FileProblems: Sendable, Equatable {
   /// Why a folder was not read whole: a file that is not known may be there.
   package let folder: ConfigurationProblem?
 
-  /// Problems that one answer lists, and the bytes of their texts, at most: with a page of accounts beside them they fit
-  /// into a line, however long the paths are.
+  /// Problems that one answer lists: more than a person reads, and with a page of accounts beside them they fit a line.
   static let listed = 100
+  /// Bytes of their texts, at most: the same holds however long the paths are.
   static let listedBytes = 128 << 10
 
   package init(_ problems: [ConfigurationProblem] = []) {

@@ -14,6 +14,6 @@ package struct TokenKey: Hashable, Codable, Sendable {
   /// The token of the account as configured.
   package static let standard = TokenKey()
 
-  /// Keys an account may have at most; the least used goes first.
+  /// Keys an account may have at most, which is more than one person's tools ask for; the least used goes first.
   package static let limit = 16
 }

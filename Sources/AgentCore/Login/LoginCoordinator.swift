@@ -188,7 +188,7 @@ package actor LoginCoordinator {
     }
   }
 
-  /// Longer than the vault needs to write.
+  /// Seconds to wait for a login whose tokens are being saved: longer than the vault needs to write.
   private static let keepingSeconds = 10.0
 
   /// The vault is being locked: ends every login, except those that may be given tokens at this moment, and forgets them.

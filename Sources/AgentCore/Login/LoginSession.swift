@@ -101,10 +101,12 @@ struct LoginSession {
 
   /// Codes that a login tries at the token endpoint: a person may paste a wrong one, and whoever guesses gets nowhere.
   static let codes = 5
-  /// Seconds a login may take (RFC 6749 §4.1.2 advises codes of ten minutes at most).
+  /// Seconds a login may take: enough for a password and a second factor. RFC 6749 §4.1.2 advises ten minutes at most
+  /// for the code, and a shorter window leaves less to whoever guesses.
   static let windowSeconds = 300.0
-  /// Ended logins that are remembered, so that `login.start` and `login.wait` can be repeated.
+  /// Ended logins that are remembered, so that `login.start` and `login.wait` can be repeated: as many as may wait for
+  /// a browser at once.
   static let remembered = 64
-  /// Callers of one login whose request may be repeated.
+  /// Callers of one login whose request may be repeated: more terminals than a person waits at.
   static let rememberedRequests = 16
 }

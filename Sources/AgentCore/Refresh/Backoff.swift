@@ -1,8 +1,9 @@
 /// Waiting between failed attempts: 1 s, doubled up to 5 min, each spread by ±25 %, the first too; a server's
 /// `Retry-After` (at most 1 h) wins over it.
 package struct Backoff: Sendable, Equatable {
-  /// A server that restarts is back within seconds; one that is down for long is asked every five minutes.
+  /// Seconds of the first wait: a server that restarts is back within seconds.
   package static let firstSeconds = 1.0
+  /// Seconds of the longest wait: a server that is down for long is asked every five minutes.
   package static let lastSeconds = 300.0
   /// A longer `Retry-After` is more likely a mistake than a plan.
   package static let retryAfterLimitSeconds = 3_600.0
@@ -54,7 +55,9 @@ package struct Backoff: Sendable, Equatable {
 /// How often refreshes may be forced by rejected tokens: a burst of three, then one in 30 s. An API that answers 401 for
 /// want of rights costs no more than that.
 package struct ForcedRefreshBudget: Sendable, Equatable {
+  /// Refreshes that may be forced at once: a few tools that find one dead token need no more.
   package static let burst = 3.0
+  /// Then one in so many seconds: 120 an hour are no load for a server.
   package static let windowSeconds = 30.0
 
   private var level = ForcedRefreshBudget.burst

@@ -1,10 +1,12 @@
 /// When a token is refreshed without anybody asking (docs/tokens.md). Pure: times come in, a time comes out.
 package enum RefreshPlan {
-  /// Share of a token's life after which it is refreshed: a quarter is left for a server in trouble. The moment is spread
-  /// by a tenth either way, so that accounts that logged in together do not refresh together.
+  /// Share of a token's life after which it is refreshed: a quarter is left for a server in trouble.
   package static let share = 0.75
+  /// The moment is spread by this share of a life either way, so that accounts that logged in together do not refresh
+  /// together.
   package static let spread = 0.10
-  /// No plan refreshes a token or a grant more often than this, however short a life a server tells.
+  /// No plan refreshes a token or a grant more often than in so many seconds, however short a life a server tells: a
+  /// server that says "one second" by mistake is not flooded.
   package static let leastSeconds = 5.0
   /// Seconds after the last request in which a token counts as in use: a day, since what
   /// runs every night must not wait for a refresh. Two lives count as well.

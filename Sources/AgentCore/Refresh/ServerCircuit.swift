@@ -13,7 +13,7 @@ package enum ServerHold: Sendable, Equatable {
 /// Keeps a server that cannot be reached from being asked by every account: after five different accounts in a row it
 /// is asked by one account at a time, with back-off. Any answer ends that, whatever it says.
 package struct ServerCircuit: Sendable, Equatable {
-  /// Accounts that must have failed to reach it, with no answer in between.
+  /// Accounts that must have failed to reach it, with no answer in between: one or two may have a trouble of their own.
   package static let accounts = 5
 
   private var failed: Set<String> = []

@@ -9,7 +9,7 @@ final class TokenRequestQueue: Sendable {
     let reply: @Sendable (TokenReply) -> Void
   }
 
-  /// Taken at once: others come in between.
+  /// Requests that are taken in one turn of the actor, some microseconds each: others come in between.
   static let atOnce = 64
 
   private struct State {

@@ -63,6 +63,8 @@ extension CredentialService {
     _ = await filesChanged()
   }
 
+  /// Seconds between two such readings: a person who puts the file back waits no longer, and a thousand accounts cost
+  /// one.
   private static let authorityPauseSeconds = 5.0
 
   private static func answer(_ read: Configuration) -> ConfigReloadAnswer {

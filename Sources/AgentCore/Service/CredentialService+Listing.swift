@@ -7,7 +7,7 @@ import TokenVault
 /// Lists of accounts. With thousands of them a list must not keep the service from everything else: an index is brought up
 /// to date some accounts at a time, and only those of the page are looked at whole.
 extension CredentialService {
-  /// Accounts looked at before others get their turn.
+  /// Accounts looked at before others get their turn: some milliseconds.
   private static let accountsAtOnce = 64
 
   /// What the files say while the vault is shut.

@@ -20,7 +20,7 @@ extension CredentialService {
   private static let promptSeconds = 1.0
   /// Accounts that are given places in one turn of the actor, so that callers are served in between.
   private static let admittedInTurn = 32
-  /// Milliseconds for the question whether a server answers again.
+  /// Milliseconds for the question whether a server answers again: one that is well answers its metadata in much less.
   private static let checkMilliseconds = 10_000
 
   // MARK: Accounts

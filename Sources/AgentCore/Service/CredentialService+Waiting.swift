@@ -94,9 +94,9 @@ extension CredentialService {
     }
   }
 
-  /// A timer is late that fires so long after its time.
+  /// A timer is late that fires so many seconds after its time: a busy machine delays one by less.
   private static let lateSeconds = 3.0
-  /// More than the rest that is left to a request then.
+  /// Seconds of the moment more: longer than the ten that are left to a request after an interruption.
   private static let restSeconds = 15.0
 
   /// Whether nothing that holds a secret is on its way to a server, and no answer is on its way to the vault.

@@ -1,6 +1,6 @@
 /// A server's clock as the `Date` of an answer says (RFC 9110 §6.6.1), compared with this machine's boot clock.
 package struct ServerClock: Sendable, Equatable {
-  /// Smaller differences are of no concern: seconds.
+  /// Seconds by which two clocks may differ without a word: assertions and certificates bear five minutes.
   package static let toleranceSeconds = 300.0
 
   private let bootID: String

@@ -19,11 +19,15 @@ package enum ConfigurationLimits {
   /// All certificate authority files of one reading: 64 MiB, since they are in memory together.
   static let certificatesBytes = 64 << 20
 
-  // What a text may hold before a parser sees it; an account needs about a hundred keys, and a table of strings.
+  /// Lines of a text before a parser sees it; an account needs about a hundred keys, and a table of strings.
   static let lines = 4_096
+  /// Keys of a text: twice what an account can have, with two tables of 32 strings.
   static let keys = 256
+  /// Parts of one key: the longest that means something, a parameter in a preset, has three.
   static let keyParts = 8
+  /// Tables and arrays in each other: the deepest that is kept has four (`TOMLDocument`).
   static let nesting = 8
+  /// Values of a text: lists of 256 scopes and of 64 hosts are a tenth of it.
   static let values = 4_096
 
   /// Problems of one file that are named: whoever corrects ten sees the others with the next reading.

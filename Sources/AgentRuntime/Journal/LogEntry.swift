@@ -37,7 +37,7 @@ protocol LogOutput: Sendable {
 
 /// Entries as lines: when, how grave, what.
 struct LineOutput: LogOutput {
-  /// Longest message, in characters.
+  /// Longest message, in characters: the longest of ours, with a path and a server's code, is a tenth.
   private static let messageLimit = 2_048
 
   let lines: LogLines

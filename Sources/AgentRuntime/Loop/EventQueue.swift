@@ -29,7 +29,7 @@ package final class EventQueue {
     fileprivate init(work: @escaping () -> Void) { self.work = work }
   }
 
-  /// Descriptors that are served in one turn; the others wait for the next.
+  /// Descriptors that are served in one turn, in about a millisecond; the others wait for the next.
   static let descriptorsInTurn = 256
 
   /// The time at which this turn began.

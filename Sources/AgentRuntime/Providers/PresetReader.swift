@@ -10,6 +10,7 @@ struct PresetReader {
   private var placeholders = 0
 
   static let known = ["title", "register_at", "notes", "ask", "account"]
+  /// Questions of one preset: no provider has needed more than two.
   private static let questions = 4
 
   static func read(

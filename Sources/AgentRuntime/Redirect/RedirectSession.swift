@@ -16,7 +16,7 @@ final class RedirectSession {
     let onHit: @Sendable (RedirectHit) async -> RedirectPage
   }
 
-  /// How often a process that ends by itself is started once more.
+  /// How often a process that ends by itself is started once more: one that ends twice has a reason that stays.
   private static let restarts = 1
   /// Time in which a process must be ready, on a machine however busy, and in which it must have closed its socket.
   private static let startTime = LoopSpan.seconds(60)

@@ -7,8 +7,9 @@ import Logging
 /// The agent's side of its supervision: tells the service manager what it does, feeds the watchdog, asks for time while
 /// it drains. Without a manager all of it is silence.
 struct Supervision: Sendable {
-  /// How long the service manager waits for the next sign of a stop, and how often there is one: two may come late.
+  /// Seconds that the service manager waits for the next sign of a stop.
   private static let patienceSeconds: Int64 = 15
+  /// Seconds between two signs: two may come late.
   private static let reminderSeconds: Int64 = 5
   /// Problems of the configuration files that one reading writes to the log.
   private static let loggedProblems = 20

@@ -27,7 +27,7 @@ package struct PushedAuthorization: Sendable, Equatable {
   /// How long it may be opened: 1…3600 seconds; 60 where the server does not say it in a usable way.
   package let expiresInSeconds: Int
 
-  /// Longest name of a request, bytes.
+  /// Longest name of a request, bytes: it must fit into the address bar beside the endpoint.
   package static let limitBytes = 2_048
 }
 

@@ -18,7 +18,7 @@ package struct ClientAssertion: Sendable {
   package var scope: String?
 
   package static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-  /// Seconds for which it is good.
+  /// Seconds for which it is good: as long as the request that carries it may take.
   package static let lifeSeconds: Int64 = 60
 
   package init(issuer: String, subject: String, audience: String, issuedAt: Int64, id: String, scope: String? = nil) {

@@ -77,8 +77,9 @@ package struct RegisteredClient: Sendable {
   /// Why what the answer says of that is not kept, escaped; nil: it is, or there is nothing.
   package var managementProblem: String?
 
-  /// Longest client id, bytes.
+  /// Longest client id, bytes: some servers use URLs or JWTs as ids, and it stands in an account's file.
   package static let idLimit = 1_024
+  /// Longest client secret, bytes: a JWT as a secret fits.
   private static let secretLimit = 4_096
 
   /// Throws ``RegistrationRefusal``.

@@ -9,7 +9,7 @@ package struct DevicePolling: Sendable {
     case stopped(DeviceStop)
   }
 
-  /// Longest pause that failures lead to: one minute.
+  /// Longest pause that failures lead to: a person who has entered the code waits a minute at most.
   private static let backoffLimitMilliseconds: Int64 = 60_000
 
   /// Grows by 5 s with each `slow_down`, for good.

@@ -8,7 +8,7 @@ package import Sealing
 /// beyond ASCII too, and two bytes taken for one character. Words that look like a token (``TokenLikeWords``) are left out
 /// as well: other encodings, and the secrets of other requests. What a server disguises as words is not found.
 package struct RequestSecrets: Sendable {
-  /// Shortest piece of a secret that is cut out.
+  /// Shortest piece of a secret that is cut out: shorter ones are found in harmless words, and tell a guesser little.
   package static let pieceBytes = 8
   /// A secret shorter than this would be found in every text.
   package static let leastBytes = 4

@@ -10,7 +10,7 @@ extension HTTPAnswer {
 
 /// `Retry-After` (RFC 9110 §10.2.3).
 package enum RetryAfter {
-  /// Longest wait believed: one hour.
+  /// Longest wait believed, one hour: a longer one is more likely a mistake than a plan.
   package static let limitSeconds = 3_600
 
   /// Seconds to wait, 0…3600, or nil when the field is missing or is neither a number nor a date.

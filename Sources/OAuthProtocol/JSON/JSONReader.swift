@@ -3,8 +3,9 @@ import Sealing
 
 /// A strict reader of RFC 8259 over borrowed bytes. Strings go straight into wiped memory; nothing else keeps a copy.
 struct JSONReader {
-  // Far more than metadata, key sets and token answers use.
+  /// Deepest nesting, far more than metadata, key sets and token answers use.
   private static let depthLimit = 16
+  /// Most values of one text: a key set of a hundred keys has a thousand.
   private static let valueLimit = 20_000
 
   private let bytes: UnsafeRawBufferPointer

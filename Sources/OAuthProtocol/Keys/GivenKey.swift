@@ -11,7 +11,7 @@ package struct GivenKey: Sendable {
   /// Of a JWK whose private half decides the public one: what that is said to be.
   package var expectedX: [UInt8]?
 
-  /// Longest text, bytes.
+  /// Longest text, bytes: an RSA key of 16,384 bits as PEM has 13,000.
   package static let limitBytes = 32_768
 
   /// Throws ``ProtocolError/clientAuthentication(_:)`` with what is wrong, without a word of the key.

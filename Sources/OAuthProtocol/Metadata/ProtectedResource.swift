@@ -11,7 +11,7 @@ package struct ProtectedResource: Sendable, Equatable {
   /// Whether it takes only tokens that are bound to a key (`dpop_bound_access_tokens_required`).
   package var requiresDPoP = false
 
-  /// More authorization servers than these are not tried.
+  /// More authorization servers than these are not tried: most resources name one.
   package static let serverLimit = 4
 
   /// Where its metadata may lie (RFC 9728 §3.1): with its path, then at the root.

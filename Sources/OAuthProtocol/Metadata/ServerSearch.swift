@@ -48,7 +48,8 @@ package struct ServerSearch: Sendable {
   private var isTransient = false
   private var requests = 1
 
-  /// Most requests of one search.
+  /// Most requests of one search: the URL, its resource's places, and three places for each of four servers and two
+  /// guesses.
   package static let requestLimit = 24
 
   /// Throws ``ProtocolError`` for what can be no address of a server.

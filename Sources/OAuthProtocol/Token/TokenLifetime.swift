@@ -15,7 +15,7 @@ package enum TokenLifetime: Sendable, Equatable {
     case notANumber = "not a number"
   }
 
-  /// The longest lifetime believed: ten years.
+  /// The longest lifetime believed: ten years, which no server of a token that ends has been seen to pass.
   package static let limitSeconds = 10 * 365 * 86_400
 
   /// `expires_in` (RFC 6749 §5.1): a number, whole or not, or text that holds one; huge ones are cut to the limit.

@@ -2,7 +2,7 @@ package import Sealing
 
 /// A successful token response (RFC 6749 §5.1), as the server sent it.
 package struct TokenResponse: Sendable {
-  /// Longest access or refresh token: 32 KiB.
+  /// Longest access or refresh token: 32 KiB, several times the longest JWTs with groups in them.
   package static let tokenLimitBytes = 32 << 10
 
   /// 1…32768 bytes of %x21-7E.

@@ -24,7 +24,7 @@ final class VaultDatabase {
   /// Sealed values are bounded by what one record or the catalogue can reach.
   private static let maximumValueCount: Int32 = 16 * 1_048_576
 
-  /// Bytes of a statement, those of the tables in the file among them.
+  /// Bytes of a statement, those of the tables in the file among them: ours have less than 300.
   private static let maximumStatementCount: Int32 = 4_096
 
   /// Eight pages: what a commit touches. The system's cache holds the rest.

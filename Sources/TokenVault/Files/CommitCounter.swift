@@ -10,7 +10,9 @@ struct CommitCounter {
   let vaultID: [UInt8]
   let key: SealingKey
 
+  /// Bytes of a place: what is signed, and the MAC.
   private static let placeCount = 64
+  /// Bytes that the MAC covers: vault id, commit, zeros.
   private static let signedCount = 32
 
   /// The same file, for a vault with another data key.

@@ -17,6 +17,7 @@ struct Catalogue: Equatable {
   var slots: [UInt32: [UInt8]]
   var entries: [RecordID: Entry] = [:]
 
+  /// Bytes of a slot's fingerprint: as hard to forge as the vault id is to guess.
   static let slotFingerprintCount = 16
 
   func encoded() -> [UInt8] {

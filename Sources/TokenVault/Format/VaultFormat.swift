@@ -6,8 +6,9 @@ enum VaultFormat {
   static let version: UInt32 = 1
   /// "OAuV" in the database's `application_id`.
   static let applicationID: Int64 = 0x4F41_7556
+  /// Bytes of the vault's id: random, so two vaults never share one.
   static let vaultIDCount = 16
-  /// Sealed plaintexts are as long as the next multiple of this.
+  /// Sealed plaintexts are as long as the next multiple of this, so that their length tells little.
   static let paddingStep = 256
 
   /// The tables, exactly as `sqlite_schema` must hold them.

@@ -2,7 +2,7 @@ import Sealing
 
 /// A sealed payload that waits for the vault to be opened. docs/vault-format.md has its bytes.
 enum LateAnswer {
-  /// Payloads are 64 KiB at most.
+  /// Payloads are 64 KiB at most: a refresh token of 32 KiB, escaped for JSON, and what its login is bound to.
   static let maximumPayloadCount = 65_536
 
   private static let headCount = 4 + VaultFormat.vaultIDCount

@@ -10,7 +10,9 @@ struct LateAnswerFolders {
   let paths: [String]
   let vaultID: [UInt8]
 
+  /// Files of one record: a locked account gets an answer or two, so more are a fault, and must not fill the disk.
   static let maximumPerRecord = 64
+  /// Files in all: each of the requests under way at a lock leaves one, and no person locks a hundred times unopened.
   static let maximumInAll = 4_096
 
   private static let queue = DispatchQueue(label: "oauthctl.letters")
@@ -55,6 +57,7 @@ struct LateAnswerFolders {
     }
   }
 
+  /// Bytes of a tag: two records never share one.
   private static let tagCount = 16
 
   func tag(of record: RecordID) -> String {

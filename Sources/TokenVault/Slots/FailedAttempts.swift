@@ -7,7 +7,7 @@ struct FailedAttempts: Equatable, Sendable {
   /// Boot seconds before which none is hashed.
   private(set) var until = 0.0
 
-  /// Mistypings that cost no wait.
+  /// Mistypings that cost no wait: a person who knows the passphrase needs no more.
   static let free = 3
   /// A person who mistypes again and again waits no longer than this.
   static let greatestSeconds = 30.0

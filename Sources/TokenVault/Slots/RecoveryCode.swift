@@ -5,7 +5,9 @@ package import Sealing
 /// 125 random bits. The checksum tells a typing mistake from a wrong code before anything is hashed.
 package struct RecoveryCode: Sendable {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+  /// Random characters, of five bits each: 125 bits cannot be guessed.
   private static let randomCount = 25
+  /// Characters of a group: as many as a person copies at a glance, and as the checksum has.
   private static let groupCount = 5
 
   /// The 30 characters without hyphens, upper case: what is hashed.

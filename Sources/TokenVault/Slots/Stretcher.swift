@@ -5,7 +5,7 @@ import Synchronization
 /// Where Argon2id runs: a thread of its own, one hash at a time, four waiting at most. It blocks for up to seconds, and
 /// nobody who wants a token may wait for somebody who types.
 final class Stretcher: Sendable {
-  /// One runs, four wait.
+  /// One runs, four wait: each takes up to some seconds, and nobody waits behind more.
   static let maximumCount = 5
 
   private struct State {

@@ -2,7 +2,7 @@ package import Sealing
 
 /// Adding, changing and removing ways to open the vault. Each ends with nothing of the old slot left in the vault's files.
 extension Vault {
-  /// Bytes of a passphrase.
+  /// Bytes of a passphrase: below eight a guess is too cheap whatever a hash costs, and nobody types a thousand.
   package static let passphraseRange = 8...1_024
 
   /// Sets the passphrase. A vault that has one already wants it, or the recovery code, as `current`; so whoever finds the

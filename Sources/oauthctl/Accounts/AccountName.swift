@@ -2,6 +2,7 @@ import AgentWire
 
 /// Account names: `[a-z0-9][a-z0-9._-]{0,62}`. They are file names too, so nothing else is ever let through.
 enum AccountName {
+  /// Bytes of the longest name: as long as a label of a host name (RFC 1035 §2.3.4), which names are often made from.
   static let longest = 63
 
   static func isValid(_ name: String) -> Bool {

@@ -15,7 +15,7 @@ struct ImportedCredential: Equatable {
   var issuer: String?
   var tokenEndpoint: String?
 
-  /// Longest text that is read.
+  /// Longest text that is read: three tokens of 32 KiB, every byte escaped as two.
   static let limitBytes = 256 << 10
 
   /// - Throws: `CommandError.usage` for what is no login. The text is secret: nothing of it is repeated.

@@ -5,7 +5,7 @@ import HelperFormats
 /// Curl's output, held back until the status is known: a 401 that will be tried again must leave nothing on standard
 /// output. Not more than `limit` bytes are ever held.
 final class BufferedTransfer {
-  /// Longest body of a 401 that is held: 1 MiB.
+  /// Longest body of a 401 that is held: 1 MiB, since an error page has some KiB.
   static let limit = 1 << 20
 
   enum Outcome: Equatable {

@@ -4,7 +4,7 @@ import Glibc
 /// Standard input that curl reads, kept so that it can be sent a second time: in memory of the kernel, without a name.
 /// What is longer than the limit is sent once, the kept part first.
 final class CurlInput {
-  /// Longest input that is kept: 64 MiB.
+  /// Longest input that is kept for a second try: 64 MiB; a longer upload is not repeated.
   static let limit = 64 << 20
 
   let descriptor: Int32

@@ -4,7 +4,8 @@ import HelperFormats
 
 /// Answers one call of a program that runs a helper: the format is its dialect's, the tokens are the agent's.
 struct HelperRun {
-  /// Longest wait for a token that lives long enough, when there is one that lives shorter.
+  /// Longest wait for a token that lives long enough, when there is one that lives shorter: git's user waits all the
+  /// while.
   static let betterTokenMilliseconds = 5_000
   /// Longest wait to tell of a rejected token: the program waits too, and it has failed already.
   static let rejectionMilliseconds = 2_000

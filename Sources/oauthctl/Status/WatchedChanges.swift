@@ -3,8 +3,9 @@ import Glibc
 
 /// When a watch looks again: when the agent tells of a change; every second where no agent tells any.
 final class WatchedChanges {
-  /// Events come in groups; a look costs more than they do.
+  /// Microseconds in which events are gathered: they come in groups, and a look costs more than they do.
   private static let gatherMicroseconds: UInt32 = 50_000
+  /// Microseconds between two looks where no agent tells of changes: a person sees a second's delay as at once.
   private static let pollMicroseconds: UInt32 = 1_000_000
 
   private let milliseconds: Int32?

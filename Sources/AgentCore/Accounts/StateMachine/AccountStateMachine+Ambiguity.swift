@@ -9,10 +9,12 @@ import Sealing
 /// lost already, for if one of the two was acted on the successor is gone, and if none was the token still works. So it is
 /// tried again when the last access token has ended, and then with a growing wait. Only the server's word ends a login.
 extension AccountStateMachine {
-  /// Sendings of one refresh token before its account counts as ambiguous.
+  /// Sendings of one refresh token before its account counts as ambiguous: the first, and one that a grace period
+  /// answers.
   static let attempts = 2
-  /// Seconds to the first try after that, doubled with each, and the most: hourly.
+  /// Seconds to the first try after that, doubled with each: an outage is often over by then.
   static let firstUnconfirmedSeconds = 15.0
+  /// The longest wait between such tries, in seconds: hourly, since the server most likely has ended the login.
   static let lastUnconfirmedSeconds = 3_600.0
 
   /// Seconds in which the server takes a refresh token a second time; nil: not known.

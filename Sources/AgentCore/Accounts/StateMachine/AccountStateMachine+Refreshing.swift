@@ -4,12 +4,14 @@ import OAuthTerms
 import Sealing
 
 extension AccountStateMachine {
-  /// Refusals without a reason, and the seconds they must span, that count as a login needed.
+  /// Refusals without a reason that count as a login needed: one or two may be a proxy's or a restart's.
   static let unconfirmedRefusals = 3
+  /// Seconds that they must span: longer than a server takes to restart or to be upgraded.
   static let unconfirmedSeconds = 600.0
-  /// Seconds between probes while the server rejects the client, or seems to want a login and does not say so.
+  /// Seconds between probes while the server rejects the client, or seems to want a login and does not say so: a person
+  /// has to mend it, and the probe finds out within the hour.
   static let probeSeconds = 3_600.0
-  /// Seconds after which a request that the server refused is made again.
+  /// Seconds after which a request that the server refused is made again: whoever puts rights in order waits no longer.
   static let refusedSeconds = 60.0
 
   /// What a new token can be had with; nil: nothing.

@@ -6,7 +6,8 @@
 /// nobody can tell which of them it will keep: the second is kept beside the first (`otherRefreshToken`) and is used when
 /// the server refuses the first.
 extension AccountStateMachine {
-  /// The most that the second request waits, in seconds: half the window where that is less.
+  /// The most that the second request waits, in seconds: most answers that come at all come before. Half the window
+  /// where that is less.
   static let secondSeconds = 15.0
 
   /// Boot time at which the request under way is sent once more; nil: never, or the time has come.

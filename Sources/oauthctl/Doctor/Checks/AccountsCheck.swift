@@ -6,9 +6,9 @@ import SystemFacts
 /// Each account: its state, its server's metadata as the agent reaches it (with its proxy and authority), the secrets
 /// it lacks, and its redirect port.
 enum AccountsCheck {
-  /// Accounts whose servers are asked.
+  /// Accounts whose servers are asked, while a person waits.
   static let most = 200
-  /// Servers that are asked at once: the agent has room for 8 requests.
+  /// Servers that are asked at once: half of the requests that the agent sends at once, so that refreshes go on beside.
   static let atOnce = 8
 
   static func findings(_ context: DoctorContext, _ agent: any AgentCalling) -> [Finding] {

@@ -3,7 +3,8 @@ import SystemFacts
 
 /// The vault, what opens it, and the disk below it.
 enum VaultCheck {
-  /// Bytes that must be free for the vault to go on.
+  /// Bytes that must be free for the vault to go on: more than the vault of a thousand accounts, which a rekey writes
+  /// anew.
   static let leastFreeBytes = 16 << 20
 
   static func findings(_ context: DoctorContext) -> [Finding] {
