@@ -1,6 +1,7 @@
 import AgentWire
 import CLinux
 import Glibc
+import HTTPTerms
 import Logging
 
 /// What a log keeps of one event, before it is an entry of the journal or a line.
@@ -50,14 +51,8 @@ struct LineOutput: LogOutput {
   static func line(_ text: String) -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    var parts = tm()
-    gmtime_r(&now.tv_sec, &parts)
-    func digits(_ value: Int, _ count: Int) -> String {
-      let text = String(value)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    let date = [parts.tm_mon + 1, parts.tm_mday].map { "-" + digits(Int($0), 2) }.joined()
-    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits(Int($0), 2) }.joined(separator: ":")
-    return "\(parts.tm_year + 1_900)\(date)T\(time).\(digits(now.tv_nsec / 1_000_000, 3))Z \(text)\n"
+    // Three digits, with zeros in front.
+    let milliseconds = String(now.tv_nsec / 1_000_000 + 1_000).dropFirst()
+    return "\(CivilTime(unixSeconds: now.tv_sec).rfc3339.dropLast()).\(milliseconds)Z \(text)\n"
   }
 }
