@@ -1,6 +1,6 @@
 /// What all answers to `token.get` with one token have in common, printed once: an answer then costs a few copies.
 ///
-/// The token is no part of it: it stays where it is wiped, and goes from there into the buffer that is sent.
+/// It does not hold the token, which stays where it is wiped, and goes from there into the buffer that is sent.
 package struct TokenAnswerFrame: Sendable, Equatable {
   /// What stands behind the token: before the times, between them and the host, and after that.
   private let beforeTimes: [UInt8]

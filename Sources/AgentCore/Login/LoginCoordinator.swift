@@ -26,7 +26,7 @@ package actor LoginCoordinator {
   var questions: [String: CheckedContinuation<Bool, Never>] = [:]
   /// Logins that are opening their listeners.
   var listenersOpening = 0
-  /// Counts the locks: a login that was begun before one is none after it.
+  /// Counts the locks: a lock ends every login that was begun before it.
   var epoch = 0
   /// Counts, of accounts whose login is beginning, how often they were logged out or forgotten.
   var departures: [String: Int] = [:]
@@ -295,9 +295,7 @@ package actor LoginCoordinator {
     case .success: logger.info("logged in", metadata: about)
     case .failure(let failure):
       // The line names the account already.
-      var reason = failure.logLine ?? failure.message
-      let name = session.definition.name + ": "
-      if reason.hasPrefix(name) { reason.removeFirst(name.count) }
+      let reason = failure.logLine ?? failure.message(without: session.definition.name)
       about.merge(["event": "login_failed", "reason": "\(reason)"]) { $1 }
       logger.info("login failed", metadata: about)
     }

@@ -18,9 +18,10 @@ package struct VaultAdapter: VaultControl {
   private static func status(of vault: Vault) async -> VaultStatusAnswer {
     let status = await vault.status()
     let slots = status.slots.map { slot in
-      let name = slot.kind.map { VaultSlotKind($0).rawValue } ?? "slot_\(slot.number)"
-      if slot.kind == .keyFile, status.isKeyFileMissing { return name + " (missing)" }
-      return slot.isIntact ? name : name + " (damaged)"
+      let isMissing = slot.kind == .keyFile && status.isKeyFileMissing
+      let flaw: VaultSlotKind.Flaw? = isMissing ? .missing : slot.isIntact ? nil : .damaged
+      // A kind of a later version has no name here.
+      return slot.kind.map { VaultSlotKind($0).entry(flaw) } ?? "slot_\(slot.number)" + (flaw.map { " (\($0))" } ?? "")
     }
     var (state, reason) = words(status.state)
     var hint: NextStep?
@@ -220,6 +221,11 @@ package struct VaultAdapter: VaultControl {
       return (state, failure.message)
     }
   }
+
+  /// What a vault is that answers so.
+  private static let states: [FailureKind: VaultStatusAnswer.State] = [
+    .keyMissing: .keyMissing, .vaultInUse: .inUse, .vaultDamaged: .damaged, .vaultLocked: .locked,
+  ]
 }
 
 extension VaultSlotKind {

@@ -3,6 +3,15 @@ package enum VaultSlotKind: String, Codable, Sendable, CaseIterable {
   case keyFile = "key_file"
   case recoveryCode = "recovery_code"
   case passphrase
+
+  /// What may be wrong with the slot of a kind: it does not open, or its key file is gone.
+  package enum Flaw: String, CaseIterable, Sendable { case damaged, missing }
+
+  /// As it stands in ``VaultStatusAnswer/slots``.
+  package func entry(_ flaw: Flaw? = nil) -> String { rawValue + (flaw.map { " (\($0.rawValue))" } ?? "") }
+
+  /// Every way in which it can stand there.
+  package var entries: [String] { [entry()] + Flaw.allCases.map { entry($0) } }
 }
 
 /// What a guess at a passphrase costs.

@@ -45,8 +45,7 @@ struct AgentReport: Encodable, Sendable {
       if let folder = folders?[name] { rows.append((name, environment.abbreviated(folder))) }
     }
     rows.append(("log", Self.words(log: log, environment)))
-    let vaultWords = vault.reason ?? StatusPage.vaultText(vault)
-    rows.append(("vault", vaultWords.hasPrefix("vault ") ? String(vaultWords.dropFirst("vault ".count)) : vaultWords))
+    rows.append(("vault", vault.reason ?? StatusPage.vaultState(vault)))
     if let accounts { rows.append(("accounts", "\(accounts)")) }
     rows += degraded.map { ("degraded", $0) }
     let width = rows.reduce(0) { max($0, $1.0.count) } + 2

@@ -85,17 +85,22 @@ struct StatusPage: Sendable {
   }
 
   static func vaultText(_ vault: VaultStatusAnswer) -> String {
+    vault.state == .absent ? vaultState(vault) : "vault " + vaultState(vault)
+  }
+
+  /// The same where the word "vault" stands before it.
+  static func vaultState(_ vault: VaultStatusAnswer) -> String {
     switch vault.state {
     case .absent: return "no vault yet"
     case .open:
       let kind = [VaultSlotKind.keyFile, .passphrase, .recoveryCode].first { vault.has($0) }
       let state = vault.rolledBack == true ? "older than it was" : "open"
-      return "vault \(state)" + (kind.map { " (\($0.words))" } ?? "")
-    case .locked: return vault.has(.keyFile) ? "vault locked (a hold: its key file opens it)" : "vault locked (sealed)"
-    case .keyMissing: return "vault without its key"
-    case .inUse: return "vault in use by another agent"
-    case .damaged: return vault.gone == true ? "vault gone" : "vault damaged"
-    case .failed: return "vault cannot be read"
+      return state + (kind.map { " (\($0.words))" } ?? "")
+    case .locked: return vault.has(.keyFile) ? "locked (a hold: its key file opens it)" : "locked (sealed)"
+    case .keyMissing: return "without its key"
+    case .inUse: return "in use by another agent"
+    case .damaged: return vault.gone == true ? "gone" : "damaged"
+    case .failed: return "cannot be read"
     }
   }
 

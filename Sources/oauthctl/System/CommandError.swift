@@ -47,8 +47,7 @@ enum CommandError: Error, Equatable {
       return what
     case .silent: return nil
     case .agent(let failure, let account):
-      guard let account, !failure.message.hasPrefix(account + ":") else { return failure.message }
-      return "\(account): \(failure.message)"
+      return account.map(failure.message(about:)) ?? failure.message
     }
   }
 

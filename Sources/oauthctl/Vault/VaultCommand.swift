@@ -133,7 +133,7 @@ struct VaultCommand: ParsableCommand {
         // The key is stretched on purpose: this takes its time.
         return try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
       } catch {
-        // Wrong, and perhaps forgotten.
+        // The passphrase was wrong, and is perhaps forgotten.
         guard byPassphrase, status.has(.recoveryCode), case .agent(let failure, _) = error,
           failure.kind == .vaultLocked
         else { throw error }
@@ -160,7 +160,7 @@ struct VaultCommand: ParsableCommand {
       let status = anew ? try context.agent.ask(VaultStatusRequest()) : nil
       if let status, status.isLost, !yes {
         try context.terminal.agree(
-          "Begin anew, without the logins that were in it?", about: status.reason.map { [$0] } ?? [],
+          "Make a new vault, without the logins of the old one?", about: status.reason.map { [$0] } ?? [],
           otherwise: .run("oauthctl vault create --anew --yes"))
       }
       let answer = try context.agent.ask(VaultCreate(anew: status?.isLost == true ? true : nil))
@@ -209,7 +209,7 @@ extension VaultStatusAnswer {
   /// What is wrong where `recoveryCodeUntold` says so.
   var untoldWords: String { "its recovery code may have been shown to nobody" }
 
-  var lacksKeyFile: Bool { slots.contains("\(VaultSlotKind.keyFile.rawValue) (missing)") }
+  var lacksKeyFile: Bool { slots.contains(VaultSlotKind.keyFile.entry(.missing)) }
 
   /// Throws where there was a vault that is gone, or one that cannot be read: nothing opens or changes it.
   func checkThere() throws(CommandError) {
@@ -227,7 +227,7 @@ extension VaultStatusAnswer {
     case .absent: return nil
     case .open:
       guard rolledBack == true else { return nil }
-      // Of a counter that cannot be read, which is mended otherwise.
+      // A counter that cannot be read has a remedy of its own.
       return nextStep ?? .run("oauthctl vault accept-rollback   # if you put a backup back")
     case .locked: return .run("oauthctl vault unlock")
     case .keyMissing where hint != nil: return nextStep
@@ -249,13 +249,13 @@ extension VaultStatusAnswer {
   }
 
   /// Whether the vault has an undamaged slot of this kind, as far as that can be told.
-  func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.rawValue) }
+  func has(_ kind: VaultSlotKind) -> Bool { slots.contains(kind.entry()) }
 
   /// What opens it, for people.
   var slotWords: String { Self.words(slots) }
 
   /// What is left to open it without one of them.
-  func words(without kind: VaultSlotKind) -> String { Self.words(slots.filter { !$0.hasPrefix(kind.rawValue) }) }
+  func words(without kind: VaultSlotKind) -> String { Self.words(slots.filter { !kind.entries.contains($0) }) }
 
   private static func words(_ slots: [String]) -> String {
     slots.map { PrintableText.escaped(String($0.map { $0 == "_" ? " " : $0 })) }.joined(separator: ", ")

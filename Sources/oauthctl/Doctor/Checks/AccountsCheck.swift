@@ -26,7 +26,7 @@ enum AccountsCheck {
       for (account, answer) in zip(group, answers) {
         let server = answer?.value() ?? server(account, agent, told)
         for finding in state(account, isAlone: context.accounts.count == 1) + server + port(account, context) {
-          // One fault of the installation is no fault of each account.
+          // The installation has this fault, not each account: it is told once.
           if finding.check != ProgramCheck.name {
             findings.append(finding.about(account.account))
           } else if ProgramCheck.isWhole(context), !findings.contains(finding) {
@@ -77,7 +77,7 @@ enum AccountsCheck {
       return [
         .wrong(
           isOurs ? ProgramCheck.name : "server",
-          sentence.hasPrefix("\(name): ") ? String(sentence.dropFirst(name.count + 2)) : sentence,
+          AgentFailure.text(sentence, without: name),
           isAway(error) ? "check its address, and whether the server runs" : error.nextStep ?? "try again later")
       ]
     }

@@ -74,9 +74,7 @@ enum VaultCheck {
       return VaultHolder.finding(in: folder, reason: nil, context)
         ?? .ok("vault", "\(context.shown(folder)) (the agent knows whether it opens)")
     }
-    let words = vault.reason ?? StatusPage.vaultText(vault)
-    // The line begins with that word.
-    let reason = vault.reason == nil && words.hasPrefix("vault ") ? String(words.dropFirst("vault ".count)) : words
+    let reason = vault.reason ?? StatusPage.vaultState(vault)
     if vault.state == .absent { return .ok("vault", "none yet; the first login makes it") }
     if vault.state == .inUse {
       return vaultFolder(context).flatMap { VaultHolder.finding(in: $0, reason: reason, context) }
@@ -89,7 +87,7 @@ enum VaultCheck {
       // A person has locked it, and knows.
       return vault.state == .locked ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
     }
-    for kind in VaultSlotKind.allCases where vault.slots.contains("\(kind.rawValue) (damaged)") {
+    for kind in VaultSlotKind.allCases where vault.slots.contains(kind.entry(.damaged)) {
       return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
     }
     // What else is said of an open vault is said of its commit counter, or of answers that wait for it.
