@@ -94,7 +94,7 @@ package protocol HelperLookup: Sendable {
 
 /// What a program asks a helper to do.
 package enum HelperCall<Lookup: HelperLookup>: Sendable {
-  /// Nothing that this helper does, nor anything to be said about it.
+  /// This helper does nothing for it, and says nothing.
   case ignored
   /// It asks what the helper knows.
   case told(String)

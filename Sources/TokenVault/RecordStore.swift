@@ -76,9 +76,9 @@ package protocol RecordStore: Sendable {
   /// Removes those late answers of a record that `lateAnswers` has given, durably. To be called when what they say is durable.
   func removeLateAnswers(of record: RecordID) async throws(VaultError)
 
-  /// Set where what `loadAll` gave is older than what this machine has stored before, until that is accepted: the commit
-  /// that was expected. Refresh tokens of before may have been rotated since: using one could make the server revoke the
-  /// whole grant. It stays the same over restarts, and is greater for each later rollback.
+  /// Set where what `loadAll` gave is older than what this machine has stored before, until that is accepted: the
+  /// commit that was expected. Refresh tokens from before may have been rotated since: using one could make the
+  /// server revoke the whole grant. It stays the same over restarts, and is greater for each later rollback.
   var rolledBackFrom: UInt64? { get async }
 }
 

@@ -24,7 +24,7 @@ enum Confinement {
     return isMulticastName(host) || request.proxy.map(namesMulticast) ?? false
   }
 
-  /// Whether some name in a proxy's URL may be one; a name that only contains `.local` may use the socket in vain.
+  /// Whether some name in a proxy's URL may be one; one that only contains `.local` may use the socket for nothing.
   private static func namesMulticast(_ url: String) -> Bool {
     let url = url.lowercased().utf8
     return url.indices.contains { url[$0...].starts(with: ".local".utf8) }

@@ -5,7 +5,7 @@ import Sealing
 struct TextDigest {
   private var bytes: [UInt8] = []
 
-  /// `purpose` is that of no other digest.
+  /// No other digest has the same `purpose`.
   init(_ purpose: String) { add(purpose) }
 
   mutating func add(_ text: String?) {

@@ -8,7 +8,7 @@ package import Sealing
 /// gone: another one gets it only when a person agrees.
 package struct SecretPlace: Sendable, Equatable, Codable {
   package var issuer: String
-  /// By the keys of an account file. One that is missing was left to the issuer.
+  /// Addresses by the keys of an account file. The file leaves a missing one to the issuer.
   package var endpoints: [String: String]
   package var certificateAuthorityDigest: String?
 
@@ -26,7 +26,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     certificateAuthorityDigest = binding.certificateAuthorityDigest
   }
 
-  /// Those that get the secret.
+  /// The keys of the endpoints that get the secret.
   private static let receivers = [
     "token_endpoint", "device_authorization_endpoint", "revocation_endpoint", "pushed_authorization_request_endpoint",
   ]
@@ -49,7 +49,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     return digest.hex
   }
 
-  /// By which a person knows it: the issuer, and each endpoint that gets the secret and is not of the issuer's origin.
+  /// How a person knows it: the issuer, and each endpoint that gets the secret and is of another origin than the issuer.
   var urls: [String] {
     let home = (try? WebURL(issuer))?.origin
     var urls = [issuer]
@@ -102,16 +102,16 @@ extension AccountRecord {
       + revocations.reversed().filter { $0.clientURI == nil }.map(\.binding)
   }
 
-  /// In records from before the places were kept: where the login is.
+  /// Records from before the places were kept have none: there the secret belongs where the login is.
   var clientSecretBelongs: SecretPlace? { clientSecretPlace ?? bindings.first.map { SecretPlace($0) } }
   private var passwordBelongs: SecretPlace? { passwordPlace ?? bindings.first.map { SecretPlace($0) } }
 
-  /// For the token endpoint of `binding`; nil: none is kept that belongs there.
+  /// The client secret for the token endpoint of `binding`; nil: no secret is kept that belongs there.
   func clientSecret(for binding: DefinitionBinding) -> StoredSecret? {
     clientSecretBelongs?.covers("token_endpoint", binding.tokenEndpoint, of: binding) == true ? clientSecret : nil
   }
 
-  /// The same of the password.
+  /// The same for the password.
   func password(for binding: DefinitionBinding) -> StoredSecret? {
     passwordBelongs?.covers("token_endpoint", binding.tokenEndpoint, of: binding) == true ? password : nil
   }
@@ -136,7 +136,7 @@ extension AccountRecord {
     var found = (grant?.binding ?? formerBinding)?.loginDifferences(to: next, of: definition) ?? []
     found += formerKind?.differences(to: definition.grant) ?? []
     if formerKind?.isUnattended == false, let request = next.request {
-      // Nobody is asked any more, so all that it will ask for is new.
+      // From then on nobody is asked, so everything that it will ask for counts as new.
       found += UnattendedRequest.nothing.differences(from: request)
     }
     if clientSecret != nil, let clientSecretPlace {
@@ -148,7 +148,7 @@ extension AccountRecord {
     return found
   }
 
-  /// Of the login, or of the one that a logout has ended.
+  /// The binding of the login, or of the one that a logout has ended.
   private var formerKind: GrantKind? {
     grant?.kind ?? formerBinding.map { $0.request == nil ? .authorizationCode : .clientCredentials }
   }

@@ -75,7 +75,7 @@ extension DefinitionBinding {
 }
 
 extension ClientAssertion {
-  /// Throws ``ProtocolError/clientAuthentication(_:)`` where `secret` is none for `method`.
+  /// Throws ``ProtocolError/clientAuthentication(_:)`` where `secret` does not fit `method`.
   func signed(with secret: Secret, _ method: ClientAuthenticationMethod) throws(ProtocolError) -> Secret {
     guard method == .privateKeyJWT else {
       return try signed(algorithm: "HS256", keyID: nil) { (input) throws(ProtocolError) in

@@ -31,7 +31,7 @@ package struct ServerCircuit: Sendable, Equatable {
   /// One line for people while it is open.
   package var reason: String? { isOpen ? backoff.reason : nil }
 
-  /// What keeps `account` from sending; nil: nothing.
+  /// What keeps `account` from sending; nil: it may send.
   package var hold: ServerHold? {
     guard isOpen else { return nil }
     guard probe == nil, let planned = backoff.plannedAt, let asked = backoff.askedAt else { return .probing }
@@ -49,13 +49,13 @@ package struct ServerCircuit: Sendable, Equatable {
   package mutating func didFail(_ account: String, _ reason: String, at now: Double, spread: Double) {
     let wasOpen = isOpen
     failed.insert(account)
-    // What was under way when it opened says nothing new.
+    // A request that was under way when it opened says nothing new.
     guard isOpen, !wasOpen || probe == account else { return }
     probe = nil
     backoff.fail(reason, at: now, spread: spread)
   }
 
-  /// `account` asks no longer, and nothing came of it: another one may.
+  /// `account` asks no longer and got no answer: another account may ask.
   package mutating func gaveUp(_ account: String) {
     if probe == account { probe = nil }
   }

@@ -5,12 +5,12 @@ package import Sealing
 package struct TokenCall: Sendable {
   package var grant: TokenRequestGrant
   package var key: TokenKey
-  /// To be sent, as decided by the account and the key; empty: left out.
+  /// The scope to send, as the account and the key decide; empty: the parameter is left out.
   package var scope: [String]
   package var resource: [String]
   package var audience: [String]
   package var binding: DefinitionBinding
-  /// It logs in anew, with what is kept, where a refresh token would have done.
+  /// It logs in again with what is kept, because the refresh token is dead.
   package var isLogin: Bool
   /// When the login that it is made for was made.
   package var loggedIn: Moment
@@ -19,7 +19,7 @@ package struct TokenCall: Sendable {
   package var proofKey: Secret?
   /// Counts every call of this account in this agent's life.
   package var number: UInt64
-  /// From before the request is sent: lives count from here.
+  /// The moment before the request is sent: lives count from here.
   package var started: Moment
   /// Whose tokens it was made whole with.
   package var lent: [LentFingerprint] = []
@@ -47,7 +47,7 @@ package enum TokenCallEnd: Sendable {
 }
 
 extension TokenJudgement {
-  /// As far as the server told it; an answer that gives no token tells none.
+  /// Seconds, if the server told them; an answer without a token tells none.
   var refreshTokenLifeSeconds: Double? {
     if case .granted(let granted) = verdict { granted.refreshTokenLifetimeSeconds.map(Double.init) } else { nil }
   }

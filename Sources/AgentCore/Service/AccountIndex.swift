@@ -31,7 +31,7 @@ struct AccountIndex {
 
   static func rank(_ state: AccountSummary.State) -> Int { order.firstIndex(of: state) ?? 0 }
 
-  /// Sorted, but for those of `moved`.
+  /// Sorted, except those of `moved`.
   private var places: [Place] = []
   private var entries: [String: Entry] = [:]
   /// Those that stand at another place than `places` has, or that have none there.
@@ -67,7 +67,7 @@ struct AccountIndex {
     return taken
   }
 
-  /// How an account is now; nil: there is none. `end`: when time alone changes that, in boot seconds.
+  /// How an account is now; nil: there is no such account. `end`: when time alone changes that, in boot seconds.
   mutating func set(_ name: String, _ state: AccountSummary.State?, end: Double?) {
     let before = entries[name]
     entries[name] = state.map { Entry(rank: Self.rank($0), end: end) }

@@ -78,7 +78,7 @@ extension CredentialService {
     }
   }
 
-  /// Notes what a request of `name` says of its server. Only accounts that have asked in vain are told.
+  /// Notes what a request of `name` says of its server. Only accounts that asked and got no answer are told.
   func note(_ news: ServerNews, of route: ServerRoute, for name: String) {
     let now = time.now().bootSeconds
     switch servers.note(news, of: route, for: name, at: now, spread: random.fraction()) {

@@ -134,6 +134,6 @@ extension ReadyTokens {
     }
   }
 
-  /// From now on URLs alone are answered too, but for those whose origins are `unread`; nil: none is.
+  /// From now on URLs alone are answered too, except those whose origins are `unread`; nil: no URL alone is answered.
   package func answerURLs(unread: Set<String>?) { state.withLock { $0.unread = unread } }
 }

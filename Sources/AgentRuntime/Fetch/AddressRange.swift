@@ -5,7 +5,7 @@ struct AddressRange {
   private let address: [UInt8]
   private let prefixBits: Int
 
-  /// Nil where `text` is none.
+  /// Nil where `text` is no range.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let address = Self.bytes(parts[0]), (1...3).contains(parts[1].utf8.count),

@@ -77,7 +77,7 @@ struct FetchConversation: Sendable {
       case .outcome: return end
       }
     }
-    // It does nothing of its own will after SIGKILL, so what it has not reported, it has not sent.
+    // After SIGKILL it runs no more, so it has not sent what it has not reported.
     return .outcome(state.reader.sent ? .sentNoAnswer(failure) : .notSent(failure))
   }
 

@@ -19,7 +19,7 @@ struct ProviderPreset: Sendable {
 
   /// What it makes of the answers in `values`.
   ///
-  /// - Throws: `bad_request` for an answer that is none, `config_invalid` where no account comes of them.
+  /// - Throws: `bad_request` for an answer that is not allowed, `config_invalid` where they make no account.
   func shown(_ values: [String: String]) throws(AgentFailure) -> ProviderShowAnswer {
     for (given, value) in values.sorted(by: { $0.key < $1.key }) {
       guard let question = questions.first(where: { $0.name == given }) else {

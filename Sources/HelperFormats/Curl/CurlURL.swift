@@ -10,7 +10,7 @@ package struct CurlURL: Sendable, Equatable {
   /// As written, where it is sure to mean the same to two readers; else empty.
   private let path: String
 
-  /// What goes to the agent: the path, which distinguishes accounts of one host. The query is none of its business.
+  /// What goes to the agent: the path, which distinguishes accounts of one host. The query does not.
   package var place: String { origin.description + (path.isEmpty ? "/" : path) }
 
   /// As written, with its scheme, and without query and fragment: what a proof is made for.

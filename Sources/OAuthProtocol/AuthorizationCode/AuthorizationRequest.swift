@@ -42,7 +42,7 @@ package struct AuthorizationRequest: Sendable {
   /// Throws ``ProtocolError`` for a reserved, repeated or malformed parameter, a malformed scope or resource.
   package func url() throws(ProtocolError) -> String { try endpoint.appendingQuery(try parameters()) }
 
-  /// The URL to open when the server has taken the request as `requestURI` (RFC 9126 §4): nothing of it is in there.
+  /// The URL to open when the server has taken the request as `requestURI` (RFC 9126 §4): it holds nothing of the request.
   package func url(pushedAs requestURI: String) throws(ProtocolError) -> String {
     var parameters = FormParameters()
     parameters.append("client_id", clientID)

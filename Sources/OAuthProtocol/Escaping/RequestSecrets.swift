@@ -63,7 +63,7 @@ package struct RequestSecrets: Sendable {
     return Self.cut(marks(in: bytes) ?? [Bool](repeating: false, count: bytes.count), tokens, from: bytes) ?? text
   }
 
-  /// The same, but for words that only look like a token.
+  /// The same, leaving words that only look like a token.
   package func cutPieces(from text: String) -> String {
     let bytes = Array(text.utf8)
     return marks(in: bytes).flatMap { Self.cut($0, [], from: bytes) } ?? text

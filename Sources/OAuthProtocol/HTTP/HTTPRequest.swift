@@ -118,7 +118,7 @@ package struct NamedAuthority: Sendable, Hashable {
   /// SHA-256, in hexadecimal digits, of what the file must hold when a request is sent.
   package var digest: String
 
-  /// Nil without a file. A file whose digest nobody knows is none that a request can be sent with.
+  /// Nil without a file. No request can be sent with a file whose digest nobody knows.
   package init?(file: String?, digest: String?) {
     guard let file else { return nil }
     self.file = file

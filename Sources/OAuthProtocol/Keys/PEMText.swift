@@ -51,7 +51,7 @@ enum PEMText {
   private static let encrypted =
     "the key is encrypted; decrypt it on its way: openssl pkey -in FILE | oauthctl key import"
 
-  /// Why there is none.
+  /// Why the text holds no key.
   private static func reason(_ bytes: UnsafeRawBufferPointer) -> String {
     if range(of: "-----BEGIN ENCRYPTED PRIVATE KEY-----", in: bytes, from: 0) != nil { return encrypted }
     if range(of: "PUBLIC KEY-----", in: bytes, from: 0) != nil {

@@ -5,7 +5,7 @@ package import HTTPTerms
 ///
 /// The address itself is asked first. What answers 401 with a Bearer or DPoP challenge is a protected resource, and the challenge
 /// says where its metadata is; anything else is tried as an issuer, then as a resource at the well-known places, and last
-/// the root of its host as an issuer, which is where MCP servers of before RFC 9728 have it.
+/// the root of its host as an issuer, which is where MCP servers from before RFC 9728 have it.
 package struct ServerSearch: Sendable {
   package struct Found: Sendable, Equatable {
     package var metadata: ServerMetadata

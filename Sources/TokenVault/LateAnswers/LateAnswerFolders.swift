@@ -106,7 +106,7 @@ struct LateAnswerFolders {
     throw failure
   }
 
-  /// The late answer's bytes; nil where there is none, or one that no agent has written.
+  /// The late answer's bytes; nil where there is no file, or one that no agent has written.
   func read(_ file: File) -> [UInt8]? {
     guard let folder = try? PrivateDirectory.open(file.folder, isSecret: true) else { return nil }
     return try? PrivateFile.read(in: folder, file.name, file.path, limit: LateAnswer.maximumCount)

@@ -83,7 +83,8 @@ extension Vault {
     return keys
   }
 
-  /// By the key file that a rekey had made, which then takes its place; nil where there is none, or it is of no use.
+  /// By the key file that a rekey had made, which then takes its place; nil where there is no such file, or it opens
+  /// nothing.
   private func keysFromNextKeyFile(_ database: VaultDatabase, _ slot: Slot) throws(VaultError) -> VaultKeys? {
     guard let next = try KeyFile.readNext(location.keyFile),
       let data = try? slot.open(keyFile: next, vaultID: database.vaultID)

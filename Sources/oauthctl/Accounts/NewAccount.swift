@@ -139,7 +139,7 @@ struct NewAccount: Sendable, Equatable {
   /// The loopback redirect (RFC 8252 §7.3) for a fixed port and path; nil leaves the agent's default, any port and
   /// `/callback`.
   ///
-  /// - Throws: `CommandError.usage` for a path that is none.
+  /// - Throws: `CommandError.usage` for a text that is no path.
   static func redirectURI(port: Int?, path: String?) throws(CommandError) -> String? {
     if port == nil, path == nil { return nil }
     if let port, !(1...65_535).contains(port) { throw .usage("--port \(port): a port is 1 to 65535") }

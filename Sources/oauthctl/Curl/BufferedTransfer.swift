@@ -48,7 +48,7 @@ final class BufferedTransfer {
   private(set) var neededScope: [String]?
 
   /// - Parameters:
-  ///   - origins: of the URLs. A 401 from behind a redirect to elsewhere is none that a new token cures.
+  ///   - origins: of the URLs. A new token does not cure a 401 from behind a redirect to elsewhere.
   ///   - dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
   ///   - holdsErrors: whether standard error is held, too: with `--fail` curl says there that it got a 401.
   ///   - scheme: of the token, in lower case.

@@ -65,7 +65,7 @@ struct Machine: Sendable {
       output: { try? Program.output(of: $0) })
   }
 
-  /// As the agent would: a port that a connection of before still holds may be taken (SO_REUSEADDR).
+  /// As the agent would: a port that an earlier connection still holds may be taken (SO_REUSEADDR).
   private static func isPortFree(_ port: Int) -> Bool? {
     guard let port = in_port_t(exactly: port) else { return nil }
     let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

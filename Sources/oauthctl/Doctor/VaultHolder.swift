@@ -4,7 +4,7 @@ import SystemFacts
 
 /// The agent that holds the vault, as it has written into the file whose lock it holds (docs/vault-format.md).
 struct VaultHolder: Sendable, Equatable {
-  /// Nil when the file does not say, or when it is no agent that can be seen from here.
+  /// Nil when the file does not say, or when that process cannot be seen from here.
   var processID: Int?
   var socket: String?
 
@@ -35,7 +35,7 @@ struct VaultHolder: Sendable, Equatable {
     let names = [holder.processID.map { "pid \($0)" }, holder.socket.map { "socket \($0)" }].compactMap(\.self)
     let who = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
     let words = reason ?? "it is held by another agent\(who), which this shell does not ask"
-    // That is why it asks another one, and what helps is told there.
+    // This shell asks another agent because of that, and the finding about it says what helps.
     if SocketCheck.finding(context).level == .wrong { return .note("vault", "\(words): see its socket") }
     return .wrong(
       "vault", words,

@@ -72,7 +72,7 @@ enum CommandLineEntry {
         } ?? "\(before) --help"))
   }
 
-  /// The words that name a command, as far as they do.
+  /// The first words, as long as they name a command.
   private static func path(_ words: [String]) -> [String] {
     var command: any ParsableCommand.Type = Oauthctl.self
     var path: [String] = []

@@ -56,7 +56,7 @@ struct GitAuthority {
     return Copy(path: path, bytes: Array(text.utf8))
   }
 
-  /// After somebody agreed to another authority: where git trusts the one of before, it trusts this one from now on.
+  /// After somebody agreed to another authority: where git trusts the former one, it trusts this one from now on.
   func follow(_ account: String) {
     guard let path = path(of: account), access(path, F_OK) == 0 else { return }
     do throws(CommandError) { try copy(of: account).write() } catch {

@@ -165,7 +165,7 @@ struct SetupCommand: ParsableCommand {
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
         let isOurs = values.contains(where: GitSetup.isOurs)
-        // No empty one here: for the host without its port the helpers before go on.
+        // No empty value here: for the host without its port the earlier helpers go on.
         if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
           try !self.values(portless).contains(where: GitSetup.isOurs)
         {
@@ -219,7 +219,7 @@ struct SetupCommand: ParsableCommand {
       return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// A host that was named, and that no account's token may go to.
+    /// A host that was named although no account's token may go there.
     private func warnOfUnserved(_ accounts: [AccountSummary], _ context: CommandContext) {
       for host in host {
         let origin = GitSetup.origin(host: host)

@@ -19,7 +19,7 @@ struct KeyCommand: ParsableCommand {
       help: "\(SignatureAlgorithm.choice) (default: \(SignatureAlgorithm.standard.rawValue)).",
       completion: .list(SignatureAlgorithm.names))
     var algorithm: String?
-    @Flag(help: "In the place of a key that is there, which nobody can get back.") var replace = false
+    @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
@@ -41,7 +41,7 @@ struct KeyCommand: ParsableCommand {
       abstract: "Keeps a key from standard input: PEM, a JWK, or Google's file of a service account.",
       discussion: "Example: oauthctl key import work < FILE")
     @Argument(help: "Account name.", completion: .accountName) var name: String
-    @Flag(help: "In the place of a key that is there, which nobody can get back.") var replace = false
+    @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }

@@ -76,7 +76,7 @@ struct ServerFinding {
     }
   }
 
-  /// Shows the whole file, since nothing of it stays.
+  /// Shows the whole file, since all of it is replaced.
   ///
   /// - Returns: nil where it cannot be read, so that it is asked about again before it is written.
   private func agreeToReplace() throws(CommandError) -> AccountFile.Written? {

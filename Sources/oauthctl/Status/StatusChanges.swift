@@ -3,7 +3,7 @@ import HTTPTerms
 
 /// What changed between two looks at the agent, a line each: for logs and pipes, where nothing can be redrawn.
 struct StatusChanges: Sendable {
-  /// What is said about an account; time alone changes none of it.
+  /// What is said about an account; time alone does not change it.
   private struct Told: Equatable {
     var state: AccountSummary.State
     var reason: String?

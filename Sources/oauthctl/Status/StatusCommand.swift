@@ -24,7 +24,7 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     guard watch else { return try run(.live()) }
-    if check { throw CommandError.usage("--watch does not end by itself, so --check says nothing") }
+    if check { throw CommandError.usage("--watch goes on until you end it, so --check has no result to give") }
     let live = CommandContext.live()
     let isRedrawn =
       !json && live.terminal.outputIsTerminal && (live.environment["TERM"] ?? "dumb") != "dumb"

@@ -27,7 +27,7 @@ struct StatusWatch {
       let terminal = terminal()
       let now = now()
       if isJSON {
-        // The clock runs in every answer; a change of nothing else is none.
+        // The clock runs in every answer: if nothing else differs, nothing has changed.
         let text = Self.json(look)
         if text.comparable != lastText { terminal.data(text.line) }
         lastText = text.comparable

@@ -119,7 +119,7 @@ enum FileBytes {
   /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
   private static func target(of path: String) -> String { realPath(of: path) ?? path }
 
-  /// The file behind a symbolic link; nil where `path` is none, or leads nowhere.
+  /// The file behind a symbolic link; nil where `path` is no link, or leads nowhere.
   static func linkTarget(of path: String) -> String? {
     var about = stat()
     guard lstat(path, &about) == 0, about.st_mode & S_IFMT == S_IFLNK else { return nil }

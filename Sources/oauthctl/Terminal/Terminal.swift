@@ -14,7 +14,7 @@ struct Terminal: Sendable {
   var outputIsTerminal: Bool
   var errorIsTerminal: Bool
   var inputIsTerminal: Bool
-  /// Columns of standard output, nil when it is none or does not tell.
+  /// Columns of standard output; nil when it is no terminal, or does not tell.
   var columns: Int?
   var usesColor: Bool
   /// Whether the user's locale knows no other characters.

@@ -18,7 +18,7 @@ package enum AccountChange: Sendable {
   case accept(DefinitionBinding, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
   case lateToken(LateToken)
-  /// The server was told, or nobody will tell it any more.
+  /// The server was told, or it will not be told any more.
   case dropRevocation(RevocationRecord)
   /// A client was registered for the account.
   case register(ClientRegistrationRecord)
@@ -101,7 +101,7 @@ extension AccountStateMachine {
     case .setSecret(.refreshToken, let secret, _, _):
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
-      // What was decided, and what was sent, was about the old one.
+      // The verdict and the intent were about the old refresh token.
       next.grant?.take(secret, received: now, lifeSeconds: nil)
       next.grant?.loggedIn = now
       next.grant?.afterRollback = rollback
@@ -188,13 +188,13 @@ extension AccountStateMachine {
     isRevocationAsked = true
   }
 
-  /// Boot time of the next revocation; nil: there is none, or how another account's request ends is waited for.
+  /// Boot time of the next revocation; nil: none is due, or it waits for the end of another account's request.
   func nextRevocationTime(at now: Moment) -> Double? {
     guard !isRevoking, !isClosed, record?.revocations.isEmpty == false else { return nil }
     let planned = revocationBackoff.plannedAt ?? now.bootSeconds
     switch revocationHold {
     case .probing where !isRevocationAsked: return nil
-    // Until then its server's own deadline is waited for.
+    // Until then the server's own deadline counts.
     case .until(let serverPlanned, _, _) where !isRevocationAsked && serverPlanned > now.bootSeconds: return nil
     case nil, .probing, .until, .lender: return planned
     }

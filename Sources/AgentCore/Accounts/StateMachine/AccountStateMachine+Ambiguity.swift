@@ -60,7 +60,7 @@ extension AccountStateMachine {
     return backoff.plannedAt ?? now.bootSeconds
   }
 
-  /// Boot time at which the last access token of known life ends; long ago where there is none.
+  /// Boot time at which the last access token of known life ends; minus infinity where there is no such token.
   func lastEnd(of record: AccountRecord, at now: Moment) -> Double {
     record.tokens.compactMap { $0.endBootSeconds(at: now) }.max() ?? -.infinity
   }
@@ -78,7 +78,7 @@ extension RefreshIntent {
     return next
   }
 
-  /// As before the last sending, of which nothing left; nil: as before the first.
+  /// The intent as it was before the last sending, which never left; nil: it was the first sending.
   var withdrawn: RefreshIntent? {
     guard attempt > 1 else { return nil }
     var before = self

@@ -103,10 +103,10 @@ extension AccountStateMachine {
     if let heldBack = heldBack(at: now) { return orElse(heldBack) }
     // Others may wait for a refresh that has not got its place yet: whoever comes meanwhile joins them.
     let joins = waiters.contains { $0.key == waiter.key && (!waiter.force || $0.force && $0.callsBefore == calls) }
-    // What is refreshed anyway, for its end is near, is nobody's force.
+    // A token near its end is refreshed anyway, so it does not count as forced.
     let isDue = token.map { isNearItsEnd($0, at: now) } ?? true
     if !joins, waiter.force || isRejected && !isDue {
-      // One API that answers 401 takes the token from whoever was told so, not from everybody.
+      // When one API answers 401, only who was told so loses the token, not everybody.
       func orGive(_ failure: AgentFailure) -> Consideration {
         guard let token, isNoneOfTheirs(token, waiter, at: now) else { return .refuse(failure) }
         return .deliver(token)

@@ -1,6 +1,6 @@
 import AgentWire
 
-/// A lock or a stop, and what an unlock finds of before.
+/// A lock or a stop, and what an unlock finds from before.
 extension AccountStateMachine {
   mutating func adopt(_ calls: [TokenCall]) {
     guard isIdle, let first = calls.first else { return }

@@ -4,7 +4,7 @@ import AgentWire
 extension AccountStateMachine {
   package var name: String { definition?.name ?? record?.name ?? "?" }
 
-  /// Neither set up, nor anything kept, nor anything under way.
+  /// It is not set up, nothing of it is kept, and nothing is under way.
   var isEmpty: Bool {
     definition == nil && record == nil && unsaved == nil && isIdle && !isRevoking && changes.isEmpty && waiters.isEmpty
   }
@@ -24,7 +24,7 @@ extension AccountStateMachine {
   /// The number of the last call that was begun.
   package var lastCall: UInt64 { calls }
 
-  /// Whether the answer to call `number` is waited for here.
+  /// Whether this machine waits for the answer to call `number`.
   package func awaits(_ number: UInt64) -> Bool {
     switch phase {
     case .sending(let flight), .saving(_, .secondIntent(_, let flight)):

@@ -19,7 +19,7 @@ extension AccountStateMachine {
     grant.refreshToken.map { .refreshToken($0.secret) } ?? unattended(record, grant)
   }
 
-  /// What takes the place of a refresh token without a person.
+  /// What can be sent instead of a refresh token without a person.
   private func unattended(_ record: AccountRecord, _ grant: GrantRecord) -> TokenRequestGrant? {
     .unattended(
       grant.kind, username: definition?.username, password: record.password(for: grant.binding)?.secret,
@@ -34,7 +34,7 @@ extension AccountStateMachine {
     return makeCall(kept, call.key, record, grant, at: now)
   }
 
-  /// Why nothing can be sent for whoever waits; nil: something can.
+  /// Why nothing can be sent for those who wait; nil: something can be sent.
   func cannotSend(at now: Moment) -> AgentFailure? {
     guard let record, let grant = record.grant, tokenGrant(record, grant) != nil else {
       return loginRequired(misplacedPassword ?? "not logged in")
@@ -64,7 +64,7 @@ extension AccountStateMachine {
     return save(next, for: .intent(call))
   }
 
-  /// Lives count from here: a wait for a place, or for the disk, is none of the token's.
+  /// The token's life counts from here, after the waits for a place and for the disk.
   mutating func send(_ call: TokenCall, at now: Moment) -> [Action] {
     var call = call
     call.started = now
@@ -256,7 +256,7 @@ extension AccountStateMachine {
     return advice.map { ": \($0.sentence)" } ?? ""
   }
 
-  /// Whether the error is one that servers have for a dead refresh token, too.
+  /// Whether some servers use this error for a dead refresh token, too.
   private static func isVague(_ error: String) -> Bool { error == "invalid_request" || error == "invalid_token" }
 
   /// A refusal that does not say what is wrong. Several of them over some time are taken for the end of the login; what
