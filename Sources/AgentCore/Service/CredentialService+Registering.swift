@@ -35,7 +35,7 @@ extension CredentialService {
     }
     let registration = ClientRegistration(
       endpoint: endpoint, redirectURI: redirect.parameter(port: redirectPort(of: definition.name)),
-      isForDevices: definition.grant == .deviceCode, scope: definition.scope)
+      isForDevices: definition.grant == .deviceCode, scope: definition.scope, usesDPoP: definition.usesDPoP)
     // A lock waits until what the server gives is kept: it is given once.
     beginWork()
     let answer = await register(registration, definition, server, transport)

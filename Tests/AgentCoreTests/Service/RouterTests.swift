@@ -55,7 +55,7 @@ struct RouterTests {
     let parameters: [Method: String] = [
       .tokenGet: #"{"account":"work"}"#, .tokenReject: #"{"account":"work","rejected":{"token":"x"}}"#,
       .tokenID: #"{"account":"work"}"#,
-      .dpopProof: #"{"account":"work","url":"https://gitlab.example/","method":"GET"}"#,
+      .dpopProof: #"{"account":"work","url":"http://127.0.0.1:8080/","method":"GET"}"#,
       .loginStart: #"{"request_id":"a","account":"work"}"#, .loginWait: #"{"login_id":"none"}"#,
       .loginComplete: #"{"login_id":"none","redirect_url":"http://127.0.0.1/"}"#,
       .loginConfirm: #"{"login_id":"none"}"#, .loginCancel: #"{"login_id":"none"}"#,
