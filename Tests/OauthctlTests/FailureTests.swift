@@ -12,7 +12,9 @@ struct FailureTests {
     let error = CommandError.agent(failure, account: "work")
     #expect(error.status == kind.exitStatus)
     #expect(error.sentence == "work: why")
-    let needsNoStep: [FailureKind] = [.notPermitted, .badRequest, .unsupportedMethod, .unsupportedParameter]
+    let needsNoStep: [FailureKind] = [
+      .notPermitted, .proofRequired, .badRequest, .unsupportedMethod, .unsupportedParameter,
+    ]
     #expect((error.nextStep == nil) == needsNoStep.contains(kind))
   }
 

@@ -2,7 +2,8 @@ import AgentWire
 
 extension CurlRun {
   /// One line, and what to do, where an API said that the token's scope does not suffice. curl's status stays what it is.
-  func tell(neededScope: [String]?, _ account: String) {
+  func tell(neededScope: [String]?, _ account: String?) {
+    guard let account else { return }
     guard let neededScope else { return }
     guard !neededScope.isEmpty else {
       context.terminal.warn("\(account): the server wants a scope that this token lacks, and does not say which")

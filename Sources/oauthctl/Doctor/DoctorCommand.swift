@@ -1,3 +1,4 @@
+import AgentWire
 import ArgumentParser
 
 struct DoctorCommand: ParsableCommand {

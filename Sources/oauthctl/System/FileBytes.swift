@@ -1,3 +1,4 @@
+import AgentWire
 import Glibc
 
 /// Reading and writing descriptors whole, with interruptions taken care of.

@@ -9,48 +9,22 @@ import Testing
 
 @testable import AgentCore
 
-/// Answers as it is told, and keeps what it was sent.
-private final class ScriptedTransport: HTTPTransport {
-  struct Sent: Sendable {
-    var request: HTTPRequest
-    var route: HTTPRoute
-
-    /// The claims of the proof.
-    var claims: [String: String] {
-      let parts = (request.headers.value("DPoP") ?? "").split(separator: ".")
-      guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])) else { return [:] }
-      struct Claims: Decodable {
-        var htm, htu, jti: String
-        var iat: Int64
-        var nonce: String?
-        var ath: String?
-      }
-      guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload)) else { return [:] }
-      var found = ["htm": claims.htm, "htu": claims.htu, "jti": claims.jti, "iat": String(claims.iat)]
-      found["nonce"] = claims.nonce
-      found["ath"] = claims.ath
-      return found
+extension ScriptedTransport.Sent {
+  /// The claims of the proof.
+  fileprivate var claims: [String: String] {
+    let parts = (request.headers.value("DPoP") ?? "").split(separator: ".")
+    guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])) else { return [:] }
+    struct Claims: Decodable {
+      var htm, htu, jti: String
+      var iat: Int64
+      var nonce: String?
+      var ath: String?
     }
-  }
-
-  private let state: Mutex<(sent: [Sent], answers: [HTTPOutcome])>
-  private let clock: ManualClock
-  private let seconds: Double
-
-  init(_ answers: [HTTPOutcome], clock: ManualClock, seconds: Double = 0) {
-    state = Mutex(([], answers))
-    self.clock = clock
-    self.seconds = seconds
-  }
-
-  var sent: [Sent] { state.withLock { $0.sent } }
-
-  func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
-    clock.advance(by: seconds)
-    return state.withLock { state in
-      state.sent.append(Sent(request: request, route: route))
-      return state.answers.isEmpty ? .answered(HTTPAnswer(status: 500)) : state.answers.removeFirst()
-    }
+    guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload)) else { return [:] }
+    var found = ["htm": claims.htm, "htu": claims.htu, "jti": claims.jti, "iat": String(claims.iat)]
+    found["nonce"] = claims.nonce
+    found["ath"] = claims.ath
+    return found
   }
 }
 
