@@ -239,7 +239,7 @@ struct GitTests {
     #expect(plan(["/state/authorities/gone.pem", "/mine.pem"]).isEmpty)
     #expect(plan(["/state/authorities/gone.pem"], folder: nil).isEmpty)
     let listed = GitConfiguration.authorities(in: "http.https://h:1.sslcainfo\n/a.pem\0http.sslcainfo\n/b.pem\0")
-    #expect(listed.map(\.url) == ["https://h:1"] && listed.map(\.file) == ["/a.pem"])
+    #expect(listed.map { $0.url } == ["https://h:1"] && listed.map { $0.file } == ["/a.pem"])
   }
 
   @Test(

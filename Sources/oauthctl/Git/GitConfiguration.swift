@@ -28,7 +28,7 @@ enum GitConfiguration {
     list.split(separator: "\0").compactMap { entry in
       let parts = entry.split(separator: "\n", maxSplits: 1).map(String.init)
       guard parts.count == 2, parts[0].hasPrefix("http."), parts[0].hasSuffix(".sslcainfo") else { return nil }
-      return (String(parts[0].dropFirst("http.".count).dropLast(".sslcainfo".count)), parts[1])
+      return (url: String(parts[0].dropFirst("http.".count).dropLast(".sslcainfo".count)), file: parts[1])
     }
   }
 

@@ -41,7 +41,7 @@ struct FetchProcessTests {
       ("echo oops", .sentNoAnswer(.installation)),
       (#"printf '\022\377\377\377\377'"#, .sentNoAnswer(.installation)),
       (#"printf '\024\000\000\000\005\003\000\002no'"#, .notSent(.tls)),
-      (#"printf '\022\000\000\000\004\000\310\000\000\023\000\000\000\002{}'; exec sleep 60"#, .answered(200)),
+      (#"printf '\022\000\000\000\005\000\310\000\000\000\023\000\000\000\002{}'; exec sleep 60"#, .answered(200)),
     ])
   func failing(script: String, expected: Verdict) async throws {
     let (path, folder) = try impostor(script)
@@ -75,7 +75,7 @@ struct FetchProcessTests {
   func stolenEnd() async throws {
     let (path, folder) = try impostor(
       #"echo $$ >"${0%/*}/draft"; mv "${0%/*}/draft" "${0%/*}/pid""# + "\n"
-        + #"printf '\022\000\000\000\004\000\310\000\000\023\000\000\000\002{}'; exec sleep 60"#)
+        + #"printf '\022\000\000\000\005\000\310\000\000\000\023\000\000\000\002{}'; exec sleep 60"#)
     defer { try? FileManager.default.removeItem(at: folder) }
     let pid = folder.appendingPathComponent("pid")
     let transport = FetchProcess(helper: path, userAgent: "oauthd/test")
