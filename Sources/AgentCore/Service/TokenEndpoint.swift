@@ -56,7 +56,7 @@ struct TokenEndpoint: Sendable {
   private func delete(_ revocation: RevocationRecord, at uri: String, now: Moment) async -> RevocationEnd {
     guard let uri = try? WebURL(uri) else { return .refused("its address is none") }
     let request = ClientManagement(uri: uri, accessToken: revocation.token.secret).deletion()
-    switch await transport.perform(request, route: revocation.binding.route) {
+    switch await exchange.transport.perform(request, route: revocation.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .later("\(revocation.binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)
     case .answered(let answer):
