@@ -20,7 +20,7 @@ struct DefinitionTests {
 
   @Test("Two keys make an account; everything else has its default")
   func least() throws {
-    var expected = AccountDefinition(
+    let expected = AccountDefinition(
       name: "work", file: "/home/u/.config/oauthctl/accounts.d/work.toml", issuer: "https://id.example",
       clientID: "abc")
     #expect(try read(Self.base).get() == expected)
@@ -61,7 +61,7 @@ struct DefinitionTests {
     let spoiled = problems(text)
     #expect(spoiled.map(\.key) == ["authorize_parameters.login hint"])
     let definition = try read(text.replacing("\"login hint\"", "login_hint")).get()
-    let expected = AccountDefinition(
+    var expected = AccountDefinition(
       name: "work", file: "/home/u/.config/oauthctl/accounts.d/work.toml", issuer: "https://id.example/realms/x",
       clientID: "a b", grant: .deviceCode, clientAuthentication: "client_secret_post",
       assertionAudience: .tokenEndpoint,
