@@ -46,10 +46,12 @@ struct TokenTests {
   @Test("A request with any parameter that the short spelling lacks is sent in the long one")
   func onlyPlainRequestsAreCanonical() {
     #expect(TokenGet(account: "work", url: "https://a", minValiditySeconds: 5).isCanonical)
+    var wanting = TokenGet(account: "work")
+    wanting.neededScope = ["a"]
     let others: [TokenGet] = [
       TokenGet(username: "a"), TokenGet(scope: []), TokenGet(resource: []), TokenGet(audience: []),
       TokenGet(rejected: RejectedToken(token: "t")), TokenGet(force: false), TokenGet(interaction: .never),
-      TokenGet(timeoutMilliseconds: 1), TokenGet(bestEffort: false),
+      TokenGet(timeoutMilliseconds: 1), TokenGet(bestEffort: false), wanting,
     ]
     for other in others { #expect(!other.isCanonical, "\(other)") }
     #expect(others.count + 3 == TokenGet.Keys.allCases.count, "a new parameter belongs here and there")

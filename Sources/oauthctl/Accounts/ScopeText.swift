@@ -58,9 +58,9 @@ enum ScopeText {
       // A table begins: what stands below is not the account's own.
       if content.hasPrefix("[") { break }
       if let equals = text[line..<next].firstIndex(of: "=") {
+        // A key may stand in quotes.
         let key = String(text[line..<equals]).trimmed
         if key == "scope" { return read(text, from: text.index(after: equals)).map(Found.at) ?? .unreadable }
-        if ["\"scope\"", "'scope'"].contains(key) { return .unreadable }
       }
       if !content.isEmpty { end = next }
       line = next

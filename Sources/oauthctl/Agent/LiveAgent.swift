@@ -123,7 +123,7 @@ extension TokenGet {
   var isCanonical: Bool {
     username == nil && scope == nil && resource == nil && audience == nil && rejected == nil && force == nil
       && interaction == nil
-      && timeoutMilliseconds == nil && bestEffort == nil
+      && timeoutMilliseconds == nil && bestEffort == nil && neededScope == nil
   }
 }
 

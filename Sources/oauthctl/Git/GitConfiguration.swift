@@ -27,8 +27,11 @@ enum GitConfiguration {
   static func authorities(in list: String) -> [(url: String, file: String)] {
     list.split(separator: "\0").compactMap { entry in
       let parts = entry.split(separator: "\n", maxSplits: 1).map(String.init)
-      guard parts.count == 2, parts[0].hasPrefix("http."), parts[0].hasSuffix(".sslcainfo") else { return nil }
-      return (url: String(parts[0].dropFirst("http.".count).dropLast(".sslcainfo".count)), file: parts[1])
+      guard parts.count == 2, parts[0].hasPrefix("http.") else { return nil }
+      // `http.sslCAInfo` itself is of no URL.
+      let key = parts[0].dropFirst("http.".count)
+      guard key.hasSuffix(".sslcainfo") else { return nil }
+      return (url: String(key.dropLast(".sslcainfo".count)), file: parts[1])
     }
   }
 

@@ -106,7 +106,7 @@ struct FileConfigurationTests {
     try scratch.write("accounts.d/a.toml", good)
     chmod(scratch.path, 0o777)
     let folder = String(cString: realpath(scratch.path, nil))
-    let refused = "the file is in \(folder), which may be written by others (mode 777)"
+    let refused = "the folder is in \(folder), which may be written by others (mode 777)"
     #expect(reasons() == [refused])
     chmod(scratch.path, 0o1777)
     #expect(reasons() == [])
