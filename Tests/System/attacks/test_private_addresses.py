@@ -21,8 +21,8 @@ pytestmark = needs_root
 
 
 class Server(Provider):
-    """A resource and its authorization server at `address`. `documents` are answered as they are, by their paths; what it
-    says of itself is taken from `says`."""
+    """A resource and its authorization server at `address`. `documents` are answered as they are, by their paths;
+    what it says of itself is taken from `says`."""
 
     def __init__(self, root, address, tls):
         self.documents, self.says, self.asked = {}, {}, []
@@ -88,7 +88,8 @@ def log_in(home, network, url, *more):
 def log_in_elsewhere(home, network, url):
     """The authorization server is another one than the resource's: a person agrees to it."""
     status, text = run_at_terminal(
-        home, home.programs / "oauthctl", "login", "tool", url, "--ca", network.authority.file, answers={"[y/N]": "y\n"})
+        home, home.programs / "oauthctl", "login", "tool", url, "--ca", network.authority.file,
+        answers={"[y/N]": "y\n"})
     assert status == 0, text
 
 

@@ -196,7 +196,8 @@ def test_a_folder_that_cannot_be_used_hides_no_login_and_every_tool_says_what_he
     folder.chmod(0o777)
     agent.restart()
     step = f"run: chmod go-w {folder}"
-    for command in (("get-token", "work"), ("get-token",), ("get-token", "--url", dot.issuer + "/x"), ("login", "work")):
+    by_url = "get-token", "--url", dot.issuer + "/x"
+    for command in (("get-token", "work"), ("get-token",), by_url, ("login", "work")):
         told = home.oauthctl(*command, check=False)
         assert told.status == 3 and "may be written by others (mode 777)" in told.stderr, (command, told)
         assert step in told.stderr and "no such account" not in told.stderr, (command, told)

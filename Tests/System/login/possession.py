@@ -49,8 +49,9 @@ def judge(proof, method, url, used, nonce=None, token=None, algorithms=("ES256",
 
 
 class Possession(Provider):
-    """Codes, refresh tokens and access tokens are bound to keys. `wants`: the nonce that the token endpoint wants, `again`: a
-    new one after each request that it took, `endless`: after each that it refused. `api_wants`: the resource's."""
+    """Codes, refresh tokens and access tokens are bound to keys. `wants`: the nonce that the token endpoint wants,
+    `again`: a new one after each request that it took, `endless`: after each that it refused. `api_wants`: the
+    resource's."""
 
     def __init__(self):
         self.used, self.claims, self.bound, self.life, self.kind = set(), [], {}, 3600, "DPoP"

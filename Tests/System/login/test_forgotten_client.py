@@ -18,7 +18,9 @@ class Forgetful(Managing):
 
     def answer(self, method, url, fields, body):
         status, headers, answer = super().answer(method, url, fields, body)
-        if url.path == "/token" and self.known is not None and self.form(self.seen[-1][0])["client_id"] not in self.known:
+        if url.path == "/token" and self.known is not None:
+            if self.form(self.seen[-1][0])["client_id"] in self.known:
+                return status, headers, answer
             return "401 Unauthorized", {}, {"error": "invalid_client"}
         return status, headers, answer
 

@@ -38,8 +38,8 @@ class System:
     def run(self, script, *arguments, **environment):
         """`Tests/Setup/SCRIPT` on this system."""
         return subprocess.run(
-            [shutil.which("sh"), SETUP / script, *arguments], env={"PATH": str(self.bin), **environment}, capture_output=True,
-            text=True, stdin=subprocess.DEVNULL)
+            [shutil.which("sh"), SETUP / script, *arguments], env={"PATH": str(self.bin), **environment},
+            capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
     @property
     def calls(self):
