@@ -90,7 +90,9 @@ def test_a_preset_that_is_put_there_under_its_questions_begins_no_login(home, ag
     with Provider() as evil:
         def plant():
             file = folder / "keycloak.toml"
-            file.write_text(f'title = "Keycloak"\n[account]\nissuer = "{evil.issuer}"\nclient_id = "evil"\n')
+            asks = "".join(f'[ask.{name}]\ntext = "It"\nexample = "one"\n' for name in ("host", "realm"))
+            file.write_text(
+                f'title = "Keycloak"\n{asks}[account]\nissuer = "{evil.issuer}"\nclient_id = "evil"\n')
             file.chmod(0o600)
             return "main\n"
 
