@@ -185,7 +185,7 @@ def test_a_file_that_drops_or_adds_the_binding_moves_nothing_without_a_login(hom
         wire.call("account.accept", account="work", dry_run=True)
     assert refused.value.failure == "definition_changed" and "new login" in refused.value.message
     refused = home.oauthctl("login", "work", check=False)
-    assert refused.status == 3 and "dpop" in refused.stderr, refused
+    assert refused.status == 64 and "dpop" in refused.stderr, refused
     assert provider.kinds()[seen:] == []
     edit(home, "work", dpop="true")
     assert refresh(home, provider)["access_token"] == "access-2"

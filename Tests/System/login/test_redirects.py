@@ -84,7 +84,7 @@ def test_a_person_whose_browser_was_opened_is_asked_for_the_address_at_once(home
 
 
 def handler(home):
-    return home.root / ".local/share/applications" / f"oauthctl-{SCHEME}.desktop"
+    return home.data / "applications" / f"oauthctl-{SCHEME}.desktop"
 
 
 def test_a_scheme_s_handler_brings_the_address_to_the_login_that_waits(home, agent, provider):

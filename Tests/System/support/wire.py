@@ -45,14 +45,14 @@ class Wire:
         """The next line without its newline; empty when the agent closed the connection."""
         return self.reader.readline().removesuffix(b"\n")
 
-    def request(self, method, **parameters):
+    def request(self, method, /, **parameters):
         """Send a request without waiting; returns its id."""
         identifier = next(self.ids)
         message = {"jsonrpc": "2.0", "id": identifier, "method": method}
         self.send({**message, "params": parameters} if parameters else message)
         return identifier
 
-    def call(self, method, **parameters):
+    def call(self, method, /, **parameters):
         """Send a request and return its result; raises WireError for a failure."""
         identifier = self.request(method, **parameters)
         line = self.read_line()
