@@ -102,7 +102,7 @@ package enum AccountSelection {
   }
 
   /// An API's host is often no server to log in at, and is missing among the `hosts` of an account that is there.
-  private static func noneHint(_ origin: String?, _ names: [String]) -> NextStep {
+  static func noneHint(_ origin: String?, _ names: [String]) -> NextStep {
     guard let origin, !names.isEmpty else {
       return "set one up: oauthctl login NAME \(origin ?? "ISSUER") --client-id ID"
     }

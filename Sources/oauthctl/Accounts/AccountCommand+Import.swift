@@ -11,7 +11,7 @@ extension AccountCommand {
         Standard input is one JSON object: refresh_token, client_id, issuer, and what else is there (client_secret, access_token with its end, scope, token_endpoint). oidc-gen --print NAME and gcloud's application_default_credentials.json are such.
         The refresh token is used at once, so that you hear of a wrong one. Where the server replaces it, the other program's copy is dead from then on: end its login there.
         Example: oidc-gen --print work | oauthctl account import work
-                 oauthctl account import work https://id.example.com --client-id 3fa9 < FILE
+                 oauthctl account import work https://id.example --client-id 3fa9 < FILE
         """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "Issuer of the login, where neither standard input nor the account's file names it.")

@@ -173,7 +173,7 @@ extension VaultCommand {
         let rest = try VaultSecrets(context: context).openVault().words(without: .recoveryCode)
         if !yes {
           try context.terminal.agree(
-            "Remove it? Without a \(rest) your logins are lost then.",
+            "Remove it? Without a \(rest) your logins are then lost.",
             otherwise: .run("oauthctl vault recovery remove --yes")
           )
         }

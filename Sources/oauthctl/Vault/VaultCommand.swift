@@ -215,7 +215,9 @@ extension VaultStatusAnswer {
   func checkThere() throws(CommandError) {
     if gone == true { throw .local(reason ?? "the vault is gone", next: remedy, status: 5) }
     guard [.failed, .inUse].contains(state) else { return }
-    throw .local(reason ?? StatusPage.vaultText(self), next: remedy, status: 6)
+    // What only a person can mend is not waited for: the status is that of a vault that cannot be used.
+    throw .local(
+      reason ?? StatusPage.vaultText(self), next: remedy, status: state == .failed && nextStep != nil ? 5 : 6)
   }
 
   /// What is not as it should be, in one line; nil: nothing.

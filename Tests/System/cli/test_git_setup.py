@@ -81,8 +81,8 @@ def test_setup_for_an_account_that_does_not_exist_changes_nothing(home, agent, d
     log_in(home, dot)
     home.oauthctl("setup", "git", "--yes")
     before = settings(home)
-    told = home.oauthctl("setup", "git", "--account", "wrok", "--host", dot.issuer, "--yes", check=False)
-    assert told.status == 3 and "wrok: no such account; did you mean work?" in told.stderr, told
+    told = home.oauthctl("setup", "git", "--account", "wrk", "--host", dot.issuer, "--yes", check=False)
+    assert told.status == 3 and "wrk: no such account; did you mean work?" in told.stderr, told
     assert settings(home) == before
 
 

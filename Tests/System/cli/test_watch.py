@@ -130,9 +130,9 @@ def test_json_is_a_line_for_each_change(home, agent, watch):
 
 def test_at_a_terminal_the_page_is_drawn_anew(home, agent):
     command = (home.programs / "oauthctl", "status", "--watch")
-    frame = "\x1b[H" + f"agent    pid {agent.process.pid}, started by hand"
+    frame = "\x1b[Hno account yet"
     _, shown = run_at_terminal(home, *command, until="\x1b[J\x1b[H", environment={"TERM": "xterm"})
-    assert shown.startswith("\x1b[2J" + frame)
+    assert shown.startswith("\x1b[2J" + frame) and f"agent    pid {agent.process.pid}, started by hand" in shown
     _, plain = run_at_terminal(home, *command, until="agent ")
     assert "\x1b" not in plain, "TERM=dumb cannot"
 

@@ -10,6 +10,7 @@ import pytest
 
 from login.provider import Provider, use_silent_browser
 from support.accounts import account_file
+from support.login import wait_until
 from support.ports import listening
 from support.terminal import run_at_terminal
 
@@ -49,6 +50,13 @@ def login(provider, *flags):
     return ["login", "tool", provider.issuer, "--client-id", "mine", "--client-authentication", "none", *flags]
 
 
+def free_again(port):
+    try:
+        return listening(port=port)
+    except OSError:
+        return None
+
+
 def test_of_several_ports_the_first_that_is_free_is_listened_on(home, agent, provider):
     use_silent_browser(home)
     taken, free = listening(), listening()
@@ -60,7 +68,8 @@ def test_of_several_ports_the_first_that_is_free_is_listened_on(home, agent, pro
     assert f"redirect_ports = [{first}, {second}]" in account_file(home, "tool").read_text()
     home.oauthctl("login", "tool")
     assert provider.form("authorize")["redirect_uri"] == f"http://127.0.0.1:{first}/callback"
-    with listening(port=first), listening(port=second):
+    # The listener of before is gone some moments after its login.
+    with wait_until(lambda: free_again(first), 20, "the redirect's port is free again"), listening(port=second):
         refused = home.oauthctl("login", "tool", check=False)
     assert refused.status != 0 and "each of redirect_ports is taken" in refused.stderr
 
