@@ -76,10 +76,14 @@ extension LoginCoordinator {
       // It may have been cancelled meanwhile.
       guard await coordinator.sessions[id]?.isPending == true else { return }
       switch lent {
-      case .success(let lent): await coordinator.obtain(id, lent.grant, scope: definition.scope)
+      case .success(let lent):
+        await coordinator.keep(lent.loans, of: id)
+        await coordinator.obtain(id, lent.grant, scope: definition.scope)
       case .failure(let failure): await coordinator.end(id, .failure(failure))
       }
     }
     return session.started
   }
+
+  private func keep(_ loans: [Loan], of id: String) { sessions[id]?.loans = loans }
 }

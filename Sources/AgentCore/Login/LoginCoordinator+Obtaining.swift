@@ -69,6 +69,10 @@ extension LoginCoordinator {
   func transport(_ session: LoginSession) -> ObservedTransport {
     var transport = service.observedTransport(for: session.definition.name)
     transport.publicOnly = session.server.publicOnly
+    if !session.loans.isEmpty {
+      let (service, loans, name) = (service, session.loans, session.definition.name)
+      transport.isStillWanted = { await service.areLent(loans, to: name) }
+    }
     return transport
   }
 

@@ -25,6 +25,8 @@ struct LoginSession {
   let clientSecret: Secret?
   /// The key that its tokens will be bound to, as it is sealed with them; nil: to none.
   let proofKey: Secret?
+  /// What other accounts have lent for it.
+  var loans: [Loan] = []
   /// What a login by password was made with.
   var password: Secret?
   /// It is one that is kept, so that nobody would be asked for another.

@@ -46,10 +46,21 @@ struct LentGrant: Sendable {
   let endBootSeconds: Double?
   /// What it is made of.
   let tokens: [LentFingerprint]
+  /// It is sent only while those who lent for it would lend again.
+  let loans: [Loan]
 
   func fits(_ key: TokenKey, at now: Double) -> Bool {
     self.key == key && endBootSeconds.map { $0 > now } ?? true
   }
+}
+
+/// A token that was lent, with what has to be so when it is sent: waiting for a place takes its time.
+struct Loan: Sendable {
+  let token: LentToken
+  /// `GrantRecord.loginID` of the login that lent it.
+  let login: String
+  /// Where it may go; nil: to the lender's own server.
+  let endpoint: String?
 }
 
 /// Whose token a call was made with.

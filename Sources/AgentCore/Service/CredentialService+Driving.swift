@@ -147,6 +147,12 @@ extension CredentialService {
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ account: Account) {
     let name = account.name
+    if revocation.clientURI != nil, let other = otherUser(of: revocation.binding, than: name) {
+      // Without the client that one could refresh nothing. Later, because this is done within an event of the account.
+      let end = RevocationEnd.refused("\(other) is known there by the same client, so it stays")
+      Task { self.revocationEnded(account, revocation, end) }
+      return
+    }
     let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
     account.revocationServer?.circuit.began(name)
     Task {
@@ -156,6 +162,16 @@ extension CredentialService {
         .revoke(revocation, clientSecret: secret, now: now)
       self.revocationEnded(account, revocation, end)
     }
+  }
+
+  /// Another account that is, or is to be, logged in as the client of `binding`.
+  private func otherUser(of binding: DefinitionBinding, than name: String) -> String? {
+    accounts.values.first { other in
+      guard other.name != name else { return false }
+      let (definition, grant) = (other.machine.definition, other.machine.record?.grant?.binding)
+      return definition.map { $0.clientID == binding.clientID && $0.issuer == binding.issuer } == true
+        || grant.map { $0.clientID == binding.clientID && $0.issuer == binding.issuer } == true
+    }?.name
   }
 
   private func revocationEnded(_ account: Account, _ revocation: RevocationRecord, _ end: RevocationEnd) {

@@ -10,6 +10,7 @@ extension CredentialService {
   /// What is borrowed.
   struct IdentityAssertion {
     let assertion: Secret
+    let loan: Loan
     /// Boot time; nil: not known.
     let endBootSeconds: Double?
   }
@@ -69,7 +70,9 @@ extension CredentialService {
     } catch { throw RefusedToken(failure: refused(.configInvalid, "\(error)")) }
     if let held = hold(at: route, for: name) { throw RefusedToken(failure: refused(.unavailable, held)) }
     let asked = time.now()
-    let transport = ObservedTransport(service: self, account: name, priority: wish.priority)
+    let loan = Loan(token: lent, login: token.login, endpoint: nil)
+    var transport = ObservedTransport(service: self, account: name, priority: wish.priority)
+    transport.isStillWanted = { await self.areLent([loan], to: name) }
     let outcome = await transport.perform(request, route: lender.route)
     // It may have been the one that tries a server which did not answer.
     servers[route]?.circuit.gaveUp(name)
@@ -81,7 +84,7 @@ extension CredentialService {
       switch verdict {
       case .granted(let granted):
         return IdentityAssertion(
-          assertion: granted.accessToken,
+          assertion: granted.accessToken, loan: loan,
           endBootSeconds: granted.lifetime.knownSeconds.map { asked.bootSeconds + Double($0) })
       case .refused(let error):
         let message = "\(host) gives none: \(error.told)"

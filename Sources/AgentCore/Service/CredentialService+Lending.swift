@@ -24,7 +24,7 @@ extension CredentialService {
     }
     let borrowing = account.borrowing ?? Borrowing()
     account.borrowing = borrowing
-    if borrowing.grant?.fits(wish.key, at: time.now().bootSeconds) == true { return true }
+    if hasBorrowed(borrowing, wish.key, account.name) { return true }
     borrowing.grant = nil
     guard !borrowing.isUnderWay else { return false }
     borrowing.isUnderWay = true
@@ -36,7 +36,18 @@ extension CredentialService {
   /// Whether `account`, which has its place, may go on as it is.
   func stillHasBorrowed(_ account: Account) -> Bool {
     guard let borrowing = account.borrowing, let key = account.machine.wish(at: now(account))?.key else { return true }
-    return borrowing.grant?.fits(key, at: time.now().bootSeconds) == true
+    return hasBorrowed(borrowing, key, account.name)
+  }
+
+  private func hasBorrowed(_ borrowing: Borrowing, _ key: TokenKey, _ name: String) -> Bool {
+    guard let grant = borrowing.grant, grant.fits(key, at: time.now().bootSeconds) else { return false }
+    return areLent(grant.loans, to: name)
+  }
+
+  /// Whether those who have lent `loans` to `name` would do so again: their logins are the same, and their files let the
+  /// tokens go where they are to go.
+  func areLent(_ loans: [Loan], to name: String) -> Bool {
+    loans.allSatisfy { (try? mayLend($0.token, to: $0.endpoint, of: name))?.loginID == $0.login }
   }
 
   private func borrowed(
@@ -60,7 +71,7 @@ extension CredentialService {
 
   /// `call` with what `account` has borrowed for it.
   func withBorrowed(_ call: TokenCall, _ account: Account) -> TokenCall {
-    guard call.isLent, let lent = account.borrowing?.grant else { return call }
+    guard call.isLent, let lent = account.borrowing?.grant, areLent(lent.loans, to: account.name) else { return call }
     var call = call
     call.grant = lent.grant
     call.lent = lent.tokens
@@ -99,7 +110,7 @@ extension CredentialService {
         return .success(
           LentGrant(
             grant: .jwtBearer.with(assertion: lent.assertion), key: wish.key, endBootSeconds: lent.endBootSeconds,
-            tokens: []))
+            tokens: [], loans: [lent.loan]))
       }
       var tokens: [(lent: LentToken, secret: LentSecret)] = []
       for lent in lent.all {
@@ -111,7 +122,8 @@ extension CredentialService {
           grant: .tokenExchange(
             subject: sent[0], actor: sent.dropFirst().first, requestedType: lent.requestedType), key: wish.key,
           endBootSeconds: tokens.compactMap(\.secret.endBootSeconds).min(),
-          tokens: tokens.map { LentFingerprint(account: $0.lent.account, fingerprint: $0.secret.fingerprint) }))
+          tokens: tokens.map { LentFingerprint(account: $0.lent.account, fingerprint: $0.secret.fingerprint) },
+          loans: tokens.map { Loan(token: $0.lent, login: $0.secret.login, endpoint: binding.tokenEndpoint) }))
     } catch { return .failure(error) }
   }
 
@@ -120,6 +132,8 @@ extension CredentialService {
     let secret: Secret
     /// Of the lender's access token, which a new one of either kind comes with.
     let fingerprint: Fingerprint
+    /// `GrantRecord.loginID` of the lender.
+    let login: String
     /// Boot time; nil: not known.
     let endBootSeconds: Double?
   }
@@ -140,13 +154,14 @@ extension CredentialService {
     switch lent.kind {
     case .accessToken, .jwt:
       return LentSecret(
-        secret: token.accessToken.secret, fingerprint: token.fingerprint,
+        secret: token.accessToken.secret, fingerprint: token.fingerprint, login: grant.loginID,
         endBootSeconds: token.endBootSeconds(at: time.now()))
     case .idToken:
       let now = now(lent.account)
       if let (secret, seconds) = grant.idToken(at: now), seconds > Self.leastIDTokenSeconds {
         return LentSecret(
-          secret: secret, fingerprint: token.fingerprint, endBootSeconds: now.bootSeconds + seconds)
+          secret: secret, fingerprint: token.fingerprint, login: grant.loginID,
+          endBootSeconds: now.bootSeconds + seconds)
       }
       // A refresh may bring another one.
       if other == nil, grant.idToken(at: now) != nil {
@@ -174,6 +189,12 @@ extension CredentialService {
         "\(name): its login is bound to tokens of \(lent.account) at \(issuer), and that is logged in at "
           + "\(grant.binding.issuer) now; nothing is sent",
         hint: .run("oauthctl login \(name)   # at a terminal it shows the change and asks"))
+    }
+    guard !grant.binding.isBound || lent.kind == .idToken else {
+      throw AgentFailure(
+        .configInvalid,
+        "\(name): the tokens of \(lent.account) are bound to a key (dpop), and worth nothing without its proofs",
+        hint: .advice("take its ID token (subject_token_type = \"id_token\"), or an account without dpop"))
     }
     guard let endpoint else { return grant }
     do { _ = try select(account: lent.account, url: endpoint) } catch {

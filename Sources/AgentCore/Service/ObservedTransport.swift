@@ -10,6 +10,8 @@ struct ObservedTransport: HTTPTransport {
   var priority = RequestPriority.person
   /// URLs that are reached at public addresses alone (``ResolvedServer/publicOnly``).
   var publicOnly: Set<String> = []
+  /// Asked when the request has its place, for which it may have waited long: where it says no, nothing is sent.
+  var isStillWanted: (@Sendable () async -> Bool)?
 
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     var request = request
@@ -32,6 +34,10 @@ struct ObservedTransport: HTTPTransport {
     let server = ServerRoute(request.url, route)
     guard let place = await service.place(lane(request) ?? server, priority) else {
       return .notSent(HTTPFailure(.cancelled, "cancelled before it was sent"))
+    }
+    if let isStillWanted, await !isStillWanted() {
+      await service.giveBack(place)
+      return .notSent(HTTPFailure(.cancelled, "what it was made of has changed before it was sent"))
     }
     let sent = service.time.now()
     let outcome = await service.checkedTransport.perform(request, route: route)

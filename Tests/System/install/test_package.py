@@ -191,7 +191,7 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
     # What is left in homes is told, and taken out by what is told; logins only by the last line.
     assert "git-credential-oauthctl" in user.path(".gitconfig").read_text()
     *clean, _ = [line.strip() for line in told.splitlines() if line.startswith("  ")]
-    assert len(clean) == 2
+    assert len(clean) == 3
     for command in clean:
         user.run("sh", "-c", command)
     assert user.run("git", "config", "--global", "--list").stdout == ""

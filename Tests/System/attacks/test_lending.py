@@ -1,0 +1,86 @@
+"""A token of one account that waits to be sent for another (token exchange), while its own account changes its mind."""
+
+import threading
+
+import pytest
+
+from login.provider import use_silent_browser
+from login.test_exchange import Exchange, borrow, company, log_in  # noqa: F401  (a fixture)
+from support.accounts import edit
+from support.login import wait_until
+from support.wire import Wire, WireError
+
+# More than may be under way at once: the others wait for their places, with what they have borrowed.
+COUNT = 40
+
+
+class Slow(Exchange):
+    """Answers when the gate is open, and counts what comes."""
+
+    def __init__(self, company):
+        self.gate, self.came = threading.Event(), 0
+        self.gate.set()
+        super().__init__(company)
+
+    def wrong(self, fields, form):
+        return False
+
+    def answer(self, method, url, fields, body):
+        if url.path == "/token":
+            self.came += 1
+            self.gate.wait(50)
+        return super().answer(method, url, fields, body)
+
+
+def sent(home):
+    return home.agent.log.read_text().count("asking for a token")
+
+
+@pytest.fixture
+def home(home):
+    use_silent_browser(home)
+    return home
+
+
+@pytest.fixture
+def slow(home, company):  # noqa: F811
+    with Slow(company) as server:
+        edit(home, "company", hosts=f'["{company.issuer}", "{server.issuer}"]')
+        home.oauthctl("account", "accept", "company", "--yes")
+        yield server
+
+
+@pytest.mark.parametrize("change", ["host", "logout", "forget"])
+def test_a_token_that_is_lent_is_not_sent_after_its_account_has_taken_it_back(home, company, slow, change):  # noqa: F811
+    names = [f"b{number}" for number in range(COUNT)]
+    for name in names[:-1]:
+        borrow(home, slow, name=name)
+    for name in names:
+        log_in(home, slow, name=name)
+    slow.gate.clear()
+    slow.came, before, answers = 0, sent(home), []
+
+    def ask(name):
+        with Wire(home.socket) as wire:
+            try:
+                answers.append(wire.call("token.get", account=name, force=True, timeout_ms=50_000))
+            except WireError as error:
+                answers.append(error)
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: slow.came >= 8, 30, "some of them are at the server")
+    if change == "host":
+        edit(home, "company", hosts=f'["{company.issuer}"]')
+        home.oauthctl("reload", check=False)
+    elif change == "logout":
+        home.oauthctl("logout", "company", check=False)
+    else:
+        home.oauthctl("account", "forget", "company", "--yes")
+    under_way = sent(home) - before
+    slow.gate.set()
+    for thread in threads:
+        thread.join()
+    assert slow.came == sent(home) - before == under_way < COUNT
+    assert sum(isinstance(answer, WireError) for answer in answers) == COUNT - under_way
