@@ -51,7 +51,7 @@ def slow(home, company):  # noqa: F811
 
 
 @pytest.mark.parametrize("change", ["host", "logout", "forget"])
-def test_a_token_that_is_lent_is_not_sent_after_its_account_has_taken_it_back(home, company, slow, change):  # noqa: F811
+def test_a_token_that_is_lent_is_not_sent_after_its_account_has_taken_it_back(home, slow, change):
     names = [f"b{number}" for number in range(COUNT)]
     for name in names[:-1]:
         borrow(home, slow, name=name)
