@@ -202,7 +202,7 @@ package enum AccountSelection {
     let others = hosts.served.isEmpty ? "" : "they may go to: \(hosts.served.joined(separator: ", ")); "
     return AgentFailure(
       .notPermitted, "\(account): its tokens may not go to \(origin)",
-      hint: .advice(others + "add the host to `hosts` of the account"))
+      hint: .advice(others + "add it beside these to `hosts` in the file of \(account)"))
   }
 
   static func unknown(_ name: String, _ known: [String]) -> AgentFailure {

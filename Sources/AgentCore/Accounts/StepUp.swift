@@ -28,7 +28,8 @@ enum StepUp {
     var failure: AgentFailure
     if new.isEmpty {
       failure = AgentFailure(
-        .serverRefused, "\(name): \(host) did not grant \(words(missing)), though the login asked for it",
+        .serverRefused,
+        "\(name): \(host) did not grant \(words(missing)), though the login asked for \(missing.count == 1 ? "it" : "them")",
         hint: "ask whoever is in charge of \(host) for that right, then: oauthctl login \(name)")
     } else {
       failure = AgentFailure(
@@ -40,7 +41,11 @@ enum StepUp {
 
   /// An API wrote these words: a shell reads them as words, and nothing else.
   static func command(_ name: String, adding scopes: [String]) -> String {
-    "oauthctl login \(name)" + scopes.map { " --add-scope " + ShellWord.quoted($0) }.joined()
+    "oauthctl login \(name)"
+      + scopes.map { scope in
+        // One that begins with a dash would be read as an option.
+        " --add-scope" + (scope.hasPrefix("-") ? "=" : " ") + ShellWord.quoted(scope)
+      }.joined()
   }
 
   private static func words(_ scopes: [String]) -> String {

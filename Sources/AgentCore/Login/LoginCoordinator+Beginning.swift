@@ -22,7 +22,10 @@ extension LoginCoordinator {
         throw AgentFailure(
           .configInvalid, "\(name): \(obstacle.reason(binding.clientAuthentication))", hint: obstacle.hint(name))
       }
-      let proofKey = try server.proofKey(context.definition)
+      var proofKey: Secret?
+      if let algorithm = try server.proofAlgorithm(context.definition) {
+        proofKey = try await service.keyMaker.proofKey(for: algorithm, context.definition.name)
+      }
       var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
         server: server, binding: binding, agreement: agreement, clientSecret: context.clientSecret,

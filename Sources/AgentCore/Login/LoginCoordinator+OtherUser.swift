@@ -2,7 +2,7 @@ package import AgentWire
 
 /// A login that ends as somebody else than the one before it: a person is asked before it takes that one's place.
 ///
-/// The tokens wait in memory meanwhile. Whatever ends the login first (a no, a lock, a logout, its time) has them revoked.
+/// The tokens wait in memory meanwhile. Whatever ends the login first (a no, a lock, a logout, the end of the agent, its time) has them revoked.
 extension LoginCoordinator {
   /// Whether `grant` may take the place of what is there; else why not. Only a caller who can ask a person is waited for.
   func mayReplace(_ before: GrantRecord?, with grant: GrantRecord, _ session: LoginSession) async -> AgentFailure? {
@@ -12,7 +12,7 @@ extension LoginCoordinator {
     let name = session.definition.name
     let other = OtherUser(was: was.who ?? "somebody else", now: identity.who ?? "somebody else")
     let isInTime = time.now().seconds(since: session.began) < Double(session.started.expiresInSeconds)
-    guard session.confirmsUser, isInTime else {
+    guard session.confirmsUser, isInTime, !asksNobody else {
       return AgentFailure(
         .loginCancelled,
         "\(name): the login ended as \(other.now), and the one before it is \(other.was)'s; that one stays",
@@ -27,6 +27,15 @@ extension LoginCoordinator {
     sessions[session.id]?.otherUser = nil
     return isAgreed
       ? nil : AgentFailure(.loginCancelled, "\(name): the login was given up, and the one before it stays")
+  }
+
+  /// The agent stops: who is asked now finds nobody who could act on the answer, and what was got is revoked.
+  package func giveUpQuestions() {
+    asksNobody = true
+    for (id, question) in questions {
+      questions[id] = nil
+      question.resume(returning: false)
+    }
   }
 
   /// `login.confirm`: a person has agreed to what `other_user` said.

@@ -24,6 +24,8 @@ package actor LoginCoordinator {
   var sleep = SharedSleep()
   /// Those that ask a person whether another user may be logged in, by their ids.
   var questions: [String: CheckedContinuation<Bool, Never>] = [:]
+  /// The agent stops: nobody is asked any more.
+  var asksNobody = false
   /// Logins that are opening their listeners.
   var listenersOpening = 0
   /// Counts the locks: a lock ends every login that was begun before it.

@@ -42,9 +42,9 @@ extension SignatureAlgorithm {
 }
 
 extension ResolvedServer {
-  /// A new key for the tokens of a login of `definition`; nil: they are bound to none. Throws `config_invalid` where the
-  /// server takes proofs by no algorithm of ours.
-  func proofKey(_ definition: AccountDefinition) throws(AgentFailure) -> Secret? {
+  /// By which the tokens of a login of `definition` are proven; nil: they are bound to no key. Throws `config_invalid` where
+  /// the server takes proofs by no algorithm of ours.
+  func proofAlgorithm(_ definition: AccountDefinition) throws(AgentFailure) -> SignatureAlgorithm? {
     guard definition.usesDPoP else { return nil }
     guard let algorithm = SignatureAlgorithm.forProofs(supported: proofAlgorithms) else {
       let listed = Escaped.forTerminal((proofAlgorithms ?? []).joined(separator: ", "), limit: 120)
@@ -52,7 +52,7 @@ extension ResolvedServer {
         .configInvalid, "\(definition.name): the server takes proofs of possession (DPoP) only by \(listed)",
         hint: "take dpop out of \(definition.file), if the server gives tokens without it")
     }
-    return try ProofKey.made(for: algorithm, definition.name)
+    return algorithm
   }
 }
 

@@ -30,7 +30,7 @@ enum AccountConcerns {
       let shown = Escaped.forTerminal(listed.joined(separator: ", "), limit: 120)
       concerns.append(
         AccountConcern(
-          check: "client", message: "its server lists \(shown), and not \(method.rawValue)",
+          check: "client", message: "its server does not list \(method.rawValue), but: \(shown)",
           hint: "check client_authentication in \(file)"))
     }
     if let method, !method.needsSecret, keepsSecret {

@@ -167,9 +167,11 @@ extension CredentialService {
       if other == nil, grant.idToken(at: now) != nil {
         return try await self.token(lent, for: endpoint, of: name, other: token.fingerprint)
       }
-      let reason = "its server gave no ID token that is still good; scope needs openid"
+      let asksForIt = accounts[lent.account]?.machine.definition?.scope.contains("openid") == true
+      let reason = asksForIt ? "its server gave no ID token that is still good" : "its scope lacks openid"
       let failure = AgentFailure(
-        .loginRequired, "\(lent.account): login needed: \(reason)", hint: .run("oauthctl login \(lent.account)"))
+        .loginRequired, "\(lent.account): login needed: \(reason)",
+        hint: .run("oauthctl login \(lent.account)" + (asksForIt ? "" : " --add-scope openid")))
       throw Self.failure(failure, of: lent, for: name)
     }
   }

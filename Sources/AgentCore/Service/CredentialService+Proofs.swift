@@ -32,19 +32,10 @@ extension CredentialService {
     let proof = ProofOfPossession(
       method: request.method, url: url, issuedAt: once.seconds, id: once.id, accessToken: token.accessToken.secret)
     do throws(ProtocolError) {
-      return DPoPProofAnswer(answer, proof: try await sign(proof, with: key, nonce: request.nonce, at: url.origin))
+      return DPoPProofAnswer(
+        answer,
+        proof: try await keyMaker.sign(proof, with: key, nonce: request.nonce, at: url.origin, remembering: nonces))
     } catch { throw AgentFailure(.internal, "\(choice.name): \(error)") }
-  }
-
-  /// Away from this actor: a signature takes some milliseconds.
-  private nonisolated func sign(
-    _ proof: ProofOfPossession, with key: Secret, nonce: String?, at origin: Origin
-  ) async throws(ProtocolError) -> String {
-    let key = try ProofKey(stored: key)
-    if let nonce { nonces.set(nonce, for: origin, key: key.thumbprint) }
-    var proof = proof
-    proof.nonce = nonce ?? nonces.nonce(for: origin, key: key.thumbprint)
-    return try key.sign(proof)
   }
 
   /// Throws where what the account of `choice` has is not what is asked for: tokens that need a proof, or that need none.
@@ -72,7 +63,7 @@ extension AgentFailure {
   static func proofRequired(_ name: String) -> AgentFailure {
     AgentFailure(
       .proofRequired,
-      "\(name): its tokens are bound to a key (DPoP): each request needs a proof of its own, and this way there is none",
+      "\(name): its tokens are bound to a key (DPoP): a token alone is of no use",
       hint:
         "use oauthctl curl \(name) URL, or get-token \(name) --url URL --method METHOD --format headers for each request"
     )

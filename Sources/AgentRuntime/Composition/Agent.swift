@@ -114,6 +114,8 @@ struct Agent {
     reloading.cancel()
     let reminder = supervision.stopping()
     logger.info("stopping", metadata: ["event": "stopping"])
+    // Nobody may answer them for minutes.
+    await logins.giveUpQuestions()
     if started == "systemd" {
       // The socket is the service manager's: whoever comes now waits in it for the next agent.
       await listener.close()

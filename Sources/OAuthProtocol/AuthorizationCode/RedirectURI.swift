@@ -26,7 +26,7 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
       guard text.utf8.count <= Self.limitBytes else { throw refuse(URLProblem.tooLong.rawValue) }
       // What has a meaning in an address stands for itself alone.
       guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"?#\"<>\\^`{|}%".utf8.contains($0) }) else {
-        throw refuse("it holds a query, a fragment, or a character that does not belong into an address")
+        throw refuse("it holds a query, a fragment, or a character that does not belong in an address")
       }
       self.text = text
       port = nil

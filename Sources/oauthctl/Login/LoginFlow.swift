@@ -51,7 +51,9 @@ struct LoginFlow {
       try context.terminal.agree(
         "Log in there, and send tokens and secrets of \(account)\(preview.destination) as shown?", about: lines,
         isGiven: acceptsChanges,
-        otherwise: .run("oauthctl login \(account) --accept-changes   # when you know who changed the file"))
+        otherwise: .run(
+          "oauthctl login \(account) --accept-changes   # "
+            + (lends ? "when that is what you want" : "when you know who changed the file")))
       var agreed = request
       agreed.bindingDigest = preview.bindingDigest
       return try context.agent.ask(agreed, about: account)

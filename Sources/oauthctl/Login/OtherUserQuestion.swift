@@ -18,14 +18,13 @@ struct OtherUserQuestion {
   func ask(_ progress: LoginProgress) throws(CommandError) -> LoginProgress? {
     guard let other = progress.otherUser else { return nil }
     let (was, now) = (PrintableText.escaped(other.was, limit: 120), PrintableText.escaped(other.now, limit: 120))
-    do throws(CommandError) {
-      let isAgreed = try context.terminal.confirm(
-        "Replace the login of \(was) by this one?", about: ["\(login.account): the server knows you as \(now)."],
-        otherwise: .run("oauthctl login \(login.account) --user USER"))
-      guard isAgreed else { throw .declined }
-    } catch {
+    // Who cannot ask may have joined a login whose question stands elsewhere: only a person's no ends it.
+    let isAgreed = try context.terminal.confirm(
+      "Replace the login of \(was) by this one?", about: ["\(login.account): the server knows you as \(now)."],
+      otherwise: .run("oauthctl login \(login.account) --user USER"))
+    guard isAgreed else {
       _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
-      throw error
+      throw CommandError.declined
     }
     let end = try context.agent.ask(LoginConfirm(loginID: login.loginID), about: login.account)
     return end.state == .complete ? end : nil

@@ -76,6 +76,11 @@ extension SetupCommand {
           "\(list.path) is no file of at most 1 MiB; nothing is written",
           next: .run("ls -lL \(ShellWord.quoted(list.path))"))
       }
+      if let text = list.text, text.utf8.contains(0x0D) || text.unicodeScalars.contains("\u{FFFD}") {
+        throw .configuration(
+          "\(list.path) holds line ends or characters that could not be written back as they are; nothing is written",
+          next: "change in that file, below [Default Applications], what belongs to \(handler.entry)")
+      }
       return (AccountFile(path: "\(data)/applications/\(handler.entry)"), list)
     }
 
