@@ -132,7 +132,8 @@ def test_setup_scheme_shows_what_it_changes_and_takes_it_back(home):
     home.oauthctl(*command[1:], "--remove", "--yes")
     assert not handler(home).exists() and listed.read_text() == before
     # What is not to be read for certain is left as it is.
-    for foreign in (b"[Default Applications]\r\ntext/plain=mine.desktop\r\n", b"[Default Applications]\nx=\xe4.desktop\n"):
+    head = b"[Default Applications]"
+    for foreign in (head + b"\r\ntext/plain=mine.desktop\r\n", head + b"\nx=\xe4.desktop\n"):
         listed.write_bytes(foreign)
         refused = home.oauthctl(*command[1:], "--yes", check=False)
         assert refused.status == 3 and listed.read_bytes() == foreign and not handler(home).exists()
