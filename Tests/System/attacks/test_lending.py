@@ -72,7 +72,7 @@ def test_a_token_that_is_lent_is_not_sent_after_its_account_has_taken_it_back(ho
         thread.start()
     wait_until(lambda: slow.came >= 8, 30, "some of them are at the server")
     if change == "host":
-        edit(home, "company", hosts=f'["{company.issuer}"]')
+        edit(home, "company", hosts=f'["{slow.company.issuer}"]')
         home.oauthctl("reload", check=False)
     elif change == "logout":
         home.oauthctl("logout", "company", check=False)
