@@ -44,10 +44,12 @@ extension CredentialService {
       if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
       guard error.kind == .accountUnknown else { throw error }
       guard let folder = problems.folder else {
-        guard wish.account == nil, let origin else { throw error }
-        // Only accounts of this host were looked at. Of very many, no names would be read.
+        guard wish.account == nil, let origin, known.isEmpty else { throw error }
+        // Only accounts of this host were looked at, and there is none. Of very many, no names would be read.
         let names = accounts.count > 64 ? [] : accounts.values.filter { $0.machine.definition != nil }.map(\.name)
-        throw AgentFailure(error.kind, error.message, hint: AccountSelection.noneHint(origin, names.sorted()))
+        var failure = error
+        failure.hint = AccountSelection.noneHint(origin, names.sorted())
+        throw failure
       }
       // Which host an account without a login serves nobody knows.
       throw AgentFailure(.accountUnknown, "\(error.message): \(folder.sentence)", hint: folder.nextStep)
