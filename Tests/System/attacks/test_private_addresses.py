@@ -56,7 +56,11 @@ class Network:
         hosts.write_text("127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in names))
         rules = home.root / "nsswitch.conf"
         rules.write_text("hosts: files\n")
+        # Refused at once: the network here leads to no name server.
+        servers = home.root / "resolv.conf"
+        servers.write_text("nameserver 127.0.0.1\n")
         replace("/etc/hosts", hosts)
+        replace("/etc/resolv.conf", servers)
         replace("/etc/nsswitch.conf", rules)
         # Addresses that connections end at, and that are none of an interface's.
         run("ip", "route", "add", "local", "203.0.113.0/24", "dev", "lo")
