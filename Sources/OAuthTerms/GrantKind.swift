@@ -1,6 +1,6 @@
-/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628, RFC 7523, RFC 8693): the one list of grants. The flag `--grant` with its
-/// help and completion, the key `grant`, the token request and the table in docs/configuration.md are made from it; what a
-/// grant sends is one function of OAuthProtocol/Token/TokenRequestGrant.swift.
+/// How an account gets its tokens (RFC 6749 §1.3, RFC 8628, RFC 7523, RFC 8693): the one list of grants. The flag
+/// `--grant` with its help and completion, the key `grant`, the token request and the table in docs/configuration.md
+/// are made from it; what a grant sends is one function of OAuthProtocol/Token/TokenRequestGrant.swift.
 package enum GrantKind: String, Sendable, CaseIterable, Codable {
   case authorizationCode = "authorization_code"
   case deviceCode = "device_code"

@@ -50,8 +50,8 @@ package struct SigningKey: Sendable {
     try self.init(der: made, isForeign: false)
   }
 
-  /// PKCS #8, PKCS #1 or SEC 1, DER. Whether the halves of one that `isForeign` belong together is tried; one of the vault's is
-  /// read for every signature, and was tried when it came.
+  /// PKCS #8, PKCS #1 or SEC 1, DER. Whether the halves of one that `isForeign` belong together is tried; one of the
+  /// vault's is read for every signature, and was tried when it came.
   package init(der: Secret, isForeign: Bool) throws(SigningError) {
     var found = csigning_public()
     var result: Int32 = 0

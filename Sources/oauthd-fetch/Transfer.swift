@@ -14,7 +14,7 @@ final class Transfer {
   private let input: FetchBuffer
   private let bodyRange: Range<Int>
   private let trust: TrustStore
-  private let handle: UnsafeMutableRawPointer
+  let handle: UnsafeMutableRawPointer
   private let answerBody: FetchBuffer
   private var head = AnswerHead()
   private var bodyOffset = 0
@@ -109,7 +109,7 @@ final class Transfer {
 
   // MARK: Options
 
-  private struct OptionRefused: Error { let code: CURLcode }
+  struct OptionRefused: Error { let code: CURLcode }
 
   private func configure() throws(OptionRefused) {
     try text(CURLOPT_URL, request.url)
@@ -227,26 +227,6 @@ final class Transfer {
       ccurl_set_prerequest_callback(handle) { context, address, _, _, _ in
         Transfer.from(context)?.connected(to: address.map { String(cString: $0) } ?? "") ?? CURL_PREREQFUNC_ABORT
       })
-  }
-
-  private func text(_ option: CURLoption, _ value: String?) throws(OptionRefused) {
-    try check(ccurl_set_text(handle, option, value))
-  }
-
-  private func number(_ option: CURLoption, _ value: Int) throws(OptionRefused) {
-    try check(ccurl_set_long(handle, option, value))
-  }
-
-  private func offset(_ option: CURLoption, _ value: Int) throws(OptionRefused) {
-    try check(ccurl_set_offset(handle, option, curl_off_t(value)))
-  }
-
-  private func pointer(_ option: CURLoption, _ value: UnsafeMutableRawPointer) throws(OptionRefused) {
-    try check(ccurl_set_pointer(handle, option, value))
-  }
-
-  private func check(_ code: CURLcode) throws(OptionRefused) {
-    guard code == CURLE_OK else { throw OptionRefused(code: code) }
   }
 
   // MARK: Callbacks

@@ -42,7 +42,7 @@ struct SchemeTests {
       (
         "[Default Applications]\na/b=c.desktop\nx-scheme-handler/com.example.app = old.desktop\n[Other]\n",
         "[Default Applications]\na/b=c.desktop\n"
-          + "x-scheme-handler/com.example.app=oauthctl-com.example.app.desktop\n[Other]\n"
+          + "x-scheme-handler/com.example.app=oauthctl-com.example.app.desktop;old.desktop\n[Other]\n"
       ),
     ])
   func added(before: String, after: String) {

@@ -58,7 +58,12 @@ extension LoginCoordinator {
     _ make: @Sendable (OAuthClient, ClientProof) throws(ProtocolError) -> HTTPRequest
   ) async throws(ProtocolError) -> (request: HTTPRequest, outcome: HTTPOutcome) {
     let now = await service.now(at: ServerRoute(session.binding))
-    return try await service.exchange(by: transport(session))
+    var transport = transport(session)
+    if !session.loans.isEmpty {
+      let (service, loans, name) = (service, session.loans, session.definition.name)
+      transport.isStillWanted = { await service.areLent(loans, to: name) }
+    }
+    return try await service.exchange(by: transport)
       .perform(isProven ? session.proofKey : nil, at: now, route: session.binding.route) {
         (proof) throws(ProtocolError) in
         try make(try session.binding.client(session.clientSecret, proof), proof)
@@ -69,10 +74,6 @@ extension LoginCoordinator {
   func transport(_ session: LoginSession) -> ObservedTransport {
     var transport = service.observedTransport(for: session.definition.name)
     transport.publicOnly = session.server.publicOnly
-    if !session.loans.isEmpty {
-      let (service, loans, name) = (service, session.loans, session.definition.name)
-      transport.isStillWanted = { await service.areLent(loans, to: name) }
-    }
     return transport
   }
 

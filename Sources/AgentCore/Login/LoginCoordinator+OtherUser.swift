@@ -2,7 +2,8 @@ package import AgentWire
 
 /// A login that ends as somebody else than the one before it: a person is asked before it takes that one's place.
 ///
-/// The tokens wait in memory meanwhile. Whatever ends the login first (a no, a lock, a logout, the end of the agent, its time) has them revoked.
+/// The tokens wait in memory meanwhile. Whatever ends the login first (a no, a lock, a logout, the end of the agent,
+/// its time) has them revoked.
 extension LoginCoordinator {
   /// Whether `grant` may take the place of what is there; else why not. Only a caller who can ask a person is waited for.
   func mayReplace(_ before: GrantRecord?, with grant: GrantRecord, _ session: LoginSession) async -> AgentFailure? {

@@ -107,9 +107,10 @@ extension CredentialService {
     answer.discovery = server.discovery ?? "none"
     answer.deviceFlow = server.deviceAuthorizationEndpoint != nil
     let record = accounts[definition.name]?.machine.record
-    answer.concerns = AccountConcerns.found(
-      definition, server, keepsSecret: record?.keeps(.clientSecret) == true,
-      hadRefreshToken: record?.grant?.refreshTokenReceived != nil)
+    answer.concerns =
+      AccountConcerns.found(
+        definition, server, keepsSecret: record?.keeps(.clientSecret) == true,
+        hadRefreshToken: record?.grant?.refreshTokenReceived != nil) + lenderConcerns(definition)
     return answer
   }
 

@@ -9,6 +9,17 @@ package enum ServingState: Sendable {
 
 /// Reading the configuration files: elsewhere, since it may take long, and taken over here in one step.
 extension CredentialService {
+  /// From now on `serving` is called after each reading of the files, each unlock and each lock.
+  package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) {
+    self.serving = serving
+    // A caller may have been faster.
+    if isOpen { tellServing() }
+  }
+
+  func tellServing() {
+    serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
+  }
+
   package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
     try await open()
     return Self.answer(await readFiles())

@@ -53,6 +53,6 @@ extension CredentialService {
     }
     return AgentFailure(
       .serverRefused, "\(name): its server gave no ID token that could be believed",
-      hint: .run("oauthctl login \(name)   # it tells why"))
+      hint: .run("oauthctl login \(name)   # it tells why, where the token could be read"))
   }
 }

@@ -233,6 +233,19 @@ extension CredentialService {
     return failure
   }
 
+  /// Accounts that `definition` needs a token of, and that have none to lend.
+  func lenderConcerns(_ definition: AccountDefinition) -> [AccountConcern] {
+    (definition.lent?.all ?? []).compactMap { lent in
+      do throws(AgentFailure) { _ = try lender(lent, of: definition.name) } catch {
+        let message = error.message.split(separator: "\(definition.name): ", maxSplits: 1).last.map(String.init)
+        return AccountConcern(
+          check: "client", message: message ?? error.message,
+          hint: error.hint ?? .run("oauthctl account show \(lent.account)"), isBlocking: true)
+      }
+      return nil
+    }
+  }
+
   // MARK: Agreeing
 
   /// `binding` with where the accounts are logged in that lend it tokens: that is what a person agrees to.

@@ -182,7 +182,9 @@ extension CredentialService {
   ) -> NextStep? {
     switch state {
     case .new, .loginRequired: .run("oauthctl login \(definition.name)")
-    case .clientRejected: ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
+    case .clientRejected:
+      machine.clientFault?.hint
+        ?? ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
     case .definitionChanged: machine.definitionChangedHint
     case .configInvalid: problems.first(about: definition.name)?.nextStep ?? "mend \(definition.file)"
     case .retrying: machine.authorityHint ?? machine.doubtHint

@@ -62,7 +62,9 @@ extension CredentialService {
           hint: error.isTransient ? nil : "register a client there yourself, then name it: --client-id ID"))
     }
     begin(name).registration = ClientRegistrationRecord(
-      binding: DefinitionBinding(definition, client, at: server, registration.redirectURI), since: time.now(),
+      binding: DefinitionBinding(
+        definition, client, at: server, registration.redirectURI,
+        isPublicOnly: transport.publicOnly.contains(registration.endpoint.text)), since: time.now(),
       management: client.management)
     await sealRegistration(name)
     return .success(
@@ -98,13 +100,16 @@ extension CredentialService {
 extension DefinitionBinding {
   /// What requests about a registered client need to know: never a secret of another kind, so of no endpoint that gets one.
   fileprivate init(
-    _ definition: AccountDefinition, _ client: RegisteredClient, at server: ServerMetadata, _ redirectURI: String
+    _ definition: AccountDefinition, _ client: RegisteredClient, at server: ServerMetadata, _ redirectURI: String,
+    isPublicOnly: Bool
   ) {
     self.init(
       issuer: definition.issuer, clientID: client.id,
       clientAuthentication: ClientAuthenticationMethod.none.rawValue, tokenEndpoint: server.tokenEndpoint.text,
       authorizationEndpoint: nil, deviceAuthorizationEndpoint: nil, revocationEndpoint: nil, redirectURI: redirectURI,
       hosts: [], certificateAuthorityFile: definition.certificateAuthorityFile,
-      certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy, tokenParameters: [:])
+      certificateAuthorityDigest: definition.certificateAuthorityDigest, proxy: definition.proxy, tokenParameters: [:],
+      // Its name may lead elsewhere by the time that it is deleted.
+      publicOnly: isPublicOnly ? client.management.map { [$0.uri.text] } : nil)
   }
 }

@@ -6,6 +6,13 @@ import TokenVault
 /// Locking: nothing secret is left in memory, nobody is given anything, nothing is sent any more, and nothing that a
 /// server has given is lost.
 extension CredentialService {
+  /// The user takes the vault as it is for the truth: refreshes go on.
+  package func acceptRollback() {
+    rollback = nil
+    for account in accounts.values { account.handle(.rolledBack(from: nil), at: time.now()) }
+    wakeSoon(accounts.keys)
+  }
+
   /// Seconds that a lock waits for token requests under way: until the last helper has ended, which is killed three
   /// seconds after its time is over at the latest. So none sends anything after the answer.
   package static let lockDrainSeconds = Double(TokenEndpoint.refreshTimeoutMilliseconds) / 1_000 + 4

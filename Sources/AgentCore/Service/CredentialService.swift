@@ -146,7 +146,7 @@ package actor CredentialService {
   var authorityRead = -Double.infinity
 
   /// Hears how many accounts are served, or that none is.
-  private var serving: (@Sendable (ServingState) -> Void)?
+  var serving: (@Sendable (ServingState) -> Void)?
 
   // What was told last, while somebody is told.
   var told: [String: Told] = [:]
@@ -222,28 +222,10 @@ package actor CredentialService {
     }
   }
 
-  /// From now on `serving` is called after each reading of the files, each unlock and each lock.
-  package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) {
-    self.serving = serving
-    // A caller may have been faster.
-    if isOpen { tellServing() }
-  }
-
-  func tellServing() {
-    serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
-  }
-
   /// The next `open` reads everything again.
   func close() {
     isOpen = false
     index = AccountIndex()
-  }
-
-  /// The user takes the vault as it is for the truth: refreshes go on.
-  package func acceptRollback() {
-    rollback = nil
-    for account in accounts.values { account.handle(.rolledBack(from: nil), at: time.now()) }
-    wakeSoon(accounts.keys)
   }
 
   private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {

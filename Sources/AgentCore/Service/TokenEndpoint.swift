@@ -55,7 +55,8 @@ struct TokenEndpoint: Sendable {
   /// Tells the server to delete a client (RFC 7592), once.
   private func delete(_ revocation: RevocationRecord, at uri: String, now: Moment) async -> RevocationEnd {
     guard let uri = try? WebURL(uri) else { return .refused("its address is none") }
-    let request = ClientManagement(uri: uri, accessToken: revocation.token.secret).deletion()
+    var request = ClientManagement(uri: uri, accessToken: revocation.token.secret).deletion()
+    request.isPublicOnly = revocation.binding.isPublicOnly(request)
     switch await exchange.transport.perform(request, route: revocation.binding.route) {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .later("\(revocation.binding.issuerHost): \(failure.message)", retryAfterSeconds: nil)

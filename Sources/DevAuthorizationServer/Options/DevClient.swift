@@ -32,7 +32,8 @@ package struct DevClient: Sendable {
   ]
 
   /// `dev` (public) and `dev-web` (confidential) log in by browser, `dev-machine` as itself, `dev-tv` by device code,
-  /// `dev-legacy` by password, `dev-exchange` for the tokens of others; `dev-api` only introspects. A confidential client's secret is its name and `-secret`.
+  /// `dev-legacy` by password, `dev-exchange` for the tokens of others; `dev-api` only introspects. A confidential
+  /// client's secret is its name and `-secret`.
   package static let standard = [
     DevClient(
       id: "dev", grantTypes: [.authorizationCode, .refreshToken, .deviceCode], redirectURIs: loopbackRedirects),

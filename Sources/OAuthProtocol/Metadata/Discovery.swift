@@ -2,8 +2,8 @@ import Sealing
 
 /// Finding a server's metadata: which requests in which order, and what their answers mean. A value; the caller sends.
 ///
-/// RFC 8414 is asked first, then OpenID Connect in both places. A document that is there and wrong does not end the search (some
-/// servers answer the first place for another tenant), but its refusal is what a failed search reports.
+/// RFC 8414 is asked first, then OpenID Connect in both places. A document that is there and wrong does not end the
+/// search (some servers answer the first place for another tenant), but its refusal is what a failed search reports.
 package struct Discovery: Sendable {
   package enum Step: Sendable {
     /// Send this next.

@@ -3,9 +3,9 @@ package import HTTPTerms
 /// Finds where one logs in for a URL: an issuer, or anything that an issuer protects (RFC 9728), such as an MCP server. A
 /// value that says what to send next; the caller sends. No request carries a secret.
 ///
-/// The address itself is asked first. What answers 401 with a Bearer or DPoP challenge is a protected resource, and the challenge
-/// says where its metadata is; anything else is tried as an issuer, then as a resource at the well-known places, and last
-/// the root of its host as an issuer, which is where MCP servers from before RFC 9728 have it.
+/// The address itself is asked first. What answers 401 with a Bearer or DPoP challenge is a protected resource, and the
+/// challenge says where its metadata is; anything else is tried as an issuer, then as a resource at the well-known
+/// places, and last the root of its host as an issuer, which is where MCP servers from before RFC 9728 have it.
 package struct ServerSearch: Sendable {
   package struct Found: Sendable, Equatable {
     package var metadata: ServerMetadata

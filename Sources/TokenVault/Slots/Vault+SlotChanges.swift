@@ -6,7 +6,8 @@ extension Vault {
   package static let passphraseRange = 8...1_024
 
   /// Sets the passphrase. A vault that has one already wants it, or the recovery code, as `current`; so whoever finds the
-  /// terminal open does not lock its owner out. Throws `unusablePassphrase`, `passphraseNeeded`, `wrongPassphrase`, and as `unlock`.
+  /// terminal open does not lock its owner out. Throws `unusablePassphrase`, `passphraseNeeded`, `wrongPassphrase`, and
+  /// as `unlock`.
   package func setPassphrase(
     _ passphrase: Secret, current: Secret? = nil, cost: PasswordHash.Cost = .moderate
   ) async throws(VaultError) {
@@ -17,7 +18,8 @@ extension Vault {
     try await setSlot(.passphrase, to: passphrase, cost: cost, proved)
   }
 
-  /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is needed.
+  /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is
+  /// needed.
   package func renewRecoveryCode(current: Secret? = nil) async throws(VaultError) -> RecoveryCode {
     try stretcher.enter()
     defer { stretcher.leave() }

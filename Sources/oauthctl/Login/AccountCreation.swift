@@ -105,6 +105,15 @@ struct AccountCreation {
     if case .agent(let failure, _) = error, isByPassword, failure.oauthError == "invalid_grant" {
       return error.advising(.run("\(command)   # with the right --username and password"))
     }
+    // The same options would end as these did.
+    for (flag, code) in [(" --prompt none", "login_required"), (" --prompt none", "interaction_required")] {
+      if case .agent(let failure, _) = error, failure.oauthError == code, command.range(ofText: flag) != nil {
+        return error.advising(.run(command.replacingFirst(flag, with: "")))
+      }
+    }
+    if command.range(ofText: " --dpop") != nil, error.nextStep?.text.hasPrefix("take dpop out") == true {
+      return error.advising(.run("\(command.replacingFirst(" --dpop", with: ""))   # tokens that are bound to no key"))
+    }
     // The agent names the file, which is gone.
     if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
       return error.advising(.run("\(command)   # with another --scope"))

@@ -204,7 +204,8 @@ struct LoginFlow {
   /// How long it waits in all.
   private func seconds(of login: LoginStarted) -> Int { min(login.expiresInSeconds, timeoutSeconds ?? .max) }
 
-  /// Nobody can paste an address. Where a browser was neither opened nor renounced, and no time was named, nobody comes to end this login.
+  /// Nobody can paste an address. Where a browser was neither opened nor renounced, and no time was named, nobody comes
+  /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
     guard !noBrowser, timeoutSeconds == nil, !context.terminal.inputIsTerminal else {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))

@@ -43,6 +43,8 @@ struct ScopeAddition {
         try file.write(before.content, behind: target)
         _ = try? context.agent.ask(ConfigReload())
         context.terminal.say("Nobody logged in: \(shown) is as it was.")
+      } else {
+        context.terminal.warn("nobody logged in, and \(shown) has been changed again meanwhile: look at scope there")
       }
       throw error
     }

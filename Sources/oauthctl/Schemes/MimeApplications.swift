@@ -21,7 +21,9 @@ struct MimeApplications: Equatable {
     }
     let group = (header + 1)..<(lines[(header + 1)...].firstIndex { $0.hasPrefix("[") } ?? lines.count)
     if let place = lines[group].firstIndex(where: { Self.key(of: $0) == handler.type }) {
-      lines[place] = line
+      // The one before is the next in line, and the first again when ours is taken out.
+      let others = Self.entries(of: lines[place]).filter { $0 != handler.entry }
+      lines[place] = ([line] + others).joined(separator: ";")
     } else {
       lines.insert(line, at: header + 1)
     }
@@ -30,11 +32,17 @@ struct MimeApplications: Equatable {
   /// Takes `handler` out wherever it stands, and nobody else.
   mutating func remove(_ handler: SchemeHandler) {
     lines = lines.compactMap { line in
-      guard Self.key(of: line) == handler.type, let equals = line.firstIndex(of: "=") else { return line }
-      let others = line[line.index(after: equals)...].split(separator: ";").map { String($0).trimmed }
-        .filter { $0 != handler.entry && !$0.isEmpty }
+      let entries = Self.entries(of: line)
+      guard Self.key(of: line) == handler.type, entries.contains(handler.entry) else { return line }
+      let others = entries.filter { $0 != handler.entry }
       return others.isEmpty ? nil : "\(handler.type)=\(others.joined(separator: ";"))"
     }
+  }
+
+  /// Behind the equals sign.
+  private static func entries(of line: String) -> [String] {
+    guard let equals = line.firstIndex(of: "=") else { return [] }
+    return line[line.index(after: equals)...].split(separator: ";").map { String($0).trimmed }.filter { !$0.isEmpty }
   }
 
   private static func key(of line: String) -> String? {

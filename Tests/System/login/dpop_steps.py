@@ -1,6 +1,22 @@
 """Steps of the tests of tokens that are bound to a key (DPoP)."""
 
+import pytest
+
+from login.possession import Possession
+from login.provider import use_silent_browser
 from support.wire import Wire
+
+
+@pytest.fixture
+def provider():
+    with Possession() as provider:
+        yield provider
+
+
+@pytest.fixture
+def home(home):
+    use_silent_browser(home)
+    return home
 
 
 def log_in(home, provider, *options, **how):

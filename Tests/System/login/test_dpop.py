@@ -4,23 +4,9 @@ import json
 
 import pytest
 
-from login.dpop_steps import curl, log_in, refresh
-from login.possession import Possession
-from login.provider import use_silent_browser
+from login.dpop_steps import curl, home, log_in, provider, refresh  # noqa: F401
 from support.accounts import account_file, edit
 from support.wire import Wire, WireError
-
-
-@pytest.fixture
-def provider():
-    with Possession() as provider:
-        yield provider
-
-
-@pytest.fixture
-def home(home):
-    use_silent_browser(home)
-    return home
 
 
 # Logins and refreshes

@@ -4,22 +4,9 @@ import json
 
 import pytest
 
-from login.dpop_steps import curl, log_in
-from login.possession import Possession, judge
-from login.provider import use_silent_browser
+from login.dpop_steps import curl, home, log_in, provider  # noqa: F401
+from login.possession import judge
 from support.wire import Wire, WireError
-
-
-@pytest.fixture
-def provider():
-    with Possession() as provider:
-        yield provider
-
-
-@pytest.fixture
-def home(home):
-    use_silent_browser(home)
-    return home
 
 
 # The resource

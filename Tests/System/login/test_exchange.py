@@ -248,3 +248,10 @@ def test_accounts_that_lend_in_a_circle_are_told_so(home, agent):
         told = define(home, one, 'issuer = "https://sts.example"', 'client_id = "mine"', 'grant = "token_exchange"',
                       f'subject_account = "{other}"')
     assert "one.toml:4: subject_account" in told.stderr and "other.toml:4: subject_account" in told.stderr
+
+
+def test_doctor_tells_of_a_lender_that_is_gone(home, exchange):
+    log_in(home, exchange)
+    home.oauthctl("account", "forget", "company", "--yes")
+    told = home.oauthctl("doctor", "api", check=False)
+    assert told.status == 1 and "no such account" in told.stdout, told

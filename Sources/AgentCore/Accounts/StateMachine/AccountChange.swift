@@ -22,8 +22,8 @@ package enum AccountChange: Sendable {
   case dropRevocation(RevocationRecord)
   /// A client was registered for the account.
   case register(ClientRegistrationRecord)
-  /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login` is the `GrantRecord.loginID` that a person was shown,
-  /// and empty where there was none.
+  /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
+  /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
   case forget(login: String? = nil)
 }
 
