@@ -42,10 +42,17 @@ package final class ConfigurationWatch: Sendable {
     }
   }
 
+  /// Runs what may take long beside the loop; false when it could not be started.
+  typealias Runner = @Sendable (@escaping @Sendable () -> Void) -> Bool
+
   /// Calls `changed` on `loop` whenever the files changed and are calm again, from now on.
   package func listen(on loop: ServingLoop, _ changed: @escaping @Sendable () -> Void) async {
+    await listen(on: loop, beside: { startThread(name: "watching", stackBytes: 256 << 10, $0) }, changed)
+  }
+
+  func listen(on loop: ServingLoop, beside runner: @escaping Runner, _ changed: @escaping @Sendable () -> Void) async {
     await loop.run { [self] queue in
-      let calming = Calming(watch: self, loop: loop, queue: queue, changed: changed)
+      let calming = Calming(watch: self, loop: loop, queue: queue, runner: runner, changed: changed)
       // What the kernel cannot wait for is read when somebody asks for a reload.
       _ = queue.add(descriptor, .reading, calming)
     }
@@ -57,6 +64,7 @@ package final class ConfigurationWatch: Sendable {
     private unowned let queue: EventQueue
     private let changed: @Sendable () -> Void
     private let loop: ServingLoop
+    private let runner: Runner
     private var timer: EventQueue.Timer?
     /// The folders are looked at anew on another thread: on a network that hangs it would keep everybody waiting.
     private var isArming = false
@@ -66,9 +74,13 @@ package final class ConfigurationWatch: Sendable {
     /// When what was not reported yet began to change.
     private var since: LoopTime?
 
-    init(watch: ConfigurationWatch, loop: ServingLoop, queue: EventQueue, changed: @escaping @Sendable () -> Void) {
+    init(
+      watch: ConfigurationWatch, loop: ServingLoop, queue: EventQueue, runner: @escaping Runner,
+      changed: @escaping @Sendable () -> Void
+    ) {
       self.watch = watch
       self.loop = loop
+      self.runner = runner
       self.queue = queue
       self.changed = changed
     }
@@ -98,7 +110,7 @@ package final class ConfigurationWatch: Sendable {
       (isArming, mustArm) = (true, false)
       let bound = LoopBound(self, queue)
       let (watch, loop) = (watch, loop)
-      let isStarted = startThread(name: "watching", stackBytes: 256 << 10) {
+      let isStarted = runner {
         watch.arm()
         loop.execute { queue in bound.value(on: queue).armed() }
       }

@@ -19,7 +19,13 @@ def adopt_orphans():
 
 def keep(pid):
     """`end_orphans` leaves this child alone: who started it also ends it."""
-    kept.add(pid)
+    kept.add((pid, began(pid)))
+
+
+def began(pid):
+    """When a process began, in the kernel's ticks: a number is given out again after its process has gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
 
 
 def children(of="self", named=None):
@@ -87,7 +93,7 @@ def is_stopped(pid):
 
 
 def orphans():
-    return children() - kept
+    return {pid for pid in children() if (pid, began(pid)) not in kept}
 
 
 def end_orphans(before, seconds=10):
