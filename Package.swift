@@ -71,6 +71,7 @@ let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let heapModule: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -92,6 +93,8 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    // With its own BoringSSL: for https redirects on loopback, in oauthd-redirect alone.
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -157,7 +160,7 @@ let package = Package(
       "oauthd-fetch", ["FetchWire", "SystemFacts", "CCurl", "CHeap", "CLinux"], withoutRegex, linkerSettings: boundWhole
     ),
     program(
-      "oauthd-redirect", ["FetchWire", "CHeap", "CLinux", nioCore, nioPosix, nioHTTP1], withoutRegex,
+      "oauthd-redirect", ["FetchWire", "CHeap", "CLinux", nioCore, nioPosix, nioHTTP1, nioSSL], withoutRegex,
       linkerSettings: boundWhole),
     program(
       "oauthctl",

@@ -1,4 +1,6 @@
 package import AgentCore
+import AgentWire
+import Sealing
 import Synchronization
 
 /// Redirect listeners without sockets: a test sends the hits.
@@ -31,8 +33,16 @@ package final class ManualRedirects: RedirectReceiver {
   /// The port that is chosen next.
   package var nextPort: Int { state.withLock { $0.lastPort + 1 } }
 
+  package func identity(_ files: RedirectIdentityFiles, host: String) async throws -> RedirectIdentity {
+    guard !files.key.hasSuffix(".missing") else {
+      throw RedirectListenerError("no key", isOfFile: true, hint: "make one")
+    }
+    return RedirectIdentity(host: host, files: files, chain: Array("chain".utf8), key: Secret("key"))
+  }
+
   package func listen(
-    host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+    host: String, port: Int, identity: RedirectIdentity?,
+    onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> any RedirectListening {
     let bound: Int? = try state.withLock { state in
       guard !state.absent.contains(host) else { throw RedirectListenerError("this computer has no address \(host)") }

@@ -39,7 +39,7 @@ final class BrowserListener {
 
   private func follow(_ order: RedirectOrder) {
     switch order {
-    case .begin(let limits): open(limits)
+    case .begin(let limits, let certificate): open(limits, certificate)
     case .admit(let number): admission?.settle(number, isAdmitted: true)
     case .refuse(let number): admission?.settle(number, isAdmitted: false)
     case .answer(let number, let reply): table?.answer(number, reply)
@@ -48,15 +48,19 @@ final class BrowserListener {
   }
 
   /// Begins to take connections at descriptor 1.
-  private func open(_ limits: RedirectLimits) {
+  private func open(_ limits: RedirectLimits, _ certificate: RedirectCertificate?) {
     guard table == nil else { Main.end("the agent began twice") }
+    let tls: BrowserTLS?
+    do throws(RedirectCertificateProblem) {
+      tls = try certificate.map { (found) throws(RedirectCertificateProblem) in try BrowserTLS(found, now: time(nil)) }
+    } catch { Main.end(.unusable(error)) }
     let conversation = conversation
     let table = ConnectionTable(limits: limits) { conversation.tell($0) }
     let admission = Admission(limit: limits.lookups, loop: loop) { conversation.tell($0) }
     (self.table, self.admission) = (table, admission)
     loop.scheduleTask(in: .milliseconds(Int64(limits.lifeMilliseconds))) { Self.endProcess() }
-    let (boundTable, boundAdmission) = (
-      NIOLoopBound(table, eventLoop: loop), NIOLoopBound(admission, eventLoop: loop)
+    let (boundServing, boundAdmission) = (
+      NIOLoopBound((table, tls), eventLoop: loop), NIOLoopBound(admission, eventLoop: loop)
     )
     ServerBootstrap(group: loop)
       .serverChannelInitializer { channel in
@@ -66,7 +70,8 @@ final class BrowserListener {
       }
       .childChannelInitializer { channel in
         boundAdmission.value.ask(channel).flatMapThrowing { number in
-          try Self.addHandlers(to: channel, BrowserConnection(number: number, table: boundTable.value))
+          let (table, tls) = boundServing.value
+          try Self.addHandlers(to: channel, BrowserConnection(number: number, table: table), tls)
         }
       }
       .withBoundSocket(1)
@@ -81,8 +86,9 @@ final class BrowserListener {
       }
   }
 
-  /// Sets one connection up.
-  static func addHandlers(to channel: any Channel, _ connection: BrowserConnection) throws {
+  /// Sets one connection up. The handshake is part of the time and of the places that its request has.
+  static func addHandlers(to channel: any Channel, _ connection: BrowserConnection, _ tls: BrowserTLS? = nil) throws {
+    if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
     try channel.pipeline.syncOperations.addHandlers(
       RequestSizeLimit(bytes: connection.limits.requestBytes),
       HTTPResponseEncoder(),

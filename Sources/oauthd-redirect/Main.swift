@@ -31,8 +31,10 @@ enum Main {
   }
 
   /// Tells the agent why this process ends, and ends it.
-  static func end(_ reason: String) -> Never {
-    if let frame = try? RedirectReport.failed(reason).encoded() { _ = write(0, frame, frame.count) }
+  static func end(_ reason: String) -> Never { end(.failed(reason)) }
+
+  static func end(_ report: RedirectReport) -> Never {
+    if let frame = try? report.encoded() { _ = write(0, frame, frame.count) }
     _exit(1)
   }
 

@@ -4,6 +4,8 @@ import Testing
 private let request = RedirectRequest(
   method: "GET", target: "/callback?code=c&state=s", hosts: ["127.0.0.1:8914"], hasBody: false)
 
+private let certificate = RedirectCertificate(host: "localhost", chain: Array("chain".utf8), key: Array("key".utf8))
+
 /// All messages of a stream that comes in pieces of `step` bytes.
 private func read<Message: RedirectMessage>(
   _ bytes: [UInt8], step: Int = .max, as: Message.Type
@@ -39,6 +41,8 @@ struct RedirectFrameTests {
       (.gone(2), [0x25, 0, 0, 0, 4, 0, 0, 0, 2]),
       (.closed, [0x26, 0, 0, 0, 0]),
       (.failed("no"), [0x27, 0, 0, 0, 4, 0, 2, 0x6E, 0x6F]),
+      (.unusable(.nameMissing), [0x28, 0, 0, 0, 9, 5, 0, 0, 0, 0, 0, 0, 0, 0]),
+      (.unusable(.expired(at: 0x1_0203_0405)), [0x28, 0, 0, 0, 9, 7, 0, 0, 0, 1, 2, 3, 4, 5]),
     ] as [(RedirectReport, [UInt8])])
   func reports(_ report: RedirectReport, _ bytes: [UInt8]) throws {
     #expect(try report.encoded() == bytes)
@@ -51,7 +55,7 @@ struct RedirectFrameTests {
   @Test(
     "Orders are read as they were written, whole and byte by byte",
     arguments: [
-      .begin(RedirectLimits()), .admit(1), .refuse(2), .finish,
+      .begin(RedirectLimits()), .begin(RedirectLimits(), certificate), .admit(1), .refuse(2), .finish,
       .answer(3, RedirectReply(status: 303, location: "/done", page: "<p>é</p>")),
       .answer(4, RedirectReply(status: 404, location: nil, page: "")),
     ] as [RedirectOrder])
@@ -71,6 +75,9 @@ struct RedirectFrameTests {
       ([0x23, 0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),
       ([0x25, 0, 0, 0, 3, 0, 0, 1], .invalid("connection")),
       ([0x24, 0, 0, 0, 5, 0, 0, 0, 1, 3], .invalid("problem")),
+      ([0x28, 0, 0, 0, 9, 8, 0, 0, 0, 0, 0, 0, 0, 0], .invalid("problem")),
+      ([0x28, 0, 0, 0, 9, 5, 0, 0, 0, 0, 0, 0, 0, 1], .invalid("problem")),
+      ([0x28, 0, 0, 0, 9, 7, 0x80, 0, 0, 0, 0, 0, 0, 0], .invalid("date")),
       // A method of 33 letters, three hosts, a body that is neither yes nor no, bytes at the end.
       (
         [0x23, 0, 0, 0, 43, 0, 0, 0, 1, 0, 33] + [UInt8](repeating: 0x47, count: 33) + [0, 0, 0, 0], .invalid("method")
@@ -113,6 +120,37 @@ struct RedirectFrameTests {
     }
   }
 
+  @Test("A certificate and its key are bounded, each by itself, on both ends")
+  func certificateBounds() throws {
+    let longest = RedirectCertificate(
+      host: String(repeating: "a", count: 253), chain: [UInt8](repeating: 1, count: 64 << 10),
+      key: [UInt8](repeating: 2, count: 16 << 10))
+    let order = RedirectOrder.begin(RedirectLimits(), longest)
+    #expect(try read(order.encoded(), step: 4_096, as: RedirectOrder.self) == [order])
+    for (part, field) in [(0, "host"), (1, "certificates"), (2, "key")] {
+      for count in [0, 1 << 17] {
+        let text = [UInt8](repeating: 0x61, count: count)
+        let wrong = RedirectCertificate(
+          host: part == 0 ? String(decoding: text, as: UTF8.self) : "localhost", chain: part == 1 ? text : [1],
+          key: part == 2 ? text : [2])
+        #expect(throws: FetchWireError.invalid(field)) { try RedirectOrder.begin(RedirectLimits(), wrong).encoded() }
+      }
+    }
+    // Lengths that are not those of what follows.
+    var bytes = try RedirectOrder.begin(RedirectLimits(), certificate).encoded()
+    let chain = 5 + 29 + 2 + "localhost".utf8.count
+    for (value, field) in [(0xFF, "certificates"), (4, "key"), (0, "key")] as [(UInt8, String)] {
+      bytes[chain + 3] = value
+      #expect(throws: FetchWireError.invalid(field)) { try read(bytes, as: RedirectOrder.self) }
+    }
+  }
+
+  @Test("A certificate shows nothing of its key")
+  func certificateShown() {
+    let order = RedirectOrder.begin(RedirectLimits(), certificate)
+    for text in ["\(order)", String(reflecting: order)] { #expect(!text.contains("107") && !text.contains("key:")) }
+  }
+
   @Test("What a failed helper says is fit to show, and a request shows nothing of itself")
   func shown() throws {
     let bytes = try RedirectReport.failed("a\u{1b}[31m").encoded()
@@ -126,7 +164,7 @@ struct RedirectFrameTests {
     var dice = Dice(seed)
     let streams = try [
       RedirectReport.arrived(7, address: "127.0.0.1", port: 1).encoded() + RedirectReport.request(7, request).encoded(),
-      RedirectOrder.begin(RedirectLimits()).encoded() + RedirectOrder.finish.encoded(),
+      RedirectOrder.begin(RedirectLimits(), certificate).encoded() + RedirectOrder.finish.encoded(),
       RedirectOrder.answer(1, RedirectReply(status: 200, location: "/", page: "p")).encoded(),
     ]
     for _ in 0..<3_000 {

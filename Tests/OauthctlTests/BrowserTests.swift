@@ -35,6 +35,20 @@ struct BrowserTests {
     #expect(LoginWords.stillWaiting(login, secondsLeft: 280, readsInput: false).allSatisfy { !$0.contains("pasted") })
   }
 
+  @Test("Where somebody listens on https, a browser that does not trust the certificate is among what is told")
+  func untrusted() {
+    var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)
+    login.redirectURI = "https://localhost:8443/callback"
+    func tells() -> Bool {
+      LoginWords.stillWaiting(login, secondsLeft: 280, readsInput: true).contains { $0.contains("certificate") }
+    }
+    #expect(!tells())
+    login.browserURL = "https://localhost:8443/login/word"
+    #expect(tells())
+    login.redirectURI = "http://127.0.0.1:8443/callback"
+    #expect(!tells())
+  }
+
   @Test("A login by browser that nobody finished ends with the address that the server has to know")
   func notFinished() {
     var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)

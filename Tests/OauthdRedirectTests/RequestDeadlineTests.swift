@@ -49,6 +49,25 @@ struct RequestDeadlineTests {
     #expect(try await reports() == [.gone(7)])
   }
 
+  @Test("A handshake has no time of its own: half of one ends with the time of the request")
+  func handshakeDeadline() async throws {
+    let channel = NIOAsyncTestingChannel(loop: loop)
+    let (told, table) = (told, table)
+    try await loop.executeInContext {
+      let tls = try BrowserTLS(BrowserTLSTests.good, now: BrowserTLSTests.begin)
+      try BrowserListener.addHandlers(to: channel, BrowserConnection(number: 8, table: table.value), tls)
+      #expect(told.value.reports.isEmpty)
+    }
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+    // A ClientHello of 512 bytes begins (RFC 8446 §4, §5.1).
+    try await channel.writeInbound(ByteBuffer(bytes: [22, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3]))
+    await loop.advanceTime(by: .milliseconds(9_999))
+    #expect(channel.isActive)
+    await loop.advanceTime(by: .milliseconds(1))
+    #expect(!channel.isActive)
+    #expect(try await reports().contains(.gone(8)))
+  }
+
   @Test("The login may judge for longer than a request may take, and the connection ends with the answer")
   func judgedLong() async throws {
     try await channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))

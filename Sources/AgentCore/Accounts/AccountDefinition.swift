@@ -21,6 +21,11 @@ package struct AccountDefinition: Sendable, Equatable {
   /// Who gives a login of it; `device`: a person has asked for a code to type elsewhere.
   func giver(device: Bool) -> GrantKind.Giver { device ? .device : grant.terms.giver }
 
+  /// Throws ``ProtocolError/redirectURI(shown:reason:)``.
+  package func redirect() throws(ProtocolError) -> RedirectURI {
+    try RedirectURI(redirectURI, hasCertificate: redirectIdentity != nil)
+  }
+
   var wantsOfflineAccess: Bool { scope.contains("openid") && scope.contains(Self.offlineAccess) }
 
   /// `[a-z0-9][a-z0-9._-]{0,62}`; the file's name without `.toml`.
@@ -46,6 +51,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var redirectURI: String
   /// Tried in turn where `redirectURI` names no port; empty: any free one.
   package var redirectPorts: [Int]
+  /// For a `redirectURI` with https on loopback; nil: nobody listens there.
+  package var redirectIdentity: RedirectIdentityFiles?
   /// As written; empty: the issuer's host.
   package var hosts: [String]
   package var authorizationEndpoint: String?

@@ -25,7 +25,7 @@ extension LoginCoordinator {
     try checkSharedRedirect(session)
     let id = session.id
     let redirect: RedirectURI
-    do { redirect = try RedirectURI(definition.redirectURI) } catch {
+    do { redirect = try definition.redirect() } catch {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
     try makeRoom(definition.name)
@@ -36,7 +36,9 @@ extension LoginCoordinator {
       opened = try await listen(redirect, definition) { hit in await self.hit(id, hit) }
     } catch {
       // The browser is on another machine: the address is pasted, whoever has the port here.
-      guard session.isBrowserRemote, redirect.port != nil || !definition.redirectPorts.isEmpty else { throw error }
+      guard session.isBrowserRemote, error.kind != .configInvalid,
+        redirect.port != nil || !definition.redirectPorts.isEmpty
+      else { throw error }
       opened = []
     }
     let listeners = opened.map(\.listener)
@@ -67,7 +69,7 @@ extension LoginCoordinator {
         ? Self.notice(of: endpoint.origin, issuer: session.binding.issuer, before: "log in there") : nil
       session.browser = LoginSession.Browser(
         expectation: expectation, pkce: pkce, redirectURI: sent, nonce: nonce, listeners: listeners,
-        links: opened.first.map { LoginLinks(address: $0.address, port: $0.listener.port) })
+        links: opened.first.map { LoginLinks(origin: redirect.origin(address: $0.address, port: $0.listener.port)) })
       session.started = LoginStarted(
         loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
         authorizationURL: url, redirectURI: sent, notice: page ?? life)
@@ -103,10 +105,12 @@ extension LoginCoordinator {
     let anyPort = Array(repeating: 0, count: 8)
     let ports = redirect.port.map { [$0] } ?? (definition.redirectPorts.isEmpty ? anyPort : definition.redirectPorts)
     var rest = ports[...]
+    let identity = try await identity(of: redirect, definition)
     while true {
       let port = rest.popFirst() ?? 0
-      do { return try await open(redirect, port: port, onHit) } catch {
+      do { return try await open(redirect, port: port, identity, onHit) } catch {
         let refusal = error as? RedirectListenerError
+        if let refusal, refusal.isOfFile { throw Self.failure(refusal, definition) }
         if refusal?.isTaken == true, !rest.isEmpty { continue }
         let all =
           definition.redirectPorts.count > 1 && refusal?.isTaken == true ? "each of redirect_ports is taken: " : ""
@@ -120,6 +124,23 @@ extension LoginCoordinator {
     }
   }
 
+  /// What it proves itself with, on https.
+  private func identity(
+    of redirect: RedirectURI, _ definition: AccountDefinition
+  ) async throws(AgentFailure) -> RedirectIdentity? {
+    guard let files = definition.redirectIdentity, let host = redirect.certifiedHost else { return nil }
+    do { return try await redirects.identity(files, host: host) } catch {
+      throw Self.failure(error as? RedirectListenerError ?? RedirectListenerError("\(error)"), definition)
+    }
+  }
+
+  private static func failure(_ refusal: RedirectListenerError, _ definition: AccountDefinition) -> AgentFailure {
+    AgentFailure(
+      refusal.isOfFile ? .configInvalid : .unavailable,
+      "\(definition.name): nobody can listen at \(definition.redirectURI): \(refusal.message)",
+      hint: refusal.hint)
+  }
+
   /// Whoever has the port may be another user, and keep it. A client that was registered by a command is replaced by one.
   private static func hint(withoutPortOf definition: AccountDefinition) -> NextStep {
     let url = ShellWord.quoted(definition.resource.first ?? definition.issuer)
@@ -131,17 +152,20 @@ extension LoginCoordinator {
   /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on
   /// one of them, the browser may bring him the code, so that ends it.
   private func open(
-    _ redirect: RedirectURI, port: Int, _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+    _ redirect: RedirectURI, port: Int, _ identity: RedirectIdentity?,
+    _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> [Opened] {
     var opened: [Opened] = []
     var missing: (any Error)?
     for address in redirect.listenAddresses {
       do {
         let port = opened.first?.listener.port ?? port
-        opened.append((address, try await redirects.listen(host: address, port: port, onHit: onHit)))
+        opened.append(
+          (address, try await redirects.listen(host: address, port: port, identity: identity, onHit: onHit)))
       } catch {
         missing = error
-        if (error as? RedirectListenerError)?.isTaken == true { break }
+        let refusal = error as? RedirectListenerError
+        if refusal?.isTaken == true || refusal?.isOfFile == true { break }
       }
     }
     if let missing, opened.isEmpty || (missing as? RedirectListenerError)?.isTaken == true {

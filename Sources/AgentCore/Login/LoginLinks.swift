@@ -11,11 +11,11 @@ struct LoginLinks {
   /// Callers that share a login have a link each.
   static let limit = LoginSession.rememberedRequests
 
-  /// `http://127.0.0.1:8914`.
+  /// `http://127.0.0.1:8914`, without a slash at the end.
   let origin: String
   private var paths: [String] = []
 
-  init(address: String, port: Int) { origin = "http://\(address.contains(":") ? "[\(address)]" : address):\(port)" }
+  init(origin: String) { self.origin = origin }
 
   /// A new link; the oldest ends when there are too many.
   mutating func make(random: any RandomSource) -> String {

@@ -42,25 +42,43 @@ package protocol RedirectListening: Sendable {
 
 /// Opens loopback listeners; the live ones are served by processes of their own.
 package protocol RedirectReceiver: Sendable {
-  /// Binds `host` (`127.0.0.1` or `::1`) and `port` (0: any free one). `onHit` is called for every request, one at a
-  /// time. Throws a ``RedirectListenerError`` that names the port when it is taken.
-  func listen(host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage) async throws
-    -> any RedirectListening
+  /// Reads what a listener for https redirects at `host` proves itself with. Throws a ``RedirectListenerError`` that names
+  /// the file.
+  func identity(_ files: RedirectIdentityFiles, host: String) async throws -> RedirectIdentity
+  /// Binds `host` (`127.0.0.1` or `::1`) and `port` (0: any free one). With an identity browsers speak TLS. `onHit` is called
+  /// for every request, one at a time. Throws a ``RedirectListenerError`` that names the port when it is taken, or the file
+  /// that no browser would take.
+  func listen(
+    host: String, port: Int, identity: RedirectIdentity?,
+    onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> any RedirectListening
+}
+
+extension RedirectReceiver {
+  /// A listener for http redirects.
+  package func listen(
+    host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+  ) async throws -> any RedirectListening {
+    try await listen(host: host, port: port, identity: nil, onHit: onHit)
+  }
 }
 
 package struct RedirectListenerError: Error, Sendable {
   package var message: String
   /// Somebody else listens there.
   package var isTaken: Bool
+  /// A file that the account names is not what it has to be.
+  package var isOfFile: Bool
   /// What to do.
   package var hint: NextStep
 
   package init(
-    _ message: String, isTaken: Bool = false,
+    _ message: String, isTaken: Bool = false, isOfFile: Bool = false,
     hint: NextStep = "end what uses the port, or register another one: --port N"
   ) {
     self.message = message
     self.isTaken = isTaken
+    self.isOfFile = isOfFile
     self.hint = hint
   }
 }

@@ -15,7 +15,7 @@ extension CredentialService {
     try await open()
     let definition = try await readDefinition(request.account, request.definition)
     let redirect: RedirectURI
-    do { redirect = try RedirectURI(definition.redirectURI).registered(at: definition.issuer) } catch {
+    do { redirect = try definition.redirect().registered(at: definition.issuer) } catch {
       throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
     }
     var transport = ObservedTransport(service: self, account: nil)

@@ -11,7 +11,8 @@ struct DefinitionReader {
     "issuer", "client_id", "grant", "grant_type", "client_authentication", "assertion_audience", "dpop", "scope",
     "allowed_scope", "resource",
     "audience",
-    "redirect_uri", "redirect_ports", "hosts", "authorization_endpoint", "token_endpoint",
+    "redirect_uri", "redirect_ports", "redirect_cert_file", "redirect_key_file", "hosts", "authorization_endpoint",
+    "token_endpoint",
     "device_authorization_endpoint",
     "revocation_endpoint", "pushed_authorization_request_endpoint", "username", "authorize_parameters",
     "token_parameters", "subject_account", "subject_token_type", "actor_account", "actor_token_type",
@@ -49,11 +50,8 @@ struct DefinitionReader {
     definition.audience = words("audience", limit: 16, ValueRules.audience)
     if let uri = checked("redirect_uri", ValueRules.redirectURI) { definition.redirectURI = uri }
     definition.redirectPorts = keys.ports("redirect_ports", limit: 16)
-    if !definition.redirectPorts.isEmpty, let redirect = try? RedirectURI(definition.redirectURI),
-      !redirect.isLoopback || redirect.port != nil
-    {
-      keys.refuse("redirect_ports", "they are for a redirect_uri on loopback that names no port")
-    }
+    definition.redirectIdentity = redirectIdentity(folder)
+    checkRedirect(definition)
     definition.hosts = words("hosts", limit: 64, ValueRules.host)
     definition.authorizationEndpoint = checked("authorization_endpoint", ValueRules.endpoint)
     definition.tokenEndpoint = checked("token_endpoint", ValueRules.endpoint)
@@ -93,6 +91,35 @@ struct DefinitionReader {
     guard let reason = rule(text) else { return text }
     keys.refuse(key, reason)
     return nil
+  }
+
+  /// Both files or none.
+  private mutating func redirectIdentity(_ folder: ConfigurationFolder) -> RedirectIdentityFiles? {
+    let (certificate, key) = ("redirect_cert_file", "redirect_key_file")
+    for (one, other) in [(certificate, key), (key, certificate)] where keys.has(one) && !keys.has(other) {
+      keys.refuse(one, "it is of no use without \(other)")
+    }
+    let paths = (keys.path(certificate, folder: folder), keys.path(key, folder: folder))
+    guard case (let certificate?, let key?) = paths else { return nil }
+    return RedirectIdentityFiles(certificate: certificate, key: key)
+  }
+
+  /// What the keys of a redirect say together. Any port is for http alone (RFC 8252 §7.3): servers compare https redirects to
+  /// the letter.
+  private mutating func checkRedirect(_ definition: AccountDefinition) {
+    guard let redirect = try? definition.redirect() else { return }
+    if definition.redirectIdentity != nil {
+      if redirect.certifiedHost == nil {
+        keys.refuse(
+          "redirect_cert_file", "it is for a redirect_uri on this machine, as https://localhost:8443/callback")
+      } else if redirect.port == nil, definition.redirectPorts.isEmpty, !keys.has("redirect_ports") {
+        keys.refuse(
+          "redirect_cert_file", "it is for a redirect_uri that names its port, as https://localhost:8443/callback")
+      }
+    }
+    if !definition.redirectPorts.isEmpty, !redirect.isLoopback || redirect.port != nil {
+      keys.refuse("redirect_ports", "they are for a redirect_uri on loopback that names no port")
+    }
   }
 
   private mutating func words(_ key: String, limit: Int, _ rule: (String) -> String?) -> [String] {

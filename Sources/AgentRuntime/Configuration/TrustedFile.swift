@@ -12,7 +12,10 @@ enum TrustedFile {
     case refused(String, remedy: NextStep? = nil)
   }
 
-  static func read(_ path: String, uid: UInt32, limitBytes: Int) throws(Failure) -> [UInt8] {
+  /// `isSecret`: nobody else may read it either.
+  static func read(
+    _ path: String, uid: UInt32, limitBytes: Int, isSecret: Bool = false
+  ) throws(Failure) -> [UInt8] {
     var found = stat()
     // Before it is opened: to open a device may do something already.
     if stat(path, &found) == 0, found.st_mode & S_IFMT != S_IFREG { throw .refused("is not a regular file") }
@@ -25,6 +28,13 @@ enum TrustedFile {
     guard fstat(descriptor, &found) == 0 else { throw .refused("cannot be examined") }
     guard found.st_mode & S_IFMT == S_IFREG else { throw .refused("is not a regular file") }
     try check(found, descriptor, namedBy: path, uid: uid)
+    // Groups of root's files are root's business.
+    let others: mode_t = found.st_uid == uid ? 0o077 : 0o007
+    guard !isSecret || found.st_mode & others == 0 else {
+      throw .refused(
+        "may be read by others (mode \(String(found.st_mode & 0o777, radix: 8)))",
+        remedy: .run("chmod go-rwx \(ShellWord.quoted(path))"))
+    }
     guard found.st_size <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
 
     // What it says it has, and room to see that it has more.

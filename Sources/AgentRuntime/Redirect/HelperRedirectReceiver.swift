@@ -34,8 +34,20 @@ package struct HelperRedirectReceiver: RedirectReceiver {
     self.logger = logger
   }
 
+  package func identity(_ files: RedirectIdentityFiles, host: String) async throws -> RedirectIdentity {
+    let uid = uid
+    let read = await onOwnThread {
+      Result { () throws(RedirectListenerError) in try RedirectIdentity(reading: files, host: host, uid: uid) }
+    }
+    guard let read else {
+      throw RedirectListenerError("no thread left to read \(plainText(files.certificate))", hint: "try again")
+    }
+    return try read.get()
+  }
+
   package func listen(
-    host: String, port: Int, onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
+    host: String, port: Int, identity: RedirectIdentity?,
+    onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> any RedirectListening {
     guard let end = LoopbackSocket.end(host: host, port: port) else {
       throw RedirectListenerError("\(host) port \(port) is no loopback address to listen on")
@@ -48,18 +60,15 @@ package struct HelperRedirectReceiver: RedirectReceiver {
       throw LoopbackSocket.refusal(error.code, host: host, port: port, holder: holder)
     }
     let tools = RedirectSession.Tools(
-      helper: helper, limits: limits, socket: socket, closeGrace: closeGrace,
+      helper: helper, limits: limits, socket: socket, identity: identity, closeGrace: closeGrace,
       acceptor: RedirectAcceptor.Place(
         server: socket.end, uid: uid, owners: owners, limit: limits.lookups, loop: loop, logger: logger),
       onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
-    let problem = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
+    let problem = await withCheckedContinuation { (continuation: CheckedContinuation<RedirectListenerError?, Never>) in
       loop.execute { session.value(on: $0).start { continuation.resume(returning: $0) } }
     }
-    if let problem {
-      throw RedirectListenerError(
-        problem, hint: .run("oauthctl doctor   # it tells what is wrong; --device needs no browser here"))
-    }
+    if let problem { throw problem }
     return HelperRedirectListener(loop: loop, session: session, port: Int(socket.end.port))
   }
 

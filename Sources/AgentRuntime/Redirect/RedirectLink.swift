@@ -28,13 +28,13 @@ final class RedirectLink: DescriptorHandler {
 
   /// Starts `helper` on `listener`. `tell` is called later, on the loop, and at last with `ended`.
   init(
-    helper: String, listener: Int32, limits: RedirectLimits, loop: ServingLoop, queue: EventQueue,
-    tell: @escaping (Event) -> Void
+    helper: String, listener: Int32, limits: RedirectLimits, certificate: RedirectCertificate? = nil,
+    loop: ServingLoop, queue: EventQueue, tell: @escaping (Event) -> Void
   ) {
     self.loop = loop
     self.queue = queue
     self.tell = tell
-    send(.begin(limits))
+    send(.begin(limits, certificate))
     start(helper, listener)
   }
 
@@ -141,6 +141,8 @@ final class RedirectLink: DescriptorHandler {
       guard count > 0 else { break }
       unsent.removeFirst(count)
     }
+    // Not to keep what it held: a private key may have been in it.
+    if unsent.isEmpty { unsent = [] }
     if unsent.count > Self.unsentBytes { kill("oauthd-redirect stopped reading") }
     queue.change(descriptor, to: unsent.isEmpty ? .reading : [.reading, .writing])
   }

@@ -15,6 +15,8 @@ struct RedirectRules: Sendable {
 
   /// The port that was bound.
   let port: Int
+  /// What browsers speak there.
+  var scheme = Origin.Scheme.http
 
   /// Only a plain GET for our own address can end a login. `end` is how it has ended.
   func judge(_ request: RedirectRequest, end: RedirectPage?) -> Verdict {
@@ -28,7 +30,8 @@ struct RedirectRules: Sendable {
   /// `localhost`, 127.0.0.0/8 or [::1] with the port that was bound. Another name that resolves to this computer is a
   /// page of somebody else's (DNS rebinding).
   private func isOurs(_ host: String) -> Bool {
-    (try? Origin(scheme: .http, authority: host[...]))?.port == port
+    guard let origin = try? Origin(scheme: scheme, authority: host[...]) else { return false }
+    return origin.isLoopback && origin.port == port
   }
 }
 

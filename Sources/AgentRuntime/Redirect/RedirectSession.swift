@@ -1,5 +1,7 @@
 import AgentCore
+import AgentWire
 import FetchWire
+import HTTPTerms
 import Logging
 
 /// One login's listener: the process that serves its browser, the requests that wait for judgement, and how the login
@@ -10,6 +12,8 @@ final class RedirectSession {
     let helper: String
     let limits: RedirectLimits
     let socket: LoopbackSocket
+    /// What it proves itself with; nil: browsers speak plain HTTP.
+    let identity: RedirectIdentity?
     /// Time that closing waits for the browser to fetch the landing page.
     let closeGrace: LoopSpan
     let acceptor: RedirectAcceptor.Place
@@ -21,6 +25,7 @@ final class RedirectSession {
   /// Time in which a process must be ready, on a machine however busy, and in which it must have closed its socket.
   private static let startTime = LoopSpan.seconds(60)
   private static let closeTime = LoopSpan.seconds(5)
+  private static let hint = NextStep.run("oauthctl doctor   # it tells what is wrong; --device needs no browser here")
 
   private let tools: Tools
   private let queue: EventQueue
@@ -29,7 +34,9 @@ final class RedirectSession {
   private var link: RedirectLink?
   private var acceptor: RedirectAcceptor?
   /// Told once whether browsers are served, or why not.
-  private var started: ((String?) -> Void)?
+  private var started: ((RedirectListenerError?) -> Void)?
+  /// What the process has against its certificate.
+  private var refusal: RedirectListenerError?
   private var startsLeft = RedirectSession.restarts
   /// The process is started, or its socket is being closed, until then.
   private var timer: EventQueue.Timer?
@@ -50,13 +57,13 @@ final class RedirectSession {
   init(_ tools: Tools, queue: EventQueue) {
     self.tools = tools
     self.queue = queue
-    rules = RedirectRules(port: Int(tools.socket.end.port))
+    rules = RedirectRules(port: Int(tools.socket.end.port), scheme: tools.identity == nil ? .http : .https)
   }
 
   // MARK: The process
 
   /// `started` gets nil once browsers are served, else the reason why they are not; then the socket is closed.
-  func start(_ started: @escaping (String?) -> Void) {
+  func start(_ started: @escaping (RedirectListenerError?) -> Void) {
     self.started = started
     startProcess()
   }
@@ -64,8 +71,8 @@ final class RedirectSession {
   private func startProcess() {
     // Its acceptor and its connections' numbers are its own. It keeps this session until it has ended.
     let link = RedirectLink(
-      helper: tools.helper, listener: tools.socket.descriptor, limits: tools.limits, loop: tools.acceptor.loop,
-      queue: queue
+      helper: tools.helper, listener: tools.socket.descriptor, limits: tools.limits,
+      certificate: tools.identity.map(RedirectCertificate.init), loop: tools.acceptor.loop, queue: queue
     ) { self.handle($0) }
     self.link = link
     acceptor = RedirectAcceptor(tools.acceptor, queue: queue) { [weak link] in link?.send($1 ? .admit($0) : .refuse($0))
@@ -96,6 +103,9 @@ final class RedirectSession {
       owed.remove(connection)
       settleIfDone()
     case .closed: tellClosed()
+    case .unusable(let problem):
+      refusal = tools.identity.map { RedirectListenerError(problem, of: $0) }
+      link?.kill(refusal?.message ?? "oauthd-redirect wants a certificate that it was not given")
     case .failed: break
     }
   }
@@ -119,7 +129,7 @@ final class RedirectSession {
           "no browser is served any more: after the login, paste the address that it shows",
           metadata: ["event": "redirect_ended", "reason": "\(reason)"])
       }
-      tellStarted(reason)
+      tellStarted(refusal ?? RedirectListenerError(reason, hint: Self.hint))
       return settleIfDone()
     }
     startsLeft -= 1
@@ -129,7 +139,7 @@ final class RedirectSession {
     startProcess()
   }
 
-  private func tellStarted(_ problem: String?) {
+  private func tellStarted(_ problem: RedirectListenerError?) {
     let started = started
     self.started = nil
     started?(problem)

@@ -51,6 +51,17 @@ struct PayloadReader {
     return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + length)]), as: UTF8.self)
   }
 
+  /// Bytes behind their number, at most `limit`.
+  mutating func bytes(_ name: String, limit: Int) throws(FetchWireError) -> [UInt8] {
+    let length = try integer(bytes: 4, name)
+    guard length <= limit, bytes.count - offset >= length else { throw .invalid(name) }
+    defer { offset += length }
+    return Array(bytes[offset..<(offset + length)])
+  }
+
+  /// Whether everything has been read.
+  var isAtEnd: Bool { offset == bytes.count }
+
   mutating func fields() throws(FetchWireError) -> [FetchField] {
     let count = try integer(bytes: 2, "header fields")
     guard count <= FetchLimits.headerFields else { throw .invalid("header fields") }
@@ -63,6 +74,6 @@ struct PayloadReader {
   }
 
   func end() throws(FetchWireError) {
-    guard offset == bytes.count else { throw .invalid("bytes after the last value") }
+    guard isAtEnd else { throw .invalid("bytes after the last value") }
   }
 }

@@ -15,8 +15,8 @@ package struct RedirectReply: Equatable, Sendable {
 
 /// What the agent tells `oauthd-redirect`. A number that has no connection any more is passed over.
 package enum RedirectOrder: Equatable {
-  /// The first one.
-  case begin(RedirectLimits)
+  /// The first one. With a certificate browsers speak TLS.
+  case begin(RedirectLimits, RedirectCertificate? = nil)
   /// The connection is our own user's: his request is read.
   case admit(UInt32)
   /// It is not, and is closed.
@@ -30,7 +30,9 @@ extension RedirectOrder: RedirectMessage {
   package init(_ kind: RedirectFrameKind, payload: UnsafeRawBufferPointer) throws(FetchWireError) {
     var reader = PayloadReader(payload)
     switch kind {
-    case .begin: self = .begin(try RedirectLimits(payload: &reader))
+    case .begin:
+      let limits = try RedirectLimits(payload: &reader)
+      self = .begin(limits, reader.isAtEnd ? nil : try RedirectCertificate(payload: &reader))
     case .admit: self = .admit(try reader.number())
     case .refuse: self = .refuse(try reader.number())
     case .answer:
@@ -42,15 +44,20 @@ extension RedirectOrder: RedirectMessage {
         connection, RedirectReply(status: status, location: location.isEmpty ? nil : location, page: page))
       guard (200...599).contains(status) else { throw .invalid("status") }
     case .finish: self = .finish
-    case .ready, .arrived, .request, .unreadable, .gone, .closed, .failed: throw .unexpectedFrame(kind.rawValue)
+    case .ready, .arrived, .request, .unreadable, .gone, .closed, .failed, .unusable:
+      throw .unexpectedFrame(kind.rawValue)
     }
     try reader.end()
   }
 
   package func encoded() throws(FetchWireError) -> [UInt8] {
     switch self {
-    case .begin(let limits):
-      return try PayloadWriter.frame(.begin, bytes: 1 + 4 * limits.values.count) { limits.write(to: &$0) }
+    case .begin(let limits, let certificate):
+      try certificate?.validate()
+      return try PayloadWriter.frame(.begin, bytes: 1 + 4 * limits.values.count + (certificate?.size ?? 0)) {
+        limits.write(to: &$0)
+        certificate?.write(to: &$0)
+      }
     case .admit(let connection):
       return try PayloadWriter.frame(.admit, bytes: 4) { $0.integer(Int(connection), bytes: 4) }
     case .refuse(let connection):

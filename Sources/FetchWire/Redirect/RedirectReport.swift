@@ -29,6 +29,8 @@ package enum RedirectReport: Equatable {
   case closed
   /// It cannot do its work, and ends.
   case failed(String)
+  /// The same, because of its certificate.
+  case unusable(RedirectCertificateProblem)
 
   /// Why there is no request.
   package enum Problem: UInt8, Sendable {
@@ -56,6 +58,7 @@ extension RedirectReport: RedirectMessage {
     case .gone: self = .gone(try reader.number())
     case .closed: self = .closed
     case .failed: self = .failed(plainText(try reader.text("failure text")))
+    case .unusable: self = .unusable(try RedirectCertificateProblem(payload: &reader))
     case .begin, .admit, .refuse, .answer, .finish: throw .unexpectedFrame(kind.rawValue)
     }
     try reader.end()
@@ -87,6 +90,7 @@ extension RedirectReport: RedirectMessage {
     case .failed(let text):
       let text = plainText(text)
       return try PayloadWriter.frame(.failed, bytes: 2 + text.utf8.count) { $0.text(text) }
+    case .unusable(let problem): return try PayloadWriter.frame(.unusable, bytes: 1 + 8) { problem.write(to: &$0) }
     }
   }
 }

@@ -7,6 +7,7 @@ package enum RedirectFrameKind: UInt8, FrameKind {
   case gone = 0x25
   case closed = 0x26
   case failed = 0x27
+  case unusable = 0x28
 
   case begin = 0x31
   case admit = 0x32
@@ -23,7 +24,10 @@ package enum RedirectFrameKind: UInt8, FrameKind {
     // A byte that is no UTF-8 becomes three.
     case .request: 3 * (16 << 10) + 64
     case .failed: 2 + FetchLimits.failureTextCharacters
-    case .begin: 1 + 7 * 4
+    case .unusable: 1 + 8
+    case .begin:
+      1 + 7 * 4 + 2 + RedirectCertificate.hostBytes + 4 + RedirectCertificate.chainBytes + 4
+        + RedirectCertificate.keyBytes
     case .answer: 4 + 2 + 2 * (2 + 0xFFFF)
     }
   }

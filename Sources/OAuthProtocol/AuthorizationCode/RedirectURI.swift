@@ -2,8 +2,9 @@ import HTTPTerms
 import OAuthTerms
 import Sealing
 
-/// The redirect URI an account has registered: on loopback, where the agent listens (RFC 8252 §7.3); by a scheme of one's own,
-/// whose handler brings the response (RFC 8252 §7.1); or any https URL, whose response a person pastes.
+/// The redirect URI an account has registered: on loopback, where the agent listens (RFC 8252 §7.3), on https only where it has
+/// a certificate; by a scheme of one's own, whose handler brings the response (RFC 8252 §7.1); or any https URL, whose response
+/// a person pastes.
 ///
 /// The path is sent as registered. Without a port any one will do: the kernel chooses, and the real one is sent.
 package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
@@ -14,11 +15,13 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
   package let listenAddresses: [String]
   /// The fixed port, or nil for any.
   package let port: Int?
+  /// What a certificate has to name: the host without brackets, where the agent listens on https; else nil.
+  package let certifiedHost: String?
   private let beforePort: String
   private let afterPort: String
 
-  /// Throws ``ProtocolError/redirectURI(shown:reason:)``.
-  package init(_ text: String) throws(ProtocolError) {
+  /// `hasCertificate`: whether the agent can listen on https. Throws ``ProtocolError/redirectURI(shown:reason:)``.
+  package init(_ text: String, hasCertificate: Bool = false) throws(ProtocolError) {
     func refuse(_ reason: String) -> ProtocolError {
       .redirectURI(shown: Escaped.forTerminal(text), reason: reason)
     }
@@ -29,7 +32,7 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
         throw refuse("it holds a query, a fragment, or a character that does not belong in an address")
       }
       self.text = text
-      port = nil
+      (port, certifiedHost) = (nil, nil)
       (listenAddresses, beforePort, afterPort) = ([], text, "")
       return
     }
@@ -46,16 +49,14 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
     guard url.query == nil else { throw refuse(URLProblem.query.rawValue) }
     self.text = text
     port = url.writtenPort
-    guard url.origin.scheme == .http else {
-      (listenAddresses, beforePort, afterPort) = ([], text, "")
+    let isSecure = url.origin.scheme == .https
+    guard !isSecure || hasCertificate && url.origin.isLoopback else {
+      (listenAddresses, beforePort, afterPort, certifiedHost) = ([], text, "", nil)
       return
     }
-    listenAddresses =
-      switch url.origin.host {
-      case "localhost": ["127.0.0.1", "::1"]
-      case "[::1]": ["::1"]
-      default: [url.origin.host]
-      }
+    let host = url.origin.host == "[::1]" ? "::1" : url.origin.host
+    listenAddresses = host == "localhost" ? ["127.0.0.1", "::1"] : [host]
+    certifiedHost = isSecure ? host : nil
     // Taken from the text, so that the spelling of the host stays as registered.
     let withoutPath = text.dropLast(url.path.count)
     let portSuffix = url.writtenPort.map { ":\($0)" } ?? ""
@@ -77,7 +78,15 @@ package struct RedirectURI: Sendable, Hashable, CustomStringConvertible {
   package func registered(at issuer: String) throws(ProtocolError) -> RedirectURI {
     guard isLoopback, afterPort.isEmpty else { return self }
     // The issuer's own comes first: some servers take each path below one that they know.
-    return try RedirectURI("\(text)/\(Hex.encode(Digest.sha256(issuer.utf8).prefix(8)))/callback")
+    return try RedirectURI(
+      "\(text)/\(Hex.encode(Digest.sha256(issuer.utf8).prefix(8)))/callback", hasCertificate: certifiedHost != nil)
+  }
+
+  /// Where the agent listens, as a browser is to ask for it: by the host that the certificate names on https, else by
+  /// `address`, the one that was listened on.
+  package func origin(address: String, port: Int) -> String {
+    certifiedHost != nil
+      ? "\(beforePort):\(port)" : "http://\(address.contains(":") ? "[\(address)]" : address):\(port)"
   }
 
   /// The `redirect_uri` parameter when listening on `port`; the registered text when only pasting is possible.

@@ -15,6 +15,8 @@ struct NewAccount: Sendable, Equatable {
   var scope: [String] = []
   var redirectURI: String?
   var redirectPorts: [Int] = []
+  var redirectCertificate: String?
+  var redirectKey: String?
   var hosts: [String] = []
   var resource: [String] = []
   var audience: [String] = []
@@ -62,6 +64,8 @@ struct NewAccount: Sendable, Equatable {
     if !redirectPorts.isEmpty {
       lines.append("redirect_ports = [\(redirectPorts.map(String.init).joined(separator: ", "))]")
     }
+    add("redirect_cert_file", redirectCertificate)
+    add("redirect_key_file", redirectKey)
     add("hosts", hosts)
     add("authorization_endpoint", authorizationEndpoint)
     add("token_endpoint", tokenEndpoint)

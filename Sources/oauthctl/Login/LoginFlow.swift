@@ -79,7 +79,9 @@ struct LoginFlow {
         for line in LoginWords.opening(url) { context.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
         let reads = mayReadInput && context.terminal.inputIsTerminal
-        guard let lines = LoginWords.nothingListens(at: login.redirectURI) else { return (reads, false) }
+        guard
+          let lines = LoginWords.nothingListens(at: login.redirectURI, isListenedAt: login.browserURL != nil)
+        else { return (reads, false) }
         context.terminal.say(Array(lines.dropLast()))
         return (reads, reads && lines.last.map(ask) ?? false)
       }
@@ -92,7 +94,8 @@ struct LoginFlow {
         context.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
       }
       let lines = LoginWords.pasteBack(
-        url: url, redirectURI: login.redirectURI, host: Self.hostName, isRemote: isRemote || !noBrowser)
+        url: url, redirectURI: login.redirectURI, isListenedAt: login.browserURL != nil, host: Self.hostName,
+        isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { context.terminal.say(line) }
       return (mayReadInput, mayReadInput && lines.last.map(ask) ?? false)
     }

@@ -50,6 +50,16 @@ struct LoginOptions: ParsableArguments {
     help: ArgumentHelp("The whole redirect address, as it is registered at the server.", valueName: "url"))
   var redirectURI: String?
   @Option(
+    name: .customLong("redirect-cert"),
+    help: ArgumentHelp(
+      "Certificate of this machine for a redirect as https://localhost:8443/callback.", valueName: "file"),
+    completion: .file())
+  var redirectCertificate: String?
+  @Option(
+    name: .customLong("redirect-key"), help: ArgumentHelp("The private key of --redirect-cert.", valueName: "file"),
+    completion: .file())
+  var redirectKey: String?
+  @Option(
     name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"),
     completion: .file())
   var certificateAuthority: String?
@@ -120,6 +130,8 @@ struct LoginOptions: ParsableArguments {
     note("--port", port != nil)
     note("--redirect-path", redirectPath != nil)
     note("--redirect-uri", redirectURI != nil)
+    note("--redirect-cert", redirectCertificate != nil)
+    note("--redirect-key", redirectKey != nil)
     note("--ca", certificateAuthority != nil)
     note("--device-authorization-endpoint", deviceAuthorizationEndpoint != nil)
     note("--scope", !scope.isEmpty)
@@ -185,6 +197,8 @@ extension LoginOptions {
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
     account.redirectURI = try redirect()
     account.redirectPorts = try port?.list() ?? []
+    account.redirectCertificate = redirectCertificate.map { Self.absolute($0, in: workingFolder) }
+    account.redirectKey = redirectKey.map { Self.absolute($0, in: workingFolder) }
     account.hosts = host
     account.resource = resource
     account.audience = audience
@@ -216,7 +230,7 @@ extension LoginOptions {
   /// it cannot import it. One that cannot be read is told by the agent, which has to read it.
   static func certificates(_ typed: String?, in workingFolder: String) throws(CommandError) -> String? {
     guard let typed else { return nil }
-    let path = typed.hasPrefix("/") ? typed : workingFolder + "/" + typed
+    let path = absolute(typed, in: workingFolder)
     var found = stat()
     guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, let bytes = FileBytes.contents(of: path),
       String(decoding: bytes, as: UTF8.self).range(ofText: "CERTIFICATE-----") == nil
@@ -224,6 +238,10 @@ extension LoginOptions {
     throw .configuration(
       "--ca \(path): it holds no certificate (PEM)",
       next: "name the file with the certificate of the server's authority")
+  }
+
+  private static func absolute(_ path: String, in workingFolder: String) -> String {
+    path.hasPrefix("/") ? path : workingFolder + "/" + path
   }
 
   /// The redirect address that was given; nil: none.

@@ -9,9 +9,13 @@ enum LoginWords {
   }
 
   /// The URL, how to bring the redirect back by hand, and the question, which is the last line.
-  static func pasteBack(url: String, redirectURI: String?, host: String, isRemote: Bool) -> [String] {
+  static func pasteBack(
+    url: String, redirectURI: String?, isListenedAt: Bool = false, host: String, isRemote: Bool
+  ) -> [String] {
     let place = redirectURI.map { " (\($0)?…)" } ?? ""
-    if let question = nothingListens(at: redirectURI) { return ["Open this in a browser:", "  \(url)"] + question }
+    if let question = nothingListens(at: redirectURI, isListenedAt: isListenedAt) {
+      return ["Open this in a browser:", "  \(url)"] + question
+    }
     guard isRemote else {
       return [
         "Open this in a browser:", "  \(url)",
@@ -29,9 +33,10 @@ enum LoginWords {
     ]
   }
 
-  /// How a redirect comes back for which nobody listens on this machine; the last line is the question. Nil: somebody does.
-  static func nothingListens(at redirectURI: String?) -> [String]? {
-    guard let redirectURI, !redirectURI.hasPrefix("http://") else { return nil }
+  /// How a redirect comes back for which nobody listens on this machine; the last line is the question. Nil: somebody does,
+  /// or could if the port were free.
+  static func nothingListens(at redirectURI: String?, isListenedAt: Bool = false) -> [String]? {
+    guard let redirectURI, !isListenedAt, !redirectURI.hasPrefix("http://") else { return nil }
     let place = "the browser will end on \(redirectURI)?…, whether it can open that or not:"
     let question = "copy that address and paste it here: "
     guard let scheme = PrivateUseScheme.of(redirectURI) else { return ["Then \(place)", question] }
@@ -53,6 +58,12 @@ enum LoginWords {
         + "Then check that the server knows the client id and exactly this address:",
       "  \(address)   (a fixed port: --port N)",
     ]
+    // With a link somebody listens, and what listens on https has a certificate of the user's own.
+    if login.browserURL != nil, address.hasPrefix("https://") {
+      lines.append(
+        "Does it warn of this machine's own certificate? Then it does not know the authority that signed that: add it to "
+          + "the browser's (mkcert -install), and open the address again.")
+    }
     if readsInput { lines.append("The address that the browser ends on can be pasted here at any time.") }
     return lines
   }

@@ -93,6 +93,29 @@ struct LoginLinkTests {
     #expect(try #require(try await fixture.start().browserURL).hasPrefix(origin))
   }
 
+  @Test("on https it is on the host that the certificate names, and leads to the authorization URL just so")
+  func secure() async throws {
+    let fixture = AgentFixture([.browser.changed { $0.listenSecurely("https://localhost:8443/callback") }])
+    let started = try await fixture.start()
+    let link = try #require(started.browserURL)
+    #expect(link.hasPrefix("https://localhost:8443/login/"))
+    #expect(try await fixture.follow(link) == .forward(try #require(started.authorizationURL)))
+    #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
+  }
+
+  @Test("a certificate's file that is not what it has to be is told, also where the browser is elsewhere")
+  func noCertificate() async throws {
+    let fixture = AgentFixture([
+      .browser.changed { $0.listenSecurely("https://localhost:8443/callback", key: "/key.missing") }
+    ])
+    for isRemote in [nil, true] {
+      let failure = await fixture.failure(LoginStart(requestID: "one", account: "work", remoteBrowser: isRemote))
+      #expect(
+        failure?.kind == .configInvalid && failure?.message.contains("https://localhost:8443/callback: no key") == true)
+      #expect(failure?.hint?.text == "make one" && fixture.redirects.open.isEmpty)
+    }
+  }
+
   @Test("without a listener there is no link")
   func pasted() async throws {
     let fixture = AgentFixture([.browser.changed { $0.redirectURI = "https://client.example/callback" }])
@@ -133,5 +156,12 @@ struct LoginLinkTests {
     fixture.redirects.remove(missing)
     let started = try await fixture.start()
     #expect(started.browserURL?.hasPrefix(missing == "::1" ? "http://127.0.0.1:" : "http://[::1]:") == true)
+  }
+}
+
+extension AccountDefinition {
+  fileprivate mutating func listenSecurely(_ redirect: String, key: String = "/key.pem") {
+    redirectURI = redirect
+    redirectIdentity = RedirectIdentityFiles(certificate: "/cert.pem", key: key)
   }
 }

@@ -1,5 +1,6 @@
 import AgentCore
 import AgentWire
+import OAuthProtocol
 import OAuthTerms
 import Testing
 
@@ -78,6 +79,19 @@ struct DefinitionTests {
     #expect(definition == expected)
   }
 
+  @Test("A redirect on https with its certificate is listened at, on one port or on several")
+  func secureRedirect() throws {
+    let files = "redirect_cert_file = \"/c.pem\"\nredirect_key_file = \"~/k.pem\"\n"
+    for rest in [
+      "redirect_uri = \"https://localhost:8443/cb\"",
+      "redirect_uri = \"https://localhost/cb\"\nredirect_ports = [8443, 8444]",
+    ] {
+      let definition = try read(Self.base + files + rest).get()
+      #expect(definition.redirectIdentity == RedirectIdentityFiles(certificate: "/c.pem", key: "/home/u/k.pem"))
+      #expect(try definition.redirect().certifiedHost == "localhost")
+    }
+  }
+
   @Test("Every known key is read by the definition reader")
   func knownKeys() {
     // A key that the list names but nobody reads would be accepted and do nothing: each must refuse a date.
@@ -137,6 +151,18 @@ struct DefinitionTests {
       Bad("redirect_uri = \"http://example.com/cb\"", "redirect_uri", "http:// is accepted on"),
       Bad("redirect_uri = \"myapp://cb\"", "redirect_uri", "loopback"),
       Bad("redirect_uri = \"http://127.0.0.1/cb#x\"", "redirect_uri", "fragment"),
+      Bad("redirect_cert_file = \"/c\"", "redirect_cert_file", "of no use without redirect_key_file"),
+      Bad("redirect_key_file = \"/k\"", "redirect_key_file", "of no use without redirect_cert_file"),
+      Bad("redirect_cert_file = \"c\"\nredirect_key_file = \"/k\"", "redirect_cert_file", "an absolute path"),
+      Bad(
+        "redirect_cert_file = \"/c\"\nredirect_key_file = \"/k\"\nredirect_uri = \"http://localhost:8443/cb\"",
+        "redirect_cert_file", "https://localhost:8443/callback"),
+      Bad(
+        "redirect_cert_file = \"/c\"\nredirect_key_file = \"/k\"\nredirect_uri = \"https://app.example:8443/cb\"",
+        "redirect_cert_file", "https://localhost:8443/callback"),
+      Bad(
+        "redirect_cert_file = \"/c\"\nredirect_key_file = \"/k\"\nredirect_uri = \"https://localhost/cb\"",
+        "redirect_cert_file", "names its port"),
       Bad("redirect_ports = 8400", "redirect_ports", "an array of ports"),
       Bad("redirect_ports = []", "redirect_ports", "1 to 16 ports"),
       Bad("redirect_ports = [0]", "redirect_ports", "from 1 to 65535"),

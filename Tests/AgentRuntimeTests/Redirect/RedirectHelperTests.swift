@@ -157,12 +157,13 @@ struct RedirectHelperTests {
     let loop = try redirectLoop.get()
     let socket = try LoopbackSocket.open(try #require(LoopbackSocket.end(host: "127.0.0.1", port: 0)), backlog: 8)
     let tools = RedirectSession.Tools(
-      helper: try recorded(), limits: RedirectLimits(), socket: socket, closeGrace: .seconds(3_600),
+      helper: try recorded(), limits: RedirectLimits(), socket: socket, identity: nil, closeGrace: .seconds(3_600),
       acceptor: RedirectAcceptor.Place(
         server: socket.end, uid: getuid(), owners: SocketOwners(), limit: 8, loop: loop, logger: .silent),
       onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
-    let problem = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
+    let problem = await withCheckedContinuation {
+      (continuation: CheckedContinuation<RedirectListenerError?, Never>) in
       loop.execute { session.value(on: $0).start { continuation.resume(returning: $0) } }
     }
     try #require(problem == nil)

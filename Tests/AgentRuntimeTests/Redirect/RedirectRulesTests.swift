@@ -1,5 +1,6 @@
 import AgentCore
 import FetchWire
+import HTTPTerms
 import Testing
 
 @testable import AgentRuntime
@@ -30,6 +31,18 @@ struct RedirectRulesTests {
     ] as [[String]])
   func foreign(_ hosts: [String]) {
     #expect(rules.judge(request(hosts: hosts), end: nil) == .answer(.wrongHost))
+  }
+
+  @Test("On https the same, and no port is written where it is the usual one")
+  func secure() {
+    let (rules, usual) = (RedirectRules(port: 8_914, scheme: .https), RedirectRules(port: 443, scheme: .https))
+    for (rules, host) in [(rules, "localhost:8914"), (usual, "localhost"), (usual, "[::1]:443")] {
+      #expect(rules.judge(request(hosts: [host]), end: nil) == .ask(target: "/callback?code=c"))
+    }
+    for (rules, host) in [(rules, "localhost"), (usual, "localhost:80"), (rules, "evil.example:8914"), (usual, "evil")]
+    {
+      #expect(rules.judge(request(hosts: [host]), end: nil) == .answer(.wrongHost))
+    }
   }
 
   @Test("Another method, an absolute target or a body does not")

@@ -26,6 +26,26 @@ import Testing
     #expect(redirect.parameter(port: 8_914) == sent)
   }
 
+  @Test(
+    "with a certificate https on loopback is listened at, by the name that the certificate has to hold",
+    arguments: [
+      ("https://localhost:8443/cb", ["127.0.0.1", "::1"], "localhost", "https://localhost:8443"),
+      ("https://LocalHost:8443/cb", ["127.0.0.1", "::1"], "localhost", "https://LocalHost:8443"),
+      ("https://127.0.0.1/cb", ["127.0.0.1"], "127.0.0.1", "https://127.0.0.1:8443"),
+      ("https://[::1]:8443", ["::1"], "::1", "https://[::1]:8443"),
+      ("https://app.example:8443/cb", [], nil, "http://127.0.0.1:8443"),
+      ("http://[::1]:8443/cb", ["::1"], nil, "http://127.0.0.1:8443"),
+      ("com.example.app:/cb", [], nil, "http://127.0.0.1:8443"),
+    ] as [(String, [String], String?, String)])
+  func certified(text: String, listen: [String], host: String?, origin: String) throws {
+    let redirect = try RedirectURI(text, hasCertificate: true)
+    #expect(redirect.listenAddresses == listen && redirect.certifiedHost == host)
+    #expect(redirect.origin(address: "127.0.0.1", port: 8_443) == origin)
+    #expect(try RedirectURI(text).certifiedHost == nil)
+    let registered = try redirect.registered(at: "https://as.example")
+    #expect(registered.certifiedHost == host && registered.isLoopback == redirect.isLoopback)
+  }
+
   @Test("a client is registered with a path of the issuer's own, where none was named, as often as it is registered")
   func registered() throws {
     let issuer = "https://as.example/tenant"

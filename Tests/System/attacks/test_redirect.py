@@ -6,12 +6,15 @@ What he can read is the arguments of every process. What he can reach is every p
 import http.client
 import re
 import socket
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import pytest
 
+from login.provider import Provider
+from network.identities import Authority
 from support.dev_server import DevServer
 from support.login import get_token, wait_until
 from support.others import NOBODY, as_nobody, connections_as_nobody, listening_as_nobody
@@ -165,6 +168,68 @@ def test_strangers_who_stand_by_keep_nobody_out(home, server, waiting):
         _, stderr = command.communicate(timeout=60)
     assert command.returncode == 0, stderr
     assert get_token(home)
+
+
+@pytest.fixture
+def waiting_securely(home, agent, waiting):
+    """A login with a redirect on https -> (command, its address with the code, an SSL context that trusts it)."""
+    authority = Authority(home.root / "redirect-authority")
+    files = authority.issue("mine", names=["127.0.0.1"])
+    with Provider() as provider:
+        command, _, shown = waiting(
+            provider.issuer, "--client-authentication", "none", "--redirect-uri",
+            f"https://127.0.0.1:{free_port()}/cb", "--redirect-cert", files.certificate, "--redirect-key", files.key)
+        yield command, location(shown), ssl.create_default_context(cafile=authority.file)
+
+
+def end_securely(home, command, mine, trust):
+    with urllib.request.urlopen(mine, timeout=20, context=trust) as answer:
+        assert answer.status == 200
+    _, stderr = command.communicate(timeout=60)
+    assert command.returncode == 0, stderr
+    assert get_token(home) == "access-1"
+
+
+def client_hello(trust):
+    """The first bytes of a browser that speaks TLS."""
+    sent = ssl.MemoryBIO()
+    with pytest.raises(ssl.SSLWantReadError):
+        trust.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="127.0.0.1").do_handshake()
+    return sent.read()
+
+
+def answered(url, data):
+    """The first bytes that the listener of `url` says to `data`."""
+    parts = urllib.parse.urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+            connection.sendall(data)
+            return connection.recv(100)
+    except (ConnectionResetError, BrokenPipeError):
+        return b""
+
+
+def test_another_user_gets_no_handshake_of_an_https_redirect(home, waiting_securely):
+    command, mine, trust = waiting_securely
+    hello = client_hello(trust)
+    assert as_nobody(lambda: answered(mine, hello)) == b"", "he was answered"
+    # 22 is the type of a handshake (RFC 8446 §5.1).
+    assert answered(mine, hello)[:1] == b"\x16"
+    end_securely(home, command, mine, trust)
+
+
+def test_half_handshakes_and_plain_http_keep_no_browser_from_an_https_redirect(home, waiting_securely):
+    """Twice as many as are served at once, each of which would be waited for."""
+    command, mine, trust = waiting_securely
+    parts = urllib.parse.urlsplit(mine)
+    assert not said(mine).startswith(b"HTTP"), "an address with a code was answered in the open"
+    half = client_hello(trust)[:60]
+    crowd = [socket.create_connection((parts.hostname, parts.port), timeout=20) for _ in range(32)]
+    for connection in crowd:
+        connection.sendall(half)
+    end_securely(home, command, mine, trust)
+    for connection in crowd:
+        connection.close()
 
 
 def test_the_other_address_of_localhost_in_foreign_hands_is_told(home, agent, server):

@@ -1,0 +1,73 @@
+import AgentCore
+import AgentWire
+import FetchWire
+import Glibc
+import HTTPTerms
+import Sealing
+import SystemFacts
+
+extension RedirectIdentity {
+  /// Reads `files` under the rules of ``TrustedFile``; the key is nobody else's to read.
+  init(reading files: RedirectIdentityFiles, host: String, uid: UInt32) throws(RedirectListenerError) {
+    let chain = try Self.read(
+      files.certificate, key: "redirect_cert_file", uid: uid, limitBytes: RedirectCertificate.chainBytes)
+    var key = try Self.read(
+      files.key, key: "redirect_key_file", uid: uid, limitBytes: RedirectCertificate.keyBytes, isSecret: true)
+    defer { key.wipe() }
+    self.init(host: host, files: files, chain: chain, key: Secret(key))
+  }
+
+  private static func read(
+    _ path: String, key: String, uid: UInt32, limitBytes: Int, isSecret: Bool = false
+  ) throws(RedirectListenerError) -> [UInt8] {
+    let name = "its \(key) \(plainText(path))"
+    do throws(TrustedFile.Failure) {
+      let bytes = try TrustedFile.read(path, uid: uid, limitBytes: limitBytes, isSecret: isSecret)
+      guard bytes.isEmpty else { return bytes }
+      throw .refused("is empty")
+    } catch {
+      throw RedirectListenerError(
+        "\(name) \(error.sentence)", isOfFile: true,
+        hint: error.remedy
+          ?? "put the file there, or take redirect_cert_file and redirect_key_file out of the account's file")
+    }
+  }
+}
+
+extension RedirectCertificate {
+  /// As it crosses to the helper, which is the one that reads it.
+  init(_ identity: RedirectIdentity) {
+    self.init(host: identity.host, chain: identity.chain, key: identity.key.withBytes { Array($0) })
+  }
+}
+
+extension RedirectListenerError {
+  /// What is wrong with an identity, and what makes another.
+  init(_ problem: RedirectCertificateProblem, of identity: RedirectIdentity) {
+    let (certificate, key) = (plainText(identity.files.certificate), plainText(identity.files.key))
+    func date(_ seconds: Int) -> String { CivilTime(unixSeconds: seconds).rfc3339 }
+    let words = [identity.files.certificate, identity.files.key, identity.host].map { ShellWord.quoted($0) }
+    let renewal = NextStep.run(
+      "mkcert -cert-file \(words[0]) -key-file \(words[1]) \(words[2])   # or whatever made the certificate")
+    let (message, hint): (String, NextStep) =
+      switch problem {
+      case .chainUnreadable:
+        ("its redirect_cert_file \(certificate) holds no certificate (PEM) that can be read", renewal)
+      case .keyUnreadable: ("its redirect_key_file \(key) holds no private key (PEM) that can be read", renewal)
+      case .keyHasPassphrase:
+        (
+          "its redirect_key_file \(key) has a passphrase, which nobody could type at each login",
+          .advice("write the key without one, into a file that only you may read")
+        )
+      case .keyOfAnother: ("the key in \(key) is not that of the certificate in \(certificate)", renewal)
+      case .nameMissing: ("the certificate in \(certificate) does not name \(identity.host)", renewal)
+      case .expired(let end): ("the certificate in \(certificate) has expired, at \(date(end))", renewal)
+      case .notYetValid(let begin):
+        (
+          "the certificate in \(certificate) is valid from \(date(begin)) on only",
+          .advice("check this machine's clock: date")
+        )
+      }
+    self.init(message, isOfFile: true, hint: hint)
+  }
+}
