@@ -18,7 +18,58 @@ struct CurlTests {
     let invocation = try CurlInvocation(words)
     #expect(invocation.account == account)
     #expect(invocation.arguments.urls == urls)
-    #expect(invocation.anyHost == (words.first == "--any-host"))
+    #expect(invocation.own.anyHost == (words.first == "--any-host"))
+  }
+
+  @Test("oauthctl's own options come first, with the value behind a blank or an equals sign")
+  func ownOptions() throws {
+    let invocation = try CurlInvocation([
+      "--scope", "work", "--resource=https://a/b", "--any-host", "--scope=read write", "--audience", "--x", "work",
+      "-s", "https://h/",
+    ])
+    #expect(invocation.account == "work" && invocation.arguments.urls == ["https://h/"] && invocation.own.anyHost)
+    let selection = invocation.own.selection
+    #expect(selection.scopes == ["work", "read", "write"])
+    #expect(selection.resource == ["https://a/b"] && selection.audience == ["--x"])
+    #expect(
+      invocation.own.words
+        == "--any-host --scope work --scope read --scope write --resource https://a/b --audience=--x "
+    )
+  }
+
+  @Test(
+    "One of them that comes too late, or without its value, is told by name and never given to curl",
+    arguments: [
+      (["work", "--scope", "read", "https://h/"], "--scope"), (["https://h/", "--resource=https://a/"], "--resource"),
+      (["work", "--any-host", "https://h/"], "--any-host"), (["--audience"], "--audience"),
+    ] as [([String], String)])
+  func late(words: [String], name: String) {
+    let error = #expect(throws: CommandError.self) { try CurlInvocation(words) }
+    #expect(error?.sentence?.hasPrefix(name) == true && error?.status == 125, "\(String(describing: error))")
+  }
+
+  @Test("Each of them is no option of curl's")
+  func names() {
+    for name in CurlOwnOptions.names { #expect(CurlOptionTable.shape(of: String(name.dropFirst(2))) == nil) }
+  }
+
+  @Test("A scope that the login has and --scope leaves out is told with the command that asks for it")
+  func leftOut() throws {
+    let page = Page()
+    let context = CommandContext.scripted(page) { parameters throws(CommandError) in
+      #expect((parameters as? TokenGet)?.neededScope == ["write"])
+      return TokenAnswer.example()
+    }
+    let run = CurlRun(context: context, invocation: try CurlInvocation(["--scope", "read", "work", "https://h/"]))
+    var token = HelperToken(TokenAnswer.example())
+    token.scope = ["read"]
+    run.tell(neededScope: ["read", "write"], token)
+    #expect(page.error.contains("wants write, which this login has and --scope leaves out"))
+    #expect(page.error.contains("oauthctl curl --scope read --scope write work …"))
+    token.scope = ["read", "write"]
+    page.error = ""
+    run.tell(neededScope: ["write"], token)
+    #expect(page.error.contains("a right may be missing there"))
   }
 
   @Test(

@@ -5,19 +5,23 @@ import HelperFormats
 struct CurlCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: Dialect.curl.subcommand, abstract: "Runs curl with the current access token.",
-    usage: "oauthctl curl [--any-host] [NAME] CURL-ARGUMENTS…",
+    usage: """
+      oauthctl curl [--any-host] [--scope SCOPE] [--resource URL] [--audience TEXT] [NAME] CURL-ARGUMENTS…
+      """,
     discussion: """
       The token reaches curl by an inherited descriptor: it is never in argv, the environment or a file, and goes \
       only to the account's hosts, over https (plain http on this machine). A 401 gets one new token and one more try.
       The first word is an account NAME when it is spelled like one and a URL follows it; else the URL's host finds \
       the account. --any-host, before NAME, sends the token to whatever host you name; without it, what could lead the \
-      token to another host is refused (--insecure, a Host header, --config and their like).
+      token to another host is refused (--insecure, a Host header, --config and their like). --scope, --resource and \
+      --audience, there too and repeatable, ask for a token of their own, as get-token does.
       The exit status is curl's; 125 when oauthctl fails, 126 and 127 when curl cannot be started or found.
       Example: oauthctl curl work https://gitlab.example.com/api/v4/user
       """)
 
   @Argument(
-    parsing: .captureForPassthrough, help: "--any-host, an account NAME, and what curl takes.", completion: .curlWord)
+    parsing: .captureForPassthrough, help: "The options above, an account NAME, and what curl takes.",
+    completion: .curlWord)
   var arguments: [String] = []
 
   func run() throws { try run(.live()) }
@@ -39,18 +43,15 @@ struct CurlCommand: ParsableCommand {
 
 /// The words after `oauthctl curl`, taken apart.
 struct CurlInvocation: Sendable, Equatable {
-  var anyHost = false
+  var own = CurlOwnOptions()
   var account: String?
   var arguments: CurlArguments
 
   /// - Throws: `CommandError.local` with status 125.
   init(_ words: [String]) throws(CommandError) {
     var words = words[...]
-    while words.first == "--any-host" {
-      anyHost = true
-      words = words.dropFirst()
-    }
     do {
+      own = try CurlOwnOptions(takenFrom: &words)
       if let first = words.first, AccountName.isValid(first) {
         let rest = try CurlArguments(Array(words.dropFirst()))
         if !rest.urls.isEmpty {
@@ -61,12 +62,15 @@ struct CurlInvocation: Sendable, Equatable {
         // A bare word is no host that anybody serves: it is the account, and the URL was left out.
         if !first.contains("."), first != "localhost" {
           throw CommandError.local(
-            "no URL after the account \(first)", next: .run("oauthctl curl \(first) https://…"), status: 125)
+            "no URL after the account \(first)", next: .run("oauthctl curl \(own.words)\(first) https://…"),
+            status: 125)
         }
       }
       arguments = try CurlArguments(Array(words))
     } catch let error as CommandError {
       throw error
+    } catch let error as CurlOwnOptions.MissingValue {
+      throw .local("\(error.option) lacks its value", next: .run("oauthctl curl --help"), status: 125)
     } catch {
       throw Self.failure(error)
     }
@@ -80,6 +84,10 @@ struct CurlInvocation: Sendable, Equatable {
 
   private static func failure(_ error: any Error) -> CommandError {
     switch error as? CurlArguments.Refusal {
+    case .unknownOption(let word) where CurlOwnOptions.name(in: word) != nil:
+      .local(
+        "\(CurlOwnOptions.name(in: word) ?? word) is oauthctl's own, and comes before the account and what curl takes",
+        next: .run("oauthctl curl \(CurlOwnOptions.name(in: word) ?? word) …"), status: 125)
     case .unknownOption(let option):
       .local(
         "curl option \(option) is not known here, so its next word could be anything",

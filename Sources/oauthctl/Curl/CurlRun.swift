@@ -13,7 +13,7 @@ struct CurlRun {
   func run() throws(CommandError) -> Int32 {
     try checkOrder()
     let policy = CurlPolicy(
-      arguments: invocation.arguments, anyHost: invocation.anyHost, outputIsTerminal: context.terminal.outputIsTerminal)
+      arguments: invocation.arguments, anyHost: own.anyHost, outputIsTerminal: context.terminal.outputIsTerminal)
     let urls: [CurlURL]
     do {
       urls = try policy.urls()
@@ -38,13 +38,13 @@ struct CurlRun {
         headers: headers.map { .kept(at: $0) } ?? .users, output: nil, input: input)
       let status = process.wait()
       let dump = headers.flatMap { Self.dump($0, from: urls.map(\.origin)) }
-      tell(neededScope: dump?.neededScope, answer.account)
+      tell(neededScope: dump?.neededScope, answer)
       if dump?.hasUnauthorized == true {
         let why = obstacle ?? "more on standard input than is kept"
         let account = answer.account ?? "NAME"
         context.terminal.warn(
           "\(account): the server answered 401; not tried again because of \(why)",
-          next: .run("oauthctl get-token \(account) --force   # then repeat the call"))
+          next: .run("oauthctl get-token \(account) \(own.selection.words)--force   # then repeat the call"))
       }
       return status
     }
@@ -56,7 +56,7 @@ struct CurlRun {
     for name in invocation.possibleNames where (try? context.agent.ask(AccountShow(account: name))) != nil {
       throw .local(
         "\(name) is an account, and its name comes first",
-        next: .run("oauthctl curl \(invocation.anyHost ? "--any-host " : "")\(name) …"), status: 125)
+        next: .run("oauthctl curl \(own.words)\(name) …"), status: 125)
     }
   }
 
@@ -84,14 +84,14 @@ struct CurlRun {
     let outcome = transfer.pump()
     let status = first.wait()
     guard case .unauthorized = outcome else {
-      tell(neededScope: transfer.neededScope, answer.account)
+      tell(neededScope: transfer.neededScope, answer)
       return status == 0 && transfer.lostOutput ? Self.writeError : status
     }
 
     let next: HelperToken
     do throws(CommandError) {
       // By its URL again: the host may have been taken out of the account meanwhile.
-      var request = TokenGet(account: answer.account, url: invocation.anyHost ? nil : settings.urls.first?.place)
+      var request = request(account: answer.account, url: own.anyHost ? nil : settings.urls.first?.place)
       if !transfer.wantsNonce { request.rejected = RejectedToken(fingerprint: answer.fingerprint) }
       next = try token(request, settings.urls, nonce: transfer.nonce)
     } catch {
@@ -119,28 +119,45 @@ struct CurlRun {
   /// curl's own status for output that cannot be written.
   private static let writeError: Int32 = 23
 
+  private var own: CurlOwnOptions { invocation.own }
+
+  /// Every token of a run is of one selection: the first, the one after a 401, and those of further hosts.
+  private func request(account: String?, url: String? = nil) -> TokenGet {
+    var request = TokenGet(account: account, url: url)
+    own.selection.apply(to: &request)
+    return request
+  }
+
+  private func tellLack(of token: HelperToken) {
+    let lack = own.selection.warning(token.account ?? "the account", granted: token.scope)
+    if let lack { context.terminal.warn(lack) }
+  }
+
   /// The token: the account by name or by the first URL's host; every further URL must be one of its hosts too.
   private func token(for urls: [CurlURL]) throws(CommandError) -> HelperToken {
-    if invocation.anyHost {
+    if own.anyHost {
       guard let account = invocation.account else {
         throw .local(
           "--any-host needs to know whose token: name the account",
-          next: .run("oauthctl curl --any-host \(onlyAccount ?? "NAME") …"),
+          next: .run("oauthctl curl \(own.words)\(onlyAccount ?? "NAME") …"),
           status: 125)
       }
-      return HelperToken(try context.agent.token(TokenGet(account: account)))
+      let answer = HelperToken(try context.agent.token(request(account: account)))
+      tellLack(of: answer)
+      return answer
     }
     var origins: [Origin] = []
     for url in urls where !origins.contains(url.origin) { origins.append(url.origin) }
     var answer: HelperToken
     do throws(CommandError) {
-      answer = try token(TokenGet(account: invocation.account, url: urls.first?.place), urls)
+      answer = try token(request(account: invocation.account, url: urls.first?.place), urls)
     } catch {
-      throw error.choosing { "oauthctl curl \($0) …" }
+      throw error.choosing { "oauthctl curl \(own.words)\($0) …" }
     }
     if let warning = answer.warning { context.terminal.warn(warning) }
+    tellLack(of: answer)
     for origin in origins.dropFirst() {
-      answer = try token(TokenGet(account: answer.account, url: "\(origin)/"), urls)
+      answer = try token(request(account: answer.account, url: "\(origin)/"), urls)
     }
     return answer
   }
@@ -182,7 +199,7 @@ struct CurlRun {
   ///
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
   private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
-    guard !invocation.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
+    guard !own.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
       let summary = try? context.agent.ask(AccountShow(account: account)).summary,
       urls.allSatisfy({ PrivateAuthority.counts(for: $0.origin.host, of: summary) }),

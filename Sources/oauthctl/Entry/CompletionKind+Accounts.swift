@@ -21,12 +21,12 @@ extension CompletionKind {
     }
   }
 
-  /// The words of `oauthctl curl`: an account comes first, with `--any-host` before it; what follows is curl's.
+  /// The words of `oauthctl curl`: an account comes first, with oauthctl's own options before it; what follows is curl's.
   static var curlWord: CompletionKind {
     .custom { words, place, _ in
-      let before = words.prefix(place).drop { $0 != Dialect.curl.subcommand }.dropFirst()
-      return before.allSatisfy { $0 == "--any-host" }
-        ? accountNames(.live) + (before.isEmpty ? ["--any-host"] : []) : []
+      var before = words.prefix(place).drop { $0 != Dialect.curl.subcommand }.dropFirst()
+      guard (try? CurlOwnOptions(takenFrom: &before)) != nil, before.isEmpty else { return [] }
+      return accountNames(.live) + CurlOwnOptions.names
     }
   }
 

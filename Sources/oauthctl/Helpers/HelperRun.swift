@@ -135,6 +135,7 @@ extension HelperToken {
       expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: nil,
       account: answer.account, warning: answer.warning)
     proof = answer.proof
+    scope = answer.scope
   }
 
   init(_ answer: TokenAnswer) {
@@ -142,5 +143,6 @@ extension HelperToken {
       accessToken: answer.accessToken, tokenType: answer.tokenType, expiresAt: answer.expiresAt,
       expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: answer.gitUsername,
       account: answer.account, warning: answer.warning)
+    scope = answer.scope
   }
 }

@@ -66,18 +66,18 @@ struct GetTokenCommand: ParsableCommand {
         let text = try format.text(proven)
       {
         if let warning = proven.warning { context.terminal.warn(warning) }
-        return context.terminal.data(text)
+        context.terminal.data(text)
+        if let lack = selection.warning(proven.account, granted: proven.scope) { context.terminal.warn(lack) }
+        return
       }
       throw error.choosing { "oauthctl get-token \($0)" }
     }
     if let warning = answer.warning { context.terminal.warn(warning) }
     context.terminal.data(try format.text(answer))
-    // Known only where the answer was read whole; a plain request's shortcut leaves the scopes out.
-    let missing = (request.scope ?? []).filter { !answer.scope.contains($0) }
-    if !missing.isEmpty {
-      context.terminal.warn("\(answer.account): this token lacks \(missing.joined(separator: " ")): not granted")
-    }
+    if let lack = selection.warning(answer.account, granted: answer.scope) { context.terminal.warn(lack) }
   }
+
+  var selection: TokenSelection { TokenSelection(scope: scope, resource: resource, audience: audience) }
 
   /// As the agent reads it.
   private static func isFingerprint(_ text: String) -> Bool {
@@ -99,10 +99,7 @@ struct GetTokenCommand: ParsableCommand {
       throw .usage("--rejected-fingerprint takes sha256: and 32 hex digits, as docs/protocol.md has them")
     }
     var request = TokenGet(account: name, url: url)
-    let scopes = NewAccount.scopes(scope)
-    request.scope = scopes.isEmpty ? nil : scopes
-    request.resource = resource.isEmpty ? nil : resource
-    request.audience = audience.isEmpty ? nil : audience
+    selection.apply(to: &request)
     if let minValiditySeconds {
       guard (0...TokenLine.greatestValiditySeconds).contains(minValiditySeconds) else {
         throw .usage(

@@ -13,8 +13,8 @@ extension GetTokenCommand {
   /// `--type id`
   func printIDToken(_ context: CommandContext) throws(CommandError) {
     let isPlain =
-      url == nil && scope.isEmpty && resource.isEmpty && audience.isEmpty && !rejectedFromInput
-      && rejectedFingerprint == nil && minValiditySeconds == nil && !force && !bestEffort
+      url == nil && selection.isEmpty && !rejectedFromInput && rejectedFingerprint == nil && minValiditySeconds == nil
+      && !force && !bestEffort
     guard isPlain else {
       throw .usage("--type id takes --format, --json and --timeout alone: there is one ID token for a login")
     }

@@ -40,7 +40,8 @@ def offered(home, script, *words):
     (("oauthctl", "login", "work", "--grant", "dev"), {"device_code"}), (("oauthctl", "-"), {"-v", "--verbose"}),
     (("oauthctl", "-v", "get-token", "w"), {"work"}),
     (("oauthctl", "vault", "check", "back"), {"backup.vault"}),
-    (("oauthctl", "curl", ""), {"other", "work", "--any-host"}), (("oauthctl", "curl", "--any-host", "w"), {"work"}),
+    (("oauthctl", "curl", ""), {"other", "work", "--any-host", "--scope", "--resource", "--audience"}),
+    (("oauthctl", "curl", "--any-host", "--scope", "read", "w"), {"work"}),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
 def test_names_grants_and_files_are_offered(home, script, words, expected):
     assert expected <= set(offered(home, script, *words))
@@ -61,6 +62,7 @@ def test_a_login_whose_file_is_gone_is_offered_where_it_can_be_seen_and_ended(ho
 
 def test_what_follows_the_account_is_curl_s(home, script):
     assert offered(home, script, "oauthctl", "curl", "work", "") == [""]
+    assert offered(home, script, "oauthctl", "curl", "--scope", "") == [""], "a scope is no account"
 
 
 @pytest.mark.parametrize(("shell", "files"), [("zsh", "_files"), ("fish", "-F")])

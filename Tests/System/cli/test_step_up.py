@@ -33,6 +33,25 @@ def test_curl_tells_the_scope_that_is_missing_and_the_login_that_asks_for_it(hom
     assert "oauthctl" not in again.stderr and json.loads(again.stdout)["hello"] == "alice"
 
 
+def test_curl_keeps_to_the_scope_that_it_was_asked_with_over_a_401_and_a_403(home, server):
+    home.oauthctl("login", "work", "--add-scope", "write")
+    url = f"{server.issuer}/api/scope/write"
+    asked = ["curl", "--scope", "read", "work", "-sS"]
+    narrow = ["get-token", "work", "--scope", "read", "--json"]
+    first = json.loads(home.oauthctl(*narrow).stdout)
+    assert first["scope"] == ["read"]
+    told = home.oauthctl(*asked, url)
+    assert "wants write" in told.stderr and "oauthctl curl --scope read --scope write work" in told.stderr
+    server.script(revoke_access_tokens=True, clear_log=True)
+    again = home.oauthctl(*asked, f"{server.issuer}/api/scope/read")
+    assert json.loads(again.stdout)["hello"] == "alice" and again.stderr == ""
+    second = json.loads(home.oauthctl(*narrow).stdout)
+    assert second["scope"] == ["read"] and second["access_token"] != first["access_token"]
+    assert len(server.refreshes()) == 1, "the token of this scope alone was got anew"
+    # The login's own token is another one.
+    assert json.loads(home.oauthctl("curl", "work", "-sS", url).stdout)["hello"] == "alice"
+
+
 def test_the_scope_is_added_where_the_person_sees_it(home, server):
     before = account_file(home).read_text()
     result = home.oauthctl("login", "work", "--add-scope", "write", "--add-scope", "profile")
