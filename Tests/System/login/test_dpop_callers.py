@@ -5,7 +5,7 @@ import json
 import pytest
 
 from login.dpop_steps import curl, home, log_in, provider  # noqa: F401
-from login.possession import judge
+from login.possession import Possession, judge
 from support.wire import Wire, WireError
 
 
