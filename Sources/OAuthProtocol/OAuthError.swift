@@ -25,16 +25,6 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
   /// `interval` beside `slow_down`, seconds (GitHub).
   package let intervalSeconds: Int?
 
-  /// The codes of RFC 6749, 7009, 8628 and 8707 and those of ``meaning``: one of them is shown even where a secret is
-  /// spelled alike.
-  private static let registered: Set<String> = [
-    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
-    "invalid_scope", "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable",
-    "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_target", "invalid_token",
-    "bad_refresh_token", "invalid_refresh_token", "bad_verification_code", "invalid_code",
-    "incorrect_client_credentials", "authorization_declined", "token_expired", useNonce, "invalid_dpop_proof",
-  ]
-
   /// The server wants its nonce in the proof of possession (RFC 9449 §8).
   static let useNonce = "use_dpop_nonce"
 
@@ -46,7 +36,8 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     guard (1...128).contains(code.utf8.count),
       code.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
     else { return nil }
-    guard Self.registered.contains(code) || !secrets.mayBe(in: code) else { return nil }
+    // A code that is known is shown even where a secret is spelled alike.
+    guard ErrorAdvice.codes[code] != nil || !secrets.mayBe(in: code) else { return nil }
     self.code = code
     // Cut before it is shortened: half a secret is one, too.
     self.explanation = explanation.flatMap { $0.isEmpty ? nil : Escaped.forTerminal(secrets.cut(from: $0), limit: 300) }
@@ -59,8 +50,16 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     // The last four are GitHub's, Slack's, GitHub's and Glewlwyd's words for it.
     case "invalid_grant", "bad_refresh_token", "invalid_refresh_token", "bad_verification_code", "invalid_code":
       .grantRefused
-    case "invalid_client", "unauthorized_client", "incorrect_client_credentials": .clientRefused
-    case "temporarily_unavailable", "server_error", "slow_down", "authorization_pending": .transient
+    // Atlassian's, for a refresh token that has ended.
+    case "unauthorized_client" where explanation == "refresh_token is invalid": .grantRefused
+    // The last three are GitHub's and Slack's.
+    case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
+      "invalid_client_id":
+      .clientRefused
+    // Slack tells its own troubles with status 200 by the last four.
+    case "temporarily_unavailable", "server_error", "slow_down", "authorization_pending", "internal_error",
+      "fatal_error", "service_unavailable", "ratelimited":
+      .transient
     default: .requestRefused
     }
   }

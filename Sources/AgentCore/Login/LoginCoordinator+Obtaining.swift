@@ -175,9 +175,8 @@ extension LoginCoordinator {
           + "then: \(again.text)")
     case .askAdministrator: return "ask whoever is in charge of \(session.binding.issuerHost), then: \(again.text)"
     case .other(let what): return "\(what), then: \(again.text)"
-    case .checkClient, .logIn, .wait, nil:
-      return error.meaning == .clientRefused
-        ? ClientHint.text(definition.name, method: session.binding.clientAuthentication) : again
+    case .checkClient: return ClientHint.text(definition.name, method: session.binding.clientAuthentication)
+    case .logIn, .wait, nil: return again
     }
   }
 

@@ -30,15 +30,18 @@ package struct ErrorAdvice: Sendable, Equatable {
 extension ErrorAdvice {
   /// What is known of `code`, or more exactly of what the server says beside it; nil where that is nothing.
   package init?(code: String, explanation: String?) {
-    guard let advice = Self.detailed(by: explanation) ?? Self.codes[code] else { return nil }
+    guard let advice = Self.detailed(by: explanation, of: code) ?? Self.codes[code] else { return nil }
     self = advice
   }
 
-  /// What is known of the words beside a code: the number that Microsoft's servers begin them with, and Google's subtypes.
-  package static func detailed(by explanation: String?) -> ErrorAdvice? {
+  /// What is known of the words beside a code: the number that Microsoft's servers begin them with, and some providers' own.
+  package static func detailed(by explanation: String?, of code: String? = nil) -> ErrorAdvice? {
     guard let explanation else { return nil }
     if let number = microsoftNumber(in: explanation), let advice = microsoft[number] { return advice }
-    return subtypes.first { explanation.utf8.firstRange(of: $0.word) != nil }?.advice
+    return wordings.first { wording in
+      if let own = wording.code, own != code { return false }
+      return wording.isWhole ? explanation == wording.words : explanation.utf8.firstRange(of: wording.words) != nil
+    }?.advice
   }
 
   /// The digits of the first `AADSTS…`.
@@ -48,8 +51,9 @@ extension ErrorAdvice {
       String(decoding: text.utf8[start...].dropFirst(6).prefix { (0x30...0x39).contains($0) }.prefix(9), as: UTF8.self))
   }
 
-  /// RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6, RFC 8628, 7009, 6750, 8707, 9449 and 7591; then the words
-  /// that some providers have instead.
+  /// RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6, RFC 8628, 7009, 6750, 8707, 9449, 7591, 9101 (of which RFC
+  /// 9126 speaks, too), 9396 and 9470, and OpenID's unmet_authentication_requirements; RFC 8693 and 7523 have no others. Then
+  /// the words that some providers have instead.
   static let codes: [String: ErrorAdvice] = [
     "invalid_request": .init(
       "it lacks something that this server wants, or has something that it does not take",
@@ -64,10 +68,24 @@ extension ErrorAdvice {
     "invalid_grant": .init("it has expired, was used before, or was taken back", .logIn),
     "unsupported_grant_type": .init(
       "the server does not log in in this way", .other("choose another grant")),
+    "invalid_request_uri": .init("the pushed request has expired, or was used before", .logIn),
+    "invalid_request_object": .init("the server wants requests that are signed, which are not sent", .askAdministrator),
+    "request_not_supported": .init("the server does not take requests that are signed", .askAdministrator),
+    "request_uri_not_supported": .init("the server does not take requests that were pushed", noPushing),
+    "registration_not_supported": .init("the server takes no client by its metadata alone", .checkClient),
     "interaction_required": .init("the server has to ask you something first", .logIn),
     "login_required": .init("the server has to ask you something first", .logIn),
     "consent_required": .init("you, or an administrator, have to agree first", .logIn),
     "account_selection_required": .init("the server has to know which of your accounts is meant", .logIn),
+    "unmet_authentication_requirements": .init(
+      "you cannot log in there in the way that was asked for",
+      .other("take acr_values and their like out of authorize_parameters")),
+    "insufficient_user_authentication": .init("the server wants a fresh or a stronger login", .logIn),
+    "invalid_authorization_details": .init(
+      "the server does not take these authorization_details",
+      .other("compare authorization_details in authorize_parameters with the server's documents")),
+    "authorization_pending": .init("nobody has entered the code yet", .wait),
+    "slow_down": .init("the server is asked too often", .wait),
     "expired_token": .init("the code was not entered in time", .logIn),
     "unsupported_token_type": .init("the server does not take tokens of this kind back", .wait),
     "invalid_token": .init("the token has expired or was taken back", .logIn),
@@ -101,6 +119,15 @@ extension ErrorAdvice {
     "invalid_refresh_token": .init("it has expired, was used before, or was taken back", .logIn),
     "bad_client_secret": .init("client id and client secret do not belong together", .checkClient),
     "bad_redirect_uri": .init("the redirect address is not the one that is registered", .checkRedirect),
+    "invalid_client_id": .init("the server does not know this client", .checkClient),
+    "no_scopes": .init("the request names no scope", .checkScope),
+    "no_user_scopes": .init("the request names no scope of a user's", .checkScope),
+    "cannot_install_an_org_installed_app": .init(
+      "the client is installed for the whole organization", .askAdministrator),
+    "internal_error": .init("the server is in trouble", .wait),
+    "fatal_error": .init("the server is in trouble", .wait),
+    "service_unavailable": .init("the server is in trouble", .wait),
+    "ratelimited": .init("the server is asked too often", .wait),
     // Google
     "admin_policy_enforced": .init("an administrator does not allow this scope or this client", .askAdministrator),
     "org_internal": .init("the client is for people of its own organization alone", .askAdministrator),
@@ -109,11 +136,31 @@ extension ErrorAdvice {
       "Google takes no logins in browsers that are part of a program", .other("open the address in another browser")),
     // Microsoft
     "authorization_declined": .init("somebody there said no", .logIn),
+    "invalid_resource": .init("the server does not know that resource, or not in this tenant", .checkResource),
+    // Salesforce
+    "inactive_user": .init("your account there is disabled", .askAdministrator),
+    "inactive_org": .init("the organization there is locked or has ended", .askAdministrator),
+    "rate_limit_exceeded": .init("the server is asked too often", .wait),
   ]
 
-  /// Google tells them in words, too.
-  private static let subtypes: [(word: String, advice: ErrorAdvice)] = [
-    ("invalid_rapt", .init("the organization wants you to log in anew from time to time", .logIn))
+  private static let noPushing = Action.other("take pushed_authorization_request_endpoint out of the account's file")
+
+  /// Words beside a code that say more than it does. `code`: nil for any; `isWhole`: nothing else is said.
+  private static let wordings: [(code: String?, words: String, isWhole: Bool, advice: ErrorAdvice)] = [
+    // Google
+    (nil, "invalid_rapt", false, .init("the organization wants you to log in anew from time to time", .logIn)),
+    // Atlassian
+    (
+      "unauthorized_client", "refresh_token is invalid", true,
+      .init("it has expired, was used before, or was taken back", .logIn)
+    ),
+    // Auth0 and Atlassian
+    ("access_denied", "Unauthorized", true, .init("the client secret is wrong", .checkClient)),
+    // Okta
+    (
+      "access_denied", "Policy evaluation failed", false,
+      .init("a rule of your organization does not allow it", .askAdministrator)
+    ),
   ]
 }
 
