@@ -25,6 +25,20 @@ package enum ClientMetadata {
     return url.query == nil ? nil : URLProblem.query.rawValue
   }
 
+  /// Why `text` is no page about the client of the document at `url`, for `client_uri` (RFC 7591 §2); nil: it is one. It is
+  /// the document's folder or one above: some servers refuse another, since a client could show somebody else's page for its
+  /// own.
+  package static func problem(inPage text: String, ofDocument url: String) -> String? {
+    let page: WebURL
+    do { page = try WebURL(text, limitBytes: limitBytes) } catch { return error.rawValue }
+    guard let document = try? WebURL(url, limitBytes: limitBytes) else { return nil }
+    let folder = page.path.hasSuffix("/") ? page.path : page.path + "/"
+    guard page.origin == document.origin, page.query == nil, (document.path + "/").hasPrefix(folder) else {
+      return "it must be a folder that the document is in, as \(document.origin)/"
+    }
+    return nil
+  }
+
   /// Whether such a document holds this redirect, whatever its port.
   package static func holds(redirectURI text: String) -> Bool {
     guard let url = try? WebURL(text), url.origin.scheme == .http, url.query == nil else { return false }

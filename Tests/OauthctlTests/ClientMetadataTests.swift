@@ -1,3 +1,4 @@
+import AgentWire
 import ArgumentParser
 import Foundation
 import OAuthTerms
@@ -49,6 +50,55 @@ struct ClientMetadataTests {
           "authorization_code", "urn:ietf:params:oauth:grant-type:device_code", "refresh_token",
         ],
       ])
+  }
+
+  /// What the command prints for these options.
+  private func printed(_ options: String...) throws -> NSDictionary? {
+    let page = Page()
+    let command = try Oauthctl.parseAsRoot(["client-metadata", "--url", "https://www.example.com/o/c.json"] + options)
+    let context = CommandContext.scripted(page) { _ throws(CommandError) in
+      var details = AccountDetails(
+        summary: PretendedAgent().account, file: "", endpoints: [:], secrets: [], differences: [], problems: [],
+        loggedInAt: nil, refreshedAt: nil, fingerprint: nil)
+      details.publicKey = #"{"alg":"ES256","crv":"P-256","kid":"k","kty":"EC","x":"a","y":"b"}"#
+      return details
+    }
+    try (command as? ClientMetadataCommand)?.run(context)
+    return try JSONSerialization.jsonObject(with: Data(page.output.utf8)) as? NSDictionary
+  }
+
+  @Test("It says what a server wants that takes keys, bound tokens or one kind of login alone")
+  func members() throws {
+    let bound = try #require(
+      try printed(
+        "--dpop", "--grant", "code", "--redirect-uri", "http://127.0.0.1/callback", "--scope", "atproto a:b",
+        "--client-uri", "https://www.example.com/o"))
+    #expect(bound["dpop_bound_access_tokens"] as? Bool == true && bound["scope"] as? String == "atproto a:b")
+    #expect(bound["grant_types"] as? [String] == ["authorization_code", "refresh_token"])
+    #expect(bound["redirect_uris"] as? [String] == ["http://127.0.0.1/callback"])
+    #expect(bound["client_uri"] as? String == "https://www.example.com/o" && bound["jwks"] == nil)
+    #expect(try printed("--grant", "device")?["response_types"] as? [String] == [])
+
+    let key = ["alg": "ES256", "crv": "P-256", "kid": "k", "kty": "EC", "x": "a", "y": "b"]
+    let signing = try #require(try printed("--key", "work"))
+    #expect(signing["token_endpoint_auth_method"] as? String == "private_key_jwt")
+    #expect(signing["token_endpoint_auth_signing_alg"] as? String == "ES256")
+    #expect((signing["jwks"] as? [String: [[String: String]]]) == ["keys": [key]])
+    let served = try #require(try printed("--key", "work", "--jwks-uri", "https://www.example.com/keys.json"))
+    #expect(served["jwks"] == nil && served["jwks_uri"] as? String == "https://www.example.com/keys.json")
+    #expect(served["token_endpoint_auth_signing_alg"] as? String == "ES256")
+  }
+
+  @Test(
+    "What a server would refuse is refused before the document is served",
+    arguments: [
+      ["--client-uri", "https://elsewhere.example/"], ["--client-uri", "https://www.example.com/other/"],
+      ["--client-uri", "https://www.example.com/o/c"], ["--client-uri", "javascript:alert(1)"],
+      ["--redirect-uri", "http://127.0.0.1/other"], ["--grant", "password"],
+      ["--jwks-uri", "http://www.example.com/k"], ["--key", "../x"],
+    ])
+  func refused(options: [String]) {
+    #expect(throws: CommandError.self) { try printed(options[0], options[1]) }
   }
 
   @Test(

@@ -74,11 +74,7 @@ struct KeyCommand: ParsableCommand {
     func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
-      try AccountName.check(name)
-      guard let key = try context.agent.ask(AccountShow(account: name), about: name).publicKey else {
-        throw .configuration("\(name): it has no key", next: .run("oauthctl key create \(name)"))
-      }
-      context.terminal.data(key)
+      context.terminal.data(try KeyCommand.publicKey(of: name, context))
     }
   }
 
@@ -105,6 +101,15 @@ struct KeyCommand: ParsableCommand {
       _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret, publicKey: key), about: name)
       context.terminal.say("Deleted the key of \(name).")
     }
+  }
+
+  /// The public half as a JWK.
+  static func publicKey(of name: String, _ context: CommandContext) throws(CommandError) -> String {
+    try AccountName.check(name)
+    guard let key = try context.agent.ask(AccountShow(account: name), about: name).publicKey else {
+      throw .configuration("\(name): it has no key", next: .run("oauthctl key create \(name)"))
+    }
+    return key
   }
 
   fileprivate static func keep(_ request: KeySet, _ context: CommandContext) throws(CommandError) {
