@@ -59,10 +59,13 @@ extension GrantRecord {
   func asked(_ definition: AccountDefinition?) -> Set<String> { Set(askedScope ?? definition?.scope ?? []) }
 
   /// What a refresh may name: what was granted (RFC 6749 §6), and the scope that a refresh token was asked for with, which
-  /// servers seldom list.
+  /// servers seldom list. Microsoft Entra lists `RESOURCE/.default` beside what it stood for, and takes it with no other of a
+  /// resource.
   var refreshScope: [String] {
     let offline = AccountDefinition.offlineAccess
-    return askedScope?.contains(offline) == true && !scope.contains(offline) ? scope + [offline] : scope
+    let whole = scope.filter { $0.hasSuffix("/.default") }
+    let granted = whole.isEmpty ? scope : whole
+    return askedScope?.contains(offline) == true && !granted.contains(offline) ? granted + [offline] : granted
   }
 
   /// What was asked for and not granted. A refresh token is what `offline_access` asks for, whatever the scope says.

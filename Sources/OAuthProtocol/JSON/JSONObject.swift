@@ -24,6 +24,11 @@ struct JSONObject: Sendable {
   /// What is wrong with the text, or nil when all of it was read.
   let problem: JSONProblem?
 
+  init(members: [Member], problem: JSONProblem?) {
+    self.members = members
+    self.problem = problem
+  }
+
   init(reading body: Secret) {
     (members, problem) = body.withBytes { bytes in
       var reader = JSONReader(bytes)

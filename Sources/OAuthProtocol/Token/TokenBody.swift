@@ -16,7 +16,7 @@ enum TokenBody {
     let mediaType = answer.headers.value("Content-Type")?.prefix { $0 != ";" }.trimmingBlanks().lowercased()
     switch first {
     case nil: self = .empty
-    case UInt8(ascii: "{"): self = .object(JSONObject(reading: body))
+    case UInt8(ascii: "{"): self = .object(JSONObject(reading: body).withSlackUser)
     case UInt8(ascii: "<"): self = .html
     default:
       let isForm = mediaType == nil || mediaType == "application/x-www-form-urlencoded" || mediaType == "text/plain"
@@ -56,7 +56,6 @@ enum TokenBody {
 extension JSONObject {
   /// Form data seen as an object of strings, repeated names repeated.
   init(_ fields: FormFields) {
-    members = fields.members.map { Member(name: $0.name, value: .string($0.value)) }
-    problem = nil
+    self.init(members: fields.members.map { Member(name: $0.name, value: .string($0.value)) }, problem: nil)
   }
 }

@@ -47,7 +47,8 @@ extension TokenResponse {
     case nil: throw .notBound(shown: "missing")
     case .string(let type):
       let text = type.text(limit: 64) ?? ""
-      let isWanted = text.lowercased() == wanted.rawValue.lowercased()
+      let isWanted =
+        text.lowercased() == wanted.rawValue.lowercased() || wanted == .bearer && object.isSlackToken(ofType: text)
       guard isWanted || isOther && text.lowercased() == "n_a" else {
         let shown = Escaped.forTerminal(secrets.cut(from: text), limit: 40)
         throw wanted == .bearer ? .tokenType(shown: shown) : .notBound(shown: "\"\(shown)\"")

@@ -68,4 +68,12 @@ struct StepUpTests {
       #expect(driver.sending?.scope == (names ? ["read", "offline_access"] : []))
     }
   }
+
+  @Test("a refresh names Microsoft's .default without what it stood for")
+  func defaultScope() throws {
+    var grant = try #require(AccountRecord.expired().grant)
+    grant.scope = ["https://api.example/user_impersonation", "https://api.example/.default"]
+    grant.askedScope = ["https://api.example/.default", "offline_access"]
+    #expect(grant.refreshScope == ["https://api.example/.default", "offline_access"])
+  }
 }

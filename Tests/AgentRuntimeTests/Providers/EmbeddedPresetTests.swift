@@ -67,6 +67,16 @@ struct EmbeddedPresetTests {
     #expect(windows == ["atlassian integer(600)"])
   }
 
+  @Test("Tokens are bound to a key, and a refresh names its scope, where the provider wants that")
+  func wants() throws {
+    for name in Self.names {
+      let preset = try Self.preset(name)
+      let definition = try preset.definition(preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }).get()
+      #expect(definition.usesDPoP == (name == "bluesky"), "\(name)")
+      #expect(definition.refreshNamesScope == ["entra", "microsoft"].contains(name), "\(name)")
+    }
+  }
+
   @Test("docs/providers.md has a row for each, as its file says")
   func page() throws {
     let page = try #require(FileManager.default.contents(atPath: Self.root + "/docs/providers.md"))

@@ -53,10 +53,12 @@ enum PresetVectors {
     "microsoft": "https://login.microsoftonline.com/consumers/oauth2/v2.0/authorize?"
       + "response_type=code&client_id=client&redirect_uri=http%3A%2F%2Flocalhost%3A1%2Fcallback"
       + "&scope=https%3A%2F%2Fgraph.microsoft.com%2FUser.Read%20offline_access\(tail)",
+    "notion": "https://api.notion.com/v1/oauth/authorize?\(fixedPort)\(tail)&owner=user",
     "okta": "https://acme.okta.com/oauth2/v1/authorize?\(fixedAddress)&scope=openid%20profile%20offline_access\(tail)",
     "reddit": "https://www.reddit.com/api/v1/authorize?\(fixedPort)&scope=identity%20read\(tail)&duration=permanent",
     "salesforce":
       "https://acme.my.salesforce.com/services/oauth2/authorize?\(fixedPort)&scope=api%20refresh_token\(tail)",
+    "slack": "https://slack.com/oauth/v2_user/authorize?\(fixedPort)&scope=channels%3Aread%20users%3Aread\(tail)",
     "spotify": "https://accounts.spotify.com/authorize?\(anyPort)\(tail)",
     "x": "https://x.com/i/oauth2/authorize?\(fixedAddress)&scope=tweet.read%20users.read%20offline.access\(tail)",
     "yahoo": "https://api.login.yahoo.com/oauth2/request_auth?response_type=code&client_id=client"

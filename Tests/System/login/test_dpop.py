@@ -35,6 +35,23 @@ def test_a_pushed_request_proves_the_key_that_the_code_is_bound_to(home, agent, 
     assert provider.kinds() == ["push", "authorize", "authorization_code"]
 
 
+def test_a_preset_binds_tokens_and_its_client_for_development_is_taken_as_bluesky_has_it(home, agent, provider):
+    """Requests that are pushed, a nonce that changes, and a client id that is an address of no document."""
+    provider.requires, provider.wants, provider.again = True, "nonce-0", True
+    folder = account_file(home).parent.parent / "providers.d"
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / "ours.toml").write_text(
+        f'title = "Ours"\n[account]\nissuer = "{provider.issuer}"\nclient_authentication = "none"\ndpop = true\n'
+        'scope = ["atproto", "transition:generic"]\n')
+    client = ("http://localhost?redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback"
+              "&scope=atproto%20transition%3Ageneric")
+    home.oauthctl("login", "work", "--provider", "ours", "--client-id", client)
+    pushed = provider.form("push")
+    assert (pushed["client_id"], pushed["scope"]) == (client, "atproto transition:generic")
+    assert "dpop = true" in account_file(home).read_text()
+    assert refresh(home, provider)["access_token"] == "access-2"
+
+
 @pytest.mark.parametrize("algorithm", ["EdDSA", "RS256"])
 def test_a_server_s_list_of_algorithms_chooses_the_key(home, agent, provider, algorithm):
     provider.algorithms = ["ES512", algorithm]
