@@ -17,7 +17,7 @@ extension LoginCoordinator {
       return (
         try request.url(pushedAs: pushed.requestURI),
         pushed.expiresInSeconds < Int(LoginSession.windowSeconds)
-          ? "The server keeps this address for \(pushed.expiresInSeconds) s and for one use: open it by then" : nil
+          ? "the server keeps this address for \(pushed.expiresInSeconds) s and for one use: open it by then" : nil
       )
     } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
   }
