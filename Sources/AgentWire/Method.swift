@@ -41,8 +41,10 @@ package enum Method: String, CaseIterable, Sendable {
 
   /// Whether nobody but its caller wants its end, so that it is given up when that leaves, as long as nothing was changed.
   package var isGivenUpWithItsCaller: Bool {
-    [.serverFind, .clientRegister, .accountCheck, .accountAccept, .accountImport, .keySet, .providerList, .dpopProof]
-      .contains(self)
+    [
+      .loginWait, .serverFind, .clientRegister, .accountCheck, .accountAccept, .accountImport, .keySet, .providerList,
+      .dpopProof,
+    ].contains(self)
   }
 
   /// Whether a caller may send it again when the connection ended before an answer: doing it twice leaves what doing

@@ -4,15 +4,43 @@ import AgentWire
 extension LoginCoordinator {
   typealias EndWaiter = CheckedContinuation<Result<LoginProgress, AgentFailure>, Never>
 
+  /// The same as ``ending(of:seconds:)`` for a caller who may go meanwhile.
+  func endingUnlessLeft(of id: String, seconds: Double) async -> Result<LoginProgress, AgentFailure> {
+    let waiter = nextWaiter()
+    return await withTaskCancellationHandler {
+      await ending(of: id, seconds: seconds, waiter)
+    } onCancel: {
+      Task { await self.leave(id, waiter) }
+    }
+  }
+
+  /// A login that somebody has left goes on for whoever joins it. Where nobody waits any more, it makes place for one with
+  /// other wishes.
+  private func leave(_ id: String, _ waiter: UInt64) {
+    guard let progress = sessions[id]?.progress, let continuation = waiters[id]?.take(waiter) else { return }
+    continuation.resume(returning: .success(progress))
+    if waiters[id]?.isEmpty == true { sessions[id]?.isDeserted = true }
+  }
+
+  private func nextWaiter() -> UInt64 {
+    lastWaiter += 1
+    return lastWaiter
+  }
+
   /// How the login ends; how it stands after `seconds`.
   func ending(of id: String, seconds: Double) async -> Result<LoginProgress, AgentFailure> {
-    lastWaiter += 1
-    let waiter = lastWaiter
-    return await withCheckedContinuation { continuation in
+    await ending(of: id, seconds: seconds, nextWaiter())
+  }
+
+  private func ending(
+    of id: String, seconds: Double, _ waiter: UInt64
+  ) async -> Result<LoginProgress, AgentFailure> {
+    await withCheckedContinuation { continuation in
       guard let session = sessions[id] else {
         return continuation.resume(returning: .failure(AgentFailure(.badRequest, "there is no such login")))
       }
       if case .ended(let result) = session.state { return continuation.resume(returning: result) }
+      sessions[id]?.isDeserted = false
       waiters[id, default: Waiters()].add(continuation, waiter)
       waiters[id]?.limit(waiter, to: time.now().bootSeconds + seconds)
       watchTheClock()

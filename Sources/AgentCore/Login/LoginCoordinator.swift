@@ -68,27 +68,34 @@ package actor LoginCoordinator {
   }
 
   /// Joins a login that somebody else began. One that was begun with another definition than the account has now makes
-  /// place for this one: nobody here has seen where it goes. Throws where it goes elsewhere than was agreed to here.
+  /// place for this one: nobody here has seen where it goes. So does one with other wishes that nobody waits for any more.
+  /// Throws where it goes elsewhere than was agreed to here.
   private func joinOther(
     _ id: String, _ request: LoginStart, _ started: LoginStarted
   ) async throws(AgentFailure) -> LoginStarted {
     let name = request.account
-    if let now = await service.definitionNow(name), let session = sessions[id], session.isPending,
-      session.definition != now
-    {
-      guard !session.isReceiving else {
-        throw AgentFailure(
-          .loginPending, "\(name): a login from before its file was changed is being finished", hint: "try again")
-      }
-      let failure = AgentFailure(.loginCancelled, "\(name): its file was changed, and another login has begun")
-      end(id, .failure(failure))
-      return try await start(request)
-    }
     let wishes = try LoginWishes(request)
-    guard wishes == LoginWishes() || wishes == sessions[id]?.wishes else {
-      throw AgentFailure(
-        .loginPending, "\(request.account): another login is under way, with other wishes than these",
-        hint: "finish that one, or give it up, then try again")
+    let now = await service.definitionNow(name)
+    let isOther = wishes != LoginWishes() && wishes != sessions[id]?.wishes
+    if let session = sessions[id], session.isPending {
+      let isFromBefore = now.map { $0 != session.definition } ?? false
+      if isFromBefore || isOther && session.isDeserted {
+        let (which, why) =
+          isFromBefore ? (" from before its file was changed", "its file was changed") : ("", "nobody waited for it")
+        guard !session.isReceiving else {
+          throw AgentFailure(.loginPending, "\(name): a login\(which) is being finished", hint: "try again")
+        }
+        end(id, .failure(AgentFailure(.loginCancelled, "\(name): \(why), and another login has begun")))
+        return try await start(request)
+      }
+      guard !isOther else {
+        throw AgentFailure(
+          .loginPending, "\(name): another login is under way, begun with other options",
+          hint: .run("oauthctl login \(name)   # joins that one: finish it there, or give it up with Control-C"))
+      }
+    } else if isOther {
+      // It has ended meanwhile.
+      return try await start(request)
     }
     if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
       throw AgentFailure.changedMeanwhile(request.account)
@@ -123,7 +130,7 @@ package actor LoginCoordinator {
     var seconds = Double(milliseconds) / 1_000
     // Whoever asks now has not been told of the question; whoever has asks again, and not without pause.
     if session.otherUser != nil { seconds = min(seconds, Self.questionSeconds) }
-    let result = await ending(of: session.id, seconds: seconds)
+    let result = await endingUnlessLeft(of: session.id, seconds: seconds)
     return try result.get()
   }
 

@@ -38,6 +38,8 @@ struct LoginSession {
   var wishes = LoginWishes()
   /// Whoever began it can ask a person about `otherUser`.
   var confirmsUser = false
+  /// The last of those who waited for its end has gone, and nobody else has come since.
+  var isDeserted = false
   /// It waits for a person: see ``LoginCoordinator/mayReplace(_:with:_:)``.
   var otherUser: OtherUser?
   /// The server is being asked whether the person has agreed: its answer may hold the tokens.

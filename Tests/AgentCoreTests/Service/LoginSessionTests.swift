@@ -1,9 +1,10 @@
-import AgentCore
 import AgentTestSupport
 import AgentWire
 import DevAuthorizationServer
 import OAuthProtocol
 import Testing
+
+@testable import AgentCore
 
 @Suite("The life of a login: shared, waited for, cancelled, over in time")
 struct LoginSessionTests {
@@ -39,6 +40,30 @@ struct LoginSessionTests {
     #expect(await fixture.failure(start("three", agreed))?.kind == .definitionChanged)
     #expect(try await fixture.call(start("four", other)).loginID == pending.loginID)
     #expect(try await fixture.call(start("five", nil)).loginID == pending.loginID)
+  }
+
+  @Test("a login with other wishes is refused while somebody waits for the first, and takes its place when nobody does")
+  func deserted() async throws {
+    let fixture = AgentFixture()
+    let first = try await fixture.start(request: "a")
+    var other = LoginStart(requestID: "b", account: "work")
+    other.prompt = "login"
+    let refused = await fixture.failure(other)
+    #expect(refused?.kind == .loginPending && refused?.hint?.text.hasPrefix("oauthctl login work   # ") == true)
+    func wait() -> Task<AgentFailure?, Never> {
+      Task { await fixture.failure(LoginWait(loginID: first.loginID, timeoutMilliseconds: 77_000)) }
+    }
+    let (gone, stays) = (wait(), wait())
+    try await eventually("both wait") { await fixture.logins.waiters[first.loginID]?.count == 2 }
+    gone.cancel()
+    _ = await gone.value
+    #expect(await fixture.failure(other)?.kind == .loginPending)
+    stays.cancel()
+    _ = await stays.value
+    #expect(try await fixture.start(request: "c").loginID == first.loginID, "whoever wishes nothing else joins it")
+    #expect(try await fixture.call(other).loginID != first.loginID)
+    #expect(await fixture.failure(LoginWait(loginID: first.loginID))?.kind == .loginCancelled)
+    try await eventually("one listener is left") { fixture.redirects.open.count == 1 }
   }
 
   @Test("no more logins wait for a browser than there is room for; the next is told, and an end makes room")

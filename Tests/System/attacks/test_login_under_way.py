@@ -7,6 +7,7 @@ import pytest
 from login.provider import Provider, use_silent_browser
 from support.login import wait_until
 from support.terminal import run_at_terminal
+from support.wire import Wire
 
 POST = 'client_authentication = "client_secret_post"'
 LEAVING = [["logout", "work"], ["account", "forget", "work", "--yes"]]
@@ -68,6 +69,19 @@ def test_a_login_from_before_the_file_was_changed_is_not_joined(home, servers):
     home.oauthctl("login", "work")
     assert third.kinds() == [] and first.kinds() == ["authorize", "authorization_code"]
     assert abandoned.wait(20) != 0 and "another login has begun" in abandoned.stderr.read()
+
+
+def test_a_login_that_everybody_has_left_makes_place_for_one_with_other_options(home, server):
+    server.define(home)
+    home.oauthctl("vault", "create", check=False)
+    with Wire(home.socket) as terminal:
+        begun = terminal.call("login.start", account="work", request_id="one")
+        terminal.request("login.wait", login_id=begun["login_id"])
+        refused = home.oauthctl("login", "work", "--prompt", "login", check=False)
+        assert refused.status == 4 and "run: oauthctl login work   # joins that one" in refused.stderr
+    # As when its terminal was killed.
+    home.oauthctl("login", "work", "--prompt", "login")
+    assert server.form("authorize")["prompt"] == "login"
 
 
 def test_a_lock_waits_for_a_code_under_way_and_keeps_what_comes(home, server):
