@@ -13,3 +13,12 @@ extension AgentFailure {
 
   private static func prefix(_ account: String) -> String { account + ": " }
 }
+
+extension AgentFailure {
+  /// `file` is the account's.
+  package static func noUseForKey(_ account: String, file: String) -> AgentFailure {
+    AgentFailure(
+      .configInvalid, "\(account): its file names no use for a private key",
+      hint: "write client_authentication = \"private_key_jwt\", or grant = \"jwt_bearer\", into \(file)")
+  }
+}

@@ -37,6 +37,11 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
 
   package var needsSecret: Bool { proof != nil }
 
+  /// Whether an account with `method` (nil: the default) and `grant` has a private key.
+  package static func needsPrivateKey(_ method: Self?, _ grant: GrantKind?) -> Bool {
+    method?.proof == .privateKey || grant?.terms.need == .privateKey
+  }
+
   package enum Proof: Sendable {
     /// What the server knows as well.
     case sharedSecret

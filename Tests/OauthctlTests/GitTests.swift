@@ -242,6 +242,17 @@ struct GitTests {
     #expect(listed.map { $0.url } == ["https://h:1"] && listed.map { $0.file } == ["/a.pem"])
   }
 
+  @Test("Hosts of accounts whose tokens are bound to a key are left to git's other helpers")
+  func boundAccounts() {
+    func account(_ name: String, _ hosts: [String], dpop: Bool? = nil) -> AccountSummary {
+      var account = PretendedAgent().account
+      (account.account, account.hosts, account.dpop) = (name, hosts, dpop)
+      return account
+    }
+    let found = GitHosts([account("a", ["h", "i"]), account("b", ["i", "j"], dpop: true), account("c", ["i", "k"])])
+    #expect(found.hosts == ["h", "i", "k"] && found.bound == ["b"])
+  }
+
   @Test(
     "An authority counts for the issuer's own host, on any port",
     arguments: [("h", true), ("H:8443", true), ("api.h", false), ("hh", false), ("[::1]", false)])

@@ -10,6 +10,8 @@ package enum AccountSelection {
   package struct Candidate: Sendable, Equatable {
     package var name: String
     package var hosts: HostPolicy
+    /// Where it is defined.
+    package var file: String
     package var isLoggedIn: Bool
     package var paths: [String]
     package var isDefault: Bool
@@ -24,6 +26,7 @@ package enum AccountSelection {
     ) {
       name = definition.name
       self.hosts = hosts
+      file = definition.file
       self.isLoggedIn = isLoggedIn
       paths = definition.paths
       isDefault = definition.isDefault
@@ -86,13 +89,13 @@ package enum AccountSelection {
       guard let found = accounts.first(where: { $0.name == account }) else {
         throw unknown(account, accounts.map(\.name))
       }
-      if let origin, !found.hosts.served.contains(origin) { throw notServed(origin, account, found.hosts) }
+      if let origin, !found.hosts.served.contains(origin) { throw notServed(origin, found) }
       return (found.name, origin)
     }
     let fitting = origin.map { origin in accounts.filter { $0.hosts.served.contains(origin) } } ?? accounts
     guard !fitting.isEmpty else {
       if let origin, let waiting = accounts.first(where: { $0.hosts.unaccepted.contains(origin) }) {
-        throw notServed(origin, waiting.name, waiting.hosts)
+        throw notServed(origin, waiting)
       }
       throw AgentFailure(
         .accountUnknown, origin.map { "no account for \($0)" } ?? "no account is set up",
@@ -106,7 +109,9 @@ package enum AccountSelection {
     guard let origin, !names.isEmpty else {
       return "set one up: oauthctl login NAME \(origin ?? "ISSUER") --client-id ID"
     }
-    return .run("oauthctl login \(origin)   # or add that host to `hosts` in the file of one of: \(list(names))")
+    return .run(
+      "oauthctl login \(origin)   # or add that host, beside those of `oauthctl account show`, to "
+        + "`hosts` in the file of one of: \(list(names))")
   }
 
   private static func choose(
@@ -193,16 +198,17 @@ package enum AccountSelection {
     names.prefix(shown).joined(separator: ", ") + (names.count > shown ? ", …" : "")
   }
 
-  private static func notServed(_ origin: String, _ account: String, _ hosts: HostPolicy) -> AgentFailure {
-    if hosts.unaccepted.contains(origin) {
+  private static func notServed(_ origin: String, _ candidate: Candidate) -> AgentFailure {
+    let account = candidate.name
+    guard !candidate.hosts.unaccepted.contains(origin) else {
       return AgentFailure(
         .notPermitted, "\(account): its tokens may not go to \(origin) yet: the login is not bound to that host",
         hint: .run("oauthctl account accept \(account)"))
     }
-    let others = hosts.served.isEmpty ? "" : "they may go to: \(hosts.served.joined(separator: ", ")); "
+    let line = HostsLine(
+      account: account, file: candidate.file, present: candidate.hosts.named, isLoggedIn: candidate.isLoggedIn)
     return AgentFailure(
-      .notPermitted, "\(account): its tokens may not go to \(origin)",
-      hint: .advice(others + "add it beside these to `hosts` in the file of \(account)"))
+      .notPermitted, "\(account): its tokens may not go to \(origin)", hint: line.step(adding: origin))
   }
 
   static func unknown(_ name: String, _ known: [String]) -> AgentFailure {

@@ -12,7 +12,9 @@ extension AccountDefinition {
 
 /// Where an account's tokens may go, as canonical origins.
 package struct HostPolicy: Sendable, Equatable {
-  /// Named by the file as it is now, and by what the login is bound to: adding a host needs a person's word, taking one
+  /// Named by the file as it is now.
+  let named: [String]
+  /// Named by it, and by what the login is bound to: adding a host needs a person's word, taking one
   /// out needs none.
   package let served: [String]
   /// Named by the file alone.
@@ -20,7 +22,7 @@ package struct HostPolicy: Sendable, Equatable {
 
   /// `bound` is what the login is bound to; without a login the next one will be bound to what the file names.
   package init(_ definition: AccountDefinition, boundTo bound: DefinitionBinding?) {
-    let named = definition.origins
+    named = definition.origins
     let hosts = bound?.hosts ?? named
     served = named.filter(hosts.contains)
     unaccepted = named.filter { !hosts.contains($0) }

@@ -19,6 +19,13 @@ package struct LentTokens: Sendable, Equatable, Codable {
 
   var all: [LentToken] { [subject] + (actor.map { [$0] } ?? []) }
 
+  var names: LentTokenNames {
+    var names = LentTokenNames(subjectAccount: subject.account, subjectTokenType: subject.kind.rawValue)
+    (names.actorAccount, names.actorTokenType) = (actor?.account, actor?.kind.rawValue)
+    names.requestedTokenType = requestedType
+    return names
+  }
+
   /// The same for texts that are shown, by the keys of an account file.
   static func differences(_ was: LentTokens?, _ now: LentTokens?) -> [DefinitionDifference] {
     LentToken.differences("subject", was?.subject, now?.subject)

@@ -44,7 +44,7 @@ enum ClientObstacle: Sendable, Equatable {
     switch self {
     case .unknownMethod: .advice("put client_authentication in the file of \(name) right")
     case .noSecret: .run("oauthctl secret set \(name) client_secret")
-    case .noKey: .run("oauthctl key create \(name)")
+    case .noKey: .run("oauthctl key create \(name)   # or, for one that is there: oauthctl key import \(name) < FILE")
     case .keyForSecret:
       .advice(
         "put client_authentication in the file of \(name) back to private_key_jwt; or give a client secret: "

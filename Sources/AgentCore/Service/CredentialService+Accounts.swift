@@ -42,6 +42,10 @@ extension CredentialService {
     details.missingScope = missing.isEmpty ? nil : missing
     details.clientRegistered = record?.registration(of: definition) == nil ? nil : true
     details.resource = definition.resource.isEmpty ? nil : definition.resource
+    details.audience = definition.audience.isEmpty ? nil : definition.audience
+    details.grantType = definition.grantType
+    details.lent = definition.lent?.names
+    details.clientAuthentication = definition.clientAuthentication ?? grant?.binding.clientAuthentication
     return details
   }
 
@@ -56,6 +60,8 @@ extension CredentialService {
       answer.login = grant?.loginID
       answer.host = grant?.binding.issuerHost
       answer.clientHost = deletableClient(account)?.binding.issuerHost
+      let borrowers = borrowers(of: account.name)
+      answer.borrowers = borrowers.isEmpty ? nil : borrowers
     } else {
       await sealRegistration(account.name)
       let began = time.now()
@@ -197,9 +203,8 @@ extension CredentialService {
     let method = definition.clientAuthentication.flatMap(ClientAuthenticationMethod.init)
     var needed: [SecretKind] = method?.needsSecret == true ? [.clientSecret] : []
     if let kind = definition.grant.terms.need.flatMap(SecretKind.init), !needed.contains(kind) { needed.append(kind) }
-    let isKey = method?.proof == .privateKey || definition.grant.terms.need == .privateKey
     return needed.filter { record?.keeps($0) != true }
-      .map { $0 == .clientSecret && isKey ? AccountCheckAnswer.privateKey : $0.rawValue }
+      .map { $0 == .clientSecret && definition.needsPrivateKey ? AccountCheckAnswer.privateKey : $0.rawValue }
   }
 
   // MARK: Logout

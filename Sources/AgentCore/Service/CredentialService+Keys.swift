@@ -9,11 +9,7 @@ extension CredentialService {
     try await open()
     let name = try select(account: request.account, url: nil).name
     guard hasPrivateKey(name) else {
-      throw AgentFailure(
-        .configInvalid, "\(name): its file names no use for a private key",
-        hint:
-          "write client_authentication = \"private_key_jwt\", or grant = \"jwt_bearer\", into \(accounts[name]?.machine.definition?.file ?? "it")"
-      )
+      throw .noUseForKey(name, file: accounts[name]?.machine.definition?.file ?? "it")
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let replaces = request.replace == true
@@ -26,8 +22,13 @@ extension CredentialService {
   }
 
   func hasPrivateKey(_ name: String) -> Bool {
-    guard let definition = accounts[name]?.machine.definition else { return false }
-    return definition.clientAuthentication == ClientAuthenticationMethod.privateKeyJWT.rawValue
-      || definition.grant.terms.need == .privateKey
+    accounts[name]?.machine.definition?.needsPrivateKey ?? false
+  }
+}
+
+extension AccountDefinition {
+  var needsPrivateKey: Bool {
+    ClientAuthenticationMethod.needsPrivateKey(
+      clientAuthentication.flatMap(ClientAuthenticationMethod.init(rawValue:)), grant)
   }
 }

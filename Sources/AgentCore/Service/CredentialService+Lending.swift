@@ -246,6 +246,18 @@ extension CredentialService {
     }
   }
 
+  /// What the next request for `definition` will lack, while the token at hand is still good; nil: nothing.
+  func lenderHint(_ definition: AccountDefinition) -> NextStep? {
+    guard isOpen else { return nil }
+    return lenderConcerns(definition).first.map { .advice("\($0.message); \($0.nextStep.line)") }
+  }
+
+  /// The accounts that get their tokens for those of `lender`, sorted.
+  func borrowers(of lender: String) -> [String] {
+    accounts.values.filter { $0.machine.definition?.lent?.all.contains { $0.account == lender } == true }.map(\.name)
+      .sorted()
+  }
+
   // MARK: Agreeing
 
   /// `binding` with where the accounts are logged in that lend it tokens: that is what a person agrees to.

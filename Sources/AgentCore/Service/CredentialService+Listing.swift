@@ -129,7 +129,7 @@ extension CredentialService {
       guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }
       return Int(now.wallSeconds + life - now.seconds(since: received))
     }
-    return AccountSummary(
+    var summary = AccountSummary(
       account: name, accountID: record == nil ? nil : account.id.description, state: state, reason: reason,
       issuer: definition.issuer, host: definition.host,
       hosts: definition.origins, clientID: definition.clientID, grant: definition.grant.rawValue,
@@ -141,6 +141,8 @@ extension CredentialService {
       certificateAuthorityFile: definition.certificateAuthorityFile,
       isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths,
       who: record?.grant?.identity?.who)
+    summary.dpop = record?.grant?.binding.isBound ?? definition.usesDPoP ? true : nil
+    return summary
   }
 
   /// Of a login whose file is gone, or could not be read since the agent started: from its sealed record.
@@ -148,13 +150,15 @@ extension CredentialService {
     guard isLoginAlone(account), let grant = account.machine.record?.grant else { return nil }
     let problem = problems.hindrance(of: account.name)
     let binding = grant.binding
-    return AccountSummary(
+    var summary = AccountSummary(
       account: account.name, accountID: account.id.description, state: .configInvalid,
       reason: problem?.sentence ?? fileGone(account.name), issuer: binding.issuer, host: binding.issuerHost,
       hosts: binding.hosts, clientID: binding.clientID, grant: grant.kind.rawValue, scope: grant.scope, expiresAt: nil,
       expiresInSeconds: nil, loginExpiresAt: nil, renewable: account.machine.isRenewable,
       hint: problem?.nextStep ?? fileGoneHint(account.name), fileGone: problem == nil ? true : nil,
       who: grant.identity?.who)
+    summary.dpop = binding.isBound ? true : nil
+    return summary
   }
 
   func fileGone(_ name: String) -> String {
@@ -188,7 +192,7 @@ extension CredentialService {
     case .definitionChanged: machine.definitionChangedHint
     case .configInvalid: problems.first(about: definition.name)?.nextStep ?? "mend \(definition.file)"
     case .retrying: machine.authorityHint ?? machine.doubtHint
-    case .ok, .refreshing, .expired: machine.narrowedHint
+    case .ok, .refreshing, .expired: lenderHint(definition) ?? machine.narrowedHint
     case .loginPending, .locked: nil
     }
   }

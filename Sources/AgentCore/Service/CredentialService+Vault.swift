@@ -142,12 +142,14 @@ extension CredentialService {
   func lockedSummaries(_ reason: String) async -> [AccountSummary] {
     let read = await readFiles()
     return read.definitions.map { definition in
-      AccountSummary(
+      var summary = AccountSummary(
         account: definition.name, accountID: nil, state: .locked, reason: reason, issuer: definition.issuer,
         host: definition.host, hosts: definition.origins, clientID: definition.clientID,
         grant: definition.grant.rawValue, scope: definition.scope, expiresAt: nil, expiresInSeconds: nil,
         loginExpiresAt: nil, renewable: false, retryAfterMilliseconds: nil, gitUsername: definition.gitUsername,
         certificateAuthorityFile: definition.certificateAuthorityFile)
+      summary.dpop = definition.usesDPoP ? true : nil
+      return summary
     }
   }
 }

@@ -145,6 +145,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var paths: [String]?
   /// Who has logged in, as the server says, fit to be shown; nil: it does not.
   package var who: String?
+  /// True: its tokens are bound to a key (RFC 9449), so a token alone is of no use. Nil: they are not.
+  package var dpop: Bool?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
@@ -179,7 +181,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint, paths, who
+    case account, state, reason, issuer, host, hosts, grant, scope, renewable, hint, paths, who, dpop
     case isDefault = "default"
     case accountID = "account_id"
     case clientID = "client_id"
@@ -244,6 +246,13 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var authority: String?
   /// What the tokens are asked for (RFC 8707); nil: nothing.
   package var resource: [String]?
+  package var audience: [String]?
+  /// An extension's `grant_type` (RFC 6749 §4.5); nil: the grant has its own.
+  package var grantType: String?
+  /// Nil: it needs no token of another account.
+  package var lent: LentTokenNames?
+  /// How the client proves itself, as the file says it or else the login is bound to it; nil: neither is known.
+  package var clientAuthentication: String?
   /// A JWK: the public half of the private key that is kept; nil: none is.
   package var publicKey: String?
   /// Why the server's last word on who has logged in was not believed, fit to be shown; nil: it was.
@@ -270,7 +279,9 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource
+    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource, audience, lent
+    case grantType = "grant_type"
+    case clientAuthentication = "client_authentication"
     case loggedInAt = "logged_in_at"
     case refreshedAt = "refreshed_at"
     case publicKey = "public_key"

@@ -33,6 +33,8 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   package var revocations: Int?
   /// With `dry_run`: where a client was registered for it that will be deleted there (RFC 7592); nil: none was.
   package var clientHost: String?
+  /// With `dry_run`: accounts that get their tokens for those of this one, sorted; nil: none does.
+  package var borrowers: [String]?
   /// What became of that client; nil: there was none.
   package var client: ClientDeletion?
   /// Why it is not deleted, or not yet.
@@ -52,7 +54,7 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case login, host, revocations, client
+    case login, host, revocations, client, borrowers
     case clientHost = "client_host"
     case clientReason = "client_reason"
   }

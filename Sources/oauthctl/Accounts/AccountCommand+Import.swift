@@ -56,10 +56,12 @@ extension AccountCommand {
 
     func run(_ context: CommandContext, _ credential: ImportedCredential) throws(CommandError) {
       let answer: AccountImportAnswer
+      var isNew = false
       if isSilent, let known = try knownAccount(context) {
         answer = try seal(context, credential, for: known)
       } else {
         var creation = try AccountCreation(context: context, name: name, replace: replace)
+        isNew = creation.isFirst
         let account = try account(credential)
         do throws(CommandError) {
           // Nobody logs in: the token endpoint is enough.
@@ -70,7 +72,7 @@ extension AccountCommand {
             after: error, command: "oauthctl account import \(name) < FILE", isHalf: false, otherMethod: nil)
         }
       }
-      try use(context, answer, credential)
+      try use(context, answer, credential, isNew: isNew)
       GitAuthority(context: context).follow(name)
     }
 
@@ -159,9 +161,9 @@ extension AccountCommand {
           bindingDigest: shown.bindingDigest), timeoutMilliseconds: 90_000)
     }
 
-    /// Uses the refresh token, so that a person hears now of one that does not work.
+    /// Uses the refresh token, so that a person hears now of one that does not work. It stays: the server may be wrong today.
     private func use(
-      _ context: CommandContext, _ answer: AccountImportAnswer, _ credential: ImportedCredential
+      _ context: CommandContext, _ answer: AccountImportAnswer, _ credential: ImportedCredential, isNew: Bool
     ) throws(CommandError) {
       let request = TokenGet(
         account: name, force: credential.refreshToken == nil ? nil : true, timeoutMilliseconds: 60_000)
@@ -176,7 +178,10 @@ extension AccountCommand {
         if case .agent(let failure, _) = error, failure.kind.isRetryable {
           context.terminal.say("\(name) is sealed, and was not tried yet: the agent goes on trying.")
         } else {
-          context.terminal.say("Took over \(name), but its login does not work:")
+          context.terminal.say("Took over \(name), but its login does not work.")
+          if isNew {
+            context.terminal.say("\(name) stays set up. To undo that: oauthctl account forget \(name)")
+          }
         }
         if case .agent(let failure, _) = error { throw .agent(failure, account: name) }
         throw error

@@ -85,8 +85,9 @@ struct AccountCommand: ParsableCommand {
       let was = file.current
       var login: String?
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
+      let borrowers = kept?.borrowers.map { Self.borrowersLine($0, name) }
       if !yes {
-        var lines: [String] = []
+        var lines = [borrowers].compactMap(\.self)
         login = kept.map { $0.login ?? "" }
         if let host = kept?.host, kept?.clientHost == nil {
           lines.append(
@@ -110,6 +111,7 @@ struct AccountCommand: ParsableCommand {
       // Whoever was asked has read it.
       let stays = yes && kept?.clientHost == nil ? kept?.host : nil
       context.terminal.say("Forgot \(name)." + (stays.map { " Its login at \($0) stays valid there." } ?? ""))
+      if yes, let borrowers { context.terminal.warn(borrowers, next: Self.borrowersStep) }
       if let line = Self.clientLine(answer) { context.terminal.say(line) }
       let revocations = answer.revocations ?? 0
       if revocations > 0 {
@@ -123,6 +125,16 @@ struct AccountCommand: ParsableCommand {
 }
 
 extension AccountCommand.Forget {
+  /// `names`, at least one: accounts that get their tokens for those of `lender`, which is forgotten.
+  static func borrowersLine(_ names: [String], _ lender: String) -> String {
+    let shown = names.prefix(NamedChoice.most).joined(separator: ", ")
+    let others = names.count > NamedChoice.most ? " and \(names.count - NamedChoice.most) more" : ""
+    return "\(shown)\(others) \(names.count == 1 ? "gets its tokens" : "get their tokens") for those of \(lender)"
+  }
+
+  private static let borrowersStep: NextStep =
+    "name another `subject_account` in each file, or log in again under the same name"
+
   /// What became of the client that was registered for it.
   static func clientLine(_ answer: AccountForgetAnswer) -> String? {
     let reason = answer.clientReason.map { ": " + $0 + ($0.hasSuffix(".") ? "" : ".") } ?? "."

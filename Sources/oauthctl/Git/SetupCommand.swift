@@ -36,9 +36,12 @@ struct SetupCommand: ParsableCommand {
       try GitSetup.checkFile(context.environment)
       let hosts = try hosts(context)
       let accounts = try? context.allAccounts()
-      // A helper that names nobody would take the place of one that works.
-      if let account, !remove, let accounts, !accounts.contains(where: { $0.account == account }) {
-        throw .noAccount(account, among: accounts)
+      // A helper that names nobody, or can do nothing, would take the place of one that works.
+      if let account, !remove, let accounts {
+        guard let own = accounts.first(where: { $0.account == account }) else {
+          throw .noAccount(account, among: accounts)
+        }
+        if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
       let before = try configuration()
       let (commands, copies) = try plan(hosts, accounts ?? [], context)
@@ -110,17 +113,15 @@ struct SetupCommand: ParsableCommand {
         return host
       }
       if remove { return try configuredHosts(context) }
-      var hosts: [String] = []
-      for summary in try context.allAccounts() where account == nil || summary.account == account {
-        for host in summary.hosts where !hosts.contains(host) { hosts.append(host) }
+      let accounts = try context.allAccounts()
+      let found = GitHosts(accounts.filter { account == nil || $0.account == account })
+      for name in found.bound where !found.hosts.isEmpty {
+        context.terminal.warn("left out: \(GitHosts.words(name))", next: GitHosts.step(name))
       }
-      if hosts.isEmpty, let account {
-        throw .noAccount(account, among: try context.allAccounts())
-      }
-      if hosts.isEmpty {
-        throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
-      }
-      return hosts
+      guard found.hosts.isEmpty else { return found.hosts }
+      if let name = found.bound.first { throw .configuration(GitHosts.words(name), next: GitHosts.step(name)) }
+      if let account { throw .noAccount(account, among: accounts) }
+      throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
     }
 
     /// Hosts whose key names us or a copy of an authority, whether their account is still there or not.
@@ -224,13 +225,27 @@ struct SetupCommand: ParsableCommand {
       for host in host {
         let origin = GitSetup.origin(host: host)
         let able = accounts.filter { account == nil || $0.account == account }
-        guard !able.contains(where: { $0.hosts.contains(origin) }) else { continue }
+        let serving = able.filter { $0.hosts.contains(origin) }
+        if let bound = serving.first, serving.allSatisfy({ $0.dpop == true }) {
+          context.terminal.warn(GitHosts.words(bound.account), next: GitHosts.step(bound.account))
+        }
+        guard serving.isEmpty else { continue }
         context.terminal.warn(
           (account.map { "the token of \($0) may not go" } ?? "no account's token may go")
             + " to \(origin): git gets none there",
-          next: account.map { "add the host to `hosts` of its file, then: oauthctl account accept \($0)" }
-            ?? .run("oauthctl login NAME \(origin) --client-id ID   # or add the host to `hosts` of an account's file"))
+          next: account == nil
+            ? .run(
+              "oauthctl login NAME \(origin) --client-id ID   # or add that host, beside those of "
+                + "`oauthctl account show`, to `hosts` in an account's file")
+            : able.first.map { hostsLine($0, context).step(adding: origin) })
       }
+    }
+
+    private func hostsLine(_ account: AccountSummary, _ context: CommandContext) -> HostsLine {
+      let file = (try? AccountFile(account: account.account, in: context.environment))?.name(in: context.environment)
+      return HostsLine(
+        account: account.account, file: file ?? "its file", present: account.hosts,
+        isLoggedIn: ![.new, .loginRequired].contains(account.state))
     }
 
     /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.

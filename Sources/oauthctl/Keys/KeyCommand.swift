@@ -76,6 +76,18 @@ struct KeyCommand: ParsableCommand {
     func run(_ context: CommandContext) throws(CommandError) {
       context.terminal.data(try KeyCommand.publicKey(of: name, context))
     }
+
+    /// Why there is none.
+    static func noKey(_ details: AccountDetails) -> CommandError {
+      let name = details.summary.account
+      let method = details.clientAuthentication.flatMap(ClientAuthenticationMethod.init(rawValue:))
+      guard ClientAuthenticationMethod.needsPrivateKey(method, GrantKind(rawValue: details.summary.grant)) else {
+        return .agent(.noUseForKey(name, file: details.file), account: name)
+      }
+      return .configuration(
+        "\(name): it has no key",
+        next: .run("oauthctl key create \(name)   # or, for one that is there: oauthctl key import \(name) < FILE"))
+    }
   }
 
   struct Delete: ParsableCommand {
@@ -106,9 +118,8 @@ struct KeyCommand: ParsableCommand {
   /// The public half as a JWK.
   static func publicKey(of name: String, _ context: CommandContext) throws(CommandError) -> String {
     try AccountName.check(name)
-    guard let key = try context.agent.ask(AccountShow(account: name), about: name).publicKey else {
-      throw .configuration("\(name): it has no key", next: .run("oauthctl key create \(name)"))
-    }
+    let details = try context.agent.ask(AccountShow(account: name), about: name)
+    guard let key = details.publicKey else { throw Show.noKey(details) }
     return key
   }
 

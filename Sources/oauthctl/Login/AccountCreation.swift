@@ -55,6 +55,10 @@ struct AccountCreation {
     let saved = try save(text, to: file, shownAs: path)
     let found = Self.discoverySentence(check, issuer: account.issuer)
     context.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
+    // Before a browser opens for what may not succeed.
+    for concern in check.concerns ?? [] where concern.check == "server" && concern.isBlocking != true {
+      context.terminal.warn("\(name): \(concern.message)")
+    }
     let reload = try context.agent.ask(ConfigReload())
     if let problem = reload.problems.first(where: { $0.file.hasSuffix("/\(name).toml") }) {
       throw .configuration("\(name): \(problem.sentence)", next: .run("oauthctl account show \(name)"))

@@ -111,8 +111,8 @@ struct LoginCommand: ParsableCommand {
         // Two secrets and one standard input: the first command has done its part. A key is registered before it is used,
         // and another account's token is agreed to, or that one is logged in, by a command of its own.
         isHalf: options.clientSecretFromInput && new.effectiveGrant?.terms.need == .password
-          || new.clientAuthentication?.proof == .privateKey
-          || [.privateKey, .otherLogin].contains(new.effectiveGrant?.terms.need),
+          || ClientAuthenticationMethod.needsPrivateKey(new.clientAuthentication, new.effectiveGrant)
+          || new.effectiveGrant?.terms.need == .otherLogin,
         otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }

@@ -50,6 +50,18 @@ struct AccountSelectionTests {
         && none?.accounts == ["a", "b"])
   }
 
+  @Test("A host that is not the account's is told with the line that makes it so, the present hosts first")
+  func notServed() {
+    let wish = AccountSelection.Wish(account: "work", url: "https://api.example/x")
+    #expect {
+      try AccountSelection.select(wish, among: [candidate(One(name: "work"))])
+    } throws: { error in
+      let hint = (error as? AgentFailure)?.hint?.text
+      return hint?.contains("hosts = [\"https://h.example\", \"https://api.example\"]") == true
+        && hint?.hasSuffix("then: oauthctl account accept work") == true
+    }
+  }
+
   @Test("Two that fit are told by name")
   func ambiguous() {
     let both = failure([One(name: "work"), One(name: "other")])

@@ -101,6 +101,23 @@ struct LendingTests {
     try await eventually("it is served again") { (try? await fixture.call(TokenGet(account: "api"))) != nil }
   }
 
+  @Test("an account is shown with its lender, which names it before it is forgotten; then its state says what it lacks")
+  func lenderForgotten() async throws {
+    let fixture = try await fixture()
+    try await logIn("api", fixture)
+    let shown = try await fixture.call(AccountShow(account: "api"))
+    #expect(shown.lent == LentTokenNames(subjectAccount: "company", subjectTokenType: "access_token"))
+    #expect(shown.summary.hint == nil && shown.clientAuthentication == "client_secret_post")
+    #expect(try await fixture.call(AccountForget(account: "api", dryRun: true)).borrowers == nil)
+    #expect(try await fixture.call(AccountForget(account: "company", dryRun: true)).borrowers == ["api"])
+    _ = try await fixture.call(AccountForget(account: "company"))
+    fixture.configuration.set([Self.borrower()])
+    _ = try await fixture.call(ConfigReload())
+    let left = try await fixture.call(AccountShow(account: "api")).summary
+    #expect(
+      left.state == .ok && left.hint?.hasPrefix("it needs a token of company, and there is no such account") == true)
+  }
+
   @Test("a token goes only where the lender's hosts let it go")
   func hosts() async throws {
     let fixture = try await fixture()

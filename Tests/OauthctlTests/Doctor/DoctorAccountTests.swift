@@ -70,6 +70,24 @@ struct DoctorAccountTests {
       "a missing secret", { _, agent in agent.check.missingSecrets = ["client_secret"] },
       ["wrong secret: oauthctl secret set work client_secret"]
     ),
+    (
+      "a missing key is one fault",
+      { _, agent in
+        (agent.account.state, agent.account.hint) = (.clientRejected, "oauthctl key create work")
+        agent.check.missingSecrets = ["private_key"]
+      }, ["wrong login: oauthctl key create work"]
+    ),
+    (
+      "a lender that is gone is one fault",
+      { _, agent in
+        agent.account.hint = "it needs a token of company, and there is no such account; name one"
+        agent.check.concerns = [
+          AccountConcern(
+            check: "client", message: "it needs a token of company, and there is no such account", hint: "name one",
+            isBlocking: true)
+        ]
+      }, ["wrong client: name one"]
+    ),
     ("a password that nobody keeps", { _, agent in agent.check.missingSecrets = ["password"] }, []),
     (
       "a dead login", { _, agent in agent.account.state = .loginRequired }, ["wrong login: oauthctl login work"]

@@ -25,6 +25,17 @@ struct DoctorToolTests {
         "note browser: set BROWSER to a program that opens addresses, or log in with --device"
       ]
     ),
+    (
+      "a git helper for tokens that git cannot prove",
+      { _, agent in agent.account.dpop = true }, ["note git: oauthctl setup git --remove"]
+    ),
+    (
+      "git without us, and none but such tokens",
+      { machine, agent in
+        machine.gitHelpers = ""
+        agent.account.dpop = true
+      }, []
+    ),
     ("git without us", { machine, _ in machine.gitHelpers = "" }, ["note git: oauthctl setup git"]),
     (
       "a git helper that is gone",

@@ -283,3 +283,18 @@ def test_an_assertion_is_the_grant_of_a_service_account(home, agent, provider):
     for header, claims in provider.claims:
         assert header["kid"] == "8f3a" and claims["scope"] == "read write" and claims["sub"] == "alice"
         assert claims["aud"] == provider.issuer + "/token" and claims["iss"] == "mine"
+
+
+def test_a_key_that_is_gone_is_told_once_with_what_makes_another(home, agent, provider):
+    define(home, provider)
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    home.oauthctl("login", "work")
+    home.oauthctl("key", "delete", "work", "--yes")
+    for command in ("status", "account show work", "doctor work", "get-token work --force", "key show work"):
+        told = home.oauthctl(*command.split(), check=False)
+        shown = told.stdout + told.stderr
+        assert shown.count("oauthctl key create work") == 1 and "account show" not in shown, told
+        assert "oauthctl key import work < FILE" in shown and "oauthctl key show" not in shown, told
+    edit(home, "work", client_authentication='"none"')
+    told = [home.oauthctl("key", command, "work", check=False) for command in ("show", "create")]
+    assert all("its file names no use for a private key" in one.stderr for one in told), told

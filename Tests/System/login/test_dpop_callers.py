@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from cli.git_steps import settings
 from login.dpop_steps import curl, home, log_in, provider  # noqa: F401
 from login.possession import Possession, judge
+from login.provider import Provider
+from support.accounts import define
 from support.wire import Wire, WireError
 
 
@@ -83,6 +86,19 @@ def test_git_is_told_in_one_line_and_asks_nobody(home, agent, provider):
     told = home.oauthctl(
         "git-credential", "get", stdin=f"protocol=http\nhost=127.0.0.1:{provider.port}\n\n", check=False)
     assert told.stdout == "quit=1\n" and "DPoP" in told.stderr and len(told.stderr.splitlines()) == 1, told
+
+
+def test_git_is_set_up_for_no_account_whose_tokens_it_cannot_prove(home, agent, provider):
+    log_in(home, provider)
+    for words in ([], ["--account", "work"]):
+        refused = home.oauthctl("setup", "git", "--yes", *words, check=False)
+        assert refused.status == 3 and "work: its tokens are bound to a key (DPoP)" in refused.stderr, refused
+    with Provider() as other:
+        define(home, "other", f'issuer = "{other.issuer}"', 'client_id = "mine"')
+        told = home.oauthctl("setup", "git", "--yes")
+        assert "left out: work: its tokens are bound to a key" in told.stderr
+        assert {key for key, _ in settings(home) if key.endswith("helper")} == {f"credential.{other.issuer}.helper"}
+    assert "bound to a key (DPoP)" in home.oauthctl("account", "show", "work").stdout
 
 
 def test_headers_are_printed_with_a_proof_for_one_request(home, agent, provider):

@@ -86,6 +86,9 @@ def test_a_token_is_got_for_another_accounts_token_and_its_refresh_token_is_not_
     assert home.oauthctl("get-token", "api", "--force").lines == ["exchanged-2"]
     shown = json.loads(home.oauthctl("account", "show", "api", "--json").stdout)
     assert "refresh_token" not in shown["secrets"] and exchanges(exchange) == ["exchanged"] * 2
+    assert shown["lent"] == {"subject_account": "company", "subject_token_type": "access_token"}
+    page = home.oauthctl("account", "show", "api").stdout.split("\n")
+    assert ["subject", "account", "company", "(access_token)"] in [line.split() for line in page]
 
 
 def test_one_command_makes_the_account(home, company, exchange):
@@ -126,6 +129,14 @@ def test_a_token_is_lent_to_no_host_that_its_account_does_not_name(home, company
         refused = log_in(home, elsewhere, check=False)
         assert refused.status == 8 and "company" in refused.stderr and elsewhere.issuer in refused.stderr
         assert exchanges(elsewhere) == []
+        # What is told lets it go there, and takes nothing away.
+        line = f'hosts = ["{company.issuer}", "{elsewhere.issuer}"]'
+        file = account_file(home, "company")
+        assert f"have  {line}  in {file}, then: oauthctl account accept company" in refused.stderr
+        file.write_text(file.read_text() + line + "\n")
+        home.oauthctl("account", "accept", "company", "--yes")
+        home.oauthctl("login", "api", "--accept-changes")
+        home.oauthctl("get-token", "company", "--url", company.issuer)
 
 
 def test_a_lender_that_is_logged_in_elsewhere_lends_nothing(home, company, exchange):
@@ -252,6 +263,9 @@ def test_accounts_that_lend_in_a_circle_are_told_so(home, agent):
 
 def test_doctor_tells_of_a_lender_that_is_gone(home, exchange):
     log_in(home, exchange)
-    home.oauthctl("account", "forget", "company", "--yes")
+    told = home.oauthctl("account", "forget", "company", "--yes")
+    assert "api gets its tokens for those of company" in told.stderr
     told = home.oauthctl("doctor", "api", check=False)
-    assert told.status == 1 and "no such account" in told.stdout, told
+    assert told.status == 1 and told.stdout.count("no such account") == 1, told
+    told = home.oauthctl("status")
+    assert "api: it needs a token of company, and there is no such account; name one" in told.stdout, told

@@ -51,6 +51,10 @@ def test_a_wrong_refresh_token_is_told_with_what_to_do(home, agent, provider):
     provider.refuses = True
     told = take(home, credential(provider), check=False)
     assert told.status == 4 and "invalid_grant" in told.stderr and "run: oauthctl login work" in told.stderr
+    undone = "work stays set up. To undo that: oauthctl account forget work"
+    assert undone in told.stderr and account_file(home).exists()
+    # Of an account that was there before nothing is to be undone.
+    assert undone not in take(home, credential(provider), "--replace", check=False).stderr
 
 
 def test_a_server_that_is_away_costs_no_imported_login(home, agent, provider):

@@ -25,7 +25,11 @@ enum AccountsCheck {
       let answers = group.map { account in Background { server(account, agent, told) } }
       for (account, answer) in zip(group, answers) {
         let server = answer?.value() ?? server(account, agent, told)
-        for finding in state(account, isAlone: context.accounts.count == 1) + server + port(account, context) {
+        // What the state only warns of in short may be told as a fault by what its server and its lender are.
+        let state = state(account, isAlone: context.accounts.count == 1).filter { one in
+          !server.contains { $0.level == .wrong && one.message.hasPrefix($0.message) }
+        }
+        for finding in state + server + port(account, context) {
           // The installation has this fault, not each account: it is told once.
           if finding.check != ProgramCheck.name {
             findings.append(finding.about(account.account))
@@ -57,8 +61,9 @@ enum AccountsCheck {
           .wrong("definition", $0.sentence, "put it right, then: oauthctl reload")
         }
       }
-      // A login asks for what it needs, and nobody has to keep a password.
-      let isAsked = [.new, .loginRequired].contains(account.state)
+      // A login asks for what it needs, a client that cannot prove itself is told by its state, and nobody has to keep a
+      // password.
+      let isAsked = [.new, .loginRequired, .clientRejected].contains(account.state)
       let missing = isAsked ? [] : (answer.missingSecrets ?? []).filter { $0 != SecretKind.password.rawValue }
       let secrets = missing.map { kind in
         kind == AccountCheckAnswer.privateKey
@@ -122,7 +127,7 @@ enum AccountsCheck {
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
     case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
-    case .clientRejected: return [.wrong("login", reason, .run("oauthctl account show \(name)"))]
+    case .clientRejected: return [.wrong("login", reason, account.nextStep ?? .run("oauthctl account show \(name)"))]
     case .definitionChanged:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl account accept \(name)"))]
     case .configInvalid where account.fileGone == true:

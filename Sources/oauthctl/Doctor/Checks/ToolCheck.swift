@@ -36,7 +36,11 @@ enum ToolCheck {
     let listed = context.machine.output(["git", "config", "--global"] + GitConfiguration.query)
     let helpers = GitConfiguration.helpers(in: listed?.text ?? "")
     let ours = helpers.filter { GitSetup.isOurs($0.command) }
+    let hosts = GitHosts(context.accounts).hosts
     guard !ours.isEmpty else {
+      if hosts.isEmpty, !context.accounts.isEmpty {
+        return [.ok("git", "it does not ask oauthctl: the tokens of your accounts are bound to keys (DPoP)")]
+      }
       return [
         context.hasAccounts
           ? .note("git", "it does not ask oauthctl", .run("oauthctl setup git"))
@@ -51,16 +55,15 @@ enum ToolCheck {
       ]
     }
     if context.knowsAllAccounts {
-      let unserved = GitConfiguration.unserved(by: context.accounts, in: helpers)
+      let unserved = GitConfiguration.unserved(by: context.accounts.filter { $0.dpop != true }, in: helpers)
       if !unserved.isEmpty {
         return [
           .note(
-            "git", "it asks oauthctl for \(unserved.joined(separator: ", ")), where no account is",
+            "git", "it asks oauthctl for \(unserved.joined(separator: ", ")), where no account has a token for git",
             GitConfiguration.removal(of: unserved, in: helpers))
         ]
       }
     }
-    let hosts = Set(context.accounts.flatMap(\.hosts))
     let missing = hosts.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
     for origin in Set(ours.map(\.url)).sorted() {
       let later = GitConfiguration.helpersAfterOurs(for: origin, in: helpers)
