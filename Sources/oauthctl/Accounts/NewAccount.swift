@@ -11,6 +11,8 @@ struct NewAccount: Sendable, Equatable {
   /// Nil: the default.
   var usesDPoP: Bool?
   var grant: GrantKind?
+  /// An extension's `grant_type` (RFC 6749 §4.5).
+  var grantType: String?
   var subjectAccount: String?
   var scope: [String] = []
   var redirectURI: String?
@@ -25,6 +27,7 @@ struct NewAccount: Sendable, Equatable {
   var deviceAuthorizationEndpoint: String?
   var username: String?
   var authorizeParameters: [(name: String, value: String)] = []
+  var tokenParameters: [(name: String, value: String)] = []
   var certificateAuthorityFile: String?
   var gitUsername: String?
   /// What stands where nothing was given, by the keys of the file.
@@ -56,6 +59,7 @@ struct NewAccount: Sendable, Equatable {
     add("client_authentication", clientAuthentication?.rawValue)
     add("dpop", usesDPoP.map(ProviderDefault.flag))
     add("grant", grant?.rawValue)
+    add("grant_type", grantType)
     add("subject_account", subjectAccount)
     add("scope", scope)
     add("resource", resource)
@@ -74,10 +78,11 @@ struct NewAccount: Sendable, Equatable {
     add("ca_file", certificateAuthorityFile)
     add("git_username", gitUsername)
     var tables: [(key: String, members: [(name: String, value: String)])] = []
+    var given = ["authorize_parameters": authorizeParameters, "token_parameters": tokenParameters]
     for (key, value) in rest.sorted(by: { $0.key < $1.key }) {
       if case .table(let members) = value {
         // What was given comes first.
-        let given = key == "authorize_parameters" ? authorizeParameters : []
+        let given = given.removeValue(forKey: key) ?? []
         tables.append(
           (
             key,
@@ -89,8 +94,8 @@ struct NewAccount: Sendable, Equatable {
         add(key, value)
       }
     }
-    if !authorizeParameters.isEmpty, rest["authorize_parameters"] == nil {
-      tables.append(("authorize_parameters", authorizeParameters))
+    for (key, members) in given.sorted(by: { $0.key < $1.key }) where !members.isEmpty {
+      tables.append((key, members))
     }
     for table in tables {
       lines += ["", "[\(table.key)]"]

@@ -28,6 +28,14 @@ struct LoginOptions: ParsableArguments {
   @Option(help: "\(GrantKind.choice) (default: \(GrantKind.standard.rawValue)).", completion: .list(GrantKind.names))
   var grant: String?
   @Option(
+    name: .customLong("grant-type"),
+    help: ArgumentHelp("The grant_type of the grant extension (RFC 6749 §4.5).", valueName: "uri"))
+  var grantType: String?
+  @Option(
+    name: .customLong("token-param"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Further parameter of token requests, no secret; repeatable.", valueName: "key=value"))
+  var tokenParameters: [String] = []
+  @Option(
     name: .customLong("subject-account"),
     help: ArgumentHelp("The account whose token the grants token_exchange and id_jag are made of.", valueName: "name"),
     completion: .accountName)
@@ -126,6 +134,8 @@ struct LoginOptions: ParsableArguments {
     note("--client-authentication", clientAuthentication != nil)
     note("--dpop", dpop)
     note("--grant", grant != nil)
+    note("--grant-type", grantType != nil)
+    note("--token-param", !tokenParameters.isEmpty)
     note("--subject-account", subjectAccount != nil)
     note("--port", port != nil)
     note("--redirect-path", redirectPath != nil)
@@ -151,7 +161,7 @@ extension LoginOptions {
   /// Whether nothing is said of the client, and nothing of the endpoints: what one needs is to be found by the URL alone.
   var isSilentAboutClient: Bool {
     clientID == nil && tokenEndpoint == nil && authorizationEndpoint == nil && !clientSecretFromInput
-      && (grant == nil || device)
+      && (grant == nil && grantType == nil || device)
   }
 
   func checkTimeout() throws(CommandError) {
@@ -191,6 +201,7 @@ extension LoginOptions {
     }
     var account = NewAccount(issuer: issuer, clientID: clientID)
     account.grant = try Self.grant(grant, device: device)
+    try setExtension(of: &account)
     account.subjectAccount = subjectAccount
     account.usesDPoP = dpop ? true : nil
     account.scope = NewAccount.scopes(scope)
@@ -206,11 +217,8 @@ extension LoginOptions {
     account.tokenEndpoint = tokenEndpoint
     account.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
     account.username = username
-    account.authorizeParameters = try parameters.typedMap(Self.pair)
-    let names = account.authorizeParameters.map(\.name)
-    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-      throw .usage("--param \(twice) is given twice")
-    }
+    account.authorizeParameters = try Self.pairs("--param", parameters)
+    account.tokenParameters = try Self.pairs("--token-param", tokenParameters)
     account.certificateAuthorityFile = try Self.certificates(certificateAuthority, in: workingFolder)
     account.gitUsername = gitUsername
     if account.grant?.terms.need == .password, username == nil {
@@ -278,7 +286,17 @@ extension LoginOptions {
     return grant
   }
 
-  static func pair(_ text: String) throws(CommandError) -> (name: String, value: String) { try pair("--param", text) }
+  /// Each name once.
+  private static func pairs(
+    _ flag: String, _ texts: [String]
+  ) throws(CommandError) -> [(name: String, value: String)] {
+    let pairs = try texts.typedMap { (text) throws(CommandError) in try pair(flag, text) }
+    let names = pairs.map(\.name)
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw .usage("\(flag) \(twice) is given twice")
+    }
+    return pairs
+  }
 
   static func pair(_ flag: String, _ text: String) throws(CommandError) -> (name: String, value: String) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {

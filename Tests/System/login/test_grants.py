@@ -227,6 +227,19 @@ def test_a_grant_of_ones_own_is_sent_with_its_parameters(home, agent):
         assert refused.status == 4 and provider.kinds() == ["refresh_token", "urn:example:machine"]
 
 
+def test_one_command_makes_an_account_with_a_grant_of_ones_own(home, agent):
+    with Provider() as provider:
+        command = ["login", "work", provider.issuer, "--client-id", "mine", "--grant", "extension"]
+        refused = home.oauthctl(*command, check=False)
+        assert refused.status == 64 and "--grant-type URI" in refused.stderr and not account_file(home).exists()
+        home.oauthctl(*command[:-2], "--grant-type", "urn:example:machine", "--token-param", "machine=build-7")
+        assert get_token(home) == "access-1"
+        assert provider.form("urn:example:machine") == {
+            "grant_type": "urn:example:machine", "machine": "build-7", "client_id": "mine"}
+        shown = json.loads(home.oauthctl("account", "show", "work", "--json").stdout)
+        assert shown["grant_type"] == "urn:example:machine"
+
+
 def test_a_grant_of_ones_own_is_bound_to_its_type(home, agent):
     with Provider() as provider:
         home.oauthctl("vault", "create", check=False)
