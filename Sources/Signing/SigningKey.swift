@@ -24,7 +24,7 @@ package enum SigningError: Error, Sendable, Equatable, CustomStringConvertible {
     case Int32(CSIGNING_NO_KEY.rawValue):
       self = .noKey("it is no unencrypted private key, or its parts do not belong together")
     case Int32(CSIGNING_OTHER_KIND.rawValue):
-      self = .noKey("it is a key of another kind than EC P-256 or P-384, Ed25519, or RSA of 2048 to 4096 bits")
+      self = .noKey("it is none of these keys: EC P-256 or P-384, Ed25519, RSA of 2048 to 4096 bits")
     default: self = .failed
     }
   }

@@ -49,6 +49,43 @@ struct BrowserTests {
     #expect(!tells())
   }
 
+  @Test(
+    "Of a scheme's address it is said whether it finishes by itself, and nothing of ports",
+    arguments: [
+      (
+        false, true,
+        [
+          "It finishes by itself where this was run once: oauthctl setup scheme com.example.app",
+          "Else the browser will end on com.example.app:/cb?…, whether or not it can open that:",
+          "copy that address and paste it here: ",
+        ]
+      ),
+      (
+        false, false,
+        [
+          "It finishes by itself where this was run once: oauthctl setup scheme com.example.app",
+          "Else the browser will end on com.example.app:/cb?…, whether or not it can open that.",
+        ]
+      ),
+      (
+        true, true,
+        [
+          "It finishes by itself; else the browser will end on com.example.app:/cb?…, whether or not it can open that:",
+          "copy that address and paste it here: ",
+        ]
+      ),
+      (true, false, ["It finishes by itself."]),
+    ])
+  func scheme(isSetUp: Bool, readsInput: Bool, lines: [String]) {
+    let address = "com.example.app:/cb"
+    #expect(LoginWords.nothingListens(at: address, isSetUp: isSetUp, readsInput: readsInput) == lines)
+    #expect(LoginWords.nothingListens(at: "http://127.0.0.1:1/cb", isSetUp: isSetUp, readsInput: readsInput) == nil)
+    var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)
+    login.redirectURI = address
+    #expect(LoginWords.stillWaiting(login, secondsLeft: 9, readsInput: false).allSatisfy { !$0.contains("--port") })
+    #expect(!LoginWords.notFinished(login, seconds: 3).contains("--port"))
+  }
+
   @Test("A login by browser that nobody finished ends with the address that the server has to know")
   func notFinished() {
     var login = LoginStarted(loginID: "1", kind: .browser, account: "work", expiresInSeconds: 300)

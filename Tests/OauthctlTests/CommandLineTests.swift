@@ -94,6 +94,57 @@ struct CommandLineTests {
     #expect(page.error.hasSuffix("  run: \(step)\n"))
   }
 
+  @Test(
+    "What an option cannot be is told with its name and what it can be",
+    arguments: [
+      (
+        ["login", "work", "--prompt", "foo"],
+        "--prompt foo: it is none, or one or more of login, consent, select_account"
+      ),
+      (["login", "work", "--prompt", "none login"], "--prompt 'none login': it is none, or"),
+      (["login", "work", "--max-age", "-1"], "--max-age takes 0 to 31536000 seconds, not -1"),
+      (["login", "work", "--user", ""], "--user takes 1 to 320 bytes without control characters"),
+      (["login", "work", "--login-hint", ""], "--login-hint takes 1 to 320 bytes"),
+      (
+        ["login", "work", "--device", "--prompt", "login"],
+        "--prompt is for a login by browser: leave it out, or --device"
+      ),
+      (["login", "work", "--timeout", "-1"], "--timeout takes 1 to 86400 seconds, not -1"),
+      (
+        ["login", "work", "--port", "8400, 8401"],
+        "'--port <port>': it takes 1 to 16 ports from 1 to 65535, with commas"
+      ),
+      (["login", "work", "--port", "1,1"], "each port is named once"),
+      (["get-token", "work", "--min-validity", "-1"], "--min-validity takes 0 to 86400 seconds, not -1"),
+      (["get-token", "--url", "https://h/", "--method", "GE T"], "--method 'GE T': that is no method of HTTP"),
+      (["agent", "log", "--lines", "-1"], "--lines is 0 or more"),
+    ])
+  func options(words: [String], told: String) {
+    let page = Page()
+    #expect(throws: (any Error).self) {
+      do {
+        let command = try Oauthctl.parseAsRoot(words)
+        _ = try (command as? GetTokenCommand)?.request()
+      } catch {
+        #expect(CommandLineEntry.report(error, words, to: page.terminal()) == 64)
+        throw error
+      }
+    }
+    #expect(page.error.contains(told))
+  }
+
+  @Test(
+    "A path of the home folder begins with ~ wherever a shell reads that",
+    arguments: [
+      ("/home/u/.config/x:4: bad", "~/.config/x:4: bad"), ("run: chmod go-w /home/u/x", "run: chmod go-w ~/x"),
+      ("is there (/home/u/a /home/u/b)", "is there (~/a ~/b)"), ("cp '/home/u/a b' --to=/home/u/c", nil),
+      ("/home/user/x /mnt/home/u/x /home/u", nil),
+    ] as [(String, String?)])
+  func paths(text: String, shown: String?) {
+    #expect(Environment(["HOME": "/home/u"]).shortPaths(in: text) == shown ?? text)
+    #expect(Environment(["HOME": "/"]).shortPaths(in: text) == text && Environment([:]).shortPaths(in: text) == text)
+  }
+
   private static let fingerprint = "sha256:00112233445566778899aabbccddeeff"
 
   @Test("The flags of get-token become the parameters of token.get")

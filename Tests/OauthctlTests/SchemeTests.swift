@@ -88,7 +88,9 @@ struct SchemeTests {
     #expect(LoginWords.nothingListens(at: nil) == nil)
     let claimed = try #require(LoginWords.nothingListens(at: "https://localhost:8400/cb"))
     #expect(claimed.first?.contains("https://localhost:8400/cb?…") == true && claimed.last?.hasSuffix("here: ") == true)
-    #expect(LoginWords.nothingListens(at: "https://localhost:8400/cb", isListenedAt: true) == nil)
+    #expect(
+      LoginWords.nothingListens(at: "https://localhost:8400/cb", hasLink: true, isSetUp: false, readsInput: true) == nil
+    )
     let own = try #require(LoginWords.nothingListens(at: "com.example.app:/cb"))
     #expect(own.first?.hasSuffix("oauthctl setup scheme com.example.app") == true && own.last == claimed.last)
     let shown = LoginWords.pasteBack(url: "U", redirectURI: "https://localhost:8400/cb", host: "h", isRemote: true)

@@ -27,7 +27,34 @@ struct StatusTests {
     counts: [:], accounts: accounts, next: nil)
 
   private static func lines(columns: Int?, color: Bool = false) -> [String] {
-    StatusPage(status: answer, accounts: accounts, now: 0).lines(Page().terminal(columns: columns, usesColor: color))
+    StatusPage(status: answer, accounts: accounts, now: 0, isFrame: columns != nil).lines(
+      Page().terminal(columns: columns, usesColor: color))
+  }
+
+  @Test("Outside of a frame nothing that is to be typed is cut")
+  func whole() {
+    let page = StatusPage(status: Self.answer, accounts: Self.accounts, now: 0).lines(Page().terminal(columns: 30))
+    #expect(page.last == "agent    pid 4711, started on demand · vault open (key file)")
+  }
+
+  @Test("A folder that cannot be used is told once, however many accounts are in it")
+  func folder() {
+    var answer = Self.answer
+    let step = NextStep.run("chmod go-w /d")
+    answer.problems = [ConfigurationProblem(file: "/d", line: nil, key: nil, reason: "the folder is open", hint: step)]
+    var other = Self.account("other", .configInvalid, expiresIn: nil, reason: "its file is gone")
+    other.hint = "put it back"
+    let accounts = ["a", "b"].map { name in
+      var account = Self.account(name, .configInvalid, expiresIn: nil, reason: "the folder is open")
+      (account.hint, account.hintKind) = (step.text, step.kind)
+      return account
+    }
+    let page = StatusPage(status: answer, accounts: accounts + [other], now: 0).lines(Page().terminal())
+    #expect(
+      page.dropFirst(4) == [
+        "other: its file is gone", "  put it back", "agent    pid 4711, started on demand · vault open (key file)",
+        "/d: the folder is open", "  run: chmod go-w /d",
+      ])
   }
 
   @Test("A wide page has every column")
@@ -69,7 +96,9 @@ struct StatusTests {
     let shown = min(listed, 10)
     #expect(page.prefix(shown) == (0..<shown).map { "/f\($0):1: k: bad\\u{1B}" }[...])
     let more = listed - shown + (leftOut ?? 0)
-    #expect(page.dropFirst(shown) == (more == 0 ? [] : ["and \(more) more problems in configuration files"])[...])
+    let step = listed == 0 ? [] : ["  put that right: the agent reads it again by itself"]
+    #expect(
+      page.dropFirst(shown) == (step + (more == 0 ? [] : ["and \(more) more problems in configuration files"]))[...])
   }
 
   @Test("A page without an account says how to make one")

@@ -56,7 +56,7 @@ extension DefinitionBinding {
       ("redirect_uri", redirectURI, next.redirectURI),
       ("hosts", hosts.sorted().joined(separator: " "), next.hosts.sorted().joined(separator: " ")),
       ("ca_file", certificateAuthorityFile, next.certificateAuthorityFile),
-      ("ca_file (content)", certificateAuthorityDigest, next.certificateAuthorityDigest),
+      (Self.authorityContent, certificateAuthorityDigest, next.certificateAuthorityDigest),
       ("proxy", proxy, next.proxy),
       ("token_parameters", Self.line(tokenParameters), Self.line(next.tokenParameters)),
     ]

@@ -79,7 +79,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
       guard let now = next.endpoints[key] else { continue }
       if endpoints[key] != nil || definition.writtenEndpoints[key] != nil { compare(key, endpoints[key], now) }
     }
-    compare("ca_file (content)", certificateAuthorityDigest, next.certificateAuthorityDigest)
+    compare(DefinitionBinding.authorityContent, certificateAuthorityDigest, next.certificateAuthorityDigest)
     return found
   }
 

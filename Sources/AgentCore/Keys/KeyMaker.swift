@@ -45,7 +45,9 @@ actor KeyMaker {
     let given: GivenKey
     do { given = try GivenKey(Secret(text)) } catch {
       let reason = if case .clientAuthentication(let reason) = error { reason } else { "\(error)" }
-      throw AgentFailure(.badRequest, "\(name): \(reason)")
+      throw AgentFailure(
+        .badRequest, "\(name): \(reason)",
+        hint: reason == PEMText.encrypted ? .run("openssl pkey -in FILE | oauthctl key import \(name)") : nil)
     }
     do throws(SigningError) {
       let key = try ClientKey(der: given.der, algorithm: given.algorithm, keyID: given.keyID)
@@ -60,7 +62,7 @@ actor KeyMaker {
 extension AgentFailure {
   static func keyIsThere(_ account: String) -> AgentFailure {
     AgentFailure(
-      .badRequest, "\(account): it has a key, which nobody could get back",
-      hint: .run("oauthctl key show \(account)   # to put another in its place: --replace"))
+      .badRequest, "\(account): it has a key already, and one that is replaced is gone for good",
+      hint: "to put another in its place, add --replace; this shows it: oauthctl key show \(account)")
   }
 }

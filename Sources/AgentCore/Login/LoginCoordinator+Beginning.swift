@@ -42,7 +42,9 @@ extension LoginCoordinator {
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
       guard giver == .browser || !session.wishes.areForBrowser else {
         throw AgentFailure(
-          .badRequest, "\(context.definition.name): prompt, max_age and login_hint are for a login by browser")
+          .badRequest, "\(context.definition.name): prompt, max_age and login_hint are for a login by browser",
+          hint:
+            "leave them out: this login is by \(giver == .device ? "device code" : context.definition.grant.rawValue)")
       }
       switch giver {
       case .browser: return .success(try await beginBrowser(session))

@@ -113,7 +113,8 @@ extension LoginCoordinator {
         if let refusal, refusal.isOfFile { throw Self.failure(refusal, definition) }
         if refusal?.isTaken == true, !rest.isEmpty { continue }
         let all =
-          definition.redirectPorts.count > 1 && refusal?.isTaken == true ? "each of redirect_ports is taken: " : ""
+          definition.redirectPorts.count > 1 && refusal?.isTaken == true
+          ? "none of redirect_ports (\(ports.map(String.init).joined(separator: ", "))) is free: " : ""
         throw AgentFailure(
           .unavailable,
           "\(definition.name): the redirect listener cannot be opened: \(all)\(refusal?.message ?? "\(error)")",

@@ -34,7 +34,9 @@ extension LoginCoordinator {
           AgentFailure(
             .loginCancelled,
             "\(definition.name): the login ended as \(identity.who ?? "somebody else"), not as \(Self.shown(expected))",
-            hint: "log out of the server in the browser, or add --prompt select_account, then try again"))
+            hint: session.wishes.letsChooseAccount
+              ? "log out of the server in the browser, then try again"
+              : "log out of the server in the browser, or add --prompt select_account, then try again"))
       }
       return .known(identity)
     } catch {

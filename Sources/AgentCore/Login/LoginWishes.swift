@@ -1,15 +1,9 @@
 import AgentWire
 import OAuthProtocol
+import OAuthTerms
 
 /// What a caller wants of one login alone, beside what the account's file says.
 struct LoginWishes: Sendable, Equatable {
-  /// Longest name or address of a person, bytes: an address has 254 at most (RFC 5321 §4.5.3.1).
-  private static let nameBytes = 320
-  /// Longest `max_age`: a year, in seconds.
-  private static let maximumAgeLimit = 365 * 86_400
-  /// OpenID Connect Core 1.0 §3.1.2.1
-  private static let prompts: Set<String> = ["login", "consent", "select_account"]
-
   var prompt: String?
   var maximumAgeSeconds: Int?
   var loginHint: String?
@@ -20,26 +14,25 @@ struct LoginWishes: Sendable, Equatable {
 
   /// Throws `bad_request`.
   init(_ request: LoginStart) throws(AgentFailure) {
-    if let prompt = request.prompt {
-      let words = prompt.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-      // `none` asks for no page, and stands alone.
-      guard words == ["none"] || words.allSatisfy(Self.prompts.contains) && Set(words).count == words.count else {
-        throw AgentFailure(.badRequest, "prompt is none, or of login, consent and select_account")
-      }
+    if let prompt = request.prompt, !LoginWish.isPrompt(prompt) {
+      throw AgentFailure(.badRequest, "prompt is \(LoginWish.promptChoice)")
     }
-    if let seconds = request.maximumAgeSeconds, !(0...Self.maximumAgeLimit).contains(seconds) {
-      throw AgentFailure(.badRequest, "max_age is 0 to \(Self.maximumAgeLimit)")
+    if let seconds = request.maximumAgeSeconds, !LoginWish.maximumAgeSeconds.contains(seconds) {
+      throw AgentFailure(.badRequest, "max_age is 0 to \(LoginWish.maximumAgeSeconds.upperBound)")
     }
     for (name, text) in [("login_hint", request.loginHint), ("user", request.user)] {
-      guard let text else { continue }
-      guard (1...Self.nameBytes).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
-      else { throw AgentFailure(.badRequest, "\(name) has 1 to \(Self.nameBytes) bytes and no control characters") }
+      guard let text, !LoginWish.isName(text) else { continue }
+      throw AgentFailure(
+        .badRequest, "\(name) has 1 to \(LoginWish.nameBytes.upperBound) bytes and no control characters")
     }
     prompt = request.prompt
     maximumAgeSeconds = request.maximumAgeSeconds
     loginHint = request.loginHint
     user = request.user
   }
+
+  /// Whether the server is asked to let a person choose among accounts there.
+  var letsChooseAccount: Bool { prompt?.split(separator: " ").contains("select_account") == true }
 
   /// Whether nothing but an authorization page could grant them.
   var areForBrowser: Bool { prompt != nil || maximumAgeSeconds != nil || loginHint != nil }

@@ -74,7 +74,7 @@ package struct RedirectListenerError: Error, Sendable {
 
   package init(
     _ message: String, isTaken: Bool = false, isOfFile: Bool = false,
-    hint: NextStep = "end what uses the port, or register another one: --port N"
+    hint: NextStep = "end what uses it, or register another port: --port N"
   ) {
     self.message = message
     self.isTaken = isTaken

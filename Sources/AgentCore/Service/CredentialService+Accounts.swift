@@ -214,7 +214,10 @@ extension CredentialService {
     // A login without a file is ended as well: what it is bound to is sealed with it.
     let isAlone = accounts[request.account].map(isLoginAlone) ?? false
     let name = isAlone ? request.account : try select(account: request.account, url: nil).name
-    guard let grant = accounts[name]?.machine.record?.grant else { return LogoutAnswer(revocation: .none) }
+    guard let grant = accounts[name]?.machine.record?.grant else {
+      let isTold = accounts[name]?.machine.record?.revocations.contains { $0.clientURI == nil } != true
+      return LogoutAnswer(revocation: isTold ? .none : .pending)
+    }
     let began = time.now()
     accounts[name]?.passwordOnce = nil
     try await change(name, .logout)

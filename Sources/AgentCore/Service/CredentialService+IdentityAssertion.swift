@@ -89,6 +89,14 @@ extension CredentialService {
       case .refused(let error):
         let message = "\(host) gives none: \(error.told)"
         switch error.meaning {
+        case .clientRefused where error.code == "unauthorized_client":
+          let client = Escaped.forTerminal(lender.clientID, limit: 100)
+          throw RefusedToken(
+            failure: refused(
+              .clientRejected, "\(host) does not let that account's client exchange tokens (\(error.code))",
+              .advice(
+                "ask whoever is in charge of \(host) to allow the client \(client) "
+                  + "the grant \(GrantKind.tokenExchange.terms.type ?? "")"), error))
         case .clientRefused:
           let hint = ClientHint.text(lent.account, method: lender.clientAuthentication)
           throw RefusedToken(failure: refused(.clientRejected, message, hint, error))

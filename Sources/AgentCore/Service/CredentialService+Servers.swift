@@ -121,7 +121,9 @@ extension CredentialService {
   /// What is wrong beyond accounts.
   package var conditions: [AgentCondition] {
     servers.conditions.map { AgentCondition(.server, $0) }
-      + clockRemarks(at: time.now()).map { AgentCondition(.clock, $0, hint: .run("timedatectl set-ntp true")) }
+      + clockRemarks(at: time.now()).map {
+        AgentCondition(.clock, $0, hint: "set the clock right (under systemd: timedatectl set-ntp true)")
+      }
   }
 
   /// Of servers that some account has, and not of those whose accounts are gone.

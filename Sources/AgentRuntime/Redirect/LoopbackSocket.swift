@@ -37,18 +37,19 @@ struct LoopbackSocket: Sendable {
 
   /// Why `open` failed, in words; `holder` is the other user who has the port.
   static func refusal(_ code: Int32, host: String, port: Int, holder: UInt32?) -> RedirectListenerError {
-    let message =
-      switch code {
-      case EADDRINUSE:
-        if let holder {
-          "port \(port) on \(host) is in use by a program of another user (uid \(holder)); choose another port (--port)"
-        } else {
-          "port \(port) on \(host) is in use by another program; stop it, or choose another port (--port)"
-        }
-      case EACCES: "port \(port) on \(host) needs more rights; choose one above 1023 (--port)"
-      case EADDRNOTAVAIL: "this computer has no address \(host); use 127.0.0.1 in the redirect URI"
-      default: "cannot listen on \(host) port \(port): \(String(cString: strerror(code)))"
-      }
-    return RedirectListenerError(message, isTaken: code == EADDRINUSE)
+    let place = "port \(port) on \(host)"
+    switch code {
+    case EADDRINUSE:
+      let who = holder.map { "a program of another user (uid \($0))" } ?? "another program"
+      return RedirectListenerError("\(place) is in use by \(who)", isTaken: true)
+    case EACCES:
+      return RedirectListenerError(
+        "\(place) may not be listened on by you", hint: "register a port above 1023: --port N")
+    case EADDRNOTAVAIL:
+      return RedirectListenerError("this computer has no address \(host)", hint: "use 127.0.0.1 in the redirect URI")
+    default:
+      return RedirectListenerError(
+        "cannot listen on \(place): \(String(cString: strerror(code)))", hint: .run("oauthctl doctor"))
+    }
   }
 }

@@ -1,7 +1,7 @@
 import Sealing
 
 /// PEM (RFC 7468), as far as private keys need it. Line ends may have become blanks, or be gone.
-enum PEMText {
+package enum PEMText {
   private static let labels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
 
   /// The DER of the one private key in `text`; what stands before and behind it is left out.
@@ -48,8 +48,7 @@ enum PEMText {
     return der.secret()
   }
 
-  private static let encrypted =
-    "the key is encrypted; decrypt it on its way: openssl pkey -in FILE | oauthctl key import"
+  package static let encrypted = "the key is encrypted"
 
   /// Why the text holds no key.
   private static func reason(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -16,6 +16,7 @@ extension AgentCommand {
     @Flag(name: .shortAndLong, help: "Keeps running and prints new lines.") var follow = false
     @Option(
       name: [.customShort("n", allowingJoined: true), .long],
+      parsing: .unconditional,
       help: ArgumentHelp("Number of last lines to print (default: all; ten with --follow).", valueName: "number"))
     var lines: Int?
     @OptionGroup var verbosity: Verbosity

@@ -5,7 +5,8 @@ import OAuthTerms
 
 struct KeyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "key", abstract: "The private key by which an account's client proves itself (private_key_jwt).",
+    commandName: "key",
+    abstract: "Makes, takes over, shows and deletes the private key of an account's client (private_key_jwt).",
     discussion: """
       The account's file says client_authentication = "private_key_jwt". The private key is made in the vault, or given to it once, and never leaves it; the public one is registered at the server.
       """,

@@ -41,6 +41,7 @@ struct AccountCreation {
     if let shut = status.problems.first(where: { $0.hint != nil && file.path.hasPrefix($0.file + "/") }) {
       throw .configuration("\(name): \(shut.sentence)", next: shut.nextStep)
     }
+    if let lender = account.subjectAccount { try checkLender(lender) }
     let check = try context.agent.call(
       AccountCheck(account: name, definition: text, discover: discovers ? nil : false),
       // Two discovery documents, each with its own time-out, may have to fail before the answer is there.
@@ -64,6 +65,14 @@ struct AccountCreation {
       throw .configuration("\(name): \(problem.sentence)", next: .run("oauthctl account show \(name)"))
     }
     return check
+  }
+
+  /// A name that nobody knows is refused before anything is written.
+  private func checkLender(_ lender: String) throws(CommandError) {
+    do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: lender)) } catch {
+      guard case .agent(let failure, _) = error, failure.kind == .accountUnknown else { return }
+      throw .configuration("--subject-account \(failure.message)", next: failure.hint)
+    }
   }
 
   /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were

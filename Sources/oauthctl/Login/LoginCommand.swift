@@ -33,7 +33,6 @@ struct LoginCommand: ParsableCommand {
           "run the command again with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
       )
     }
-    try options.checkTimeout()
     if !options.addedScope.isEmpty { return try addScope(context) }
     if let typed = issuer ?? name, typed.contains("://") {
       try NewAccount.checkAddress(typed) { https in Self.commandLine(Self.words.map { $0 == typed ? https : $0 }) }

@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import OAuthTerms
 
 /// One login from start to end: shows what to do, then waits for the agent, a pasted redirect and Control-C at once.
 struct LoginFlow {
@@ -80,9 +81,10 @@ struct LoginFlow {
         // Only a person's own paste: input of a script that runs us is not ours to read.
         let reads = mayReadInput && context.terminal.inputIsTerminal
         guard
-          let lines = LoginWords.nothingListens(at: login.redirectURI, isListenedAt: login.browserURL != nil)
+          let lines = LoginWords.nothingListens(
+            at: login.redirectURI, hasLink: login.browserURL != nil, isSetUp: isSetUp(login), readsInput: reads)
         else { return (reads, false) }
-        context.terminal.say(Array(lines.dropLast()))
+        context.terminal.say(reads ? Array(lines.dropLast()) : lines)
         return (reads, reads && lines.last.map(ask) ?? false)
       }
       for entry in BrowserRule(context.environment).refused where !noBrowser {
@@ -94,11 +96,18 @@ struct LoginFlow {
         context.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
       }
       let lines = LoginWords.pasteBack(
-        url: url, redirectURI: login.redirectURI, isListenedAt: login.browserURL != nil, host: Self.hostName,
+        url: url, redirectURI: login.redirectURI, hasLink: login.browserURL != nil, isSetUp: isSetUp(login),
+        host: Self.hostName,
         isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { context.terminal.say(line) }
       return (mayReadInput, mayReadInput && lines.last.map(ask) ?? false)
     }
+  }
+
+  /// Whether the desktop brings the redirect here.
+  private func isSetUp(_ login: LoginStarted) -> Bool {
+    login.redirectURI.flatMap(PrivateUseScheme.of).map { SchemeHandler(scheme: $0).isSetUp(in: context.environment) }
+      ?? false
   }
 
   /// - Returns: whether the cursor stands behind the question now.

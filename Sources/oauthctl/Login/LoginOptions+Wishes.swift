@@ -1,4 +1,6 @@
 import AgentWire
+import OAuthTerms
+import SystemFacts
 
 extension LoginOptions {
   /// Adds what is wished of this login alone.
@@ -7,5 +9,29 @@ extension LoginOptions {
     request.maximumAgeSeconds = maximumAge
     request.loginHint = loginHint
     request.user = user
+  }
+
+  /// What the agent would refuse, by the names that were typed.
+  func validate() throws {
+    if let prompt, !LoginWish.isPrompt(prompt) {
+      throw CommandError.usage("--prompt \(ShellWord.quoted(prompt)): it is \(LoginWish.promptChoice)")
+    }
+    if let maximumAge, !LoginWish.maximumAgeSeconds.contains(maximumAge) {
+      throw CommandError.usage(
+        "--max-age takes 0 to \(LoginWish.maximumAgeSeconds.upperBound) seconds, not \(maximumAge)")
+    }
+    for (flag, text) in [("--user", user), ("--login-hint", loginHint)] {
+      guard let text, !LoginWish.isName(text) else { continue }
+      throw CommandError.usage("\(flag) takes 1 to \(LoginWish.nameBytes.upperBound) bytes without control characters")
+    }
+    let forBrowser = [
+      ("--prompt", prompt != nil), ("--max-age", maximumAge != nil), ("--login-hint", loginHint != nil),
+    ]
+    if device, let wish = forBrowser.first(where: { $0.1 }) {
+      throw CommandError.usage("\(wish.0) is for a login by browser: leave it out, or --device")
+    }
+    if let timeout, !(1...86_400).contains(timeout) {
+      throw CommandError.usage("--timeout takes 1 to 86400 seconds, not \(timeout)")
+    }
   }
 }

@@ -49,7 +49,7 @@ struct LoginOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Fixed port of the redirect http://127.0.0.1:PORT/callback; several, as 8400,8401, are tried in turn.",
-      valueName: "port"))
+      valueName: "port"), transform: PortList.init(typed:))
   var port: PortList?
   @Option(name: .customLong("redirect-path"), help: "Fixed path of the redirect.")
   var redirectPath: String?
@@ -77,14 +77,15 @@ struct LoginOptions: ParsableArguments {
     name: .customLong("add-scope"), parsing: .unconditionalSingleValue,
     help: "Further scope for an account that is there; written into its file; repeatable.")
   var addedScope: [String] = []
-  @Option(help: "Who has to be logged in at the end: a name, an address or a sub; anybody else is refused.")
+  @Option(help: "Who has to log in: a user name, a mail address or the server's id (sub); anybody else is refused.")
   var user: String?
-  @Option(help: "For this login: none, or login, consent, select_account (OpenID Connect).") var prompt: String?
+  @Option(help: "For this login: \(LoginWish.promptChoice) (OpenID Connect).") var prompt: String?
   @Option(
-    name: .customLong("max-age"),
-    help: ArgumentHelp("For this login: how long ago you may have proved who you are there.", valueName: "seconds"))
+    name: .customLong("max-age"), parsing: .unconditional,
+    help: ArgumentHelp(
+      "For this login: whoever logged in at the server longer ago than this has to do so again.", valueName: "seconds"))
   var maximumAge: Int?
-  @Option(name: .customLong("login-hint"), help: "For this login: the name that the server's page begins with.")
+  @Option(name: .customLong("login-hint"), help: "For this login: the user name that the server's page is to propose.")
   var loginHint: String?
   @Option(
     name: .customLong("param"), parsing: .unconditionalSingleValue,
@@ -117,7 +118,7 @@ struct LoginOptions: ParsableArguments {
   var passwordFromInput = false
   @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
   var keepPassword = false
-  @Option(help: ArgumentHelp("Gives the login up after this time.", valueName: "seconds"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Gives the login up after this time.", valueName: "seconds"))
   var timeout: Int?
   @Flag(help: "Overwrites an account file that differs.")
   var replace = false
@@ -164,11 +165,6 @@ extension LoginOptions {
       && (grant == nil && grantType == nil || device)
   }
 
-  func checkTimeout() throws(CommandError) {
-    guard let timeout, !(1...86_400).contains(timeout) else { return }
-    throw .usage("--timeout takes 1 to 86400 seconds, not \(timeout)")
-  }
-
   /// The account these flags describe, or nil when neither an issuer nor endpoints are given. `file` is the one of an
   /// account `name` that is there already, as a person reads it.
   ///
@@ -181,7 +177,7 @@ extension LoginOptions {
         if let name, let file {
           throw .usage(
             "\(name) exists; \(flag) is for a new account",
-            next: .advice("change that in \(file), then: oauthctl login \(name)"))
+            next: .advice("\(change(in: file)), then: oauthctl login \(name)"))
         }
         throw .usage(
           "\(flag) is for a new account, whose server has to be named too",
@@ -207,7 +203,7 @@ extension LoginOptions {
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
     account.redirectURI = try redirect()
-    account.redirectPorts = try port?.list() ?? []
+    account.redirectPorts = port?.inTurn ?? []
     account.redirectCertificate = redirectCertificate.map { Self.absolute($0, in: workingFolder) }
     account.redirectKey = redirectKey.map { Self.absolute($0, in: workingFolder) }
     account.hosts = host
@@ -232,6 +228,21 @@ extension LoginOptions {
           + "--subject-account is missing")
     }
     return account
+  }
+
+  /// What these flags would write into the file of an account that is there.
+  private func change(in file: String) -> String {
+    var options = self
+    if clientID == nil { options.clientID = "-" }
+    let text = (try? options.account(issuer: "https://as.example", workingFolder: "/"))?.tomlText ?? ""
+    let lines = text.split(separator: "\n").filter { line in
+      !["#", "issuer", clientID == nil ? "client_id" : "#"].contains { line.hasPrefix($0) }
+    }
+    // A key or two. Tables are their own lines.
+    guard (1...2).contains(lines.count), lines.allSatisfy({ !$0.hasPrefix("[") }) else {
+      return "change that in \(file)"
+    }
+    return "write  \(lines.joined(separator: "  and  "))  into \(file)"
   }
 
   /// The whole path of `--ca`. Nobody reaches a server with a file that names no authority, and libcurl would only say that

@@ -10,10 +10,12 @@ enum LoginWords {
 
   /// The URL, how to bring the redirect back by hand, and the question, which is the last line.
   static func pasteBack(
-    url: String, redirectURI: String?, isListenedAt: Bool = false, host: String, isRemote: Bool
+    url: String, redirectURI: String?, hasLink: Bool = false, isSetUp: Bool = false, host: String, isRemote: Bool
   ) -> [String] {
     let place = redirectURI.map { " (\($0)?…)" } ?? ""
-    if let question = nothingListens(at: redirectURI, isListenedAt: isListenedAt) {
+    let lines = nothingListens(
+      at: redirectURI, hasLink: hasLink, isSetUp: isSetUp && !isRemote, readsInput: true)
+    if let question = lines {
       return ["Open this in a browser:", "  \(url)"] + question
     }
     guard isRemote else {
@@ -33,16 +35,30 @@ enum LoginWords {
     ]
   }
 
-  /// How a redirect comes back for which nobody listens on this machine; the last line is the question. Nil: somebody does,
-  /// or could if the port were free.
-  static func nothingListens(at redirectURI: String?, isListenedAt: Bool = false) -> [String]? {
-    guard let redirectURI, !isListenedAt, !redirectURI.hasPrefix("http://") else { return nil }
-    let place = "the browser will end on \(redirectURI)?…, whether it can open that or not:"
-    let question = "copy that address and paste it here: "
-    guard let scheme = PrivateUseScheme.of(redirectURI) else { return ["Then \(place)", question] }
-    return [
-      "It finishes by itself where this was run once: oauthctl setup scheme \(scheme)", "Else \(place)", question,
-    ]
+  /// How a redirect comes back for which nobody listens on this machine; the last line is the question, where an answer
+  /// is read. Nil: somebody listens, or could if the port were free. `hasLink`: the agent serves the browser a link of the
+  /// login. `isSetUp`: the desktop brings addresses of its scheme here.
+  static func nothingListens(
+    at redirectURI: String?, hasLink: Bool = false, isSetUp: Bool, readsInput: Bool
+  ) -> [String]? {
+    guard let redirectURI, !hasLink, !isPlainLoopback(redirectURI) else { return nil }
+    let place = "the browser will end on \(redirectURI)?…, whether or not it can open that"
+    let question = readsInput ? ["copy that address and paste it here: "] : []
+    let end = readsInput ? ":" : "."
+    guard let scheme = PrivateUseScheme.of(redirectURI) else { return ["Then \(place)\(end)"] + question }
+    guard !isSetUp else {
+      return readsInput ? ["It finishes by itself; else \(place):"] + question : ["It finishes by itself."]
+    }
+    return ["It finishes by itself where this was run once: oauthctl setup scheme \(scheme)", "Else \(place)\(end)"]
+      + question
+  }
+
+  /// Whether it is an address on this machine that the agent listens at without a certificate.
+  private static func isPlainLoopback(_ redirectURI: String) -> Bool { redirectURI.hasPrefix("http://") }
+
+  /// What helps where the server knows another port than the one that was chosen.
+  private static func portAdvice(_ redirectURI: String?) -> String {
+    redirectURI.map(isPlainLoopback) == false ? "" : " (a fixed port: --port N)"
   }
 
   static let pasteQuestion = "Paste the address that the browser ended on: "
@@ -56,7 +72,7 @@ enum LoginWords {
     var lines = [
       "Still waiting, for \(Duration.text(seconds: max(1, secondsLeft))) at most. Does the browser show an error? "
         + "Then check that the server knows the client id and exactly this address:",
-      "  \(address)   (a fixed port: --port N)",
+      "  \(address)\(portAdvice(login.redirectURI))",
     ]
     // With a link somebody listens, and what listens on https has a certificate of the user's own.
     if login.browserURL != nil, address.hasPrefix("https://") {
@@ -73,7 +89,7 @@ enum LoginWords {
     let why =
       login.kind == .browser
       ? "; if the browser showed an error, the server may not know the client id or the address "
-        + "\(login.redirectURI ?? "that it was sent to") (a fixed port: --port N)" : ""
+        + "\(login.redirectURI ?? "that it was sent to")\(portAdvice(login.redirectURI))" : ""
     return "\(login.account): nobody finished the login within \(seconds) s\(why)"
   }
 

@@ -72,7 +72,9 @@ struct ProviderBeginning {
   ) throws(CommandError) -> String {
     let again = command("--client-id ID")
     let page = preset.registerAt
-    var lines = ["\(preset.title) has to know a client of yours." + (page.map { " Register one at \($0)" } ?? "")]
+    var lines = [
+      "\(preset.title) needs a client that you have registered there." + (page.map { " Register one at \($0)" } ?? "")
+    ]
     if options.grant == nil, !options.device, defaults["grant"] == nil {
       let redirect = try options.redirect() ?? defaults["redirect_uri"]?.text ?? "http://127.0.0.1/callback"
       lines.append("Redirect address: \(redirect)")

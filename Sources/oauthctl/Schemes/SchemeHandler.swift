@@ -11,6 +11,18 @@ struct SchemeHandler: Equatable {
   /// What desktops call addresses of the scheme.
   var type: String { "x-scheme-handler/\(scheme)" }
 
+  /// The path of that file; nil: there is no home folder.
+  func path(in environment: Environment) -> String? {
+    BaseFolder.data.path(value: environment[BaseFolder.data.variable], home: environment.home).map {
+      "\($0)/applications/\(entry)"
+    }
+  }
+
+  /// Whether `setup scheme` was run.
+  func isSetUp(in environment: Environment) -> Bool {
+    path(in: environment).map { AccountFile(path: $0).exists } ?? false
+  }
+
   /// Nil where `executable` has a character that the specification wants escaped: none of ours has.
   func text(executable: String) -> String? {
     guard

@@ -65,7 +65,9 @@ extension SetupCommand {
     private func files(
       _ handler: SchemeHandler, _ environment: Environment
     ) throws(CommandError) -> (entry: AccountFile, list: AccountFile) {
-      guard let data = Self.folder(.data, environment), let configuration = Self.folder(.configuration, environment)
+      let kind = BaseFolder.configuration
+      guard let entry = handler.path(in: environment),
+        let configuration = kind.path(value: environment[kind.variable], home: environment.home)
       else {
         throw .configuration("HOME is not set, so there is no place for a desktop entry", next: .run("export HOME=…"))
       }
@@ -81,11 +83,7 @@ extension SetupCommand {
           "\(list.path) holds line ends or characters that could not be written back as they are; nothing is written",
           next: "change in that file, below [Default Applications], what belongs to \(handler.entry)")
       }
-      return (AccountFile(path: "\(data)/applications/\(handler.entry)"), list)
-    }
-
-    private static func folder(_ kind: BaseFolder, _ environment: Environment) -> String? {
-      kind.path(value: environment[kind.variable], home: environment.home)
+      return (AccountFile(path: entry), list)
     }
 
     private static func changes(_ file: AccountFile, to text: String, _ environment: Environment) -> [String] {

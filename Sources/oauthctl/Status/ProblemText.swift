@@ -6,7 +6,7 @@ struct ProblemText: Sendable, Equatable {
   static let most = 10
 
   let sentences: [String]
-  /// Those that say more than to mend the file, each below its sentence.
+  /// The same with what helps, each below its sentence; those that are mended in their files share the last line.
   let lines: [String]
   /// One line; nil when all are shown.
   let more: String?
@@ -15,7 +15,9 @@ struct ProblemText: Sendable, Equatable {
   init(_ problems: [ConfigurationProblem], leftOut: Int?) {
     let shown = problems.prefix(Self.most)
     sentences = shown.map(\.sentence)
-    lines = shown.flatMap { [$0.sentence] + ($0.hint == nil ? [] : ["  " + $0.nextStep.line]) }
+    lines =
+      shown.flatMap { [$0.sentence] + ($0.hint == nil ? [] : ["  " + $0.nextStep.line]) }
+      + (shown.contains { $0.hint == nil } ? ["  put that right: the agent reads it again by itself"] : [])
     let others = problems.count - sentences.count + max(0, leftOut ?? 0)
     more = others == 0 ? nil : "and \(others) more problem\(others == 1 ? "" : "s") in configuration files"
   }

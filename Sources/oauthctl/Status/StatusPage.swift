@@ -7,6 +7,9 @@ struct StatusPage: Sendable {
   var accounts: [AccountSummary]
   /// Unix time.
   var now: Int
+  /// Whether it is drawn over the one before, line by line: then each is cut to the terminal's width. Else the terminal
+  /// breaks long ones, and what is to be typed stays whole.
+  var isFrame = false
 
   func lines(_ terminal: Terminal) -> [String] {
     var lines: [String] = []
@@ -16,10 +19,10 @@ struct StatusPage: Sendable {
       }
       for account in accounts {
         // What is idle lacks nothing, and a locked vault is told once, below.
-        let isTold = [.ok, .expired, .locked].contains(account.state)
+        let isTold = [.ok, .expired, .locked].contains(account.state) || isOfFolder(account)
         let words = account.state == .new ? "nobody logged in yet" : account.reason
         let reason = isTold ? nil : words.map(clean)
-        let hint = account.hint.map(clean)
+        let hint = isOfFolder(account) ? nil : account.hint.map(clean)
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
         if reason != nil, let step = account.nextStep { lines.append(cut("  " + clean(step.line), terminal)) }
       }
@@ -37,6 +40,14 @@ struct StatusPage: Sendable {
     let problems = ProblemText(untold, leftOut: status.problemsLeftOut)
     for line in problems.lines + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }
     return lines
+  }
+
+  /// Whether all that is wrong with it is wrong with the folder of its file, which is told once, below.
+  private func isOfFolder(_ account: AccountSummary) -> Bool {
+    account.state == .configInvalid
+      && status.problems.contains {
+        !$0.file.hasSuffix(".toml") && $0.hint == account.hint && account.reason?.hasSuffix($0.reason) == true
+      }
   }
 
   /// The problems of files, without the one that stands beside an account already.
@@ -100,13 +111,13 @@ struct StatusPage: Sendable {
     case .keyMissing: return "without its key"
     case .inUse: return "in use by another agent"
     case .damaged: return vault.gone == true ? "gone" : "damaged"
-    case .failed: return "cannot be read"
+    case .failed: return "cannot be used"
     }
   }
 
-  /// Of a vault that is not locked, and that this agent cannot read, nobody knows how its accounts are.
+  /// Of a vault that is not locked, and not open, nobody knows how its accounts are.
   private func word(_ account: AccountSummary) -> String {
-    account.state == .locked && [.inUse, .failed].contains(status.vault.state) ? "not known" : Self.word(account)
+    account.state == .locked && status.vault.state != .locked ? "not known" : Self.word(account)
   }
 
   static func word(_ account: AccountSummary) -> String {
@@ -140,6 +151,6 @@ struct StatusPage: Sendable {
   private func clean(_ text: String) -> String { PrintableText.escaped(text) }
 
   private func cut(_ line: String, _ terminal: Terminal) -> String {
-    terminal.columns.map { Table.cut(line, to: $0) } ?? line
+    isFrame ? terminal.columns.map { Table.cut(line, to: $0) } ?? line : line
   }
 }

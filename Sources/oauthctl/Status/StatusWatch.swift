@@ -64,7 +64,7 @@ struct StatusWatch {
     var lines: [String]
     switch look {
     case .success(let status):
-      lines = StatusPage(status: status, accounts: status.accounts, now: now).lines(terminal)
+      lines = StatusPage(status: status, accounts: status.accounts, now: now, isFrame: true).lines(terminal)
     case .failure(let error):
       let sentence = "agent    " + PrintableText.escaped(error.sentence ?? "it does not answer")
       lines = [terminal.columns.map { Table.cut(sentence, to: $0) } ?? sentence]

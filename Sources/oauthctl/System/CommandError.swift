@@ -105,3 +105,8 @@ enum CommandError: Error, Equatable {
     }
   }
 }
+
+/// ArgumentParser quotes what a check of options throws.
+extension CommandError: CustomStringConvertible {
+  var description: String { sentence ?? "" }
+}

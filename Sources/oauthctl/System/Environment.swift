@@ -34,6 +34,25 @@ struct Environment: Sendable {
     return "~" + path.dropFirst(home.count)
   }
 
+  /// A text with each path in it as people write it. One within a word or quotation marks stays as it is: there a shell
+  /// would not read `~`.
+  func shortPaths(in text: String) -> String {
+    guard let home, home != "/" else { return text }
+    let (path, bytes) = (Array((home + "/").utf8), Array(text.utf8))
+    var shown: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if shown.last.map({ " (".utf8.contains($0) }) != false, bytes[index...].starts(with: path) {
+        shown += "~/".utf8
+        index += path.count
+      } else {
+        shown.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: shown, as: UTF8.self)
+  }
+
   /// Whether the locale is one without UTF-8, as `LANG=C` is. One that is not set says nothing.
   var wantsASCII: Bool {
     guard let locale = self["LC_ALL"] ?? self["LC_CTYPE"] ?? self["LANG"] else { return false }

@@ -5,7 +5,7 @@ import Glibc
 /// - standard output carries data and nothing else;
 /// - prompts, hints, progress and failures go to standard error;
 /// - a failure is one line `oauthctl: what and why`, then `  run: what to do`;
-/// - text from elsewhere is escaped, here, whoever escaped it before;
+/// - text from elsewhere is escaped, here, whoever escaped it before, and paths of the home folder begin with `~`;
 /// - colour only on a terminal, never with NO_COLOR or TERM=dumb.
 struct Terminal: Sendable {
   enum Stream: Sendable { case output, error }
@@ -19,11 +19,14 @@ struct Terminal: Sendable {
   var usesColor: Bool
   /// Whether the user's locale knows no other characters.
   private let isASCII: @Sendable () -> Bool
+  /// Texts with paths as people write them.
+  private let withShortPaths: @Sendable (String) -> String
   private let sink: @Sendable (Stream, String) -> Void
 
   init(
     outputIsTerminal: Bool = false, errorIsTerminal: Bool = false, inputIsTerminal: Bool = false, columns: Int? = nil,
     usesColor: Bool = false, isASCII: @escaping @Sendable () -> Bool = { false },
+    withShortPaths: @escaping @Sendable (String) -> String = { $0 },
     write: @escaping @Sendable (Stream, String) -> Void
   ) {
     self.outputIsTerminal = outputIsTerminal
@@ -32,6 +35,7 @@ struct Terminal: Sendable {
     self.columns = columns
     self.usesColor = usesColor
     self.isASCII = isASCII
+    self.withShortPaths = withShortPaths
     sink = write
   }
 
@@ -55,13 +59,13 @@ struct Terminal: Sendable {
       columns: columns(environment, of: output ? STDOUT_FILENO : nil),
       usesColor: output && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
         && environment["TERM"] != nil,
-      isASCII: { environment.wantsASCII }, write: write)
+      isASCII: { environment.wantsASCII }, withShortPaths: environment.shortPaths(in:), write: write)
   }
 
   /// The same for a program that is called for each token, and prints data and remarks alone: nothing is asked about the
   /// terminal beforehand.
   static func helper(_ environment: Environment = .live) -> Terminal {
-    Terminal(isASCII: { environment.wantsASCII }, write: write)
+    Terminal(isASCII: { environment.wantsASCII }, withShortPaths: environment.shortPaths(in:), write: write)
   }
 
   private static func write(_ stream: Stream, _ text: String) {
@@ -132,8 +136,9 @@ struct Terminal: Sendable {
   private static let lineLimit = 64 << 10
   private static let colors = Color.allCases.map { "[\($0.rawValue)m" } + ["[0m"]
 
-  /// `text` in the characters of the user's locale.
+  /// `text` with short paths, in the characters of the user's locale.
   func spelled(_ text: String) -> String {
+    let text = withShortPaths(text)
     guard !text.utf8.allSatisfy({ $0 < 0x80 }), isASCII() else { return text }
     return text.unicodeScalars.reduce(into: "") { line, scalar in
       switch scalar {

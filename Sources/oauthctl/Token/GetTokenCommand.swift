@@ -1,5 +1,7 @@
 import AgentWire
 import ArgumentParser
+import HTTPTerms
+import SystemFacts
 
 extension TokenFormat: ExpressibleByArgument {}
 
@@ -10,7 +12,7 @@ struct GetTokenCommand: ParsableCommand {
 
   @Argument(help: "Account name. May be left out where one account fits.", completion: .accountName) var name: String?
   @Option(help: "URL the token is for: finds the account, and makes sure the host is one of its own.") var url: String?
-  @Option(help: "How it is printed; headers is a JSON object, as Claude Code's headersHelper takes it.")
+  @Option(help: "How it is printed; headers: a JSON object of HTTP headers, which Claude Code's headersHelper wants.")
   var format: TokenFormat?
   @Flag(help: "The same as --format json.") var json = false
   @Option(
@@ -27,12 +29,14 @@ struct GetTokenCommand: ParsableCommand {
     help: ArgumentHelp("Fingerprint of a token that an API answered 401 for.", valueName: "sha256:hex"))
   var rejectedFingerprint: String?
   @Option(
-    name: .customLong("min-validity"), help: ArgumentHelp("How long it must still be valid.", valueName: "seconds"))
+    name: .customLong("min-validity"), parsing: .unconditional,
+    help: ArgumentHelp("How long it must still be valid.", valueName: "seconds"))
   var minValiditySeconds: Int?
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; repeatable.") var scope: [String] = []
   @Option(help: "Resource the token is for (RFC 8707); repeatable.") var resource: [String] = []
   @Option(help: "Audience the token is for; repeatable.") var audience: [String] = []
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How long to wait for it (default 30); a failure that may pass is retried as long (default 3).",
       valueName: "seconds"))
@@ -94,6 +98,9 @@ struct GetTokenCommand: ParsableCommand {
     }
     if method != nil || nonce != nil, url == nil {
       throw .usage("--method and --nonce are of a request to --url: name it")
+    }
+    if let method, !HTTPToken.isToken(method) || method.utf8.count > DPoPProof.methodLimit {
+      throw .usage("--method \(ShellWord.quoted(method)): that is no method of HTTP")
     }
     if let rejectedFingerprint, !Self.isFingerprint(rejectedFingerprint) {
       throw .usage("--rejected-fingerprint takes sha256: and 32 hex digits, as docs/protocol.md has them")

@@ -41,7 +41,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Sets a passphrase, typed twice or from standard input.",
         discussion: "Example: oauthctl vault passphrase set")
-      @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
+      @Option(help: "Memory for each guess: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
       @OptionGroup var verbosity: Verbosity
 
@@ -66,7 +66,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Changes the passphrase. Standard input: the current one, or the recovery code, then the new one.",
         discussion: "Example: oauthctl vault passphrase change")
-      @Option(help: "What a guess costs: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
+      @Option(help: "Memory for each guess: interactive (64 MiB), moderate (256 MiB) or sensitive (four times moderate).")
       var strength: VaultStrength = .moderate
       @OptionGroup var verbosity: Verbosity
 
@@ -196,10 +196,11 @@ extension VaultCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       let current = try VaultSecrets(context: context).current()
+      let hasKeyFile = try context.agent.ask(VaultStatusRequest()).has(.keyFile)
       let answer = try context.change(VaultRekey(passphrase: current))
       context.terminal.say(
-        "Every record is sealed with a new key. The previous recovery code and key file open older backups, but not this vault."
-      )
+        "Every record is sealed with a new key. The recovery code\(hasKeyFile ? " and the key file" : "") of before "
+          + "open\(hasKeyFile ? "" : "s") older backups, but not this vault.")
       if let code = answer.recoveryCode { try context.terminal.showRecoveryCode(code) }
     }
   }

@@ -237,8 +237,8 @@ extension VaultStatusAnswer {
       // By the passphrase, where it has one: a person knows that, and has the code elsewhere.
       let how = has(.passphrase) ? " && \(VaultCheck.repair(.keyFile))" : " --recovery-code"
       return .run("oauthctl vault unlock\(how)")
-    // It looks who that is.
-    case .inUse: return .run("oauthctl doctor")
+    // Doctor looks who that is.
+    case .inUse: return nextStep ?? .run("oauthctl doctor")
     case .damaged where gone == true:
       return nextStep
         ?? "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew"

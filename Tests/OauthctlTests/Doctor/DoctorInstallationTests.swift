@@ -16,6 +16,13 @@ struct DoctorInstallationTests {
     ),
     ("a clock before this program", { machine, _ in machine.now = 86_400 }, ["wrong clock: timedatectl set-ntp true"]),
     (
+      "a clock nobody keeps, without systemd",
+      { machine, _ in
+        machine.clockIsSynchronized = false
+        machine.files["/run/systemd/system"] = nil
+      }, ["note clock: set it right, and have a program as chrony keep it so"]
+    ),
+    (
       "a clock nobody keeps", { machine, _ in machine.clockIsSynchronized = false },
       ["note clock: timedatectl set-ntp true"]
     ),

@@ -135,7 +135,8 @@ def test_what_the_agent_does_not_find_is_told_with_the_folder_that_it_reads(home
     file.parent.mkdir(parents=True)
     file.write_text('issuer = "https://i.example"\nclient_id = "c"\n')
     told = home.oauthctl("get-token", "work", check=False, environment=shell)
-    assert told.status == 3 and f"run: mv {file} {home.config}/oauthctl/accounts.d/" in told.stderr
+    move = f"run: mv {home.shown(file)} {home.shown(home.config)}/oauthctl/accounts.d/"
+    assert told.status == 3 and move in told.stderr
 
 
 def test_restart_says_that_files_with_problems_are_given_up(home):

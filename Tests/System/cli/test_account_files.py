@@ -195,7 +195,7 @@ def test_a_folder_that_cannot_be_used_hides_no_login_and_every_tool_says_what_he
     folder = account_file(home).parent.parent if above else account_file(home).parent
     folder.chmod(0o777)
     agent.restart()
-    step = f"run: chmod go-w {folder}"
+    step = f"run: chmod go-w {home.shown(folder)}"
     by_url = "get-token", "--url", dot.issuer + "/x"
     for command in (("get-token", "work"), ("get-token",), by_url, ("login", "work")):
         told = home.oauthctl(*command, check=False)
@@ -231,5 +231,5 @@ def test_a_new_account_is_not_made_in_a_folder_that_the_agent_does_not_read(home
     folder.chmod(0o777)
     agent.restart()
     told = log_in(home, dot, "other", check=False)
-    assert told.status == 3 and f"run: chmod go-w {folder}" in told.stderr, told
+    assert told.status == 3 and f"run: chmod go-w {home.shown(folder)}" in told.stderr, told
     assert not account_file(home, "other").exists()

@@ -39,6 +39,9 @@ def test_an_option_for_a_new_account_names_the_file_of_one_that_exists(work):
     refused = work.oauthctl("login", "work", "--scope", "write", check=False)
     assert refused.status == 64 and "work exists; --scope is for a new account" in refused.stderr
     assert "accounts.d/work.toml, then: oauthctl login work" in refused.stderr and "ISSUER" not in refused.stderr
+    assert 'write  scope = ["write"]  into ~/' in refused.stderr, refused
+    refused = work.oauthctl("login", "work", "--dpop", check=False)
+    assert "write  dpop = true  into ~/" in refused.stderr, refused
     refused = work.oauthctl("login", "other", "--scope", "write", check=False)
     assert "run: oauthctl login other ISSUER --client-id ID" in refused.stderr
 

@@ -17,7 +17,7 @@ def test_a_changed_file_is_told_with_the_way_back_first(work):
     before = file.read_text()
     file.write_text(before.replace("/127.0.0.1", "/127.0.0.2", 1))
     work.oauthctl("reload")
-    way = f"put {file} back as it was if you did not mean it; else: oauthctl account accept work"
+    way = f"put {work.shown(file)} back as it was if you did not mean it; else: oauthctl account accept work"
     for command in (["status"], ["get-token", "work", "--force"], ["doctor"]):
         result = work.oauthctl(*command, check=False)
         assert way in result.stdout + result.stderr, result
@@ -97,7 +97,7 @@ def test_two_defaults_of_one_host_are_told_by_reload_status_and_doctor(home, ser
     assert told.status == 3
     doctor = home.oauthctl("doctor", check=False).stdout
     for name, other in (("alpha", "beta"), ("beta", "alpha")):
-        words = f"{account_file(home, name)}:3: default: {other} is the default for {server.issuer} as well"
+        words = f"{home.shown(account_file(home, name))}:3: default: {other} is the default for {server.issuer} as well"
         assert words in told.stderr and words in doctor
         assert f"{name}: line 3: default: {other} is the default" in home.oauthctl("status").stdout
     # With paths an account is in nobody's way that has none.
@@ -115,8 +115,8 @@ def test_git_is_told_in_one_line_which_file_is_broken_where_and_what_to_do(work,
     host = server.issuer.removeprefix("http://")
     told = work.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n")
     [line] = told.stderr.splitlines()
-    assert f"line {number}: scopes: " in line and "did you mean scope?" in line and line.count(str(file)) == 1
-    assert f"mend {file}; meanwhile work is taken" in line
+    assert f"line {number}: scopes: " in line and "did you mean scope?" in line and line.count(file.name) == 1
+    assert f"mend {work.shown(file)}; meanwhile work is taken" in line
 
 
 # Said once

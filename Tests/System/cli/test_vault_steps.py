@@ -96,7 +96,7 @@ def test_a_vault_folder_of_the_wrong_mode_is_told_with_the_chmod_that_mends_it(w
     work.agent.start()
     for command in (["status"], ["vault", "status"], ["get-token", "work"], ["doctor"]):
         result = work.oauthctl(*command, check=False)
-        assert f"run: chmod 700 {folder}" in result.stdout + result.stderr, result
+        assert f"run: chmod 700 {work.shown(folder)}" in result.stdout + result.stderr, result
     assert any(line.split()[:3] == ["work", "not", "known"] for line in work.oauthctl("status").lines)
     work.run("sh", "-c", f"chmod 700 {folder}")
     work.oauthctl("get-token", "work")

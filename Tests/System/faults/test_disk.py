@@ -48,7 +48,7 @@ def test_an_account_file_that_does_not_fit_is_told_by_its_name_and_as_a_full_dis
         home.agent.start()
         fill(home.config / "filler")
         failed = log_in(home, server, check=False)
-        assert failed.status == 6 and f"{folder}/work.toml: the disk is full" in failed.stderr, failed
+        assert failed.status == 6 and f"{home.shown(folder)}/work.toml: the disk is full" in failed.stderr, failed
         assert ".tmp" not in failed.stderr and "make room there" in failed.stderr, failed
         assert list(folder.iterdir()) == []
         home.agent.stop()

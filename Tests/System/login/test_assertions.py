@@ -230,11 +230,11 @@ def test_a_client_that_can_never_prove_itself_is_not_told_to_try_again(home, age
     (lambda: jwk.JWK.generate(kty="EC", crv="P-256", alg="RS256").export_private(), "its alg"),
     (lambda: jwk.JWK.generate(kty="EC", crv="P-256").export_public(), "private key is needed"),
     (lambda: jwk.JWK.generate(kty="EC", crv="P-521").export_private(), "crv"),
-    (lambda: pem(kty="EC", crv="secp256k1"), "another kind"),
-    (lambda: pem(kty="RSA", size=1024), "another kind"),
+    (lambda: pem(kty="EC", crv="secp256k1"), "none of these keys"),
+    (lambda: pem(kty="RSA", size=1024), "none of these keys"),
     # A DSA key whose numbers are none: they are not looked at.
-    ("-----BEGIN PRIVATE KEY-----\nMBECAQAwCQYHKoZIzjgEAQQBAA==\n-----END PRIVATE KEY-----\n", "another kind"),
-    (lambda: pem(b"passphrase", **EDWARDS), "encrypted"),
+    ("-----BEGIN PRIVATE KEY-----\nMBECAQAwCQYHKoZIzjgEAQQBAA==\n-----END PRIVATE KEY-----\n", "none of these keys"),
+    (lambda: pem(b"passphrase", **EDWARDS), "encrypted\n  run: openssl pkey -in FILE | oauthctl key import work\n"),
 ])
 def test_what_is_no_key_for_this_is_refused_with_its_reason_and_not_kept(home, agent, provider, text, words):
     define(home, provider)

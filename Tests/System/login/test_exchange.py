@@ -95,6 +95,9 @@ def test_one_command_makes_the_account(home, company, exchange):
     command = ["login", "api", exchange.issuer, "--client-id", "mine", "--grant", "token-exchange"]
     refused = home.oauthctl(*command, check=False)
     assert refused.status == 64 and "--subject-account" in refused.stderr
+    refused = home.oauthctl(*command, "--subject-account", "campany", check=False)
+    assert refused.status == 3 and "--subject-account campany: no such account" in refused.stderr, refused
+    assert "did you mean company?" in refused.stderr and not account_file(home, "api").exists()
     refused = home.oauthctl(*command, "--subject-account", "company", check=False)
     assert refused.status != 0 and company.issuer in refused.stderr and exchanges(exchange) == []
     assert "oauthctl login api --accept-changes" in refused.stderr and account_file(home, "api").exists()

@@ -88,7 +88,9 @@ def test_a_server_that_is_down_is_told_later(home, agent, own, restart):
     mark = own.mark()
     with own.down():
         result = home.oauthctl("logout", "work")
-        assert "tries again" in result.stderr and "could not be told yet" in result.stderr
+        again = home.oauthctl("logout", "work")
+        for result in (result, again):
+            assert "tries again" in result.stderr and "could not be told yet" in result.stderr
         assert home.oauthctl("get-token", "work", check=False).status == 4, "here it is over at once"
         if restart:
             agent.stop()

@@ -56,6 +56,10 @@ class Home:
         self.environment |= {name: os.environ[name] for name in ("ASAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
         self.agent = Agent(self)
 
+    def shown(self, path):
+        """The path as people are told of it."""
+        return str(path).replace(f"{self.root}/", "~/", 1)
+
     def start(self, *command, environment=None, **options):
         """Start a program in this home and return its Popen; text streams, stdin closed unless asked for."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}

@@ -32,7 +32,7 @@ def test_a_sealed_vault_that_is_moved_away_is_not_replaced_by_one_with_a_key_fil
     for _ in range(2):
         result = refresh(work)
         assert result.status in (5, 6) and result.stdout == ""
-        assert f"{vault_file(work)} is gone" in result.stderr and ANEW in result.stderr
+        assert f"{work.shown(vault_file(work))} is gone" in result.stderr and ANEW in result.stderr
     assert len(server.refreshes()) == sent
     assert not vault_file(work).exists() and not key_file(work).exists()
     assert status(work)["gone"] is True and "vault gone" in work.oauthctl("vault", "status").stdout
@@ -57,7 +57,7 @@ def test_a_vault_that_is_missing_at_the_start_is_not_taken_for_none(work, server
     assert "is gone" in finding["message"] and ANEW in finding["fix"]
     work.agent.start()
     page = work.oauthctl("status")
-    assert "vault gone" in page.stdout and f"{vault_file(work)} is gone" in page.stdout
+    assert "vault gone" in page.stdout and f"{work.shown(vault_file(work))} is gone" in page.stdout
     # The accounts of the files, and nothing that says to log in.
     assert any(line.split()[:2] == ["work", "locked"] for line in page.lines) and "oauthctl login" not in page.stdout
     assert work.oauthctl("status", "--check", check=False).status == 5
@@ -164,14 +164,14 @@ def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarte
     if is_restarted:
         orphan.agent.restart()
     file = orphan.config / "oauthctl" / "accounts.d" / "work.toml"
-    step = f"put it back as {file}; or, to end the login: oauthctl logout work"
+    step = f"put it back as {orphan.shown(file)}; or, to end the login: oauthctl logout work"
     page = orphan.oauthctl("status")
     assert any(line.split()[:3] == ["work", "file", "gone"] for line in page.lines)
     assert "its file is gone, and the login is still kept" in page.stdout and step in page.stdout
     assert orphan.oauthctl("status", "--check", check=False).status == 3
     assert orphan.oauthctl("account", "list").lines[1].split()[:3] == ["work", "file", "gone"]
     [finding] = [finding for finding in doctor(orphan) if finding.get("account") == "work"]
-    assert "file is gone" in finding["message"] and finding["fix"] == step
+    assert "file is gone" in finding["message"] and finding["fix"] == step.replace(orphan.shown(file), str(file))
     token = get_token(orphan)
     assert token.status == 3 and "its file is gone" in token.stderr and step in token.stderr
     told = orphan.oauthctl("login", "work", check=False)
@@ -184,7 +184,7 @@ def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarte
 
 def test_a_configuration_folder_that_is_moved_away_is_seen_at_once_and_the_login_goes_on_when_it_is_back(work):
     folder = work.config / "oauthctl"
-    step = f"put it back as {folder}/accounts.d/work.toml"
+    step = f"put it back as {work.shown(folder)}/accounts.d/work.toml"
     get_token(work)
     folder.rename(work.config / "away")
     wait_until(lambda: work.oauthctl("status", "--check", check=False).status == 3, 30, "it is seen")
@@ -205,7 +205,7 @@ def test_an_agent_of_another_configuration_folder_says_where_the_files_are(work)
     for command in (["status"], ["get-token", "work"], ["login", "work"], ["doctor"]):
         result = work.oauthctl(*command, check=False)
         told = result.stdout + result.stderr
-        assert f"its file is {usual}/accounts.d/work.toml" in told and step in told, (command, result)
+        assert f"its file is {work.shown(usual)}/accounts.d/work.toml" in told and step in told, (command, result)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])

@@ -51,9 +51,10 @@ enum ClockCheck {
   /// 1 January 2026: before it, this program was not there.
   static let oldest = 1_767_225_600
 
-  static let fix = NextStep.run("timedatectl set-ntp true")
-
   static func finding(_ context: DoctorContext) -> Finding {
+    let fix =
+      UnitCheck.hasSystemd(context.machine)
+      ? NextStep.run("timedatectl set-ntp true") : "set it right, and have a program as chrony keep it so"
     if context.machine.now < oldest {
       return .wrong("clock", "the clock says a time before this program was made", fix)
     }

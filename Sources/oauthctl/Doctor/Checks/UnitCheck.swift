@@ -4,9 +4,12 @@ import AgentWire
 /// The user's systemd and the units it has for the agent. Files alone are looked at: what the manager would say takes
 /// a bus that is not always there.
 enum UnitCheck {
+  /// As sd_booted(3) looks.
+  static func hasSystemd(_ machine: Machine) -> Bool { machine.status("/run/systemd/system") != nil }
+
   static func findings(_ context: DoctorContext) -> [Finding] {
     let machine = context.machine
-    guard machine.status("/run/systemd/system") != nil else {
+    guard hasSystemd(machine) else {
       return [.ok("units", "no systemd runs here; oauthctl starts the agent itself")]
     }
     guard let socket = find("oauthd.socket", context) else {
