@@ -23,7 +23,7 @@ package struct HelperToken: Sendable, Equatable {
   /// User name for Basic, nil where the account names none.
   package var username: String?
   /// Whose it is.
-  package var account: String?
+  package var account: String
   /// What it may do; empty where nobody asked for a scope, resource or audience of its own.
   package var scope: [String] = []
   /// What the person reads beside it: one line.
@@ -31,7 +31,7 @@ package struct HelperToken: Sendable, Equatable {
 
   package init(
     accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int? = nil, fingerprint: String,
-    username: String?, account: String? = nil, warning: String? = nil
+    username: String?, account: String, warning: String? = nil
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType

@@ -11,10 +11,10 @@ struct NetworkRule {
   private(set) var isPublic = true
   private var refused = 0
   private var admitted = 0
-  /// Public addresses that this machine has itself.
-  private let own: [NetworkAddress]
+  /// Addresses that this machine has itself; nil: not asked for yet, which needs some calls of the kernel.
+  private var own: [NetworkAddress]?
 
-  init(isPublicOnly: Bool, own: [NetworkAddress] = Self.ownAddresses()) {
+  init(isPublicOnly: Bool, own: [NetworkAddress]? = nil) {
     self.isPublicOnly = isPublicOnly
     self.own = own
   }
@@ -23,9 +23,9 @@ struct NetworkRule {
   var hasRefusedAll: Bool { refused > 0 && admitted == 0 }
 
   /// Where the host is an address itself, which a proxy would connect to.
-  func admits(host: String) -> Bool {
+  mutating func admits(host: String) -> Bool {
     guard isPublicOnly else { return true }
-    return NetworkAddress(host).map(leadsOut) ?? !Target.isLoopback(host)
+    return NetworkAddress(host).map { leadsOut($0) } ?? !Target.isLoopback(host)
   }
 
   /// Nothing that cannot be read is public.
@@ -39,7 +39,7 @@ struct NetworkRule {
     return true
   }
 
-  mutating func connected(to address: String) { isPublic = NetworkAddress(address).map(leadsOut) ?? true }
+  mutating func connected(to address: String) { isPublic = NetworkAddress(address).map { leadsOut($0) } ?? true }
 
   func failure(_ host: String) -> FetchFailure {
     FetchFailure(
@@ -48,7 +48,12 @@ struct NetworkRule {
     )
   }
 
-  private func leadsOut(_ address: NetworkAddress) -> Bool { address.isPublic && !own.contains(address) }
+  private mutating func leadsOut(_ address: NetworkAddress) -> Bool {
+    guard address.isPublic else { return false }
+    let own = self.own ?? Self.ownAddresses()
+    self.own = own
+    return !own.contains(address)
+  }
 
   /// Empty where the kernel does not tell.
   private static func ownAddresses() -> [NetworkAddress] {

@@ -6,7 +6,7 @@ import Testing
 @Suite("curl's arguments")
 struct CurlTests {
   private static func token(_ text: String) -> HelperToken {
-    HelperToken(accessToken: text, tokenType: "Bearer", expiresAt: nil, fingerprint: "", username: nil)
+    HelperToken(accessToken: text, tokenType: "Bearer", expiresAt: nil, fingerprint: "", username: nil, account: "work")
   }
 
   @Test(

@@ -82,9 +82,10 @@ struct NetworkRuleTests {
 
   @Test("its host may be an address, which a proxy would connect to")
   func host() {
-    let rule = NetworkRule(isPublicOnly: true, own: [])
-    for host in ["10.0.0.1", "[fd00::1]", "127.0.0.1", "localhost"] { #expect(!rule.admits(host: host), "\(host)") }
-    for host in ["8.8.8.8", "[2a00::1]", "a.example"] { #expect(rule.admits(host: host), "\(host)") }
+    var rule = NetworkRule(isPublicOnly: true, own: [])
+    let hosts = ["10.0.0.1", "[fd00::1]", "127.0.0.1", "localhost", "8.8.8.8", "[2a00::1]", "a.example"]
+    let admitted = hosts.filter { rule.admits(host: $0) }
+    #expect(admitted == ["8.8.8.8", "[2a00::1]", "a.example"])
   }
 
   @Test("where an answer came from is told, and what is not known counts as out there")

@@ -27,7 +27,7 @@ struct CurlRun {
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
       isInteractive: context.terminal.outputIsTerminal && policy.writesBodyToOutput,
-      authority: try authority(answer.account ?? "", urls),
+      authority: try authority(answer.account, urls),
       noticesProgress: invocation.arguments.has("progress-bar", "progress-meter", "no-progress-meter"))
 
     guard obstacle == nil, input?.isWhole ?? true else {
@@ -41,10 +41,9 @@ struct CurlRun {
       tell(neededScope: dump?.neededScope, answer)
       if dump?.hasUnauthorized == true {
         let why = obstacle ?? "more on standard input than is kept"
-        let account = answer.account ?? "NAME"
         context.terminal.warn(
-          "\(account): the server answered 401; not tried again because of \(why)",
-          next: .run("oauthctl get-token \(account) \(own.selection.words)--force   # then repeat the call"))
+          "\(answer.account): the server answered 401; not tried again because of \(why)",
+          next: .run("oauthctl get-token \(answer.account) \(own.selection.words)--force   # then repeat the call"))
       }
       return status
     }

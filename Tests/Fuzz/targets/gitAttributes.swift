@@ -11,7 +11,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let lookup = GitLookup(request) else { return 0 }
   let token = HelperToken(
     accessToken: "secret-token", tokenType: "Bearer", expiresAt: 1_800_000_000,
-    fingerprint: "sha256:00112233445566778899aabbccddeeff", username: nil)
+    fingerprint: "sha256:00112233445566778899aabbccddeeff", username: nil, account: "work")
   _ = lookup.secondQuestion(after: token)
   guard let reply = try? lookup.answer(token) else { return 0 }
   let known = [
