@@ -13,6 +13,15 @@ struct ProvenExchange: Sendable {
   let time: any TimeKeeper
   let random: any RandomSource
 
+  struct Sent {
+    let request: HTTPRequest
+    let outcome: HTTPOutcome
+    /// It was refused for want of a nonce, so nothing of it was used up.
+    var isUnproven = false
+    /// The nonce is known now, and was not in it.
+    var hasNewNonce = false
+  }
+
   /// `make` builds the request anew for each sending, since what proves the client is used once. `key` is as it is sealed
   /// with the login; nil: tokens are bound to no key. `now` is by the server's clock, where that is known.
   ///
@@ -22,27 +31,35 @@ struct ProvenExchange: Sendable {
     _ key: Secret?, at now: Moment, route: HTTPRoute,
     _ make: @Sendable (ClientProof) throws(ProtocolError) -> HTTPRequest
   ) async throws(ProtocolError) -> (request: HTTPRequest, outcome: HTTPOutcome) {
+    let began = time.now()
+    let first = try await performOnce(key, at: now, route: route, make)
+    guard first.hasNewNonce else { return (first.request, first.outcome) }
+    // Both together take no longer than one may, and the second gets half of that at least.
+    let elapsed = time.now().elapsed(since: began)
+    let left = route.timeoutMilliseconds - Int(elapsed * 1_000)
+    guard left >= route.timeoutMilliseconds / 2 else { return (first.request, first.outcome) }
+    var route = route
+    route.timeoutMilliseconds = left
+    let second = try await performOnce(key, at: now.advanced(by: elapsed), route: route, make)
+    return (second.request, second.outcome)
+  }
+
+  /// As `perform`, without the second sending: where something is to be written down first.
+  func performOnce(
+    _ key: Secret?, at now: Moment, route: HTTPRoute,
+    _ make: @Sendable (ClientProof) throws(ProtocolError) -> HTTPRequest
+  ) async throws(ProtocolError) -> Sent {
     var request = try make(ClientProof(at: now, random: random))
-    guard let key else { return (request, await transport.perform(request, route: route)) }
+    guard let key else { return Sent(request: request, outcome: await transport.perform(request, route: route)) }
     let proofKey = try ProofKey(stored: key)
     let url = try WebURL.read(request.url)
     let used = nonces.nonce(for: url.origin, key: proofKey.thumbprint)
     try prove(&request, url, proofKey, used, at: now)
-    let began = time.now()
     let outcome = await send(request, url.origin, proofKey, route)
-    guard case .answered(let answer) = outcome, let demanded = answer.demandedNonce, demanded != used else {
-      return (request, outcome)
+    guard case .answered(let answer) = outcome, let demanded = answer.demandedNonce else {
+      return Sent(request: request, outcome: outcome)
     }
-    // Both together take no longer than one may, and the second gets half of that at least.
-    let elapsed = time.now().elapsed(since: began)
-    let left = route.timeoutMilliseconds - Int(elapsed * 1_000)
-    guard left >= route.timeoutMilliseconds / 2 else { return (request, outcome) }
-    var second = route
-    second.timeoutMilliseconds = left
-    let then = now.advanced(by: elapsed)
-    request = try make(ClientProof(at: then, random: random))
-    try prove(&request, url, proofKey, demanded, at: then)
-    return (request, await send(request, url.origin, proofKey, second))
+    return Sent(request: request, outcome: outcome, isUnproven: true, hasNewNonce: demanded != used)
   }
 
   private func prove(

@@ -21,6 +21,8 @@ package struct TokenCall: Sendable {
   package var number: UInt64
   /// The moment before the request is sent: lives count from here.
   package var started: Moment
+  /// It is the second of its kind in a row: the first lacked the server's nonce.
+  package var isProvenAnew = false
   /// Whose tokens it was made whole with.
   package var lent: [LentFingerprint] = []
 
@@ -43,6 +45,9 @@ package enum TokenCallEnd: Sendable {
   case notSent(String)
   /// Sent, and no whole answer came: a refresh token may or may not be used up.
   case sentNoAnswer(String)
+  /// Refused for want of the server's nonce in the proof (RFC 9449 §8): nothing of it was used up. `hasNewNonce`: the nonce
+  /// is known now, and was not in it.
+  case unproven(TokenJudgement, hasNewNonce: Bool)
   case answered(TokenJudgement)
 }
 

@@ -216,7 +216,7 @@ extension TokenCallEnd {
     case .notTried(let reason), .notInstalled(let reason), .noAuthority(let reason), .notSent(let reason):
       "nothing was sent: \(reason)"
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
-    case .answered(let answer): answer.verdict.logLine
+    case .answered(let answer), .unproven(let answer, _): answer.verdict.logLine
     }
   }
 }

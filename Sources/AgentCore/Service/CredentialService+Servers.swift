@@ -71,7 +71,7 @@ extension CredentialService {
     let route = ServerRoute(call.binding)
     switch end {
     case .notTried, .notInstalled, .noAuthority: break
-    case .answered(let answer):
+    case .answered(let answer), .unproven(let answer, _):
       noteClock(answer.serverDateSeconds, from: route, sent: call.started)
       note(.answer, of: route, for: name)
     case .notSent(let reason), .sentNoAnswer(let reason): note(.failure(reason), of: route, for: name)

@@ -21,13 +21,20 @@ struct TokenEndpoint: Sendable {
     }
     var route = call.binding.route
     if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
+    @Sendable func make(_ proof: ClientProof) throws(ProtocolError) -> HTTPRequest {
+      var request = try tokenRequest(call, proof).httpRequest()
+      request.isPublicOnly = call.binding.isPublicOnly(request)
+      return request
+    }
     let (request, outcome): (HTTPRequest, HTTPOutcome)
+    var (isUnproven, hasNewNonce) = (false, false)
     do throws(ProtocolError) {
-      (request, outcome) = try await exchange.perform(call.proofKey, at: now, route: route) {
-        (proof) throws(ProtocolError) in
-        var request = try tokenRequest(call, proof).httpRequest()
-        request.isPublicOnly = call.binding.isPublicOnly(request)
-        return request
+      if call.rotates {
+        // That nothing was used up is written down before it is sent once more.
+        let sent = try await exchange.performOnce(call.proofKey, at: now, route: route, make)
+        (request, outcome, isUnproven, hasNewNonce) = (sent.request, sent.outcome, sent.isUnproven, sent.hasNewNonce)
+      } else {
+        (request, outcome) = try await exchange.perform(call.proofKey, at: now, route: route, make)
       }
     } catch {
       return .notTried("\(error)")
@@ -40,7 +47,9 @@ struct TokenEndpoint: Sendable {
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):
-      return .answered(TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds)))
+      let judgement = TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds))
+      guard isUnproven, judgement.salvagedRefreshToken == nil else { return .answered(judgement) }
+      return .unproven(judgement, hasNewNonce: hasNewNonce)
     }
   }
 

@@ -106,6 +106,13 @@ extension TokenCallEnd {
     judged(.unusable(problem, retryAfterSeconds: retryAfterSeconds), refreshToken)
   }
 
+  static func unproven(hasNewNonce: Bool = true) -> TokenCallEnd {
+    guard let error = OAuthError(code: "use_dpop_nonce") else { return .notTried("that is no code") }
+    let verdict = TokenVerdict.unusable(.transient(error), retryAfterSeconds: nil)
+    return .unproven(
+      TokenJudgement(salvagedRefreshToken: nil, verdict: verdict, serverDateSeconds: nil), hasNewNonce: hasNewNonce)
+  }
+
   private static func judged(
     _ verdict: TokenVerdict, _ refreshToken: String?, _ date: Int64? = nil
   ) -> TokenCallEnd {

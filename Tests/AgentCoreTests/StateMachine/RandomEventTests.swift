@@ -81,7 +81,7 @@ struct RandomEventTests {
 
   private static func end(_ dice: inout Dice) -> TokenCallEnd {
     let number = dice.roll(40)
-    switch dice.roll(10) {
+    switch dice.roll(11) {
     case 0: return .notSent("connection refused")
     case 1: return .sentNoAnswer("the connection closed")
     case 2: return .invalidGrant
@@ -89,6 +89,7 @@ struct RandomEventTests {
     case 4: return .emptyRefusal
     case 5: return .unusable(.status(503), retryAfterSeconds: [nil, 0, 90][dice.roll(3)])
     case 6: return .refused("invalid_scope")
+    case 7: return .unproven(hasNewNonce: dice.roll(4) > 0)
     default:
       return .granted(
         "a\(number % 5)", refreshToken: dice.roll(3) == 0 ? nil : "r\(number)",

@@ -68,7 +68,7 @@ extension AccountStateMachine {
       case .idle: [.savingIntent, .savingAnswer, .savingChange, .retryingSave, .sending]
       case .savingIntent: [.sending, .savingAnswer, .savingChange, .idle]
       case .savingSecondIntent: [.sending, .savingAnswer, .savingChange, .idle]
-      case .savingAnswer: [.sending, .savingChange, .retryingSave, .idle]
+      case .savingAnswer: [.sending, .savingIntent, .savingChange, .retryingSave, .idle]
       case .savingChange: [.savingAnswer, .retryingSave, .idle]
       case .retryingSave: [.savingAnswer, .savingChange, .idle]
       case .sending: [.savingSecondIntent, .savingAnswer, .savingChange, .idle]

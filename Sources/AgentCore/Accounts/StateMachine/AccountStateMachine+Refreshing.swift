@@ -49,18 +49,21 @@ extension AccountStateMachine {
         .unavailable, "\(name): the agent is stopping", hint: "ask again", retryAfterMilliseconds: 1_000) : nil
   }
 
-  /// Starts the call that it wished for, the intent first when it uses a refresh token up.
+  /// Starts the call that it wished for.
   mutating func placed(at now: Moment) -> [Action] {
     guard let wish = wish(at: now), let record, let grant = record.grant, let tokenGrant = tokenGrant(record, grant)
     else { return isIdle ? proceed(at: now) : [] }
     if case .sending(let flight) = phase { return beginSecond(flight, record, at: now) }
-    let call = makeCall(tokenGrant, wish.key, record, grant, at: now)
-    guard let token = tokenGrant.refreshToken else { return send(call, at: now) }
-    var next = record
+    return begin(makeCall(tokenGrant, wish.key, record, grant, at: now), at: now)
+  }
+
+  /// Sends `call`, the intent first when it uses a refresh token up.
+  mutating func begin(_ call: TokenCall, at now: Moment) -> [Action] {
+    guard let token = call.grant.refreshToken, var next = record else { return send(call, at: now) }
     next.intent =
-      record.intent.flatMap { $0.isAbout(token) ? $0 : nil }?.again(at: now)
+      next.intent.flatMap { $0.isAbout(token) ? $0 : nil }?.again(at: now)
       ?? RefreshIntent(
-        fingerprint: Fingerprint(of: token).description, attempt: 1, at: now, endpoint: grant.binding.tokenEndpoint)
+        fingerprint: Fingerprint(of: token).description, attempt: 1, at: now, endpoint: call.binding.tokenEndpoint)
     return save(next, for: .intent(call))
   }
 
@@ -132,6 +135,16 @@ extension AccountStateMachine {
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
       if record.grant?.verdict != nil || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
       return settle(call, .undecided, at: now) + proceed(at: now)
+    case .unproven(let answer, let hasNewNonce):
+      isHeldByServer = false
+      var next = record
+      next.intent = next.intent?.withdrawn
+      guard hasNewNonce, !call.isProvenAnew, let grant = next.grant, mayProveAnew(next, at: now) else {
+        return judge(answer.verdict, call, next, at: now, random: random)
+      }
+      var again = makeCall(call.grant, call.key, next, grant, at: now)
+      again.isProvenAnew = true
+      return save(next, for: .answer(call, .again(again)))
     case .answered(let answer):
       isHeldByServer = false
       var call = call
@@ -149,6 +162,12 @@ extension AccountStateMachine {
       }
       return judge(answer.verdict, call, next, at: now, random: random)
     }
+  }
+
+  /// Whether the refresh token may be sent at once, by what was sent of it before this sending.
+  private func mayProveAnew(_ record: AccountRecord, at now: Moment) -> Bool {
+    guard record.grant?.verdict == nil, let intent = record.intent else { return true }
+    return maySendAgain(intent, at: now)
   }
 
   /// Nothing of `call` left, so its attempt does not count: the intent is as before it. Without a failure the waiters go

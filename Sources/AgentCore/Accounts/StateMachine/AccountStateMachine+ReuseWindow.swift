@@ -117,7 +117,8 @@ extension TokenCallEnd {
     case .notTried, .notInstalled, .noAuthority: 0
     case .notSent: 1
     case .sentNoAnswer: 2
-    case .answered: 3
+    case .unproven: 3
+    case .answered: 4
     }
   }
 }

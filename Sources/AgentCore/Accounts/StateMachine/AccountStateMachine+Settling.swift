@@ -8,7 +8,7 @@ extension AccountStateMachine {
       return []
     case .again(let call):
       if let closing { return refuseAll(closing, at: now) }
-      return send(call, at: now)
+      return begin(call, at: now)
     case .failed(let failure):
       return refuseAll(failure, at: now)
     case .keyRefused(let failure):
