@@ -36,7 +36,9 @@ package struct LentTokens: Sendable, Equatable, Codable {
 
   /// Every member, for a digest.
   var digested: [String] {
-    all.flatMap { [$0.account, $0.kind.rawValue, $0.issuer ?? ""] } + [requestedType ?? ""]
+    all.flatMap { lent in
+      [lent.account, lent.kind.rawValue, lent.issuer ?? "", lent.user?.issuer ?? "", lent.user?.subject ?? ""]
+    } + [requestedType ?? ""]
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -45,27 +47,58 @@ package struct LentTokens: Sendable, Equatable, Codable {
   }
 }
 
-/// A token that another account lends.
+/// A token that another account lends, and whose login that was when a person agreed.
 package struct LentToken: Sendable, Equatable, Codable {
   package var account: String
   package var kind: TokenKind
   /// Where that account was logged in when a person agreed; nil: not known, as in a file, which names the account alone.
   package var issuer: String?
+  /// Who was logged in there then; nil: no ID token told.
+  package var user: EndUser?
 
-  package init(account: String, kind: TokenKind = .accessToken, issuer: String? = nil) {
+  package init(account: String, kind: TokenKind = .accessToken, issuer: String? = nil, user: EndUser? = nil) {
     self.account = account
     self.kind = kind
     self.issuer = issuer
+    self.user = user
+  }
+
+  /// The same as a token by the lender's `login`.
+  func bound(to login: GrantRecord) -> LentToken {
+    LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.endUser)
+  }
+
+  /// Why the lender's `login` is not the one that was agreed to, in words that follow the account's name; nil: it is, as
+  /// far as anybody knows. One that no longer tells whose it is is not known to be that person's.
+  func change(to login: GrantRecord) -> String? {
+    if let issuer, issuer != login.binding.issuer {
+      return "at \(issuer), and that is logged in at \(login.binding.issuer) now"
+    }
+    guard let user else { return nil }
+    guard let now = login.identity?.endUser else {
+      return "as \(user.shown), and nobody knows who is logged in there now"
+    }
+    guard !now.isSame(as: user) else { return nil }
+    return "as \(user.shown), and \(now.shownBeside(user)) is logged in there now"
   }
 
   fileprivate static func differences(_ role: String, _ was: LentToken?, _ now: LentToken?) -> [DefinitionDifference] {
-    // A file does not say where the account is logged in: that is compared where both sides know it.
+    // A file says neither where the account is logged in nor who: that is compared where both sides know it.
     let withIssuers = was.map { $0.issuer != nil } != false && now.map { $0.issuer != nil } != false
-    func account(_ token: LentToken?) -> String? {
-      token.map { $0.account + (withIssuers ? $0.issuer.map { ", at \($0)" } ?? "" : "") }
+    let withUsers = withIssuers && was.map { $0.user != nil } != false
+    func account(_ token: LentToken?, as user: String?) -> String? {
+      guard let token else { return nil }
+      return token.account + (withIssuers ? token.issuer.map { ", at \($0)" } ?? "" : "")
+        + (withUsers ? user.map { ", as \($0)" } ?? "" : "")
+    }
+    var user = now?.user?.shown
+    if let before = was?.user, let after = now?.user {
+      // A person may be shown by another name, and two by one.
+      user = after.isSame(as: before) ? before.shown : after.shownBeside(before)
     }
     return [
-      DefinitionDifference("\(role)_account", from: account(was), to: account(now)),
+      DefinitionDifference(
+        "\(role)_account", from: account(was, as: was?.user?.shown), to: account(now, as: user)),
       DefinitionDifference("\(role)_token_type", from: was?.kind.rawValue, to: now?.kind.rawValue),
     ].compactMap(\.self)
   }

@@ -30,8 +30,7 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
   /// In words, for lists.
   package var who: String? { user ?? shownSubject }
 
-  /// Whether `other` is somebody else at the same issuer. Of two issuers nobody can tell.
-  package func differs(from other: IdentityRecord) -> Bool { issuer == other.issuer && subject != other.subject }
+  package var endUser: EndUser { EndUser(issuer: issuer, subject: subject, who: who) }
 
   /// Seconds that the ID token is valid for, by the server's clock where that is known.
   package func remaining(at now: Moment) -> Double {

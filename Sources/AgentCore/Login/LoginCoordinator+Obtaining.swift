@@ -129,12 +129,13 @@ extension LoginCoordinator {
         used: UsedSecrets(clientSecret: session.clientSecret, password: session.password),
         replacing: before.flatMap { grant.isOfAnother(than: $0) ? $0.loginID : nil })
       let missing = grant.notGranted(definition)
-      return .success(
-        LoginProgress(
-          state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
-          missingScope: missing.isEmpty ? nil : missing,
-          user: grant.identity?.user,
-          hint: (renewable ? nil : Self.refreshTokenHint(definition, session.server)) ?? concern))
+      var progress = LoginProgress(
+        state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
+        missingScope: missing.isEmpty ? nil : missing,
+        user: grant.identity?.user,
+        hint: (renewable ? nil : Self.refreshTokenHint(definition, session.server)) ?? concern)
+      progress.concern(await service.borrowers(of: definition.name, notBy: grant))
+      return .success(progress)
     } catch {
       // Nobody has them, so nobody else would revoke them. After a lock nothing is sent.
       if error.kind != .vaultLocked { await discard(refreshToken, granted.accessToken, session) }

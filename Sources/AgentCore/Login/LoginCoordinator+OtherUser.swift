@@ -19,9 +19,13 @@ extension LoginCoordinator {
         "\(name): the login ended as \(other.now), and the one before it is \(other.was)'s; that one stays",
         hint: "log in as \(other.was), or say whom you expect: oauthctl login \(name) --user USER")
     }
+    let borrowers = await service.borrowers(of: name, notBy: grant)
+    sessions[session.id]?.borrowers = borrowers
     sessions[session.id]?.otherUser = other
     let isAgreed = await withCheckedContinuation { continuation in
-      guard sessions[session.id]?.isPending == true else { return continuation.resume(returning: false) }
+      guard sessions[session.id]?.isPending == true, !asksNobody else {
+        return continuation.resume(returning: false)
+      }
       questions[session.id] = continuation
       if let progress = sessions[session.id]?.progress { answerWaiters(session.id, .success(progress)) }
     }
@@ -50,9 +54,10 @@ extension LoginCoordinator {
 }
 
 extension GrantRecord {
-  /// Whether it is known to be somebody else's.
+  /// Whether it is known to be somebody else's. Of two servers nobody can tell.
   func isOfAnother(than before: GrantRecord) -> Bool {
     guard let identity, let was = before.identity else { return false }
-    return identity.differs(from: was)
+    guard binding.issuer == before.binding.issuer || identity.issuer == was.issuer else { return false }
+    return !identity.endUser.isSame(as: was.endUser)
   }
 }

@@ -42,6 +42,8 @@ struct LoginSession {
   var isDeserted = false
   /// It waits for a person: see ``LoginCoordinator/mayReplace(_:with:_:)``.
   var otherUser: OtherUser?
+  /// Accounts whose tokens are got by the login before.
+  var borrowers: [String] = []
   /// The server is being asked whether the person has agreed: its answer may hold the tokens.
   var isPolling = false
   /// ``LoginCoordinator/epoch`` when it was begun.
@@ -97,6 +99,7 @@ struct LoginSession {
     var progress = LoginProgress(state: .pending, account: definition.name, notice: refusal?.message)
     if let otherUser {
       progress.otherUser = otherUser
+      progress.concern(borrowers)
       progress.notice =
         "\(definition.name): the login ended as \(otherUser.now), and the one before is \(otherUser.was)'s"
     }

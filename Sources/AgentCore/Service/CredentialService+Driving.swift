@@ -184,8 +184,14 @@ extension CredentialService {
   }
 
   func publish(_ name: String) {
-    index.note(name)
+    noteLenders(of: name)
     lenderChanged(name)
+    offer(name)
+  }
+
+  /// Brings what others may have of `name` up to date.
+  func offer(_ name: String) {
+    index.note(name)
     guard !isLocked, let account = accounts[name], account.machine.definition != nil else {
       forgetUnreadLogins()
       return ready.set(nil, nil, for: name)

@@ -14,7 +14,7 @@ extension CredentialService {
     _ = try TokenBounds(refresh)
     try await open()
     let name = try select(AccountSelection.Wish(account: request.account), rejected: nil).name
-    guard let identity = accounts[name]?.machine.record?.grant?.identity else { throw noIDToken(name) }
+    let identity = try identity(of: name)
     if identity.remaining(at: now(name)) < Self.idTokenSeconds, identity.isLast != true,
       accounts[name]?.machine.isRenewable == true
     {
@@ -22,9 +22,16 @@ extension CredentialService {
       refresh.force = true
       _ = try await token(refresh)
     }
-    guard let account = accounts[name], let identity = account.machine.record?.grant?.identity else {
-      throw noIDToken(name)
-    }
+    return try answer(self.identity(of: name), name)
+  }
+
+  private func identity(of name: String) throws(AgentFailure) -> IdentityRecord {
+    if let fault = accounts[name]?.machine.lenderFault { throw fault }
+    guard let identity = accounts[name]?.machine.record?.grant?.identity else { throw noIDToken(name) }
+    return identity
+  }
+
+  private func answer(_ identity: IdentityRecord, _ name: String) throws(AgentFailure) -> IDTokenAnswer {
     let remaining = identity.remaining(at: now(name))
     guard remaining > 0 else {
       throw AgentFailure(
@@ -32,7 +39,7 @@ extension CredentialService {
         hint: .run("oauthctl login \(name)"))
     }
     return IDTokenAnswer(
-      idToken: identity.idToken.secret.reveal(), account: name, accountID: account.id.description,
+      idToken: identity.idToken.secret.reveal(), account: name, accountID: accounts[name]?.id.description ?? "",
       expiresAt: Int(identity.expires), expiresInSeconds: Int(remaining), issuer: identity.issuer,
       subject: identity.subject, who: identity.who)
   }

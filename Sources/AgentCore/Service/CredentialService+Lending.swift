@@ -62,7 +62,6 @@ extension CredentialService {
         borrowing.succeed()
         borrowing.grant = grant
       case .failure(let failure):
-        for lent in binding.request?.lent?.all ?? [] { borrowers[lent.account, default: []].insert(account.name) }
         borrowing.fail(failure, at: time.now().bootSeconds, spread: random.fraction())
       }
     }
@@ -76,13 +75,6 @@ extension CredentialService {
     call.grant = lent.grant
     call.lent = lent.tokens
     return call
-  }
-
-  /// Something of `lender` has changed: who was refused a token of it may ask again.
-  func lenderChanged(_ lender: String) {
-    guard let names = borrowers.removeValue(forKey: lender) else { return }
-    for name in names { accounts[name]?.borrowing?.succeed() }
-    Task { self.wakeSoon(names) }
   }
 
   /// A server that refuses what was lent may know that it has ended: its lender gets another before it lends again.
@@ -151,6 +143,12 @@ extension CredentialService {
     let grant = try mayLend(lent, to: endpoint, of: name)
     let token: TokenRecord
     do { token = try result.get() } catch { throw Self.failure(error, of: lent, for: name) }
+    // One that was given before another login came is not that login's.
+    guard accounts[lent.account]?.machine.isCurrent(token.fingerprint) == true else {
+      throw AgentFailure(
+        .unavailable, "\(name): it needs a token of \(lent.account), which has changed just now", hint: "ask again",
+        retryAfterMilliseconds: 1)
+    }
     switch lent.kind {
     case .accessToken, .jwt:
       return LentSecret(
@@ -185,13 +183,7 @@ extension CredentialService {
     _ lent: LentToken, to endpoint: String?, of name: String
   ) throws(AgentFailure) -> GrantRecord {
     let grant = try lender(lent, of: name)
-    if let issuer = lent.issuer, issuer != grant.binding.issuer {
-      throw AgentFailure(
-        .definitionChanged,
-        "\(name): its login is bound to tokens of \(lent.account) at \(issuer), and that is logged in at "
-          + "\(grant.binding.issuer) now; nothing is sent",
-        hint: .run("oauthctl login \(name)   # at a terminal it shows the change and asks"))
-    }
+    if let fault = lenderFault(lent, of: name) { throw fault }
     guard !grant.binding.isBound || lent.kind == .idToken else {
       throw AgentFailure(
         .configInvalid,
@@ -260,11 +252,11 @@ extension CredentialService {
 
   // MARK: Agreeing
 
-  /// `binding` with where the accounts are logged in that lend it tokens: that is what a person agrees to.
+  /// `binding` with where the accounts are logged in that lend it tokens, and who there: that is what a person agrees to.
   func withLenders(_ binding: DefinitionBinding, of name: String) throws(AgentFailure) -> DefinitionBinding {
     guard var lent = binding.request?.lent else { return binding }
-    lent.subject.issuer = try lender(lent.subject, of: name).binding.issuer
-    if let actor = lent.actor { lent.actor?.issuer = try lender(actor, of: name).binding.issuer }
+    lent.subject = lent.subject.bound(to: try lender(lent.subject, of: name))
+    lent.actor = try lent.actor.map { (actor) throws(AgentFailure) in actor.bound(to: try lender(actor, of: name)) }
     var binding = binding
     binding.request?.lent = lent
     return binding

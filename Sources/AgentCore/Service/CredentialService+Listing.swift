@@ -123,7 +123,9 @@ extension CredentialService {
     let token = record?.token(.standard)
     let (state, reason) = self.state(name, account.machine, at: now)
     // Of a dead login, one that an API has rejected is given to nobody, and no successor comes.
-    let isGiven = state != .loginRequired || account.machine.ready.contains { $0.key == .standard }
+    let isGiven =
+      account.machine.lenderFault == nil
+      && (state != .loginRequired || account.machine.ready.contains { $0.key == .standard })
     let remaining = isGiven ? token?.remaining(at: now) : nil
     let refreshLife: Int? = record?.grant.flatMap { grant in
       guard let received = grant.refreshTokenReceived, let life = grant.refreshTokenLifeSeconds else { return nil }

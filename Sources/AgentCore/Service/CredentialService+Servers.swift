@@ -6,7 +6,8 @@ import Sealing
 
 /// Which servers accounts may ask, and who is told when that changes.
 extension CredentialService {
-  /// What keeps `account` from sending to the server that its grant is of, and to the one of its next revocation.
+  /// What keeps `account` from sending to the server that its grant is of, and to the one of its next revocation; and
+  /// whether its tokens are still those that were agreed to.
   func takeHolds(_ account: Account) {
     let binding = account.machine.record?.grant?.binding
     if binding?.tokenEndpoint != account.tokenEndpoint || binding?.route != account.route {
@@ -20,7 +21,8 @@ extension CredentialService {
     account.handle(
       .held(
         account.borrowing?.hold(at: time.now().bootSeconds) ?? account.server?.circuit.hold(for: account.name),
-        revocation: account.revocationServer?.circuit.hold(for: account.name)), at: time.now())
+        revocation: account.revocationServer?.circuit.hold(for: account.name), lender: lenderFault(account)),
+      at: time.now())
   }
 
   /// Lets an account that its server holds back be woken by the server, and by nothing else.

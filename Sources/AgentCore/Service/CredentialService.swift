@@ -95,7 +95,7 @@ package actor CredentialService {
   private(set) var opening: Task<AgentFailure?, Never>?
   private(set) var isOpen = false
   var servers = KnownServers()
-  /// Who was refused a token of a lender, by the lender's name.
+  /// Whose logins are made by that of a lender, by the lender's name. Some are left in it that are so no more.
   var borrowers: [String: Set<String>] = [:]
   /// Requests that run, and those that wait for their turn.
   var requests = RequestQueue<ServerRoute>()

@@ -143,6 +143,14 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   package var hint: String?
   /// While it is pending: it waits for `login.confirm`, since it would take the place of somebody else's login.
   package var otherUser: OtherUser?
+  /// Beside `otherUser`, and of a login that is complete: accounts that get their tokens by this login and were agreed to
+  /// with another one in its place. They give none until they are logged in anew. At most ``borrowerLimit`` are named.
+  package var borrowers: [String]?
+  /// How many more there are.
+  package var borrowersLeftOut: Int?
+
+  /// More than a person reads, and no more than a line holds.
+  package static let borrowerLimit = 16
 
   package init(
     state: State, account: String, expiresInSeconds: Int? = nil, renewable: Bool? = nil, scope: [String]? = nil,
@@ -160,10 +168,17 @@ package struct LoginProgress: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case state, account, renewable, scope, user, notice, hint
+    case state, account, renewable, scope, user, notice, hint, borrowers
     case expiresInSeconds = "expires_in_s"
     case missingScope = "missing_scope"
     case otherUser = "other_user"
+    case borrowersLeftOut = "borrowers_left_out"
+  }
+
+  /// `names` are sorted.
+  package mutating func concern(_ names: [String]) {
+    borrowers = names.isEmpty ? nil : Array(names.prefix(Self.borrowerLimit))
+    borrowersLeftOut = names.count > Self.borrowerLimit ? names.count - Self.borrowerLimit : nil
   }
 }
 

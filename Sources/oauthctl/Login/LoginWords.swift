@@ -142,8 +142,17 @@ enum LoginWords {
     if let missing = progress.missingScope, !missing.isEmpty {
       lines.append("Not granted: \(missing.joined(separator: " ")).")
     }
+    if let borrowers = borrowers(progress) { lines.append(borrowers) }
     if let hint = progress.hint { lines.append(hint) }
     return lines
+  }
+
+  /// Who gets tokens by another login than this one, and what that means; nil: nobody does.
+  static func borrowers(_ progress: LoginProgress) -> String? {
+    guard let names = progress.borrowers, let first = names.first else { return nil }
+    let which = names.joined(separator: ", ") + (progress.borrowersLeftOut.map { " and \($0) more" } ?? "")
+    return "By another login of \(progress.account) than this: the tokens of \(which), which gives none until: "
+      + "oauthctl login \(first)"
   }
 
   private static func port(of redirectURI: String) -> Int? {

@@ -19,8 +19,10 @@ struct OtherUserQuestion {
     guard let other = progress.otherUser else { return nil }
     let (was, now) = (PrintableText.escaped(other.was, limit: 120), PrintableText.escaped(other.now, limit: 120))
     // Who cannot ask may have joined a login whose question stands elsewhere: only a person's no ends it.
+    let about =
+      ["\(login.account): the server knows you as \(now)."] + [LoginWords.borrowers(progress)].compactMap(\.self)
     let isAgreed = try context.terminal.confirm(
-      "Replace the login of \(was) by this one?", about: ["\(login.account): the server knows you as \(now)."],
+      "Replace the login of \(was) by this one?", about: about,
       otherwise: .run("oauthctl login \(login.account) --user USER"))
     guard isAgreed else {
       _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)

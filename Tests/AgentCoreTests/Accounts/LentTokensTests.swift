@@ -37,12 +37,43 @@ struct LentTokensTests {
       ])
   }
 
+  private static func agreed(_ subject: String, _ who: String?) -> LentTokens {
+    LentTokens(
+      subject: LentToken(
+        account: "company", issuer: "https://id.example",
+        user: EndUser(issuer: "https://id.example", subject: subject, who: who)))
+  }
+
+  @Test(
+    "who lends is compared where it was known, by what stays of a person, and is never shown as if it were the same")
+  func users() {
+    let alice = Self.agreed("1", "alice")
+    #expect(keys(alice, Self.file).isEmpty && keys(Self.bound, alice).isEmpty)
+    #expect(keys(alice, Self.agreed("1", "alice cooper")).isEmpty)
+    #expect(
+      LentTokens.differences(nil, alice).first
+        == DefinitionDifference(key: "subject_account", was: "(none)", now: "company, at https://id.example, as alice"))
+    let others = [
+      (Self.agreed("2", "bob"), ", as bob"), (Self.agreed("2", "alice"), ", as another alice"),
+      (Self.agreed("2", nil), ", as somebody"), (Self.bound, ""),
+    ]
+    for (other, end) in others {
+      #expect(
+        LentTokens.differences(alice, other) == [
+          DefinitionDifference(
+            key: "subject_account", was: "company, at https://id.example, as alice",
+            now: "company, at https://id.example" + end)
+        ])
+    }
+  }
+
   @Test("each member is part of the digest that a person agrees to")
   func digest() {
     let definition = AccountDefinition.plain.with { $0.grant = .tokenExchange }
     let changes: [(inout UnattendedRequest) -> Void] = [
       { _ in }, { $0.lent = Self.file }, { $0.lent = Self.bound }, { $0.grantType = "urn:x" },
       { $0.lent = LentTokens(subject: LentToken(account: "other")) },
+      { $0.lent = Self.agreed("1", "alice") }, { $0.lent = Self.agreed("2", "alice") },
       { $0.lent = LentTokens(subject: LentToken(account: "company", kind: .jwt)) },
       { $0.lent = LentTokens(subject: LentToken(account: "company"), actor: LentToken(account: "robot")) },
       { $0.lent = LentTokens(subject: LentToken(account: "company"), requestedType: "urn:x") },
@@ -64,7 +95,7 @@ struct LentTokensTests {
     #expect(old.lent == nil && old.grantType == nil && old.scope == ["a"])
     var request = old
     request.lent = LentTokens(
-      subject: LentToken(account: "company", issuer: "https://id.example"), actor: LentToken(account: "robot"),
+      subject: Self.agreed("1", "alice").subject, actor: LentToken(account: "robot"),
       requestedType: "urn:x")
     request.grantType = "urn:y"
     #expect(try JSONDecoder().decode(UnattendedRequest.self, from: JSONEncoder().encode(request)) == request)

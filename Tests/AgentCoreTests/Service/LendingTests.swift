@@ -143,6 +143,40 @@ struct LendingTests {
     #expect(fixture.tokenRequests(Self.exchanges) == 1)
   }
 
+  @Test("where somebody else is logged in at the lender by now, nothing is given or sent until a person agrees")
+  func otherPerson() async throws {
+    let openID = Self.company.changed { $0.scope = ["openid", "profile", "read"] }
+    let fixture = AgentFixture([openID, Self.borrower()])
+    try await fixture.logIn("company")
+    try await logIn("api", fixture)
+    let token = try await fixture.call(TokenGet(account: "api")).accessToken
+    fixture.transport.withServer { $0.options.users = ["bob"] }
+    var request = LoginStart(requestID: "bob", account: "company")
+    request.user = "bob"
+    let started = try await fixture.call(request)
+    _ = try await fixture.follow(try await fixture.location(started))
+    let progress = try await fixture.call(LoginWait(loginID: started.loginID))
+    #expect(progress.borrowers == ["api"] && progress.borrowersLeftOut == nil)
+    let ready = await fixture.service.ready
+    #expect(ready.token(for: "api", minimumValiditySeconds: nil, at: fixture.clock.now()) == nil)
+    for force in [false, true] {
+      let failure = await fixture.failure(TokenGet(account: "api", force: force))
+      #expect(failure?.kind == .definitionChanged && failure?.hint?.text.hasPrefix("oauthctl login api") == true)
+      #expect(failure?.message.contains("as alice, and bob is logged in there now") == true)
+    }
+    let summary = try await fixture.call(AccountShow(account: "api")).summary
+    #expect(summary.state == .definitionChanged && summary.expiresAt == nil)
+    // Over a restart, too: it follows from what is sealed.
+    let again = fixture.restarted()
+    #expect(await again.failure(TokenGet(account: "api"))?.kind == .definitionChanged)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
+    let refused = await again.failure(LoginStart(requestID: "three", account: "api"))
+    #expect(refused?.kind == .definitionChanged && refused?.message.contains("subject_account") == true)
+    try await logIn("api", again)
+    #expect(try await again.call(TokenGet(account: "api")).accessToken != token)
+    #expect(fixture.tokenRequests(Self.exchanges) == 2)
+  }
+
   @Test("a circle is refused with words")
   func circle() async throws {
     let fixture = try await fixture([Self.borrower("a", of: "b"), Self.borrower("b", of: "a")])

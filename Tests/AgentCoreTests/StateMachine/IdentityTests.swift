@@ -83,12 +83,30 @@ struct IdentityTests {
     #expect(try refreshed(before: nil, Self.token(issuer: "https://evil.example")).identity == nil)
   }
 
-  @Test("what is kept of it survives the vault, and of two issuers nobody can tell")
+  @Test("who it is counts by issuer and subject, byte by byte, and not by the name that is shown")
+  func endUser() {
+    let alice = EndUser(issuer: "https://id.example", subject: "\u{E9}", who: "alice")
+    #expect(alice.isSame(as: EndUser(issuer: "https://id.example", subject: "\u{E9}", who: "another name")))
+    #expect(alice.isSame(as: EndUser(issuer: "id.example", subject: "\u{E9}")), "Google may leave the scheme out")
+    #expect(!alice.isSame(as: EndUser(issuer: "https://id.example", subject: "e\u{301}", who: "alice")))
+    #expect(!alice.isSame(as: EndUser(issuer: "https://other.example", subject: "\u{E9}", who: "alice")))
+  }
+
+  @Test("what is kept of it survives the vault, and of two servers nobody can tell")
   func record() throws {
     let alice = try identity(Self.token())
-    #expect(alice.differs(from: try identity(Self.token("bob"))))
-    #expect(!alice.differs(from: try identity(Self.token(user: "another name"))))
-    #expect(!alice.differs(from: try identity(Self.token("bob", issuer: "https://other.example"))))
+    func isAnother(_ token: String, at issuer: String = DefinitionBinding.plain.issuer) throws -> Bool {
+      let before = AccountRecord.loggedIn().with { $0.grant?.identity = alice }
+      var after = try #require(before.grant)
+      after.identity = try identity(token)
+      after.binding.issuer = issuer
+      return after.isOfAnother(than: try #require(before.grant))
+    }
+    #expect(try isAnother(Self.token("bob")))
+    #expect(try !isAnother(Self.token(user: "another name")))
+    // Of one server that vouches for several: each subject is its issuer's.
+    #expect(try isAnother(Self.token(issuer: "https://other.example")))
+    #expect(try !isAnother(Self.token("bob", issuer: "https://other.example"), at: "https://other.example"))
     let record = AccountRecord.loggedIn().with { $0.grant?.identity = alice }
     #expect(try JSONDecoder().decode(AccountRecord.self, from: try JSONEncoder().encode(record)) == record)
   }

@@ -86,8 +86,8 @@ final class MachineDriver {
   }
 
   /// What is known of its servers.
-  func holds(_ hold: ServerHold?, revocation: ServerHold? = nil) {
-    _ = machine.handle(.held(hold, revocation: revocation), at: now)
+  func holds(_ hold: ServerHold?, revocation: ServerHold? = nil, lender: AgentFailure? = nil) {
+    _ = machine.handle(.held(hold, revocation: revocation, lender: lender), at: now)
   }
 
   func serverAnswers() { _ = machine.handle(.serverAnswered, at: now) }

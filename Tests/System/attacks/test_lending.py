@@ -1,5 +1,7 @@
-"""A token of one account that waits to be sent for another (token exchange), while its own account changes its mind."""
+"""Tokens of one account that are sent for another (token exchange), while its own account changes its mind, or is
+somebody else's."""
 
+import json
 import threading
 
 import pytest
@@ -7,7 +9,9 @@ import pytest
 from login.provider import use_silent_browser
 from login.test_exchange import Exchange, borrow, company, log_in  # noqa: F401  (a fixture)
 from support.accounts import edit
-from support.login import wait_until
+from support.dev_server import consenting
+from support.login import get_token, wait_until
+from support.terminal import run_at_terminal
 from support.wire import Wire, WireError
 
 # More than may be under way at once: the others wait for their places, with what they have borrowed.
@@ -84,3 +88,37 @@ def test_a_token_that_is_lent_is_not_sent_after_its_account_has_taken_it_back(ho
         thread.join()
     assert slow.came == sent(home) - before == under_way < COUNT
     assert sum(isinstance(answer, WireError) for answer in answers) == COUNT - under_way
+
+
+class Willing(Exchange):
+    """Takes whatever token it is sent."""
+
+    def wrong(self, fields, form):
+        return False
+
+
+def test_what_was_got_by_the_login_of_one_person_is_not_given_or_renewed_by_that_of_another(home, agent):
+    def state():
+        accounts = json.loads(home.oauthctl("status", "--json").stdout)["accounts"]
+        return next(account["state"] for account in accounts if account["account"] == "api")
+
+    with consenting(home) as server, Willing(None) as exchange:
+        home.oauthctl("login", "company", server.issuer, "--client-id", "dev", "--scope", "openid profile read")
+        edit(home, "company", hosts=f'["{server.issuer}", "{exchange.issuer}"]')
+        home.oauthctl("account", "accept", "company", "--yes")
+        assert "as alice" in log_in(home, exchange).stderr
+        assert get_token(home, "api") == "exchanged-1" and state() == "ok"
+        server.script(users=["bob"])
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "login", "company", answers={"[y/N]": "y\n"})
+        question = shown[: shown.index("[y/N]")]
+        assert status == 0 and "alice" in question and "api" in question and "oauthctl login api" in question
+        for words in ([], ["--force"]):
+            refused = home.oauthctl("get-token", "api", *words, check=False)
+            assert refused.status == 3 and refused.stdout == "" and "oauthctl login api" in refused.stderr
+            assert "alice" in refused.stderr and "bob" in refused.stderr
+        assert state() == "definition_changed" and exchange.given == 1
+        unseen = home.oauthctl("login", "api", check=False)
+        assert unseen.status != 0 and "as alice" in unseen.stderr and "as bob" in unseen.stderr and exchange.given == 1
+        home.oauthctl("login", "api", "--accept-changes")
+        assert get_token(home, "api") == "exchanged-2" and state() == "ok"

@@ -46,7 +46,7 @@ extension AccountStateMachine {
 
   /// The tokens that may be handed out without asking the machine, until their life is over.
   package var ready: [TokenRecord] {
-    (record?.tokens ?? []).filter { rejected[$0.fingerprint] == nil }
+    lenderFault == nil ? (record?.tokens ?? []).filter { rejected[$0.fingerprint] == nil } : []
   }
 
   package var isDefinitionChanged: Bool { !differences.isEmpty }
@@ -201,6 +201,7 @@ extension AccountStateMachine {
         hint: .run("oauthctl login \(name)   # or, for all accounts: oauthctl vault accept-rollback"))
     }
     if definition == nil { return AgentFailure(.accountUnknown, "\(name): the account is no longer set up") }
+    if let lenderFault { return lenderFault }
     return isDefinitionChanged
       ? definitionChanged
       : clientFault.map { fault in
@@ -248,6 +249,7 @@ extension AccountStateMachine {
 
   /// Another kind of grant cannot be accepted for this one.
   var definitionChangedHint: NextStep {
+    if let hint = lenderFault?.hint { return hint }
     guard let definition, record?.grant?.kind.isUnattended == definition.grant.isUnattended else {
       return .run("oauthctl login \(name)")
     }

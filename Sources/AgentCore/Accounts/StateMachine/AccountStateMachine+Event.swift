@@ -67,8 +67,9 @@ extension AccountStateMachine {
     /// The machine stood still: what was received at `before` or earlier is `seconds` older than its clock knew. The id
     /// names the change that makes it durable; until then it holds all the same.
     case aged(seconds: Double, before: Moment, ChangeID)
-    /// What keeps it from sending, as its server was seen last, and the server of its next revocation.
-    case held(ServerHold?, revocation: ServerHold?)
+    /// What keeps it from sending, as its server was seen last, and the server of its next revocation. `lender`: why its
+    /// tokens, which were got for another account's, are given to nobody.
+    case held(ServerHold?, revocation: ServerHold?, lender: AgentFailure?)
     /// Its server, which had not answered, answers again: the account's own back-off has no reason any more.
     case serverAnswered
     /// See `RecordStore.rolledBackFrom`.

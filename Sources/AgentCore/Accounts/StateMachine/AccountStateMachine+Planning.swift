@@ -95,6 +95,7 @@ extension AccountStateMachine {
   /// The state of the account in one word, and one line why.
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
+    if let lenderFault { return (.definitionChanged, lenderFault.message(without: name)) }
     if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
     if let fault = clientFault { return (.clientRejected, fault.reason) }
     switch grant.verdict?.kind {

@@ -28,6 +28,8 @@ package struct AccountStateMachine: Sendable {
   package private(set) var hold: ServerHold?
   /// The same for the server of the next revocation.
   package private(set) var revocationHold: ServerHold?
+  /// Why its tokens are given to nobody, and nothing is sent: a login that they were got by is another one by now.
+  @Boxed private(set) var lenderFault: AgentFailure?
 
   var phase = Phase.idle
   var waiters: [Waiter] = []
@@ -82,6 +84,12 @@ package struct AccountStateMachine: Sendable {
 
   /// Takes one event, and returns what is to be done, in order.
   package mutating func handle(_ event: Event, at now: Moment) -> [Action] {
+    let actions = take(event, at: now)
+    guard let lenderFault else { return actions }
+    return actions.map { if case .deliver(let id, _) = $0 { .refuse(id, lenderFault) } else { $0 } }
+  }
+
+  private mutating func take(_ event: Event, at now: Moment) -> [Action] {
     switch event {
     case .asked(let waiter): return ask(waiter, at: now)
     case .rejected(let fingerprint, let place): return reject(fingerprint, at: place, now: now)
@@ -98,9 +106,10 @@ package struct AccountStateMachine: Sendable {
       noteAsked(asked)
       return isIdle ? proceed(at: now) : []
     case .aged(let seconds, let before, let id): return age(by: seconds, before: before, id: id)
-    case .held(let hold, let revocationHold):
+    case .held(let hold, let revocationHold, let lenderFault):
       self.hold = hold
       self.revocationHold = revocationHold
+      self.lenderFault = lenderFault
     case .serverAnswered: serverAnswered()
     case .rolledBack(let rollback): self.rollback = rollback
     case .closed(let failure): return close(failure, at: now)
