@@ -71,10 +71,11 @@ struct SchemeTests {
     let command = try #require(try Oauthctl.parseAsRoot(["redirect", url]) as? RedirectCommand)
     try command.run(
       .scripted(page) { parameters throws(CommandError) in
-        guard parameters as? LoginComplete == LoginComplete(redirectURL: url) else { throw .silent(status: 1) }
-        return LoginProgress(state: .complete, account: "work", renewable: true)
+        let asked = LoginComplete(redirectURL: url, timeoutMilliseconds: 1)
+        guard parameters as? LoginComplete == asked else { throw .silent(status: 1) }
+        return LoginProgress(state: .pending, account: "work")
       })
-    #expect(page.error.contains("Logged in as work") && !(page.error + page.output).contains("secret"))
+    #expect(page.error.contains("The login has its answer") && !(page.error + page.output).contains("secret"))
     let other = try #require(try Oauthctl.parseAsRoot(["redirect", "https://a/?code=secret"]) as? RedirectCommand)
     let refusal = #expect(throws: CommandError.self) {
       try other.run(.scripted(page) { _ throws(CommandError) in throw .silent(status: 1) })
@@ -84,14 +85,16 @@ struct SchemeTests {
 
   @Test("Where nobody listens, what to do with the address is said at once")
   func words() throws {
-    #expect(LoginWords.nothingListens(at: "http://127.0.0.1:8400/callback") == nil)
-    #expect(LoginWords.nothingListens(at: nil) == nil)
-    let claimed = try #require(LoginWords.nothingListens(at: "https://localhost:8400/cb"))
+    #expect(LoginWords.nothingListens(at: "http://127.0.0.1:8400/callback", isSetUp: false, readsInput: true) == nil)
+    #expect(LoginWords.nothingListens(at: nil, isSetUp: false, readsInput: true) == nil)
+    let claimed = try #require(
+      LoginWords.nothingListens(at: "https://localhost:8400/cb", isSetUp: false, readsInput: true))
     #expect(claimed.first?.contains("https://localhost:8400/cb?…") == true && claimed.last?.hasSuffix("here: ") == true)
     #expect(
-      LoginWords.nothingListens(at: "https://localhost:8400/cb", hasLink: true, isSetUp: false, readsInput: true) == nil
+      LoginWords.nothingListens(at: "https://localhost:8400/cb", isListenedAt: true, isSetUp: false, readsInput: true)
+        == nil
     )
-    let own = try #require(LoginWords.nothingListens(at: "com.example.app:/cb"))
+    let own = try #require(LoginWords.nothingListens(at: "com.example.app:/cb", isSetUp: false, readsInput: true))
     #expect(own.first?.hasSuffix("oauthctl setup scheme com.example.app") == true && own.last == claimed.last)
     let shown = LoginWords.pasteBack(url: "U", redirectURI: "https://localhost:8400/cb", host: "h", isRemote: true)
     #expect(!shown.joined().contains("ssh"))

@@ -25,15 +25,21 @@ extension LoginCoordinator {
     try checkSharedRedirect(session)
     let id = session.id
     let redirect: RedirectURI
-    do { redirect = try definition.redirect() } catch {
-      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
-    }
+    let place: RedirectURI
+    do {
+      redirect = try definition.redirect()
+      // Where nobody can listen for the answer: for the browser's link alone, which keeps `state` out of its arguments.
+      place = redirect.isLoopback || session.isBrowserRemote ? redirect : try RedirectURI("http://127.0.0.1")
+    } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    let takesAnswer = redirect.isLoopback
     try makeRoom(definition.name)
     listenersOpening += 1
     defer { listenersOpening -= 1 }
     let opened: [Opened]
     do throws(AgentFailure) {
-      opened = try await listen(redirect, definition) { hit in await self.hit(id, hit) }
+      opened = try await listen(place, definition) { hit in
+        takesAnswer ? await self.hit(id, hit) : await self.follow(hit, id)
+      }
     } catch {
       // The browser is on another machine: the address is pasted, whoever has the port here.
       guard session.isBrowserRemote, error.kind != .configInvalid,
@@ -69,7 +75,7 @@ extension LoginCoordinator {
         ? Self.notice(of: endpoint.origin, issuer: session.binding.issuer, before: "log in there") : nil
       session.browser = LoginSession.Browser(
         expectation: expectation, pkce: pkce, redirectURI: sent, nonce: nonce, listeners: listeners,
-        links: opened.first.map { LoginLinks(origin: redirect.origin(address: $0.address, port: $0.listener.port)) })
+        links: opened.first.map { LoginLinks(origin: place.origin(address: $0.address, port: $0.listener.port)) })
       session.started = LoginStarted(
         loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
         authorizationURL: url, redirectURI: sent, notice: page ?? life)
@@ -205,13 +211,20 @@ extension LoginCoordinator {
     case .denied, .refused, .code: break
     }
     guard case .pending = session.state else { return .ignored }
-    switch await judge(verdict, id) {
-    case .success: return .loggedIn
-    case .failure(let failure):
-      if case .pending = sessions[id]?.state { return .codeRefused(reason: failure.message) }
-      return .refused(reason: failure.message)
+    // Not awaited itself: it may ask a person, who looks at the browser meanwhile.
+    Task { await judge(verdict, id) }
+    switch await ending(of: id, seconds: Self.pageSeconds) {
+    case .success(let progress) where progress.state == .complete: return .loggedIn
+    case .success(let progress) where progress.otherUser != nil: return .asked
+    case .success:
+      guard let now = sessions[id], now.refusals > session.refusals, let refusal = now.refusal else { return .ignored }
+      return .codeRefused(reason: refusal.message)
+    case .failure(let failure): return .refused(reason: failure.message)
     }
   }
+
+  /// A code is exchanged in less, seconds: `login.complete` waits as long for it.
+  private static let pageSeconds = completeSeconds
 
   /// Ends the login with a verdict that is not `ignore`, but for a code that the server refuses: a page in the browser
   /// that learned the `state` could end the login with any code. A second verdict waits for nothing: the first one

@@ -135,10 +135,14 @@ package actor LoginCoordinator {
   }
 
   private static let questionSeconds = 1.0
-  /// `login.complete` waits for the token endpoint no longer, seconds; the login goes on.
-  private static let completeSeconds = 90.0
+  /// `login.complete` waits for the token endpoint no longer where nobody says how long, seconds; the login goes on.
+  static let completeSeconds = 90.0
 
   package func complete(_ request: LoginComplete) async throws(AgentFailure) -> LoginProgress {
+    let milliseconds = request.timeoutMilliseconds ?? Int(Self.completeSeconds * 1_000)
+    guard (1...WireLimits.timeoutMilliseconds).contains(milliseconds) else {
+      throw AgentFailure(.badRequest, "timeout_ms is 1 to \(WireLimits.timeoutMilliseconds)")
+    }
     let session: LoginSession
     if let id = request.loginID {
       session = try self.session(id)
@@ -157,7 +161,7 @@ package actor LoginCoordinator {
     }
     // Not awaited itself: it may ask the person who is waiting for this answer.
     Task { await judge(verdict, session.id) }
-    let result = await ending(of: session.id, seconds: Self.completeSeconds)
+    let result = await ending(of: session.id, seconds: Double(milliseconds) / 1_000)
     if let now = sessions[session.id], case .pending = now.state, now.refusals > session.refusals,
       let failure = now.refusal
     {

@@ -20,6 +20,8 @@ package enum RedirectPage: Sendable, Equatable {
   case methodNotAllowed
   /// The login has what it needs. The browser is sent on to a clean address, so that the code leaves the address bar.
   case loggedIn
+  /// A person is asked at the terminal whether the login counts. The browser is sent on likewise.
+  case asked
   /// The server said no; `reason` is escaped text.
   case refused(reason: String)
   /// The server refused the code; the login and the listener go on. `reason` is escaped text.

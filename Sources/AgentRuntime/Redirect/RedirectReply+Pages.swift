@@ -9,7 +9,7 @@ extension RedirectReply {
   /// The answer to a request that the login judged.
   init(_ page: RedirectPage) {
     switch page {
-    case .loggedIn, .refused: self = .seeLanding
+    case .loggedIn, .asked, .refused: self = .seeLanding
     case .notFound: self = .notFound
     case .methodNotAllowed: self = .methodNotAllowed
     case .forward(let url): self.init(303, title: "Go on", text: "The login goes on.", location: url)
@@ -33,6 +33,11 @@ extension RedirectReply {
     switch page {
     case .refused(let reason):
       self.init(200, title: "Not logged in", text: "The server said no: \(reason). The terminal says more.")
+    case .asked:
+      self.init(
+        200, title: "Go back to the terminal",
+        text: "The account was logged in as somebody else. The terminal asks whether this login takes that one's place."
+      )
     case .notFound, .methodNotAllowed, .loggedIn, .codeRefused, .ignored, .forward, .linkUsed:
       self.init(
         200, title: "oauthctl has what it needs", text: "You can close this page and go back to the terminal.")

@@ -204,7 +204,7 @@ final class RedirectSession {
   private func judged(_ page: RedirectPage, _ connection: UInt32, from process: RedirectLink?) {
     isJudging = false
     switch page {
-    case .loggedIn, .refused: end = page
+    case .loggedIn, .asked, .refused: end = page
     case .notFound, .methodNotAllowed, .ignored, .codeRefused, .forward, .linkUsed: break
     }
     // The number of one process is nobody's, or another's, in the next.

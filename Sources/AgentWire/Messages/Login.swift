@@ -190,16 +190,21 @@ package struct LoginComplete: RequestParameters, Equatable {
   /// Nil: the login that the URL's `state` belongs to.
   package var loginID: String?
   package var redirectURL: String
+  /// Milliseconds to wait for the end of the login, 1 to 600,000. Default 90,000. One not ended by then is answered with
+  /// `pending`.
+  package var timeoutMilliseconds: Int?
 
-  package init(loginID: String? = nil, redirectURL: String) {
+  package init(loginID: String? = nil, redirectURL: String, timeoutMilliseconds: Int? = nil) {
     self.loginID = loginID
     self.redirectURL = redirectURL
+    self.timeoutMilliseconds = timeoutMilliseconds
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case loginID = "login_id"
     case redirectURL = "redirect_url"
+    case timeoutMilliseconds = "timeout_ms"
   }
 }
 

@@ -82,7 +82,8 @@ struct LoginFlow {
         let reads = mayReadInput && context.terminal.inputIsTerminal
         guard
           let lines = LoginWords.nothingListens(
-            at: login.redirectURI, hasLink: login.browserURL != nil, isSetUp: isSetUp(login), readsInput: reads)
+            at: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login), isSetUp: isSetUp(login),
+            readsInput: reads)
         else { return (reads, false) }
         context.terminal.say(reads ? Array(lines.dropLast()) : lines)
         return (reads, reads && lines.last.map(ask) ?? false)
@@ -96,7 +97,7 @@ struct LoginFlow {
         context.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
       }
       let lines = LoginWords.pasteBack(
-        url: url, redirectURI: login.redirectURI, hasLink: login.browserURL != nil, isSetUp: isSetUp(login),
+        url: url, redirectURI: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login), isSetUp: isSetUp(login),
         host: Self.hostName,
         isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { context.terminal.say(line) }

@@ -10,11 +10,11 @@ enum LoginWords {
 
   /// The URL, how to bring the redirect back by hand, and the question, which is the last line.
   static func pasteBack(
-    url: String, redirectURI: String?, hasLink: Bool = false, isSetUp: Bool = false, host: String, isRemote: Bool
+    url: String, redirectURI: String?, isListenedAt: Bool = false, isSetUp: Bool = false, host: String, isRemote: Bool
   ) -> [String] {
     let place = redirectURI.map { " (\($0)?…)" } ?? ""
     let lines = nothingListens(
-      at: redirectURI, hasLink: hasLink, isSetUp: isSetUp && !isRemote, readsInput: true)
+      at: redirectURI, isListenedAt: isListenedAt, isSetUp: isSetUp && !isRemote, readsInput: true)
     if let question = lines {
       return ["Open this in a browser:", "  \(url)"] + question
     }
@@ -36,12 +36,12 @@ enum LoginWords {
   }
 
   /// How a redirect comes back for which nobody listens on this machine; the last line is the question, where an answer
-  /// is read. Nil: somebody listens, or could if the port were free. `hasLink`: the agent serves the browser a link of the
-  /// login. `isSetUp`: the desktop brings addresses of its scheme here.
+  /// is read. Nil: somebody listens, or could if the port were free. `isListenedAt`: the agent listens at it on https.
+  /// `isSetUp`: the desktop brings addresses of its scheme here.
   static func nothingListens(
-    at redirectURI: String?, hasLink: Bool = false, isSetUp: Bool, readsInput: Bool
+    at redirectURI: String?, isListenedAt: Bool = false, isSetUp: Bool, readsInput: Bool
   ) -> [String]? {
-    guard let redirectURI, !hasLink, !isPlainLoopback(redirectURI) else { return nil }
+    guard let redirectURI, !isListenedAt, !isPlainLoopback(redirectURI) else { return nil }
     let place = "the browser will end on \(redirectURI)?…, whether or not it can open that"
     let question = readsInput ? ["copy that address and paste it here: "] : []
     let end = readsInput ? ":" : "."
@@ -51,6 +51,11 @@ enum LoginWords {
     }
     return ["It finishes by itself where this was run once: oauthctl setup scheme \(scheme)", "Else \(place)\(end)"]
       + question
+  }
+
+  /// Whether the agent listens on https for the redirect of this login, by a certificate: its link is on https then, too.
+  static func isListenedAt(_ login: LoginStarted) -> Bool {
+    login.redirectURI?.hasPrefix("https://") == true && login.browserURL?.hasPrefix("https://") == true
   }
 
   /// Whether it is an address on this machine that the agent listens at without a certificate.
@@ -74,8 +79,8 @@ enum LoginWords {
         + "Then check that the server knows the client id and exactly this address:",
       "  \(address)\(portAdvice(login.redirectURI))",
     ]
-    // With a link somebody listens, and what listens on https has a certificate of the user's own.
-    if login.browserURL != nil, address.hasPrefix("https://") {
+    // What listens on https has a certificate of the user's own.
+    if isListenedAt(login) {
       lines.append(
         "Does it warn of this machine's own certificate? Then it does not know the authority that signed that: add it to "
           + "the browser's (mkcert -install), and open the address again.")

@@ -18,8 +18,10 @@ struct RedirectCommand: ParsableCommand {
     guard PrivateUseScheme.of(url) != nil else {
       throw .usage("that is no address of a scheme that oauthctl setup scheme sets up")
     }
-    // No agent is started for it: no login would wait there.
-    let progress = try context.agent.tell(LoginComplete(redirectURL: url), timeoutMilliseconds: 100_000)
-    context.terminal.say(progress.state == .complete ? LoginWords.done(progress) : ["The login goes on."])
+    // No agent is started for it: no login would wait there. Nor is the end of the login waited for, which the command that
+    // began it tells: as long as this one runs, the code stands in its arguments.
+    _ = try context.agent.tell(
+      LoginComplete(redirectURL: url, timeoutMilliseconds: 1), timeoutMilliseconds: 10_000)
+    context.terminal.say("The login has its answer; the command that began it tells how it ends.")
   }
 }

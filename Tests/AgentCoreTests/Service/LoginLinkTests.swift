@@ -20,6 +20,23 @@ struct LoginLinkTests {
     #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
   }
 
+  @Test(
+    "where nobody can listen for the answer, somebody listens for the link alone",
+    arguments: [
+      "https://app.example/cb", "com.example.app:/cb",
+    ])
+  func linkAlone(redirect: String) async throws {
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = redirect }])
+    let started = try await fixture.start()
+    let (url, link) = (try #require(started.authorizationURL), try #require(started.browserURL))
+    #expect(started.redirectURI == redirect && link.hasPrefix("http://127.0.0.1:"))
+    let origin = link.dropLast("/login/".count + 24)
+    let state = try #require(url.split(separator: "state=").last?.prefix { $0 != "&" })
+    #expect(try await fixture.follow("\(origin)/cb?code=c&state=\(state)") == .notFound)
+    #expect(try await fixture.follow(link) == .forward(url))
+    #expect(try await fixture.follow(link) == .linkUsed)
+  }
+
   @Test("other words, other methods and what stands behind the word lead nowhere, and use nothing up")
   func strangers() async throws {
     let fixture = AgentFixture()
@@ -116,10 +133,10 @@ struct LoginLinkTests {
     }
   }
 
-  @Test("without a listener there is no link")
+  @Test("where the browser runs elsewhere, nobody listens for a link")
   func pasted() async throws {
     let fixture = AgentFixture([.browser.changed { $0.redirectURI = "https://client.example/callback" }])
-    let started = try await fixture.start()
+    let started = try await fixture.call(LoginStart(requestID: "one", account: "work", remoteBrowser: true))
     #expect(started.authorizationURL != nil)
     #expect(started.browserURL == nil)
   }

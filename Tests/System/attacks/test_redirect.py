@@ -139,6 +139,17 @@ def test_a_browser_s_arguments_hold_neither_state_nor_challenge(home, server, wa
     finish(home, command, shown)
 
 
+def test_they_hold_neither_where_nobody_listens_for_the_answer(server, waiting):
+    _, arguments, shown = waiting(server.issuer, "--redirect-uri", "com.example.app:/cb")
+    sent = urllib.parse.parse_qs(urllib.parse.urlsplit(shown).query)
+    for name in ("state", "code_challenge"):
+        assert not [argument for argument in arguments if sent[name][0] in argument], name
+    link = opened(arguments)
+    # The answer is not taken there: whoever has the state brings none by a page in the browser.
+    answer = f"{link[:link.index('/login/')]}/cb?code=c&state={sent['state'][0]}"
+    assert page(answer)[0] == 404 and location(link) == shown
+
+
 def test_the_link_of_a_browser_is_not_for_another_user(home, server, waiting):
     """It stands in the browser's arguments, and leads to the state."""
     _, arguments, shown = waiting(server.issuer)
