@@ -75,6 +75,9 @@ package struct RequestQueue<Server: Hashable & Sendable>: Sendable {
     return lastTicket
   }
 
+  /// Where a waiting request goes; nil: it does not wait.
+  func server(of ticket: Ticket) -> Server? { waiting[ticket]?.server }
+
   /// Moves a waiting request to its new place in the order. A plan that is put off keeps its place: whoever waits here is
   /// due.
   package mutating func change(_ ticket: Ticket, to priority: RequestPriority) {

@@ -36,18 +36,11 @@ extension CredentialService {
   /// Waits until the servers have been asked for the time, `seconds` at most.
   func clocksSettled(seconds: Double) async {
     askServersForTheTime()
-    let id = nextID()
-    await withCheckedContinuation { continuation in
-      let timer = Task {
-        do { try await self.time.sleep(seconds: seconds) } catch { return }
-        self.clockWaiters.answer(id)
-      }
-      clockWaiters.add(PatientTask(continuation: continuation, timer: timer), id)
-    }
+    await wait(for: .clocks, seconds: seconds)
   }
 
   func askServersForTheTime() {
-    if askingForTheTime == nil { askingForTheTime = Task { await self.settleClocks() } }
+    if waiters.clockCheck == nil { waiters.clockCheck = Task { await self.settleClocks() } }
   }
 
   /// The wall clock was set, or the machine stood still: each server is asked once, before anything is refreshed, and
@@ -74,11 +67,11 @@ extension CredentialService {
         event(account, .aged(seconds: pause, before: noticed, nextID()))
       }
     }
-    askingForTheTime = nil
+    waiters.clockCheck = nil
     ready.trustWall(at: time.now())
     // Tokens of an earlier boot are dated by the wall clock; and what was due meanwhile is due now.
     for name in accounts.keys { publish(name) }
     wakeSoon(accounts.keys)
-    clockWaiters.answerAll()
+    waiters.happened(.clocks)
   }
 }

@@ -1,5 +1,6 @@
 package import AgentWire
 import OAuthProtocol
+import TokenVault
 
 /// What the service does, for one line of `systemctl status`.
 package enum ServingState: Sendable {
@@ -11,13 +12,13 @@ package enum ServingState: Sendable {
 extension CredentialService {
   /// From now on `serving` is called after each reading of the files, each unlock and each lock.
   package func follow(_ serving: @escaping @Sendable (ServingState) -> Void) {
-    self.serving = serving
+    told.serving = serving
     // A caller may have been faster.
     if isOpen { tellServing() }
   }
 
   func tellServing() {
-    serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
+    told.serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
   }
 
   package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {
@@ -27,10 +28,10 @@ extension CredentialService {
 
   /// As `reload`, when the files have been read before; nil: the first request reads them.
   package func filesChanged() async -> ConfigReloadAnswer? {
-    lockedList = nil
+    files.lockedList = nil
     // What it read may have been the files before they changed.
-    if let opening { _ = await opening.value }
-    return isOpen && !isLocked ? Self.answer(await readFiles()) : nil
+    if let opening = availability.opening { _ = await opening.value }
+    return availability.isServing ? Self.answer(await readFiles()) : nil
   }
 
   /// Reads the files when `name` has a private authority: nobody tells when that changes, and what a person agrees to is
@@ -68,15 +69,8 @@ extension CredentialService {
   /// A request found another authority than the one that was agreed to. A thousand accounts may find that at once, and as
   /// long as the file is gone each finds it again and again: the files are read once in a while for all of them.
   func authorityDiffers() async {
-    let now = time.now().bootSeconds
-    guard now - authorityRead >= Self.authorityPauseSeconds else { return }
-    authorityRead = now
-    _ = await filesChanged()
+    if files.readings.beginsForAuthority(at: time.now().bootSeconds) { _ = await filesChanged() }
   }
-
-  /// Seconds between two such readings: a person who puts the file back waits no longer, and a thousand accounts cost
-  /// one.
-  private static let authorityPauseSeconds = 5.0
 
   private static func answer(_ read: Configuration) -> ConfigReloadAnswer {
     let (problems, leftOut) = FileProblems(read.problems).cut
@@ -84,32 +78,55 @@ extension CredentialService {
   }
 
   /// What the files say, read after this was called, and taken over.
-  ///
-  /// One reading follows another. Whoever comes while one is under way shares the next: what is to be read may have been
-  /// written since that one began.
   func readFiles() async -> Configuration {
-    if let nextReading { return await nextReading.value }
-    let before = reading
-    let task = Task {
-      _ = await before?.value
-      return await self.readNow()
-    }
-    nextReading = task
-    return await task.value
+    await files.readings.join { await self.readNow() }.value
   }
 
   private func readNow() async -> Configuration {
-    reading = nextReading
-    nextReading = nil
+    files.readings.begin()
     let read = await configuration.load()
-    reading = nil
-    if isOpen, !isLocked {
+    files.readings.end()
+    if availability.isServing {
       apply(read)
       tellServing()
     } else {
-      problems = FileProblems(read.problems)
-      lockedCount = read.definitions.count
+      take(read, isServing: false)
     }
     return read
+  }
+
+  // MARK: Looking again
+
+  // Some faults are mended outside of what the agent watches: it looks when somebody asks.
+
+  /// Whether `name` is held back by something that may have been put right since, without a word to the agent.
+  func mayBeMended(_ name: String) -> Bool {
+    guard let machine = accounts[name]?.machine else { return false }
+    return machine.isRolledBack || machine.isAuthorityChanged
+  }
+
+  /// Reads the files again where the private authority of one of `names` is the one that was agreed to. Returns whether
+  /// that is so.
+  package func lookAtAuthorities(of names: [String]) async -> Bool {
+    // Many accounts have one in common.
+    let agreed = names.compactMap { accounts[$0]?.machine }.filter(\.isAuthorityChanged)
+      .compactMap { $0.record?.grant?.binding.route.authority }
+    for authority in Set(agreed) {
+      if case .success = await configuration.content(authority) {
+        _ = await filesChanged()
+        return true
+      }
+    }
+    return false
+  }
+
+  /// A commit counter that could not be read may be readable by now.
+  package func lookAtRollback() async {
+    guard isOpen, availability.rollback != nil else { return }
+    let now = await store.rolledBackFrom
+    guard availability.isServing, now != availability.rollback else { return }
+    guard now != nil else { return acceptRollback() }
+    availability.rollback = now
+    for account in accounts.values { account.handle(.rolledBack(from: now), at: time.now()) }
   }
 }

@@ -40,7 +40,7 @@ extension CredentialService {
     case .deliver(let id, let token): answerWaiter(id, .success(token))
     case .refuse(let id, let failure): answerWaiter(id, .failure(failure))
     case .judged: break
-    case .changed(let id, let failure): changeWaiters.take(id)?.resume(returning: failure)
+    case .changed(let id, let failure): waiters.changes.take(id)?.resume(returning: failure)
     }
   }
 
@@ -119,7 +119,7 @@ extension CredentialService {
     logger.info(
       "asking for a token",
       metadata: ["event": "token_asked", "account": "\(name)", "issuer": "\(call.binding.issuer)"])
-    underWay[call.number] = UnderWay(account: name, id: account.id, call: call)
+    underWay.begin(RequestsUnderWay.Call(account: name, id: account.id, call: call))
     // Not a child of anything: a caller that leaves, or a login that ends, never takes an answer with it.
     Task {
       let endpoint = TokenEndpoint(self.exchange(by: self.checkedTransport))
@@ -128,7 +128,7 @@ extension CredentialService {
   }
 
   private func callEnded(_ name: String, _ call: TokenCall, _ end: TokenCallEnd) {
-    let sent = underWay.removeValue(forKey: call.number)
+    let sent = underWay.end(call.number)
     noteEnd(end, of: call, for: name)
     noteRefusal(end, of: call)
     // Told to the log afterwards: until an answer is saved, a kill loses what it carries.
@@ -179,8 +179,7 @@ extension CredentialService {
     account.revoked.append((revocation, end))
     guard accounts[account.name] === account else { return }
     event(account, .revocationEnded(revocation, end, nextID(), random: random.fraction()))
-    revocationWaiters[account.name]?.answerAll()
-    revocationWaiters[account.name] = nil
+    waiters.happened(.revocation(account.name))
   }
 
   func publish(_ name: String) {

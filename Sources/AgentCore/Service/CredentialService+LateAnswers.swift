@@ -9,37 +9,27 @@ import TokenVault
 /// was logged in anew. They change nothing, but a rotated refresh token in them is never thrown away: while the vault is
 /// locked it is sealed to a public key of the vault, and taken in when that is open again.
 extension CredentialService {
-  /// A token call that was sent and has not ended.
-  struct UnderWay {
-    let account: String
-    let id: RecordID
-    let call: TokenCall
-  }
-
   /// Calls with the refresh token of `record` that were sent before a lock, the oldest first.
   func callsUnderWay(_ id: RecordID, _ record: AccountRecord) -> [TokenCall] {
     guard let token = record.grant?.refreshToken?.secret, record.intent?.isAbout(token) == true else { return [] }
-    return underWay.values.filter { sent in
-      sent.id == id && sent.call.grant.refreshToken == token
-    }
-    .map(\.call).sorted { $0.number < $1.number }
+    return underWay.calls(of: id, with: token)
   }
 
   /// A call has ended that no machine waits for.
-  func answeredLate(_ sent: UnderWay, _ end: TokenCallEnd) {
+  func answeredLate(_ sent: RequestsUnderWay.Call, _ end: TokenCallEnd) {
     guard let late = LateToken(sent.call, end) else { return }
     logger.notice("an answer came late: its refresh token is kept", metadata: ["account": "\(sent.account)"])
-    if isOpen, !isLocked {
+    if availability.isServing {
       guard let account = accounts[sent.account], account.id == sent.id else { return }
       event(account, .changed(.lateToken(late), 0))
       return
     }
     // While it is being opened the late answers may have been read.
-    if !isLocked { lateTokens.append((sent.id, late)) }
-    if let lateAnswerStore { leave(late, sent, in: lateAnswerStore) }
+    if !isLocked { underWay.keep(late, of: sent.id) }
+    if let lateAnswerStore = underWay.lateAnswerStore { leave(late, sent, in: lateAnswerStore) }
   }
 
-  private func leave(_ late: LateToken, _ sent: UnderWay, in store: any LateAnswerStore) {
+  private func leave(_ late: LateToken, _ sent: RequestsUnderWay.Call, in store: any LateAnswerStore) {
     Task {
       do {
         try await store.put(Secret(try JSONEncoder().encode(late)), for: sent.id)

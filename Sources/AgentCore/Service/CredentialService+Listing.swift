@@ -10,14 +10,6 @@ extension CredentialService {
   /// Accounts looked at before others get their turn: some milliseconds.
   private static let accountsAtOnce = 64
 
-  /// What the files say while the vault is shut.
-  struct LockedList {
-    let summaries: [AccountSummary]
-    let reason: String
-    /// Boot seconds until which nobody reads the files again for it.
-    let until: Double
-  }
-
   package func list(limit: Int?, after: String?) async throws(AgentFailure) -> AccountPage {
     let size = limit ?? WireLimits.pageSize
     guard (1...WireLimits.pageSize).contains(size) else {
@@ -43,7 +35,7 @@ extension CredentialService {
 
   /// Accounts that have a definition.
   package var definedCount: Int {
-    guard isOpen else { return lockedCount }
+    guard isOpen else { return files.lockedCount }
     if index.isKept, !index.hasChanges { return index.count }
     return accounts.values.count { $0.machine.definition != nil || isLoginAlone($0) }
   }
@@ -85,11 +77,9 @@ extension CredentialService {
 
   private func lockedList(_ reason: String) async -> [AccountSummary] {
     let began = time.now().bootSeconds
-    if let lockedList, lockedList.reason == reason, lockedList.until > began { return lockedList.summaries }
+    if let known = files.lockedList, known.isGood(for: reason, at: began) { return known.summaries }
     let summaries = await lockedSummaries(reason).sorted { $0.account < $1.account }
-    let end = time.now().bootSeconds
-    // However many files there are: reading them takes a small part of the time, whoever asks.
-    lockedList = LockedList(summaries: summaries, reason: reason, until: end + 10 * (end - began))
+    files.lockedList = LockedList(summaries, reason: reason, began: began, ended: time.now().bootSeconds)
     return summaries
   }
 
@@ -164,7 +154,7 @@ extension CredentialService {
   }
 
   func fileGone(_ name: String) -> String {
-    guard let usual = usualFile(name), let folders = accountFolders else {
+    guard let usual = usualFile(name), let folders = files.folders else {
       return "its file is gone, and the login is still kept"
     }
     return "its file is \(usual), and this agent reads \(folders.read)"
@@ -172,13 +162,13 @@ extension CredentialService {
 
   func fileGoneHint(_ name: String) -> NextStep {
     if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
-    let place = accountFolders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"
+    let place = files.folders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"
     return "put \(place); or, to end the login: oauthctl logout \(name)"
   }
 
   /// The file of an account that this agent does not read, since it was started with another folder than the usual one.
   private func usualFile(_ name: String) -> String? {
-    guard let folders = accountFolders, let usual = folders.usual, folders.inUsual.contains(name) else { return nil }
+    guard let folders = files.folders, let usual = folders.usual, folders.inUsual.contains(name) else { return nil }
     return "\(usual)/\(name).toml"
   }
 

@@ -7,19 +7,10 @@ import OAuthProtocol
 ///
 /// What can be left in the queue when the agent locks or stops is a wish, so nothing has to be taken back.
 extension CredentialService {
-  typealias Ticket = RequestQueue<ServerRoute>.Ticket
-
-  /// Who waits for a place.
-  enum Applicant {
-    case account(String)
-    /// Resumed with whether it got one.
-    case request(CheckedContinuation<Bool, Never>)
-  }
+  typealias Ticket = RequestPlaces.Ticket
 
   /// How long a request keeps others waiting for its place, in seconds: an answer usually takes less.
   private static let promptSeconds = 1.0
-  /// Accounts that are given places in one turn of the actor, so that callers are served in between.
-  private static let admittedInTurn = 32
   /// Milliseconds for the question whether a server answers again: one that is well answers its metadata in much less.
   private static let checkMilliseconds = 10_000
 
@@ -32,38 +23,34 @@ extension CredentialService {
     if let asked = wish, !hasBorrowed(account, asked) { wish = nil }
     if let ticket = account.ticket, wish == nil || account.ticketRoute != account.server?.route {
       account.ticket = nil
-      applicants[ticket] = nil
-      requests.withdraw(ticket)
+      places.withdraw(ticket)
     }
     guard let wish, let server = account.server else { return }
-    if let ticket = account.ticket { return requests.change(ticket, to: wish.priority) }
-    let ticket = requests.enqueue(server.route, wish.priority)
+    if let ticket = account.ticket { return places.change(ticket, to: wish.priority) }
+    let ticket = places.enqueue(server.route, wish.priority)
     account.ticket = ticket
     account.ticketRoute = server.route
     account.applied = time.now().bootSeconds
-    applicants[ticket] = .account(account.name)
+    places.wait(ticket, .account(account.name))
     admitSoon()
   }
 
   private func admitSoon() {
-    guard !isAdmitting else { return }
-    isAdmitting = true
-    Task { self.admit() }
+    if places.beginTurn() { Task { self.admit() } }
   }
 
   private func admit() {
-    isAdmitting = false
-    let tickets = requests.admitted(most: Self.admittedInTurn)
+    let given = places.takeTurn()
     let now = time.now().bootSeconds
-    for ticket in tickets {
+    for (ticket, applicant) in given {
       setAlarm(.patience(ticket), at: now + Self.promptSeconds)
-      switch applicants.removeValue(forKey: ticket) {
+      switch applicant {
       case .request(let continuation)?: continuation.resume(returning: true)
       case .account(let name)?: placed(name, ticket)
       case nil: release(ticket)
       }
     }
-    if tickets.count == Self.admittedInTurn { admitSoon() }
+    if given.count == RequestPlaces.givenInTurn { admitSoon() }
   }
 
   /// The account has left the queue: its server's circuit is asked again before anything is written.
@@ -112,14 +99,14 @@ extension CredentialService {
   }
 
   private func release(_ ticket: Ticket) {
-    requests.release(ticket)
+    places.release(ticket)
     setAlarm(.patience(ticket), at: nil)
-    if requests.waitingCount > 0 { admitSoon() }
+    if places.isWaitedFor { admitSoon() }
   }
 
   /// A request still waits for its server: others may go on.
   func giveWay(_ ticket: Ticket) {
-    if requests.giveWay(ticket), requests.waitingCount > 0 { admitSoon() }
+    if places.giveWay(ticket), places.isWaitedFor { admitSoon() }
   }
 
   private func noteLag(_ account: Account, _ server: Server) {
@@ -175,10 +162,10 @@ extension CredentialService {
   /// Give it back with ``giveBack(_:)``.
   func place(_ route: ServerRoute, _ priority: RequestPriority) async -> Ticket? {
     guard !isClosed, !Task.isCancelled else { return nil }
-    let ticket = requests.enqueue(route, priority)
+    let ticket = places.enqueue(route, priority)
     let isAdmitted = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        applicants[ticket] = .request(continuation)
+        places.wait(ticket, .request(continuation))
         admitSoon()
       }
     } onCancel: {
@@ -190,21 +177,16 @@ extension CredentialService {
   func giveBack(_ ticket: Ticket) { release(ticket) }
 
   private func leave(_ ticket: Ticket) {
-    guard requests.withdraw(ticket), case .request(let continuation)? = applicants.removeValue(forKey: ticket) else {
-      return
-    }
-    continuation.resume(returning: false)
+    if case .request(let continuation)? = places.withdraw(ticket) { continuation.resume(returning: false) }
   }
 
   /// Nobody in the queue is sent any more. What had its place goes on.
   func emptyQueue() {
-    for (ticket, applicant) in applicants {
-      requests.withdraw(ticket)
+    for applicant in places.withdrawAll() {
       switch applicant {
       case .account(let name): accounts[name]?.ticket = nil
       case .request(let continuation): continuation.resume(returning: false)
       }
     }
-    applicants = [:]
   }
 }

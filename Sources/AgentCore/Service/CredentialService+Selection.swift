@@ -96,7 +96,7 @@ extension CredentialService {
   /// The logins whose files could not be read since the agent started: looked for once after each change of files, and
   /// of a login without one. From then on the event loop knows for which hosts to leave questions to us.
   private func unreadLogins() -> UnreadLogins {
-    if let unread { return unread }
+    if let known = files.unread { return known }
     var found = UnreadLogins()
     // Mostly no file has a problem: then nothing is looked through.
     if !problems.all.isEmpty {
@@ -104,14 +104,14 @@ extension CredentialService {
         found.add(account.name, serving: account.machine.record?.grant?.binding.hosts ?? [])
       }
     }
-    unread = found
+    files.unread = found
     ready.answerURLs(unread: Set(found.byOrigin.keys))
     return found
   }
 
   /// They may be others now: until somebody asks, the event loop leaves all questions by URL alone to us.
   func forgetUnreadLogins() {
-    unread = nil
+    files.unread = nil
     ready.answerURLs(unread: nil)
   }
 

@@ -109,14 +109,8 @@ extension CredentialService {
 
   /// Whoever waits for a place at a server that has turned out to be dead is told; nothing of it was written or sent.
   private func leaveQueue(of server: Server) {
-    var names: [String] = []
-    // People's requests stay: they are sent whatever is known.
-    for case (let ticket, .account(let name)) in applicants where accounts[name]?.ticketRoute == server.route {
-      requests.withdraw(ticket)
-      applicants[ticket] = nil
-      accounts[name]?.ticket = nil
-      names.append(name)
-    }
+    let names = places.withdrawAccounts(at: server.route)
+    for name in names { accounts[name]?.ticket = nil }
     wakeSoon(names)
   }
 
@@ -141,9 +135,9 @@ extension CredentialService {
 
   /// With thousands of accounts their addresses take longer to read than a status may.
   private func hostsOfDefinitions() -> Set<String> {
-    if let definedHosts { return definedHosts }
+    if let known = files.hosts { return known }
     let hosts = Set(accounts.values.lazy.compactMap { $0.machine.definition?.serverHosts }.joined())
-    definedHosts = hosts
+    files.hosts = hosts
     return hosts
   }
 }

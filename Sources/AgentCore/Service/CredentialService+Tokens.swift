@@ -137,11 +137,11 @@ extension CredentialService {
   func reply(_ token: TokenRecord, _ choice: Choice, to id: RequestID) -> TokenReply {
     let name = choice.name
     guard !token.isBound else { return .line(AnswerLine.failure(id, .proofRequired(name))) }
-    let made = MadeReply.Key(account: name, fingerprint: token.fingerprint)
+    let made = TokenWaiters.MadeReply.Key(account: name, fingerprint: token.fingerprint)
     guard choice.doubt == nil, case .number(let number) = id,
-      let ready = (lastReply.key == made ? lastReply.token : nil) ?? readyToken(token, name)
+      let ready = tokenWaiters.lastReply(made) ?? readyToken(token, name)
     else { return .line(AnswerLine.success(id, answer(token, choice))) }
-    lastReply = MadeReply(key: made, token: ready)
+    tokenWaiters.keep(ready, made)
     return .token(ReadyAnswer(token: ready, matchedHost: choice.matchedHost), number)
   }
 

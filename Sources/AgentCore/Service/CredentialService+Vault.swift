@@ -8,7 +8,7 @@ import TokenVault
 extension CredentialService {
   /// The user takes the vault as it is for the truth: refreshes go on.
   package func acceptRollback() {
-    rollback = nil
+    availability.rollback = nil
     for account in accounts.values { account.handle(.rolledBack(from: nil), at: time.now()) }
     wakeSoon(accounts.keys)
   }
@@ -24,21 +24,21 @@ extension CredentialService {
   /// Callers that come together share one lock. Throws what kept the vault from remembering it; everything is
   /// forgotten all the same, except where another agent holds the vault.
   package func lock(_ vault: any VaultControl) async throws(AgentFailure) -> Bool {
-    while let beginning { _ = await beginning.value }
-    let task = locking ?? Task { await self.lockAlone(vault) }
-    locking = task
+    while let beginning = availability.beginning { _ = await beginning.value }
+    let task = availability.locking ?? Task { await self.lockAlone(vault) }
+    availability.locking = task
     return try await task.value.get()
   }
 
   private func lockAlone(_ vault: any VaultControl) async -> Result<Bool, AgentFailure> {
-    defer { locking = nil }
-    isLocked = true
+    defer { availability.locking = nil }
+    availability.lock()
     ready.removeAll()
     closeAll(.vaultLocked)
     var failure: AgentFailure?
     do throws(AgentFailure) { try await vault.hold() } catch {
       guard error.kind != .vaultInUse else {
-        isLocked = false
+        availability.unlock()
         for account in accounts.values {
           account.handle(.reopened, at: time.now())
           publish(account.name)
@@ -49,14 +49,14 @@ extension CredentialService {
       failure = error
     }
     await idle(seconds: Self.lockDrainSeconds)
-    lateAnswerStore = await store.lateAnswerStore
+    underWay.lateAnswerStore = await store.lateAnswerStore
     let isDrained = isIdle && accounts.values.allSatisfy { $0.machine.unsaved == nil }
     forgetAll()
     do throws(AgentFailure) { try await vault.lock() } catch { failure = failure ?? error }
     // Without a vault there is nothing to be locked. One that could not be taken hold of is not: whoever asks is told why, as
     // before.
     let state = await vault.status().state
-    if state == .absent || failure != nil && [.open, .failed].contains(state) { isLocked = false }
+    if state == .absent || failure != nil && [.open, .failed].contains(state) { availability.unlock() }
     tellServing()
     logger.notice("locked", metadata: ["event": "locked", "drained": "\(isDrained)"])
     if let failure { return .failure(failure) }
@@ -64,20 +64,16 @@ extension CredentialService {
   }
 
   private func forgetAll() {
-    planSleep.cancel()
     plan.clear()
     emptyQueue()
-    for ticket in accounts.values.flatMap(\.places.values) { requests.release(ticket) }
+    for ticket in accounts.values.flatMap(\.places.values) { places.release(ticket) }
     accounts = [:]
     ready.forgetHosts()
-    unread = nil
-    definedHosts = nil
+    files.forgetAccounts()
     servers = KnownServers()
     borrowers = [:]
-    told = [:]
-    for waiter in changeWaiters.takeAll() { waiter.resume(returning: .vaultLocked) }
-    for name in revocationWaiters.keys { revocationWaiters[name]?.answerAll() }
-    revocationWaiters = [:]
+    told.forgetAccounts()
+    waiters.loseAccounts()
     ready.removeAll()
     close()
   }
@@ -86,7 +82,7 @@ extension CredentialService {
   package func unlock(_ vault: any VaultControl, _ request: VaultUnlock) async throws(AgentFailure) {
     await settled()
     try await vault.unlock(request)
-    isLocked = false
+    availability.unlock()
     logger.notice("unlocked", metadata: ["event": "unlocked"])
     try await open()
   }
@@ -98,7 +94,7 @@ extension CredentialService {
   package func beginAnew(_ vault: any VaultControl) async throws(AgentFailure) -> String? {
     await settled()
     let task = Task { await self.makeAnew(vault) }
-    beginning = task
+    availability.beginning = task
     return try await task.value.get()
   }
 
@@ -107,7 +103,7 @@ extension CredentialService {
     var result: Result<String?, AgentFailure>
     do throws(AgentFailure) { result = .success(try await vault.create(anew: true)) } catch { result = .failure(error) }
     guard case .success(.some) = result else {
-      beginning = nil
+      availability.beginning = nil
       for waiting in writes.release() { write(waiting.account, waiting.write) }
       return result
     }
@@ -115,8 +111,8 @@ extension CredentialService {
     closeAll(.vaultLocked)
     forgetAll()
     _ = writes.release()
-    isLocked = false
-    beginning = nil
+    availability.unlock()
+    availability.beginning = nil
     // One that cannot be read yet is opened by the next request; its recovery code is told now or never.
     try? await open()
     return result
@@ -124,9 +120,9 @@ extension CredentialService {
 
   /// Returns when the vault is neither locked nor replaced at the moment.
   private func settled() async {
-    while locking != nil || beginning != nil {
-      if let locking { _ = await locking.value }
-      if let beginning { _ = await beginning.value }
+    while availability.locking != nil || availability.beginning != nil {
+      if let locking = availability.locking { _ = await locking.value }
+      if let beginning = availability.beginning { _ = await beginning.value }
     }
   }
 
@@ -134,7 +130,9 @@ extension CredentialService {
   package func acceptRollback(_ vault: any VaultControl, _ request: VaultAcceptRollback) async throws(AgentFailure) {
     try await open()
     try await vault.acceptRollback(request)
-    if rollback != nil { logger.notice("the older vault is accepted", metadata: ["event": "rollback_accepted"]) }
+    if availability.rollback != nil {
+      logger.notice("the older vault is accepted", metadata: ["event": "rollback_accepted"])
+    }
     acceptRollback()
   }
 

@@ -1,12 +1,58 @@
 import AgentWire
 
 extension CredentialService {
+  // MARK: For tokens
+
+  /// Asks the state machine of `name`, and waits for its answer until the waiter's deadline.
+  func wait(_ name: String, _ waiter: AccountStateMachine.Waiter) async -> Result<TokenRecord, AgentFailure> {
+    await withCheckedContinuation { begin(name, waiter, .task($0)) }
+  }
+
+  /// Asks the state machine of `name`. The answer comes at once or later, but at the waiter's deadline at the latest.
+  func begin(_ name: String, _ waiter: AccountStateMachine.Waiter, _ answered: TokenWaiters.Waiter.Answered) {
+    let id = waiter.id
+    tokenWaiters.add(TokenWaiters.Waiter(account: name, answered: answered), id)
+    guard accounts[name] != nil else { return answerWaiter(id, .failure(gone(name))) }
+    event(name, .asked(waiter))
+    guard tokenWaiters.contains(id) else { return }
+    tokenWaiters.limit(id, to: waiter.deadline)
+    watchTheClock()
+  }
+
+  /// Tells the waiter, once.
+  func answerWaiter(_ id: UInt64, _ result: Result<TokenRecord, AgentFailure>) {
+    guard let waiter = tokenWaiters.take(id) else { return }
+    switch (waiter.answered, result) {
+    case (.task(let continuation), _): continuation.resume(returning: result)
+    case (.caller(let id, let choice, let reply), .success(let token)):
+      reply(self.reply(token, choice, to: id))
+    case (.caller(let id, _, let reply), .failure(let failure)): refuse(id, failure, reply)
+    }
+  }
+
+  /// Sleeps until the first of them has no patience left.
+  private func watchTheClock() {
+    tokenWaiters.watch(by: time, on: self) { $0.endPatience() }
+  }
+
+  /// The refresh that they wait for goes on.
+  private func endPatience() {
+    for (name, ids) in tokenWaiters.overdue(at: time.now().bootSeconds) {
+      event(name, .timedOut(ids))
+      // The machine may not know them any more, as after a lock.
+      for id in ids { answerWaiter(id, .failure(gone(name))) }
+    }
+    watchTheClock()
+  }
+
+  // MARK: For changes
+
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
     guard accounts[name] != nil else { throw gone(name) }
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
-      changeWaiters.add(continuation, id)
+      waiters.changes.add(continuation, id)
       event(name, .changed(change, id))
     }
     if let failure { throw failure }
@@ -28,20 +74,27 @@ extension CredentialService {
     while state().open > 0, state().ended.allSatisfy(\.end.isFinal) {
       let left = end - time.now().bootSeconds
       guard left > 0 else { break }
-      await revocationStep(name, seconds: left)
+      await wait(for: .revocation(name), seconds: left)
     }
     return state()
   }
 
-  /// Returns when some revocation of the account ended, or after `seconds`.
-  private func revocationStep(_ name: String, seconds: Double) async {
+  /// Returns when `event` has happened, or after `seconds`.
+  func wait(for event: ServiceWaiters.Event, seconds: Double) async {
     let id = nextID()
     await withCheckedContinuation { continuation in
       let timer = Task {
-        do { try await self.time.sleep(seconds: seconds) } catch { return }
-        self.revocationWaiters[name]?.answer(id)
+        do {
+          // What is under way is waited for longer where the whole machine slept.
+          if event == .idle {
+            try await self.sleepAwake(seconds: seconds)
+          } else {
+            try await self.time.sleep(seconds: seconds)
+          }
+        } catch { return }
+        self.waiters.giveUp(id, event)
       }
-      revocationWaiters[name, default: Waiters()].add(PatientTask(continuation: continuation, timer: timer), id)
+      waiters.add(PatientTask(continuation: continuation, timer: timer), id, for: event)
     }
   }
 
@@ -55,32 +108,21 @@ extension CredentialService {
   /// Sends nothing more, tells whoever waits, and returns when what is under way has ended and is durable, or after
   /// `seconds`. Tokens that are ready are served all the while.
   package func drain(seconds: Double) async {
-    isDraining = true
+    availability.stop()
     closeAll(nil)
     await idle(seconds: seconds)
   }
 
-  /// Neither sends anything any more: it is locked, or stops.
-  var isClosed: Bool { isDraining || isLocked }
-
   /// Takes back every wish to send, and tells whoever waits `failure`; without one, that the agent stops.
   func closeAll(_ failure: AgentFailure?) {
     emptyQueue()
-    clockWaiters.answerAll()
+    waiters.happened(.clocks)
     for account in accounts.values { event(account, .closed(failure)) }
   }
 
   /// Returns when nothing saves or sends any more, logins and revocations included, or after `seconds`.
   package func idle(seconds: Double) async {
-    if isIdle { return }
-    let id = nextID()
-    await withCheckedContinuation { continuation in
-      let timer = Task {
-        do { try await self.sleepAwake(seconds: seconds) } catch { return }
-        self.idleWaiters.answer(id)
-      }
-      idleWaiters.add(PatientTask(continuation: continuation, timer: timer), id)
-    }
+    if !isIdle { await wait(for: .idle, seconds: seconds) }
   }
 
   /// Sleeps `seconds`. A sleep that ends late was one of the whole machine, or of a stopped process: what is waited for,
@@ -100,18 +142,18 @@ extension CredentialService {
   private static let restSeconds = 15.0
 
   /// Whether nothing that holds a secret is on its way to a server, and no answer is on its way to the vault.
-  var isIdle: Bool { workUnderWay == 0 && accounts.values.allSatisfy(\.machine.isIdle) }
+  var isIdle: Bool { !underWay.hasOthers && accounts.values.allSatisfy(\.machine.isIdle) }
 
   /// A request begins that is no token call of an account and holds a secret: of a login, or to revoke a token.
-  func beginWork() { workUnderWay += 1 }
+  func beginWork() { underWay.beginOther() }
 
   /// It has ended, and what its answer gave is kept.
   func endWork() {
-    workUnderWay -= 1
+    underWay.endOther()
     resumeIfIdle()
   }
 
   func resumeIfIdle() {
-    if !idleWaiters.isEmpty, isIdle { idleWaiters.answerAll() }
+    if waiters.isAwaited(.idle), isIdle { waiters.happened(.idle) }
   }
 }

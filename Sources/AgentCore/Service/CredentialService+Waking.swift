@@ -23,11 +23,10 @@ extension CredentialService {
 
   private func sleep() {
     let moment = plan.beginSleep()
-    planSleep.replace(until: moment, by: time, on: self) { $0.callWhoIsDue() }
+    plan.sleep.replace(until: moment, by: time, on: self) { $0.callWhoIsDue() }
   }
 
   private func callWhoIsDue() {
-    planSleep.cancel()
     var accounts: [String] = []
     for alarm in plan.takeDue(at: time.now().bootSeconds + SharedSleep.toleranceSeconds) {
       switch alarm {

@@ -14,6 +14,8 @@ struct WakePlan {
   static let wakesInTurn = 64
 
   private var alarms = Alarms<Alarm>()
+  /// Until the first moment of all.
+  var sleep = SharedSleep()
   /// When the sleep under way ends, in boot seconds; nil: nobody sleeps.
   private var sleepsUntil: Double?
   private var queue: [String] = []
@@ -40,6 +42,7 @@ struct WakePlan {
   /// The sleep is over: takes out what is due at `now`. No alarm that is set from here on begins a sleep until
   /// ``beginSleep()``.
   mutating func takeDue(at now: Double) -> [Alarm] {
+    sleep.cancel()
     sleepsUntil = -.infinity
     return alarms.takeDue(at: now)
   }
@@ -65,6 +68,7 @@ struct WakePlan {
   /// Nothing is planned any more, and nobody is woken. Nobody sleeps, either.
   mutating func clear() {
     alarms = Alarms()
+    sleep.cancel()
     sleepsUntil = nil
     queue = []
   }

@@ -82,7 +82,7 @@ struct AnewTests {
     try await eventually("it is at work") { fixture.vault.creations == 1 }
     let puts = fixture.store.puts
     let saving = Task { await fixture.failure(SecretSet(account: "work", kind: .clientSecret, value: "s")) }
-    try await eventually("it is to be saved") { await !fixture.service.changeWaiters.isEmpty }
+    try await eventually("it is to be saved") { await !fixture.service.waiters.changes.isEmpty }
     #expect(fixture.store.puts == puts)
     fixture.vault.holdCreation(false)
     #expect(await making.value?.recoveryCode == (isMade ? "code" : nil))

@@ -58,10 +58,10 @@ struct EventTests {
     try await eventually("the login is told") { await fixture.service.told["work"]?.state == .ok }
     _ = Self.told(fixture)
     _ = try await fixture.call(VaultLock())
-    await fixture.service.vaultTelling?.value
+    await fixture.service.told.vaultTelling?.value
     #expect(Self.told(fixture) == ["events.vault locked"])
     _ = try await fixture.call(VaultUnlock())
-    await fixture.service.vaultTelling?.value
+    await fixture.service.told.vaultTelling?.value
     #expect(Self.told(fixture) == ["events.vault open"])
     fixture.configuration.set(
       [.browser], problems: [ConfigurationProblem(file: "/etc/accounts.d/work.toml", line: 1, key: nil, reason: "bad")])

@@ -43,7 +43,7 @@ struct ReadingFilesTests {
     async let first = service.reload()
     try await eventually("it reads") { configuration.began == 2 }
     let later = (0..<5).map { _ in Task { try await service.reload().accounts } }
-    try await eventually("the next one is asked for") { await service.nextReading != nil }
+    try await eventually("the next one is asked for") { await service.files.readings.next != nil }
     configuration.end([account("a")])
     #expect(try await first.accounts == 1)
     try await eventually("the next one reads") { configuration.began == 3 }

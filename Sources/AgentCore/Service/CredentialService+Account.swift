@@ -1,0 +1,49 @@
+import OAuthProtocol
+import TokenVault
+
+extension CredentialService {
+  /// One account, defined or still kept. A class: changing one while going through all copies none.
+  final class Account {
+    /// Changed by ``handle(_:at:)`` alone.
+    private(set) var machine: AccountStateMachine
+    let name: String
+    let id: RecordID
+    /// Version of the last put.
+    var version: UInt64
+    /// Where its tokens come from, with what that was found by; nil: nothing is kept.
+    var server: Server?
+    var tokenEndpoint: String?
+    var route: HTTPRoute?
+    /// Where its next revocation goes.
+    var revocationServer: Server?
+    /// Its place in the queue of requests, where that is, and since which boot second.
+    var ticket: Ticket?
+    var ticketRoute: ServerRoute?
+    var applied: Double?
+    /// It asks its server, with nothing secret, whether it answers again.
+    var isChecking = false
+    /// Late answers of it are taken in with the next save.
+    var hasLateAnswers = false
+    /// The places of its calls under way, by the number of the call.
+    var places: [UInt64: Ticket] = [:]
+    /// How the requests of the last revocations ended, by what they were for.
+    var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
+    /// A password that is used once and never kept.
+    var passwordOnce: PasswordForOneLogin?
+    /// Nil: its grant is made of no other account's token.
+    var borrowing: Borrowing?
+    /// A client that was registered when there was no vault yet to keep it in.
+    var registration: ClientRegistrationRecord?
+
+    init(_ name: String, machine: AccountStateMachine, id: RecordID, version: UInt64) {
+      self.name = name
+      self.machine = machine
+      self.id = id
+      self.version = version
+    }
+
+    /// Hands one event to the state machine, in place.
+    @discardableResult
+    func handle(_ event: AccountStateMachine.Event, at now: Moment) -> Actions { machine.handle(event, at: now) }
+  }
+}

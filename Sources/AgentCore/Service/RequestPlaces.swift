@@ -1,0 +1,74 @@
+/// The places of all requests to servers: who waits for one in the queue, and which are given away. See
+/// ``RequestQueue`` for who is next.
+struct RequestPlaces {
+  typealias Ticket = RequestQueue<ServerRoute>.Ticket
+
+  /// Who waits for a place.
+  enum Applicant {
+    case account(String)
+    /// Resumed with whether it got one.
+    case request(CheckedContinuation<Bool, Never>)
+  }
+
+  /// Places given away in one turn of the actor, so that callers are served in between.
+  static let givenInTurn = 32
+
+  private var queue: RequestQueue<ServerRoute>
+  private var applicants: [Ticket: Applicant] = [:]
+  /// A turn is to come.
+  private var isTurnDue = false
+
+  init(_ queue: RequestQueue<ServerRoute> = RequestQueue()) { self.queue = queue }
+
+  var isWaitedFor: Bool { queue.waitingCount > 0 }
+
+  /// A place in the queue for a request to `server`. ``wait(_:_:)`` says whose it is.
+  mutating func enqueue(_ server: ServerRoute, _ priority: RequestPriority) -> Ticket {
+    queue.enqueue(server, priority)
+  }
+
+  mutating func wait(_ ticket: Ticket, _ applicant: Applicant) { applicants[ticket] = applicant }
+
+  mutating func change(_ ticket: Ticket, to priority: RequestPriority) { queue.change(ticket, to: priority) }
+
+  /// Takes an applicant out of the queue; nil: it does not wait any more.
+  @discardableResult
+  mutating func withdraw(_ ticket: Ticket) -> Applicant? {
+    queue.withdraw(ticket)
+    return applicants.removeValue(forKey: ticket)
+  }
+
+  /// Takes the accounts out of the queue that wait for `server`. People's requests stay: they are sent whatever is known.
+  mutating func withdrawAccounts(at server: ServerRoute) -> [String] {
+    var names: [String] = []
+    for case (let ticket, .account(let name)) in applicants where queue.server(of: ticket) == server {
+      withdraw(ticket)
+      names.append(name)
+    }
+    return names
+  }
+
+  /// Takes everybody out of the queue.
+  mutating func withdrawAll() -> [Applicant] {
+    defer { applicants = [:] }
+    for ticket in applicants.keys { queue.withdraw(ticket) }
+    return Array(applicants.values)
+  }
+
+  /// Whether a turn has to begin, until ``takeTurn()``.
+  mutating func beginTurn() -> Bool {
+    defer { isTurnDue = true }
+    return !isTurnDue
+  }
+
+  /// The places that are given away now. One without applicant is released.
+  mutating func takeTurn() -> [(ticket: Ticket, applicant: Applicant?)] {
+    isTurnDue = false
+    return queue.admitted(most: Self.givenInTurn).map { ($0, applicants.removeValue(forKey: $0)) }
+  }
+
+  mutating func release(_ ticket: Ticket) { queue.release(ticket) }
+
+  /// A request still waits for its server: others may go on. Returns whether there is a place more.
+  mutating func giveWay(_ ticket: Ticket) -> Bool { queue.giveWay(ticket) }
+}

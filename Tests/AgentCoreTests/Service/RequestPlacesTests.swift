@@ -1,0 +1,77 @@
+import OAuthProtocol
+import Testing
+
+@testable import AgentCore
+
+@Suite("The places of requests")
+struct RequestPlacesTests {
+  private static let (one, other) = (
+    ServerRoute("https://one.example/token", HTTPRoute()), ServerRoute("https://other.example/token", HTTPRoute())
+  )
+
+  private func enqueue(_ places: inout RequestPlaces, _ name: String, at server: ServerRoute = one) -> UInt64 {
+    let ticket = places.enqueue(server, .plan(due: 0))
+    places.wait(ticket, .account(name))
+    return ticket
+  }
+
+  private func name(_ applicant: RequestPlaces.Applicant?) -> String? {
+    if case .account(let name)? = applicant { name } else { nil }
+  }
+
+  @Test("one turn at a time hands out places, and whoever has one waits no longer")
+  func turns() {
+    var places = RequestPlaces(RequestQueue(limit: 2))
+    let (a, b) = (enqueue(&places, "a"), enqueue(&places, "b", at: Self.other))
+    _ = enqueue(&places, "c")
+    let begins = [places.beginTurn(), places.beginTurn()]
+    #expect(begins == [true, false])
+    let given = places.takeTurn()
+    #expect(given.map(\.ticket) == [a, b] && given.map { name($0.applicant) } == ["a", "b"])
+    #expect(places.isWaitedFor && places.withdraw(a) == nil)
+    #expect(places.beginTurn() == true)
+    places.release(a)
+    #expect(places.takeTurn().map { name($0.applicant) } == ["c"])
+    #expect(!places.isWaitedFor)
+  }
+
+  @Test("accounts leave the queue of a dead server, and of no other; requests of people stay")
+  func deadServer() async {
+    var places = RequestPlaces()
+    _ = enqueue(&places, "a")
+    _ = enqueue(&places, "b", at: Self.other)
+    _ = enqueue(&places, "c")
+    let login = places.enqueue(Self.one, .person)
+    let isPlaced = await withCheckedContinuation { continuation in
+      places.wait(login, .request(continuation))
+      #expect(Set(places.withdrawAccounts(at: Self.one)) == ["a", "c"])
+      for (_, applicant) in places.takeTurn() {
+        if case .request(let continuation)? = applicant { continuation.resume(returning: true) }
+      }
+    }
+    #expect(isPlaced)
+    #expect(places.withdrawAccounts(at: Self.other).isEmpty, "b has its place")
+  }
+
+  @Test("nobody is left in the queue that was emptied, and what has its place keeps it")
+  func empty() {
+    var places = RequestPlaces(RequestQueue(limit: 1))
+    let running = enqueue(&places, "running")
+    _ = places.takeTurn()
+    _ = enqueue(&places, "a")
+    #expect(places.withdrawAll().map(name) == ["a"])
+    #expect(!places.isWaitedFor && places.takeTurn().isEmpty)
+    _ = enqueue(&places, "b")
+    #expect(places.takeTurn().isEmpty)
+    places.release(running)
+    #expect(places.takeTurn().map { name($0.applicant) } == ["b"])
+  }
+
+  @Test("one that left before its applicant was known is told of without one")
+  func noApplicant() {
+    var places = RequestPlaces()
+    let ticket = places.enqueue(Self.one, .person)
+    let given = places.takeTurn()
+    #expect(given.map(\.ticket) == [ticket] && given[0].applicant == nil)
+  }
+}
