@@ -110,8 +110,15 @@ package protocol HelperDialect {
   associatedtype Operation: Sendable
   associatedtype Lookup: HelperLookup
 
+  /// Its row.
+  static var dialect: Dialect { get }
   /// The program, in messages.
   static var caller: String { get }
+  /// For the help: one sentence, and who runs it, with an example.
+  static var abstract: String { get }
+  static var discussion: String { get }
+  /// For the help: the words that ``operation(_:)`` knows.
+  static var operations: String { get }
   /// Longest input that is read, in bytes. It ends with a blank line, or with the input.
   static var inputLimit: Int { get }
   /// The least seconds that a token should live for the program to use it.

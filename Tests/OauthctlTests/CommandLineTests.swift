@@ -28,7 +28,7 @@ struct CommandLineTests {
       #expect(try parsed.request() == TokenGet(account: account))
       #expect(parsed.format == nil && !parsed.json)
     case .gitCredential(let operation, let account):
-      let parsed = try #require(command as? GitCredentialCommand)
+      let parsed = try #require(command as? HelperCommand<GitDialect>)
       #expect(GitDialect.operation(parsed.operation) == operation && parsed.account == account)
     }
   }

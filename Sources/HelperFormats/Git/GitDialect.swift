@@ -1,6 +1,15 @@
 /// git's credential helpers (gitcredentials(7), git-credential(1)).
 package enum GitDialect: HelperDialect {
+  package static var dialect: Dialect { .git }
   package static var caller: String { "git" }
+  package static var abstract: String { "Answers git as its credential helper." }
+  package static var discussion: String {
+    """
+    git runs it; `oauthctl setup git` says so to git.
+    Example: printf 'protocol=https\\nhost=gitlab.example.com\\n' | oauthctl git-credential get
+    """
+  }
+  package static var operations: String { "get, store or erase; any other is ignored." }
   package static var inputLimit: Int { GitCredentialRequest.limit }
   /// git may send for a while what it was given.
   package static var validitySeconds: Int { 300 }

@@ -24,11 +24,10 @@ enum HotCommand: Equatable, Sendable {
   }
 
   private init?(_ dialect: Dialect, _ words: ArraySlice<String>) {
-    switch dialect {
-    case .git: self.init(git: words)
-    // curl itself takes far longer than the reading of its words.
-    case .curl: return nil
-    }
+    // A program that is called for each token and takes no longer itself; curl takes far longer than the reading of its
+    // words.
+    guard dialect == .git else { return nil }
+    self.init(git: words)
   }
 
   /// `[--account NAME] OPERATION`, as `setup git` writes it and git completes it.

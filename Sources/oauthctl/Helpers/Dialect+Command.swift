@@ -4,10 +4,12 @@ import HelperFormats
 extension Dialect {
   /// What answers its subcommand.
   var command: any ParsableCommand.Type {
-    switch self {
-    case .git: GitCredentialCommand.self
-    case .curl: CurlCommand.self
-    }
+    guard let helper else { return CurlCommand.self }
+    return Self.command(helper)
+  }
+
+  private static func command<D: HelperDialect>(_ helper: D.Type) -> any ParsableCommand.Type {
+    HelperCommand<D>.self
   }
 
   /// Those that people type, or those that other programs run.

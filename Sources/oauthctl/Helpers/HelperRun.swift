@@ -25,6 +25,15 @@ struct HelperRun {
     var isUnknown: Bool
   }
 
+  /// For `dialect`. Only git's settings are known here: any other program is set up for no server, and a person chooses
+  /// among accounts by `--account`.
+  static func of(_ dialect: Dialect, _ context: CommandContext, account: String?) -> HelperRun {
+    if dialect == .git { return .git(context, account: account) }
+    return HelperRun(context: context, account: account, isSetUp: { _ in false }) { choice, _ in
+      .advice("name one on the helper's command line: --account \(choice.names.joined(separator: ", or "))")
+    }
+  }
+
   /// Reads the program's input for the operations that have one, and answers. An operation of a newer program is ignored
   /// without a word.
   ///
