@@ -3,7 +3,8 @@
 BUILD ?= .build
 
 # Programs are self-contained but for the system's own libraries; oauthctl is static as a whole (Package.swift).
-RELEASE_FLAGS = -c release --static-swift-stdlib
+# Libraries are looked for where the system has them, and not beside the programs.
+RELEASE_FLAGS = -c release --static-swift-stdlib --disable-local-rpath
 
 SWIFT_FILES = Package.swift Sources Tests
 

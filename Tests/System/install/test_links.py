@@ -36,6 +36,12 @@ def test_a_program_needs_exactly_the_libraries_it_is_meant_to(programs, name):
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
+def test_a_program_takes_its_libraries_from_the_system_alone(programs, name):
+    """A folder beside the program costs a start two dozen failed look-ups, and whoever can write there a library."""
+    assert not re.search(r"\((RUNPATH|RPATH)\)", read_elf(programs / name, "-d"))
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_a_program_is_bound_whole_at_its_start(programs, name):
     """Lazy binding saves registers, and what secrets are in them, on the stack."""
     assert re.search(r"\(FLAGS_1\).*\bNOW\b", read_elf(programs / name, "-d"))
