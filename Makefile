@@ -16,7 +16,7 @@ PROGRAMS = $(or $(OAUTHCTL_BIN),$(abspath $(BUILD))/release)
 help:
 	@echo 'make build    the programs, in $(BUILD)/release'
 	@echo 'make test     every test, the programs against real servers too'
-	@echo 'make test-world    the same against a second engine, a real browser, Apache; writes docs/interop.md'
+	@echo 'make test-world    the same against four more engines, a browser, Apache; writes docs/interop.md'
 	@echo 'make demo     the story of a token, told by the programs themselves'
 	@echo 'make install [PREFIX=~/.local]    programs, units, completions, documents;  make uninstall  takes them away'
 	@echo 'make deb      Debian packages of the same, in $(BUILD), judged by lintian'

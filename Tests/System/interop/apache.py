@@ -21,7 +21,8 @@ START_LIMIT_SECONDS = 60
 
 
 class Apache:
-    """/api/hello.json and /git/ (clone and push) want an active token, /write/hello.json one with the scope `write`.
+    """/api/hello.json and /git/ (clone and push) want an active token, /write/hello.json one with the scope `write`,
+    /dpop/hello.json one that is bound to a key, and the key's proof.
 
     `introspection` is the endpoint that is asked about tokens (RFC 7662), `client` who asks.
     """
@@ -33,7 +34,7 @@ class Apache:
         files = certificates.make(directory / "certificates")
         self.ca_file = files.authority
         self.log = directory / "server.log"
-        for name in ("api", "write"):
+        for name in ("api", "write", "dpop"):
             (directory / "www" / name).mkdir(parents=True)
             (directory / "www" / name / "hello.json").write_text(f'{{"hello": "{name}"}}\n')
         (directory / "run").mkdir()
@@ -45,16 +46,18 @@ class Apache:
 
     resource = property(lambda self: self.base + "/api/hello.json")
     writable = property(lambda self: self.base + "/write/hello.json")
+    proved = property(lambda self: self.base + "/dpop/hello.json")
     repository = property(lambda self: self.base + "/git/demo.git")
 
     def configuration(self, files):
         here, client = self.directory, self.client
-        verify = (
+        # `sub` is optional in the answers, and not every server sends it.
+        claim = "\nOAuth2TargetPass remote_user_claim=client_id"
+        asking = (
             f"OAuth2TokenVerify introspect {self.introspection} introspect.ssl_verify=false"
             f"&introspect.auth=client_secret_basic&client_id={client.id}&client_secret={client.secret}"
-            f"&expiry={MEMORY_SECONDS}&introspect.expiry={MEMORY_SECONDS}\n"
-            # `sub` is optional in the answers, and not every server sends it.
-            "OAuth2TargetPass remote_user_claim=client_id")
+            f"&expiry={MEMORY_SECONDS}&introspect.expiry={MEMORY_SECONDS}")
+        verify, prove = asking + claim, asking + "&type=dpop" + claim
         user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
         modules = "\n".join(f"LoadModule {name}_module {MODULES}/mod_{name}.so" for name in LOADED)
         return f"""
@@ -91,6 +94,12 @@ DocumentRoot {here}/www
   AuthType oauth2
   {verify}
   Require oauth2_claim scope:write
+</Location>
+<Location /dpop>
+  AuthType oauth2
+  {prove}
+  OAuth2AcceptTokenIn header name=Authorization&type=DPoP
+  Require valid-user
 </Location>
 ScriptSock {here}/run/cgid.sock
 SetEnv GIT_PROJECT_ROOT {here}/repositories
@@ -134,8 +143,8 @@ Header always add WWW-Authenticate 'Basic realm="git"' \\
         self.stop()
         raise RuntimeError(f"apache did not start:\n{self.log.read_text(errors='replace')[-4000:]}")
 
-    def ask(self, url, token=None):
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+    def ask(self, url, token=None, headers=None):
+        headers = headers or ({"Authorization": f"Bearer {token}"} if token else {})
         with requests.Session() as session:
             session.trust_env, session.verify = False, str(self.ca_file)
             return session.get(url, headers=headers, timeout=20)

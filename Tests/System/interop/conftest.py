@@ -1,4 +1,4 @@
-"""Fixtures of the interoperability tests: a second engine, a second browser, somebody else's resource server."""
+"""Fixtures of the interoperability tests: other engines, a real browser, somebody else's resource server."""
 
 import itertools
 import sys
@@ -8,7 +8,8 @@ import pytest
 
 from interop import table
 from interop.apache import Apache
-from interop.glewlwyd import Glewlwyd, Settings, free_port
+from interop.glewlwyd import Glewlwyd, Settings
+from support.ports import free_port
 from world.accounts import CLIENTS
 
 TESTS = Path(__file__).resolve().parent.parent

@@ -5,9 +5,7 @@ Every instance is a child process with a folder, a database and a port of its ow
 
 import contextlib
 import json
-import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import time
@@ -17,6 +15,7 @@ from pathlib import Path
 import requests
 
 from support import processes
+from support.ports import free_port
 from world import certificates
 from world.accounts import CLIENTS, PASSWORD, USER, Client
 
@@ -27,6 +26,8 @@ PLUGIN = "oidc"
 START_LIMIT_SECONDS = 60
 # A confidential client whose secret is the same before and after any encoding.
 SIMPLE_APP = Client("simple-app", "authorization-code", "simple-secret-8")
+# What the scope `read` may be asked for (RFC 8707).
+RESOURCE = "https://api.example.com/"
 ADMINISTRATOR = {"username": "admin", "password": "password"}
 TYPES = {
     ".html": "text/html", ".css": "text/css", ".js": "application/javascript", ".json": "application/json",
@@ -36,11 +37,13 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Lifetimes in seconds."""
+    """Lifetimes in seconds; `pushed_only` and `dpop_nonce` are what the server insists on."""
 
     access_ttl: int = 300
     refresh_ttl: int = 3600
     device_interval: int = 1
+    pushed_only: bool = False
+    dpop_nonce: bool = False
 
 
 class Glewlwyd:
@@ -135,13 +138,7 @@ class Glewlwyd:
     # --- Its configuration, through its own interface ---------------------------------------------------------------
 
     def configure(self):
-        with requests.Session() as session:
-
-            def post(path, body):
-                answer = self.http("POST", f"{self.base}/api/{path}", session, json=body)
-                assert answer.ok, f"{path}: {answer.status_code} {answer.text[:500]}"
-
-            post("auth", ADMINISTRATOR)
+        with self.administrator() as post:
             for scope in ("read", "write", "introspect"):
                 post("scope", {
                     "name": scope, "display_name": scope, "description": scope, "password_required": False,
@@ -154,6 +151,23 @@ class Glewlwyd:
             post("mod/plugin", {
                 "module": "oidc", "name": PLUGIN, "display_name": "OIDC", "order_rank": 0,
                 "parameters": self.plugin()})
+
+    @contextlib.contextmanager
+    def administrator(self):
+        """post(path, body), as the administrator."""
+        with requests.Session() as session:
+
+            def post(path, body):
+                answer = self.http("POST", f"{self.base}/api/{path}", session, json=body)
+                assert answer.ok, f"{path}: {answer.status_code} {answer.text[:500]}"
+
+            post("auth", ADMINISTRATOR)
+            yield post
+
+    def add_client(self, client, **values):
+        """One more client; `values` are Glewlwyd's own words about it."""
+        with self.administrator() as post:
+            post("client", self.client(client) | values)
 
     def client(self, client):
         grant = {"authorization-code": "code", "client-credentials": "client_credentials"}.get(client.grant)
@@ -187,6 +201,15 @@ class Glewlwyd:
             "pkce-method-plain-allowed": False, "pkce-required-public-client": True,
             "introspection-revocation-allowed": True, "introspection-revocation-auth-scope": ["introspect"],
             "introspection-revocation-allow-target-client": True, "oauth-as-iss-id": True,
+            "oauth-par-allowed": True, "oauth-par-required": self.settings.pushed_only, "oauth-par-duration": 60,
+            "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:", "oauth-dpop-allowed": True,
+            "oauth-dpop-iat-duration": 60, "oauth-dpop-nonce-mandatory": self.settings.dpop_nonce,
+            "oauth-dpop-nonce-counter": 3, "request-parameter-allow": True, "client-jwks-parameter": "jwks",
+            "client-pubkey-parameter": "pubkey", "request-maximum-exp": 300, "register-client-allowed": True,
+            "register-client-auth-scope": [], "register-client-credentials-scope": ["read"],
+            "register-client-management-allowed": True, "resource-allowed": True,
+            "resource-scope": {"read": [RESOURCE]}, "resource-client-property": "resource",
+            "resource-scope-and-client-property": False,
         }
 
     # --- What tests ask and do --------------------------------------------------------------------------------------
@@ -216,65 +239,3 @@ class Glewlwyd:
         with contextlib.closing(sqlite3.connect(self.directory / "db.sqlite3", timeout=20)) as database:
             [count] = database.execute(f"SELECT COUNT(*) FROM gpo_refresh_token WHERE {where}", values).fetchone()
         return count
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Person:
-    """Somebody with a session at Glewlwyd: the calls that its pages' scripts would make."""
-
-    def __init__(self, server, ca_file):
-        self.base = server
-        self.session = requests.Session()
-        self.session.trust_env, self.session.verify = False, str(ca_file)
-
-    def call(self, method, url, **options):
-        return self.session.request(method, url, allow_redirects=False, timeout=30, **options)
-
-    def log_in(self):
-        assert self.call("POST", f"{self.base}/api/auth", json={"username": USER, "password": PASSWORD}).ok
-
-    def consent(self, client, scope):
-        assert self.call("PUT", f"{self.base}/api/auth/grant/{client}", json={"scope": scope}).ok
-
-    def approve_device(self, code, client, scope):
-        """Type the user code into the device page and agree."""
-        self.log_in()
-        self.consent(client, scope)
-        answer = self.call("GET", f"{self.base}/api/{PLUGIN}/device?code={code}&g_continue")
-        assert "deviceComplete" in answer.headers.get("Location", ""), answer.headers
-
-
-def main():
-    """As $BROWSER: log in and agree by calls; WORLD_CA is the authority, WORLD_BROWSER_LOG gets a line a call."""
-    import sys
-    import urllib.parse
-
-    from world.browser import detach
-
-    detach()
-    lines, person = [], Person("", os.environ["WORLD_CA"])
-    try:
-        # The link of the redirect listener leads to the server.
-        url = person.call("GET", sys.argv[1]).headers["Location"]
-        base = person.base = url.split("/api/")[0]
-        for _ in range(8):
-            answer = person.call("GET", url)
-            lines.append(f"GET {url} {answer.status_code}")
-            if url.startswith("http://"):
-                break
-            url = urllib.parse.urljoin(url, answer.headers["Location"])
-            if url.startswith(base + "/login.html"):
-                query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
-                person.log_in()
-                person.consent(query["client_id"], query.get("scope", ""))
-                back = query["callback_url"]
-                url = back + ("&" if "?" in back else "?") + "g_continue"
-    except Exception as error:
-        lines.append(repr(error))
-    with open(os.environ["WORLD_BROWSER_LOG"], "a") as log:
-        log.write("\n".join(lines) + "\n")

@@ -32,6 +32,9 @@ def versions():
         f"django-oauth-toolkit {importlib.metadata.version('django-oauth-toolkit')} (Python, oauthlib "
         f"{importlib.metadata.version('oauthlib')}, gunicorn {importlib.metadata.version('gunicorn')})",
         f"Glewlwyd {package('glewlwyd')} (C, Debian's package)",
+        f"NanoIDP {importlib.metadata.version('nanoidp')} (Python, Flask)",
+        f"authlib {importlib.metadata.version('authlib')} (Python): a server of its own grants",
+        f"idpyoidc {importlib.metadata.version('idpyoidc')} (Python)",
         f"Apache {package('apache2')} with mod_oauth2 {package('libapache2-mod-oauth2')}",
         f"Chromium {package('chromium')}, driven by selenium {importlib.metadata.version('selenium')}",
         f"fastmcp {importlib.metadata.version('fastmcp')}, mcp {importlib.metadata.version('mcp')} (Python)",

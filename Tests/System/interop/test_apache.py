@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import json
 import sqlite3
 import subprocess
 
@@ -116,6 +117,25 @@ def test_git_after_the_token_has_ended(home, place, row):
     assert get_token(home) != old
     line.seen("fails once, then works: git asks once a command, and hands the refused token back" if tries == 2 else
               "works at once")
+
+
+def test_tokens_that_are_bound_to_a_key(home, agent, glewlwyd, apache, use_browser, row):
+    """mod_oauth2 judges each proof, by the key that Glewlwyd's introspection names."""
+    line, server = row("Apache + mod_oauth2 (`type=dpop`), tokens of Glewlwyd", "`oauthctl curl`"), glewlwyd()
+    there = apache(server.introspection_endpoint)
+    use_browser("glewlwyd_person", WORLD_CA=server.ca_file)
+    home.oauthctl(
+        "login", "work", server.issuer, "--client-id", "native-app", "--scope", "openid read", "--ca", server.ca_file,
+        "--port", server.redirect_port, "--dpop", "--host", there.base)
+    assert curl(home, there, there.proved).stdout == '{"hello": "dpop"}\n'
+    assert curl(home, there, there.proved + "?page=2", "--request", "GET").stdout == '{"hello": "dpop"}\n'
+    shown = json.loads(home.oauthctl("get-token", "work", "--url", there.proved, "--format", "headers").stdout)
+    assert there.ask(there.proved, headers=shown).status_code == 200
+    line.seen("200, a new proof for each request; the two headers of `get-token --url` work too")
+    for wrong in ({"Authorization": shown["Authorization"]},
+                  {"Authorization": shown["Authorization"].replace("DPoP", "Bearer")}, shown):
+        assert there.ask(there.proved, headers=wrong).status_code == 401
+    line.seen("401 without a proof, as Bearer, and for a proof that was used before")
 
 
 def revoke(server, token):
