@@ -116,7 +116,9 @@ extension LoginCoordinator {
       failure = AgentFailure(.loginCancelled, "\(name): \(stop)", hint: session.again)
     case .denied(let error), .refused(let error):
       failure = refused(error, "\(name): \(stop)", session)
-    case .refusedWithoutReason, .unusable:
+    case .refusedWithoutReason:
+      failure = AgentFailure(.serverRefused, "\(name): \(stop)", hint: hintWithoutReason(session))
+    case .unusable:
       failure = AgentFailure(.serverRefused, "\(name): \(stop)", hint: session.again)
     }
     failure.logLine = stop.logLine

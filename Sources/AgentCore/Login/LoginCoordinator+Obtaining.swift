@@ -181,6 +181,16 @@ extension LoginCoordinator {
     }
   }
 
+  /// What to do about a refusal that gives no reason: a client that proves itself may have been refused for that. A
+  /// password that was typed is more likely wrong.
+  static func hintWithoutReason(_ session: LoginSession) -> NextStep {
+    let method = session.binding.clientAuthentication
+    guard method != ClientAuthenticationMethod.none.rawValue, session.definition.grant.terms.need != .password else {
+      return session.again
+    }
+    return ClientHint.text(session.definition.name, method: method)
+  }
+
   /// The failure of a login of which the server has refused a step.
   static func refused(_ error: OAuthError, _ message: String, _ session: LoginSession) -> AgentFailure {
     AgentFailure(
@@ -204,7 +214,9 @@ extension LoginCoordinator {
     switch verdict {
     case .refused(let error):
       failure = refused(error, "\(name): \(host) refused the login: \(told(error, session))", session)
-    case .refusedWithoutReason, .granted:
+    case .refusedWithoutReason:
+      failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: hintWithoutReason(session))
+    case .granted:
       failure = AgentFailure(.serverRefused, "\(name): \(host): \(verdict)", hint: session.again)
     case .unusable(.notBound, _):
       failure = AgentFailure(

@@ -44,6 +44,9 @@ extension LoginCoordinator {
       case .pushed(let authorization): return authorization
       case .refused(let error):
         throw Self.refused(error, "\(name): \(host): \(verdict)", session)
+      case .unusable(.status(let status), _) where [400, 401, 403].contains(status):
+        throw AgentFailure(
+          .serverRefused, "\(name): \(host): \(verdict)", hint: Self.hintWithoutReason(session))
       case .unusable(let problem, _):
         throw AgentFailure(problem.isTransient ? .unavailable : .serverRefused, "\(name): \(host): \(verdict)")
       }

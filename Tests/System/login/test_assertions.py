@@ -22,6 +22,8 @@ class Judge(Provider):
         self.keys, self.algorithms, self.audience, self.used, self.claims = jwk.JWKSet(), [], None, set(), []
         # The assertion is the grant, and no client proves itself beside it.
         self.grants = False
+        # Refusals give a reason.
+        self.tells = True
         super().__init__()
         self.audience = self.issuer
 
@@ -61,7 +63,7 @@ class Judge(Provider):
             wrong = "a header" if fields.get("authorization") else self.proves(form)
             if wrong:
                 self.seen.append(("refused", form | {"why": wrong}))
-                return "401 Unauthorized", {}, {"error": "invalid_client"}
+                return "401 Unauthorized", {}, {"error": "invalid_client"} if self.tells else None
         return super().answer(method, url, fields, body)
 
 
@@ -167,6 +169,15 @@ def test_an_assertion_is_for_the_token_endpoint_where_the_file_says_so(home, age
     assert "oauthctl key show work" in refused.stderr and "assertion_audience" in refused.stderr
     provider.audience = provider.issuer + "/token"
     home.oauthctl("login", "work")
+
+
+def test_a_refusal_without_a_reason_may_be_about_the_client(home, agent, provider):
+    define(home, provider, "private_key_jwt", 'assertion_audience = "token_endpoint"')
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    provider.tells = False
+    refused = home.oauthctl("login", "work", check=False)
+    assert refused.status == 9 and "no reason" in refused.stderr, refused
+    assert "oauthctl key show work" in refused.stderr and "assertion_audience" in refused.stderr
 
 
 def test_a_new_account_is_told_to_make_its_key_and_stays(home, agent, provider):
