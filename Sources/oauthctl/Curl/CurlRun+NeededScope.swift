@@ -4,7 +4,8 @@ import HelperFormats
 extension CurlRun {
   /// One line, and what to do, where an API said that the scope of `token` does not suffice. curl's status stays what it is.
   func tell(neededScope: [String]?, _ token: HelperToken) {
-    guard let neededScope, let account = token.account else { return }
+    guard let neededScope else { return }
+    let account = token.account
     guard !neededScope.isEmpty else {
       context.terminal.warn("\(account): the server wants a scope that this token lacks, and does not say which")
       return

@@ -128,7 +128,7 @@ struct CurlRun {
   }
 
   private func tellLack(of token: HelperToken) {
-    let lack = own.selection.warning(token.account ?? "the account", granted: token.scope)
+    let lack = own.selection.warning(token.account, granted: token.scope)
     if let lack { context.terminal.warn(lack) }
   }
 

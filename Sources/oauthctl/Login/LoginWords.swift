@@ -13,9 +13,9 @@ enum LoginWords {
     url: String, redirectURI: String?, isListenedAt: Bool = false, isSetUp: Bool = false, host: String, isRemote: Bool
   ) -> [String] {
     let place = redirectURI.map { " (\($0)?…)" } ?? ""
-    let lines = nothingListens(
+    let question = nothingListens(
       at: redirectURI, isListenedAt: isListenedAt, isSetUp: isSetUp && !isRemote, readsInput: true)
-    if let question = lines {
+    if let question {
       return ["Open this in a browser:", "  \(url)"] + question
     }
     guard isRemote else {
