@@ -6,7 +6,8 @@ import os
 import pytest
 
 from login.provider import Provider, use_silent_browser
-from login.test_assertions import Judge, define as define_with_key
+from login.assertion_judge import Judge
+from login.test_assertions import define as define_with_key
 from support.accounts import account_file, define
 from support.terminal import run_at_terminal
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from jwcrypto import jwk, jwt
+from jwcrypto import jwk
 
 from login.assertion_judge import SECRET, Judge
 from login.provider import use_silent_browser
