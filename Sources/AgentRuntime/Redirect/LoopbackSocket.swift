@@ -1,4 +1,5 @@
 import AgentCore
+import AgentWire
 import Glibc
 
 /// A socket that listens on a loopback address, for a helper to take connections from.
