@@ -111,8 +111,6 @@ struct AccountFileTests {
       ["login", "a", "https://i", "--client-id", "c", "--grant", "magic"],
       ["login", "a", "https://i", "--client-id", "c", "--grant", "password"],
       ["login", "a", "https://i", "--client-id", "c", "--device", "--grant", "password", "--username", "u"],
-      ["login", "a", "https://i", "--client-id", "c", "--port", "0"],
-      ["login", "a", "https://i", "--client-id", "c", "--port", "65536"],
       ["login", "a", "https://i", "--client-id", "c", "--redirect-path", "x"],
       ["login", "a", "https://i", "--client-id", "c", "--redirect-path", "/a b"],
       ["login", "a", "https://i", "--client-id", "c", "--param", "x"],

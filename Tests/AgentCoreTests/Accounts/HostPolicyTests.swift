@@ -57,7 +57,8 @@ struct HostPolicyTests {
     #expect(select("work", "https://a.example/x", file: ["a.example"], bound: bound) == nil)
     let refused = select("work", "https://b.example/x", file: ["a.example"], bound: bound)
     #expect(
-      refused?.kind == .notPermitted && refused?.hint?.text.contains("they may go to: https://a.example;") == true)
+      refused?.kind == .notPermitted
+        && refused?.hint?.text.contains("hosts = [\"https://a.example\", \"https://b.example\"]") == true)
     #expect(select(nil, "https://b.example/x", file: ["a.example"], bound: bound)?.kind == .accountUnknown)
   }
 

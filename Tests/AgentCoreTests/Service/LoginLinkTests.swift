@@ -113,6 +113,7 @@ struct LoginLinkTests {
   @Test("on https it is on the host that the certificate names, and leads to the authorization URL just so")
   func secure() async throws {
     let fixture = AgentFixture([.browser.changed { $0.listenSecurely("https://localhost:8443/callback") }])
+    fixture.transport.withServer { $0.options.clients[0].redirectURIs.append("https://localhost:8443/callback") }
     let started = try await fixture.start()
     let link = try #require(started.browserURL)
     #expect(link.hasPrefix("https://localhost:8443/login/"))

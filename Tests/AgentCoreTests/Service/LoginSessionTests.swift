@@ -102,7 +102,7 @@ struct LoginSessionTests {
     fixture.clock.advance(by: 2)
     #expect(try await page != .loggedIn)
     #expect(fixture.store.count == 0)
-    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == 1)
+    try await eventually("they are revoked") { fixture.transport.withServer { $0.requests(to: .revoke) } == 1 }
     #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .loginRequired)
   }
 
