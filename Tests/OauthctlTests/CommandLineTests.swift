@@ -114,6 +114,8 @@ struct CommandLineTests {
         ["login", "work", "--port", "8400, 8401"],
         "'--port <port>': it takes 1 to 16 ports from 1 to 65535, with commas"
       ),
+      (["login", "work", "--port", "0"], "'--port <port>': it takes 1 to 16 ports from 1 to 65535"),
+      (["login", "work", "--port", "65536"], "'--port <port>': it takes 1 to 16 ports from 1 to 65535"),
       (["login", "work", "--port", "1,1"], "each port is named once"),
       (["get-token", "work", "--min-validity", "-1"], "--min-validity takes 0 to 86400 seconds, not -1"),
       (["get-token", "--url", "https://h/", "--method", "GE T"], "--method 'GE T': that is no method of HTTP"),

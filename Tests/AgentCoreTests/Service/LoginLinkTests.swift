@@ -1,6 +1,7 @@
 import AgentCore
 import AgentTestSupport
 import AgentWire
+import DevAuthorizationServer
 import Testing
 
 @Suite("The link that a browser is started with")
