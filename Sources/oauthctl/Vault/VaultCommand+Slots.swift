@@ -41,7 +41,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Sets a passphrase, typed twice or from standard input.",
         discussion: "Example: oauthctl vault passphrase set")
-      @Option(help: "Cost of a guess: interactive (64 MiB), moderate (256 MiB) or sensitive (256 MiB, four times as long).")
+      @Option(help: "Cost of a guess: interactive (64 MiB), moderate (256 MiB), sensitive (256 MiB, 4 times as long).")
       var strength: VaultStrength = .moderate
       @OptionGroup var verbosity: Verbosity
 
@@ -66,7 +66,7 @@ extension VaultCommand {
       static let configuration = CommandConfiguration(
         abstract: "Changes the passphrase. Standard input: the current one, or the recovery code, then the new one.",
         discussion: "Example: oauthctl vault passphrase change")
-      @Option(help: "Cost of a guess: interactive (64 MiB), moderate (256 MiB) or sensitive (256 MiB, four times as long).")
+      @Option(help: "Cost of a guess: interactive (64 MiB), moderate (256 MiB), sensitive (256 MiB, 4 times as long).")
       var strength: VaultStrength = .moderate
       @OptionGroup var verbosity: Verbosity
 

@@ -73,7 +73,7 @@ struct RedirectReceiverTests {
     while (try? await RawClient(port: port)) != nil { await Task.yield() }
   }
 
-  @Test("Closing waits until the browser has fetched the landing page")
+  @Test("Closing waits until the browser has fetched the landing page", .timeLimit(.minutes(5)))
   func closeWaits() async throws {
     let listener = try await listen(Login(), closeGrace: .seconds(300))
     _ = try await ask(listener, Self.good)
@@ -83,7 +83,7 @@ struct RedirectReceiverTests {
     await isRefused(listener.port)
   }
 
-  @Test("Closing gives up on a browser that does not come")
+  @Test("Closing gives up on a browser that does not come", .timeLimit(.minutes(5)))
   func closeGivesUp() async throws {
     let listener = try await listen(Login())
     _ = try await ask(listener, Self.good)
