@@ -198,12 +198,12 @@ def test_another_process_than_the_one_that_listens_is_not_ended(home):
 
 def test_verbose_tells_what_is_asked_and_how_long_it_takes(home):
     said = home.oauthctl("status", "-v").stderr.splitlines()
-    assert said[0] == f"oauthctl: {home.socket}: there is no such directory"
+    assert said[0] == f"oauthctl: {home.shown(home.socket)}: there is no such directory"
     assert said[1] == f"oauthctl: started an agent: {home.programs}/oauthd"
     assert re.fullmatch(r"oauthctl: agent\.status: answered after \d+\.\d ms", said[2]) and len(said) == 3
     for words in (["-v", "agent", "status"], ["--verbose", "agent", "status"], ["agent", "status", "--verbose"]):
         said = home.oauthctl(*words).stderr.splitlines()
-        assert said[0] == f"oauthctl: connected to {home.socket}" and "agent.status: answered" in said[1], words
+        assert said[0] == f"oauthctl: connected to {home.shown(home.socket)}" and "agent.status: answered" in said[1], words
     assert home.oauthctl("agent", "status").stderr == ""
     pid = start(home)
     with processes.stopped(pid):

@@ -98,7 +98,7 @@ def test_no_link_is_followed(home):
     wait_until(lambda: "is a symbolic link" in home.oauthctl("status").stdout, 20, "what is wrong is told")
     assert target.read_text() == ""
     doctor = home.oauthctl("doctor", check=False)
-    assert doctor.status == 1 and f"the log cannot be written: {log_file(home)}" in doctor.stdout
+    assert doctor.status == 1 and f"the log cannot be written: {home.shown(log_file(home))}" in doctor.stdout
     log_file(home).unlink()
     wait_until(lambda: "symbolic link" not in home.oauthctl("status").stdout, 20, "it is right again")
 
@@ -191,7 +191,7 @@ def test_a_start_that_fails_is_told_in_it(home):
 
 def test_the_end_of_it_is_shown(home):
     missing = home.oauthctl("agent", "log", check=False)
-    assert missing.status == 1 and f"there is no log yet: {log_file(home)}" in missing.stderr
+    assert missing.status == 1 and f"there is no log yet: {home.shown(log_file(home))}" in missing.stderr
     start(home)
     logged(home, "listening")
     assert "listening" in home.oauthctl("agent", "log").stdout

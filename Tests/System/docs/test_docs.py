@@ -99,4 +99,4 @@ def test_a_wrong_key_is_told_as_shown(home, agent):
     file.write_text(account + 'scopes = "read"\n')
     told = home.oauthctl("reload", check=False)
     assert told.status == 3
-    assert told.stderr.replace(str(file), "/home/you/.config/oauthctl/accounts.d/work.toml") == example
+    assert told.stderr.replace(home.shown(file), "~/.config/oauthctl/accounts.d/work.toml") == example

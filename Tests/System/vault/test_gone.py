@@ -1,6 +1,7 @@
 """What is missing is told, and nothing is made in its place: the vault's file, and the file of an account."""
 
 import json
+import re
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_a_vault_that_is_missing_at_the_start_is_not_taken_for_none(work, server
     page = work.oauthctl("status")
     assert "vault gone" in page.stdout and f"{work.shown(vault_file(work))} is gone" in page.stdout
     # The accounts of the files, and nothing that says to log in.
-    assert any(line.split()[:2] == ["work", "locked"] for line in page.lines) and "oauthctl login" not in page.stdout
+    assert any(re.split(r"  +", line)[:2] == ["work", "not known"] for line in page.lines) and "oauthctl login" not in page.stdout
     assert work.oauthctl("status", "--check", check=False).status == 5
     for command in (["login", "work"], ["vault", "create"], ["vault", "unlock"], ["vault", "passphrase", "set"],
                     ["get-token", "work"]):
