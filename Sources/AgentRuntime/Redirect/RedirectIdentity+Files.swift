@@ -47,20 +47,23 @@ extension RedirectListenerError {
     let (certificate, key) = (plainText(identity.files.certificate), plainText(identity.files.key))
     func date(_ seconds: Int) -> String { CivilTime(unixSeconds: seconds).rfc3339 }
     let words = [identity.files.certificate, identity.files.key, identity.host].map { ShellWord.quoted($0) }
+    // It writes over both files: for a certificate that was right until it expired alone.
     let renewal = NextStep.run(
       "mkcert -cert-file \(words[0]) -key-file \(words[1]) \(words[2])   # or whatever made the certificate")
+    let another = NextStep.advice(
+      "name the right files, or new ones, made by: mkcert -cert-file FILE.pem -key-file FILE-key.pem \(words[2])")
     let (message, hint): (String, NextStep) =
       switch problem {
       case .chainUnreadable:
-        ("its redirect_cert_file \(certificate) holds no certificate (PEM) that can be read", renewal)
-      case .keyUnreadable: ("its redirect_key_file \(key) holds no private key (PEM) that can be read", renewal)
+        ("its redirect_cert_file \(certificate) holds no certificate (PEM) that can be read", another)
+      case .keyUnreadable: ("its redirect_key_file \(key) holds no private key (PEM) that can be read", another)
       case .keyHasPassphrase:
         (
           "its redirect_key_file \(key) has a passphrase, which nobody could type at each login",
           .advice("write the key without one, into a file that only you may read")
         )
-      case .keyOfAnother: ("the key in \(key) is not that of the certificate in \(certificate)", renewal)
-      case .nameMissing: ("the certificate in \(certificate) does not name \(identity.host)", renewal)
+      case .keyOfAnother: ("the key in \(key) is not that of the certificate in \(certificate)", another)
+      case .nameMissing: ("the certificate in \(certificate) has no subjectAltName of \(identity.host)", another)
       case .expired(let end): ("the certificate in \(certificate) has expired, at \(date(end))", renewal)
       case .notYetValid(let begin):
         (

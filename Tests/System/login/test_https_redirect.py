@@ -72,7 +72,7 @@ def spoiled(authority, home):
     no_key = type(good)(good.authority, good.certificate, home.root / "none.key")
     swapped = type(good)(good.authority, good.key, good.key)
     return {
-        "does not name localhost": authority.issue("foreign", names=["127.0.0.1", "other.localhost"]),
+        "has no subjectAltName of localhost": authority.issue("foreign", names=["127.0.0.1", "other.localhost"]),
         "has expired, at 20": authority.issue("old", begins=-10, ends=-1),
         "is valid from": authority.issue("young", begins=2),
         "is not that of the certificate": with_other_key,
