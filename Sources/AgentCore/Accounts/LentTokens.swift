@@ -65,7 +65,7 @@ package struct LentToken: Sendable, Equatable, Codable {
 
   /// The same as a token by the lender's `login`.
   func bound(to login: GrantRecord) -> LentToken {
-    LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.endUser)
+    LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.presentUser)
   }
 
   /// Why the lender's `login` is not the one that was agreed to, in words that follow the account's name; nil: it is, as
@@ -75,7 +75,7 @@ package struct LentToken: Sendable, Equatable, Codable {
       return "at \(issuer), and that is logged in at \(login.binding.issuer) now"
     }
     guard let user else { return nil }
-    guard let now = login.identity?.endUser else {
+    guard let now = login.identity?.presentUser else {
       return "as \(user.shown), and nobody knows who is logged in there now"
     }
     guard !now.isSame(as: user) else { return nil }

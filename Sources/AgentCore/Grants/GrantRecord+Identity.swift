@@ -22,6 +22,7 @@ extension GrantRecord {
     } catch {
       identity?.concern = "the ID token of the last refresh \(error)"
       identity?.isLast = true
+      if error.isOfAnotherLogin { identity?.isContested = true }
     }
   }
 }

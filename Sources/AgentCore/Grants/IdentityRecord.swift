@@ -17,6 +17,8 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
   package var concern: String?
   /// The last refresh brought none that was taken: the next one would not, either.
   package var isLast: Bool?
+  /// The last refresh brought an ID token of somebody else, or for another client: nobody knows whose the tokens are now.
+  package var isContested: Bool?
 
   init(_ token: IDToken, hiding secrets: [RequestSecrets]) {
     idToken = StoredSecret(token.token)
@@ -32,6 +34,9 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
 
   package var endUser: EndUser { EndUser(issuer: issuer, subject: subject, who: who) }
 
+  /// Whose the tokens are now; nil: nobody knows.
+  var presentUser: EndUser? { isContested == true ? nil : endUser }
+
   /// Seconds that the ID token is valid for, by the server's clock where that is known.
   package func remaining(at now: Moment) -> Double {
     Double(expires) - now.serverSeconds
@@ -45,6 +50,7 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
     case shownSubject = "shown_sub"
     case expires = "exp"
     case isLast = "is_last"
+    case isContested = "is_contested"
   }
 }
 

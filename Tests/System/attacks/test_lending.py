@@ -3,6 +3,7 @@ somebody else's."""
 
 import json
 import threading
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -122,3 +123,52 @@ def test_what_was_got_by_the_login_of_one_person_is_not_given_or_renewed_by_that
         assert unseen.status != 0 and "as alice" in unseen.stderr and "as bob" in unseen.stderr and exchange.given == 1
         home.oauthctl("login", "api", "--accept-changes")
         assert get_token(home, "api") == "exchanged-2" and state() == "ok"
+
+
+class Remembers(Exchange):
+    """Knows with whose token each of its own was got."""
+
+    def __init__(self):
+        self.got_with = {}
+        super().__init__(None)
+
+    def wrong(self, fields, form):
+        return False
+
+    def answer(self, method, url, fields, body):
+        answer = super().answer(method, url, fields, body)
+        if lent := parse_qs(body).get("subject_token"):
+            self.got_with[answer[2]["access_token"]] = lent[0]
+        return answer
+
+
+def borrowed_from_alice(home, server, exchange):
+    home.oauthctl("login", "company", server.issuer, "--client-id", "dev", "--scope", "openid profile read")
+    edit(home, "company", hosts=f'["{server.issuer}", "{exchange.issuer}"]')
+    home.oauthctl("account", "accept", "company", "--yes")
+    log_in(home, exchange)
+
+
+def test_what_is_accepted_of_another_person_is_given_by_that_one_alone(home, agent):
+    with consenting(home) as server, Remembers() as exchange:
+        borrowed_from_alice(home, server, exchange)
+        server.script(users=["bob"])
+        home.oauthctl("login", "company", "--user", "bob")
+        edit(home, "api", hosts=f'["{exchange.issuer}", "https://api.example"]')
+        assert "as bob" in home.oauthctl("account", "accept", "api", "--yes").stderr
+        assert exchange.got_with[get_token(home, "api")] == get_token(home, "company")
+
+
+@pytest.mark.parametrize("how", ["refresh", "secret"])
+def test_a_token_that_may_be_somebody_else_s_is_not_lent(home, agent, how):
+    """A refresh whose ID token is another person's, and a refresh token that somebody has set."""
+    with consenting(home) as server, Remembers() as exchange:
+        borrowed_from_alice(home, server, exchange)
+        if how == "refresh":
+            server.script(id_token_claims={"sub": "mallory"})
+        else:
+            home.oauthctl("secret", "set", "company", "refresh_token", stdin="another\n")
+        home.oauthctl("get-token", "company", "--force", check=False)
+        before = dict(exchange.got_with)
+        assert home.oauthctl("get-token", "api", "--force", check=False).status != 0
+        assert exchange.got_with == before

@@ -14,9 +14,9 @@ def test_a_commit_counter_that_can_be_written_again_is_told_no_more(work):
     counter_file(work).chmod(0o666)
     refresh(work, check=True)
     told = work.oauthctl("status", check=False).stdout
-    assert f"{counter_file(work)} could be read or changed by others: chmod 600" in told, told
+    assert f"{work.shown(counter_file(work))} could be read or changed by others: chmod 600" in told, told
     told = work.oauthctl("doctor", check=False).stdout
-    assert f"run: chmod 600 {counter_file(work)}\n" in told, told
+    assert f"run: chmod 600 {work.shown(counter_file(work))}\n" in told, told
     counter_file(work).chmod(0o600)
     assert "vault.commits" not in work.oauthctl("status").stdout
     assert "vault.commits" not in work.oauthctl("doctor", check=False).stdout
@@ -46,7 +46,7 @@ def test_an_authority_that_is_put_back_is_noticed_by_the_next_who_asks(home, age
             own.write_bytes(other)
             home.oauthctl("reload")
             refused = refresh(home)
-            assert refused.status == 3 and f"put {own} back as it was" in refused.stderr, refused
+            assert refused.status == 3 and f"put {home.shown(own)} back as it was" in refused.stderr, refused
             own.write_bytes(good)
             home.oauthctl(*look)
 
@@ -83,7 +83,7 @@ def test_a_vault_in_the_usual_folder_is_told_and_not_called_gone(work):
     for command in (["status"], ["get-token", "work"], ["vault", "unlock"], ["doctor"]):
         result = work.oauthctl(*command, check=False)
         said = result.stdout + result.stderr
-        assert f"there is one at {usual}/vault.db" in said and told in said and "--anew" not in said, said
+        assert f"there is one at {work.shown(usual)}/vault.db" in said and told in said and "--anew" not in said, said
 
 
 def test_a_vault_that_cannot_be_read_is_told_by_every_command_before_it_asks_for_anything(work):
@@ -92,7 +92,7 @@ def test_a_vault_that_cannot_be_read_is_told_by_every_command_before_it_asks_for
     work.agent.start()
     for command in (["unlock"], ["unlock", "--recovery-code"], ["accept-rollback"], ["slots"]):
         result = work.oauthctl("vault", *command, check=False)
-        assert result.status == 5 and f"run: chmod 700 {vault_file(work).parent}" in result.stderr, (command, result)
+        assert result.status == 5 and f"run: chmod 700 {work.shown(vault_file(work).parent)}" in result.stderr, (command, result)
     page = work.oauthctl("status").stdout
     assert any(line.split()[:3] == ["work", "not", "known"] for line in page.splitlines())
     assert work.oauthctl("doctor", check=False).lines[-1] == "1 thing is wrong."
@@ -114,7 +114,7 @@ def test_a_ca_file_without_a_certificate_is_named_before_anything_is_sent(home, 
     junk = home.root / "junk.pem"
     junk.write_text("-----BEGIN PRIVATE KEY-----\n")
     refused = home.oauthctl("login", "work", "https://localhost:1", "--client-id", "x", "--ca", junk, check=False)
-    assert refused.status == 3 and f"{junk}: it holds no certificate" in refused.stderr
+    assert refused.status == 3 and f"{home.shown(junk)}: it holds no certificate" in refused.stderr
 
 
 def test_a_backup_says_what_is_not_in_it_and_a_check_names_its_file(work):
@@ -132,7 +132,7 @@ def test_a_backup_that_may_not_grow_says_so(work):
     target = work.root / "copy.vault"
     command = work.programs / "oauthctl", "vault", "backup", target
     told = work.run("sh", "-c", 'ulimit -f 0 && exec "$@"', "sh", *command, check=False)
-    assert told.status == 3 and f"cannot write {target}: File too large" in told.stderr, told
+    assert told.status == 3 and f"cannot write {work.shown(target)}: File too large" in told.stderr, told
     assert not target.exists()
 
 

@@ -55,7 +55,7 @@ def test_hints_of_a_checked_copy_are_about_the_copy(home, agent):
     for options, typed in ([], None), (["--passphrase"], "wrong\n"), (["--recovery-code"], "wrong\n"):
         failed = home.oauthctl("vault", "check", copy, *options, stdin=typed, check=False)
         assert "copy" in failed.stderr.partition("\n")[0], failed.stderr
-        assert f"oauthctl vault check {copy} --recovery-code" in failed.stderr
+        assert f"oauthctl vault check {home.shown(copy)} --recovery-code" in failed.stderr
         assert "unlock" not in failed.stderr and "vault slots" not in failed.stderr
     home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n")
 
@@ -69,7 +69,7 @@ def test_a_copy_from_before_a_rekey_is_not_called_damaged(home, agent):
         home.oauthctl(*step)
         failed = home.oauthctl("vault", "check", copy, check=False)
         assert failed.status == 5 and "does not open the copy" in failed.stderr and "damaged" not in failed.stderr
-        assert f"oauthctl vault check {copy} --recovery-code" in failed.stderr
+        assert f"oauthctl vault check {home.shown(copy)} --recovery-code" in failed.stderr
     assert "Good:" in home.oauthctl("vault", "check", copy, "--recovery-code", stdin=code + "\n").stderr
 
 

@@ -135,7 +135,7 @@ def test_a_token_is_lent_to_no_host_that_its_account_does_not_name(home, company
         # What is told lets it go there, and takes nothing away.
         line = f'hosts = ["{company.issuer}", "{elsewhere.issuer}"]'
         file = account_file(home, "company")
-        assert f"have  {line}  in {file}, then: oauthctl account accept company" in refused.stderr
+        assert f"have  {line}  in {home.shown(file)}, then: oauthctl account accept company" in refused.stderr
         file.write_text(file.read_text() + line + "\n")
         home.oauthctl("account", "accept", "company", "--yes")
         home.oauthctl("login", "api", "--accept-changes")

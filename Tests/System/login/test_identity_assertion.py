@@ -137,7 +137,7 @@ def test_a_server_that_the_company_is_not_on_terms_with_is_told(home, company, r
     assert refused.status == 9 and "invalid_target" in refused.stderr and legs(resource) == []
     # Whose right is missing is said, and no secret of the company's client is asked for.
     company.says = "unauthorized_client"
-    refused = home.oauthctl("login", "mcp", check=False)
+    refused = home.oauthctl("login", "mcp", "--accept-changes", check=False)
     assert refused.status == 9 and "does not let that account's client exchange tokens" in refused.stderr, refused
     assert "to allow the client company-client the grant urn:" in refused.stderr and "secret" not in refused.stderr
 

@@ -155,7 +155,7 @@ def test_a_helper_that_is_not_installed_is_named_with_what_to_do(home, server):
         told = home.oauthctl(
             "login", "work", server.issuer, "--client-id", "dev", "--scope", "read", "--no-browser", check=False)
         assert told.status != 0
-        assert f"{programs}/{NAME} could not be started" in told.stderr and "oauthctl doctor" in told.stderr
+        assert f"{home.shown(programs)}/{NAME} could not be started" in told.stderr and "oauthctl doctor" in told.stderr
         assert f"{NAME} should be beside oauthctl" in home.oauthctl("doctor", check=False).stdout
     finally:
         home.agent.stop()

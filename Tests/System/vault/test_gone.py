@@ -60,7 +60,8 @@ def test_a_vault_that_is_missing_at_the_start_is_not_taken_for_none(work, server
     page = work.oauthctl("status")
     assert "vault gone" in page.stdout and f"{work.shown(vault_file(work))} is gone" in page.stdout
     # The accounts of the files, and nothing that says to log in.
-    assert any(re.split(r"  +", line)[:2] == ["work", "not known"] for line in page.lines) and "oauthctl login" not in page.stdout
+    states = [re.split(r"  +", line)[:2] for line in page.lines]
+    assert ["work", "not known"] in states and "oauthctl login" not in page.stdout
     assert work.oauthctl("status", "--check", check=False).status == 5
     for command in (["login", "work"], ["vault", "create"], ["vault", "unlock"], ["vault", "passphrase", "set"],
                     ["get-token", "work"]):

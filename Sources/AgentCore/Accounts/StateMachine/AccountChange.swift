@@ -106,6 +106,8 @@ extension AccountStateMachine {
       next.grant?.loggedIn = now
       next.grant?.afterRollback = rollback
       next.grant?.verdict = nil
+      // Whose it is, the server tells with the first refresh.
+      next.grant?.identity = nil
       next.intent = nil
     case .forgetSecret(.clientSecret, let shown?) where next.clientSecret != shown:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
@@ -123,6 +125,8 @@ extension AccountStateMachine {
     case .accept(let binding, let from):
       guard next.grant?.binding == from else { return [.changed(id, .changedMeanwhile(name))] + proceed(at: now) }
       next.move(to: binding)
+      // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
+      if from.request?.lent != binding.request?.lent { next.tokens = [] }
     case .lateToken(let late):
       guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
       next.take(late)
