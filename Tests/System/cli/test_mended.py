@@ -92,7 +92,8 @@ def test_a_vault_that_cannot_be_read_is_told_by_every_command_before_it_asks_for
     work.agent.start()
     for command in (["unlock"], ["unlock", "--recovery-code"], ["accept-rollback"], ["slots"]):
         result = work.oauthctl("vault", *command, check=False)
-        assert result.status == 5 and f"run: chmod 700 {work.shown(vault_file(work).parent)}" in result.stderr, (command, result)
+        step = f"run: chmod 700 {work.shown(vault_file(work).parent)}"
+        assert result.status == 5 and step in result.stderr, (command, result)
     page = work.oauthctl("status").stdout
     assert any(line.split()[:3] == ["work", "not", "known"] for line in page.splitlines())
     assert work.oauthctl("doctor", check=False).lines[-1] == "1 thing is wrong."
