@@ -54,9 +54,17 @@ struct AccountFile: Sendable {
   /// - Returns: nil where somebody has replaced or removed it meanwhile.
   @discardableResult
   func write(_ text: String, behind target: String? = nil) throws(CommandError) -> Written? {
+    try write(Array(text.utf8), behind: target)
+  }
+
+  /// Puts back what was there, byte for byte.
+  func write(_ old: Written, behind target: String?) throws(CommandError) { try write(old.text, behind: target) }
+
+  @discardableResult
+  private func write(_ bytes: [UInt8], behind target: String?) throws(CommandError) -> Written? {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
-    try FileBytes.replace(target ?? path, with: Array(text.utf8), followsLink: false)
-    return current.flatMap { $0.text == Array(text.utf8) ? $0 : nil }
+    try FileBytes.replace(target ?? path, with: bytes, followsLink: false)
+    return current.flatMap { $0.text == bytes ? $0 : nil }
   }
 
   /// Whether it is as it was written: the same file with the same bytes.

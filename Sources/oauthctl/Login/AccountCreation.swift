@@ -16,6 +16,8 @@ struct AccountCreation {
   private var isByPassword = false
   /// Nil where the file was not written by this command.
   private var written: AccountFile.Written?
+  /// Of a file that was there before.
+  private var change: AccountFileChange?
 
   init(
     context: CommandContext, name: String, replace: Bool, agreed: AccountFile.Written? = nil
@@ -76,11 +78,19 @@ struct AccountCreation {
   }
 
   /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were
-  /// given. One that was there before stays, and so does one that somebody has logged in to or edited meanwhile.
+  /// given. Of one that was there before the file is as it was. What somebody has logged in to or edited meanwhile stays.
   ///
   /// - Returns: `error`, with a next step that needs no account: `command` is this very command line, and
   ///   `otherMethod` another way to send the client secret, where there is one.
   func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
+    if let change {
+      // The commands that are still to come need what was written.
+      guard !isHalf else {
+        context.terminal.say("\(name) stays as it is set up now.")
+        return error
+      }
+      return change.takeBack() ? advising(error, command: command, otherMethod: otherMethod) : error
+    }
     guard isFirst, let written, file.exists else { return error }
     let path = context.environment.abbreviated(file.path)
     do throws(CommandError) {
@@ -103,6 +113,11 @@ struct AccountCreation {
     if isFirstVault, (try? context.agent.ask(VaultStatusRequest()))?.state == .open {
       context.terminal.say("The vault stays, and with it the recovery code that was shown.")
     }
+    return advising(error, command: command, otherMethod: otherMethod)
+  }
+
+  /// `error` with a next step that needs nothing of what was taken back.
+  private func advising(_ error: CommandError, command: String, otherMethod: String?) -> CommandError {
     if case .agent(let failure, _) = error, failure.kind == .clientRejected {
       if let otherMethod {
         return error.advising(
@@ -145,6 +160,7 @@ struct AccountCreation {
         // Said once.
         let isByDevice = command.range(ofText: " --device") != nil && step.range(ofText: short + " --device") != nil
         return step.replacingFirst(isByDevice ? short + " --device" : short, with: command)
+          .replacingFirst(" --add-scope ", with: " --scope ")
       })
   }
 
@@ -181,7 +197,14 @@ struct AccountCreation {
         }
       }
     }
+    let before = file.current
+    let loggedInAt = before.flatMap { _ in try? context.agent.ask(AccountShow(account: name)).loggedInAt }
     written = try file.write(text, behind: target)
+    change = before.map {
+      AccountFileChange(
+        context: context, account: name, file: file, target: target, before: $0, written: written,
+        loggedInAt: loggedInAt)
+    }
     return true
   }
 

@@ -91,6 +91,7 @@ struct LoginCommand: ParsableCommand {
     new?.defaults = preset?.defaults ?? [:]
     new?.provider = preset?.provider
     guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
+    if found == nil, preset == nil { try options.checkUser(new.scope, Self.commandLine(Self.words)) }
     var creation = try AccountCreation(
       context: context, name: account, replace: options.replace, agreed: found?.agreed)
     do throws(CommandError) {

@@ -11,6 +11,15 @@ extension LoginOptions {
     request.user = user
   }
 
+  /// Before a browser opens for a login that would be refused afterwards. `command`: this very command line, without
+  /// secrets. Presets and what was found out at a server have scopes of their own.
+  func checkUser(_ scope: [String], _ command: String) throws(CommandError) {
+    guard let user, !scope.contains("openid") else { return }
+    throw .usage(
+      "--user \(ShellWord.quoted(user)): without the scope openid no server says who has logged in",
+      next: .run("\(command) --scope openid"))
+  }
+
   /// What the agent would refuse, by the names that were typed.
   func validate() throws {
     if let prompt, !LoginWish.isPrompt(prompt) {

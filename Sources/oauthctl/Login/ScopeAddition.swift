@@ -33,19 +33,15 @@ struct ScopeAddition {
     guard file.isStill(before) else {
       throw .configuration("\(shown) was changed meanwhile; nothing is written", next: "run the command again")
     }
-    let written = try file.write(text, behind: target)
+    let change = AccountFileChange(
+      context: context, account: account, file: file, target: target, before: before,
+      written: try file.write(text, behind: target), loggedInAt: details.loggedInAt)
     context.terminal.say(AccountFile.differences(from: before.content, to: text) + ["Saved \(shown)"])
     do throws(CommandError) {
       _ = try context.agent.ask(ConfigReload())
       try logIn()
     } catch {
-      if let written, file.isStill(written) {
-        try file.write(before.content, behind: target)
-        _ = try? context.agent.ask(ConfigReload())
-        context.terminal.say("Nobody logged in: \(shown) is as it was.")
-      } else {
-        context.terminal.warn("nobody logged in, and \(shown) has been changed again meanwhile: look at scope there")
-      }
+      _ = change.takeBack()
       throw error
     }
   }

@@ -6,8 +6,10 @@ import pytest
 
 from cli.account_steps import accounts, show
 from support.accounts import account_file, define, edit
+from support.dev_server import consenting
 from support.listener import Listener
 from support.login import get_token, log_in, wait_until
+from support.terminal import run_at_terminal
 from support.wire import WireError
 
 
@@ -170,6 +172,28 @@ def test_a_new_login_binds_the_change_too(home, agent, dot):
     shown = home.oauthctl("login", "work", "--accept-changes").stderr
     assert f"token_endpoint: {dot.token_endpoint} → {other_name(dot.token_endpoint)}" in shown
     assert home.oauthctl("get-token", "work", "--force").status == 0
+
+
+def test_a_file_that_was_replaced_for_a_login_is_put_back_where_nobody_logs_in(home, agent):
+    with consenting(home) as server:
+        command = ["login", "work", server.issuer, "--client-id", "dev"]
+        # Whom a server does not name, nobody can expect: said before a browser opens.
+        refused = home.oauthctl(*command, "--scope", "read", "--user", "bob", check=False)
+        assert refused.status == 64 and "--user bob --scope openid" in refused.stderr, refused
+        home.oauthctl(*command, "--scope", "read")
+        before = account_file(home).read_bytes()
+        command += ["--host", "https://elsewhere.example", "--replace"]
+        status, said = run_at_terminal(
+            home, home.programs / "oauthctl", *command, answers={"Log in there": "n\n"})
+        assert status == 1 and "is as it was" in said and "nothing was changed" in said, said
+        assert account_file(home).read_bytes() == before and home.oauthctl("get-token", "work", "--force").lines
+        refused = home.oauthctl(*command, "--scope", "no-such-scope", "--accept-changes", check=False)
+        assert refused.status == 9 and "is as it was" in refused.stderr, refused
+        assert account_file(home).read_bytes() == before and home.oauthctl("get-token", "work", "--force").lines
+        # Without a terminal the next step is the whole command: the file is the old one again.
+        refused = home.run("setsid", home.programs / "oauthctl", *command, check=False)
+        assert refused.status == 64 and "--replace --accept-changes" in refused.stderr, refused
+        assert account_file(home).read_bytes() == before and accounts(home)["work"]["state"] == "ok"
 
 
 def test_another_authority_under_the_same_name_is_a_change(home, agent, world):

@@ -1,0 +1,41 @@
+import AgentWire
+
+/// A change of an account's file that was made for a login: it goes again where nobody logs in.
+struct AccountFileChange {
+  let context: CommandContext
+  let account: String
+  let file: AccountFile
+  /// The file that is written where the account's is a link to it.
+  let target: String?
+  /// What was there, and what was written; nil: somebody else has written since.
+  let before: AccountFile.Written
+  let written: AccountFile.Written?
+  /// When somebody logged in to the account before the change, in seconds since 1970; nil: nobody did.
+  let loggedInAt: Int?
+
+  /// Puts the old bytes back. What somebody has edited since stays, and so does what somebody has logged in by.
+  ///
+  /// - Returns: whether the file is as it was.
+  func takeBack() -> Bool {
+    let shown = context.environment.abbreviated(file.path)
+    let next = NextStep.run("oauthctl account show \(account)")
+    guard let written, file.isStill(written) else {
+      context.terminal.warn("this login failed, and \(shown) has been changed again meanwhile: it stays", next: next)
+      return false
+    }
+    do throws(CommandError) {
+      let details = try context.agent.ask(AccountShow(account: account), about: account)
+      guard details.loggedInAt == loggedInAt, details.summary.state != .loginPending else {
+        context.terminal.warn("\(shown) stays changed: another login has begun or ended meanwhile", next: next)
+        return false
+      }
+      try file.write(before, behind: target)
+    } catch {
+      context.terminal.warn("\(shown) stays changed: \(error.sentence ?? "it cannot be written")", next: next)
+      return false
+    }
+    _ = try? context.agent.ask(ConfigReload())
+    context.terminal.say("Nobody logged in: \(shown) is as it was.")
+    return true
+  }
+}
