@@ -160,7 +160,7 @@ def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(instal
     first = home.run("man", "-l", pages["oauthctl.1"], environment={"MANWIDTH": "80"}).stdout
     assert "oauthctl [-v] command [argument ...]" in first
     curl = home.run("man", "-l", pages["oauthctl-curl.1"], environment={"MANWIDTH": "80"}).stdout
-    assert "oauthctl curl [--any-host] [--scope scope] [--resource URL] [--audience text]" in curl
+    assert "oauthctl curl [--any-host] [--scope scope] [--resource URL] [--audience text]" in " ".join(curl.split())
     login = home.run("man", "-l", pages["oauthctl-login.1"], environment={"MANWIDTH": "80"}).stdout
     for option in re.findall(r"^  (--[a-z-]+)", home.oauthctl("login", "--help").stdout, re.MULTILINE):
         assert option in login or option == "--version"
