@@ -134,10 +134,11 @@ struct AccountCreation {
       return error.advising(.run("\(command)   # with the right --username and password"))
     }
     // The same options would end as these did.
-    for (flag, code) in [(" --prompt none", "login_required"), (" --prompt none", "interaction_required")] {
-      if case .agent(let failure, _) = error, failure.oauthError == code, command.range(ofText: flag) != nil {
-        return error.advising(.run(command.replacingFirst(flag, with: "")))
-      }
+    let silent = " --prompt none"
+    if case .agent(let failure, _) = error, let code = failure.oauthError, command.range(ofText: silent) != nil,
+      ["login_required", "interaction_required"].contains(code)
+    {
+      return error.advising(.run(command.replacingFirst(silent, with: "")))
     }
     if command.range(ofText: " --dpop") != nil, error.nextStep?.text.hasPrefix("take dpop out") == true {
       return error.advising(.run("\(command.replacingFirst(" --dpop", with: ""))   # tokens that are bound to no key"))

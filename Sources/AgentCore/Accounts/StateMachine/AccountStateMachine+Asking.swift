@@ -242,7 +242,6 @@ extension AccountStateMachine {
   /// Without the account's name, as `status` shows it beside the name.
   var definitionChangedReason: String {
     let keys = differences.map(\.key)
-    // Another file holds something else as a rule.
     let told = keys.contains("ca_file") ? keys.filter { $0 != DefinitionBinding.authorityContent } : keys
     return "its definition changed since the login (\(told.joined(separator: ", "))); nothing is sent to its server"
   }
