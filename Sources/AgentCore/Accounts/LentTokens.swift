@@ -63,9 +63,10 @@ package struct LentToken: Sendable, Equatable, Codable {
     self.user = user
   }
 
-  /// The same as a token by the lender's `login`.
+  /// The same as a token by the lender's `login`. Where nobody knows any more whose that is, agreeing to it opens nothing: it
+  /// is bound to the person who was known.
   func bound(to login: GrantRecord) -> LentToken {
-    LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.presentUser)
+    LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.endUser)
   }
 
   /// Why the lender's `login` is not the one that was agreed to, in words that follow the account's name; nil: it is, as
