@@ -87,8 +87,9 @@ extension AccountStateMachine {
     case adopted([TokenCall])
   }
 
-  /// What the driver does next.
-  package enum Action: Sendable {
+  /// What the driver does next. Indirect, since thousands of answers stand in one list, where each would take as much room
+  /// as a whole record.
+  package indirect enum Action: Sendable {
     /// Make the record durable, then say `saved` or `saveFailed`.
     case save(AccountRecord)
     /// Delete the record durably, then say `saved` or `saveFailed`.
