@@ -21,6 +21,9 @@ package struct TokenCall: Sendable {
   package var number: UInt64
   /// The moment before the request is sent: lives count from here.
   package var started: Moment
+  /// Seconds in which its connection has to be there, since what is sent later is sent after the server's reuse window;
+  /// nil: as long as any.
+  package var leavesWithinSeconds: Double?
   /// It is the second of its kind in a row: the first lacked the server's nonce.
   package var isProvenAnew = false
   /// Whose tokens it was made whole with.

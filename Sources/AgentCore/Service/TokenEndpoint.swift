@@ -19,8 +19,7 @@ struct TokenEndpoint: Sendable {
     guard !call.binding.isBound || call.proofKey != nil else {
       return .notTried("the key is gone that its tokens are bound to (DPoP)")
     }
-    var route = call.binding.route
-    if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
+    let route = Self.route(of: call)
     @Sendable func make(_ proof: ClientProof) throws(ProtocolError) -> HTTPRequest {
       var request = try tokenRequest(call, proof).httpRequest()
       request.isPublicOnly = call.binding.isPublicOnly(request)
@@ -51,6 +50,16 @@ struct TokenEndpoint: Sendable {
       guard isUnproven, judgement.salvagedRefreshToken == nil else { return .answered(judgement) }
       return .unproven(judgement, hasNewNonce: hasNewNonce)
     }
+  }
+
+  /// What is sent at once when the connection is there leaves before the reuse window ends.
+  static func route(of call: TokenCall) -> HTTPRoute {
+    var route = call.binding.route
+    if call.rotates { route.timeoutMilliseconds = Self.refreshTimeoutMilliseconds }
+    if let seconds = call.leavesWithinSeconds {
+      route.connectTimeoutMilliseconds = min(route.connectTimeoutMilliseconds, max(1, Int(seconds * 1_000)))
+    }
+    return route
   }
 
   private func tokenRequest(_ call: TokenCall, _ proof: ClientProof) throws(ProtocolError) -> TokenRequest {

@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthProtocol
 import Sealing
 import Testing
 
@@ -75,6 +76,38 @@ struct ReuseWindowTests {
     #expect(driver.sent.count == 1)
     driver.endsDurably(.granted("a2"))
     #expect(driver.durable?.accessToken == "a2")
+  }
+
+  @Test("nor does a repetition after a lost answer whose intent takes too long")
+  func slowRepetition() {
+    let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    driver.pass(20)
+    driver.wakes()
+    driver.pass(11)
+    driver.saved()
+    driver.saved()
+    driver.saved()
+    #expect(driver.sent.isEmpty && driver.durable?.intent?.attempt == 1)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
+  }
+
+  @Test("what is sent again has its connection before the window ends, or is not sent; other sendings take their time")
+  func connection() throws {
+    let (driver, _) = sending()
+    second(driver)
+    #expect(driver.sent.map { $0.leavesWithinSeconds?.rounded() } == [nil, 15])
+    #expect(try TokenEndpoint.route(of: #require(driver.sent.first)).connectTimeoutMilliseconds == 5_000)
+    let late = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    late.pass(28)
+    late.wakes()
+    late.saved()
+    #expect(try TokenEndpoint.route(of: #require(late.sent.first)).connectTimeoutMilliseconds == 2_000)
+    late.endsDurably(.notSent("no connection"))
+    late.pass(5_000)
+    late.wakes()
+    late.saved()
+    late.saved()
+    #expect(late.sent.last?.leavesWithinSeconds == nil && late.durable?.grant?.verdict?.isUnconfirmed == true)
   }
 
   @Test("the first answer that comes while the second intent is being saved is taken, and nothing more is sent")

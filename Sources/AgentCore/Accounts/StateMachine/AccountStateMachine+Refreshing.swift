@@ -71,6 +71,7 @@ extension AccountStateMachine {
   mutating func send(_ call: TokenCall, at now: Moment) -> [Action] {
     var call = call
     call.started = now
+    call.leavesWithinSeconds = windowLeft(at: now)
     phase = .sending(Flight(call))
     return [.send(call)]
   }

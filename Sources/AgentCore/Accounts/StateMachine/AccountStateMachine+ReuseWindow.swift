@@ -37,6 +37,15 @@ extension AccountStateMachine {
     return now.elapsed(since: first.started) < grace
   }
 
+  /// What is left of the window, in seconds, for a refresh token whose intent says that it is sent again; nil: nothing
+  /// ends with the window. Once a login seems to be needed nothing is lost by a later sending.
+  func windowLeft(at now: Moment) -> Double? {
+    guard let grace = reuseGraceSeconds, let record, record.grant?.verdict == nil, let intent = record.intent,
+      intent.attempt > 1
+    else { return nil }
+    return grace - now.elapsed(since: intent.first ?? intent.at)
+  }
+
   /// The intent of the second sending first, as of every other.
   mutating func beginSecond(_ flight: Flight, _ record: AccountRecord, at now: Moment) -> [Action] {
     guard let first = flight.first, let grant = record.grant, let intent = record.intent else { return [] }
@@ -56,6 +65,7 @@ extension AccountStateMachine {
     var call = call
     var flight = flight
     call.started = now
+    call.leavesWithinSeconds = windowLeft(at: now)
     flight.calls.append(call)
     flight.hasSecond = true
     phase = .sending(flight)

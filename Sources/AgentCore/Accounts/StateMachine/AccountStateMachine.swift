@@ -143,7 +143,7 @@ package struct AccountStateMachine: Sendable {
     case .intent(let call):
       // The definition may have changed while the intent was being saved, and somebody may wait to log out.
       if let obstacle = obstacle ?? closing { return withdraw(call, obstacle) }
-      guard changes.isEmpty else { return withdraw(call, nil) }
+      guard changes.isEmpty, windowLeft(at: now) ?? 1 > 0 else { return withdraw(call, nil) }
       return send(call, at: now)
     case .secondIntent(let call, let flight):
       return sendSecond(call, beside: flight, at: now, random: random)
