@@ -13,9 +13,19 @@ final class IdleMemoryRelease: Sendable {
 
   private let isDue = Mutex(false)
   private let owed: PendingAnswers
+  private let sleep: @Sendable (Duration) async throws -> Void
+  private let giveBack: @Sendable () -> Void
 
   /// Nothing is handed back while answers are `owed`: whoever allocates meanwhile would wait for it.
-  init(owed: PendingAnswers) { self.owed = owed }
+  init(
+    owed: PendingAnswers,
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+    giveBack: @escaping @Sendable () -> Void = { clinux_give_back_idle_pages() }
+  ) {
+    self.owed = owed
+    self.sleep = sleep
+    self.giveBack = giveBack
+  }
 
   /// To be called after what is done seldom.
   func giveBackSoon() {
@@ -25,9 +35,9 @@ final class IdleMemoryRelease: Sendable {
     }
     guard !wasDue else { return }
     Task {
-      repeat { try? await Task.sleep(for: Self.delay) } while owed.count > 0
+      repeat { try? await sleep(Self.delay) } while owed.count > 0
       isDue.withLock { $0 = false }
-      clinux_give_back_idle_pages()
+      giveBack()
     }
   }
 }

@@ -1,10 +1,16 @@
-import AgentCore
 import AgentTestSupport
 import AgentWire
 import DevAuthorizationServer
 import OAuthProtocol
 import OAuthTerms
 import Testing
+
+@testable import AgentCore
+
+extension CredentialService {
+  /// What each account was told last of its server.
+  fileprivate var holds: [String: ServerHold?] { accounts.mapValues(\.machine.hold) }
+}
 
 @Suite("Many accounts of one dead server")
 struct CircuitServiceTests {
@@ -67,6 +73,21 @@ struct CircuitServiceTests {
     fixture.clock.advance(by: 6)
     #expect(await askAll(fixture).failures.allSatisfy { $0 == nil })
     #expect(await fixture.service.conditions.isEmpty)
+  }
+
+  @Test("a try that fails is told to nobody who does not wait for it, so a failure costs the same with any number")
+  func failureOfOne() async throws {
+    let fixture = try await fixture()
+    fail(fixture, times: 200)
+    for _ in 0..<6 {
+      _ = await askAll(fixture)
+      fixture.clock.advance(by: 6)
+    }
+    try await eventually("nobody is looked at") { await fixture.service.holds.values.allSatisfy { $0 != .probing } }
+    let before = await fixture.service.holds
+    #expect(await fixture.failure(TokenGet(account: "a0"))?.kind == .unavailable)
+    let after = await fixture.service.holds
+    #expect(after.filter { before[$0.key] != $0.value }.keys.sorted() == ["a0"])
   }
 
   @Test("a login asks a server that cannot be reached all the same, and its answer opens the way for all")

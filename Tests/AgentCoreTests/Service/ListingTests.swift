@@ -6,6 +6,13 @@ import Testing
 @testable import AgentCore
 
 extension CredentialService {
+  /// Takes an account out of the index, which no event of it told.
+  fileprivate func spoilIndex(_ name: String) { index.set(name, nil, end: nil) }
+
+  /// Whether some accounts were looked at for a list, and others not yet.
+  fileprivate var isHalfListed: Bool { index.isKept && index.hasChanges && index.count > 0 }
+  fileprivate var isListed: Bool { index.isKept && !index.hasChanges && index.count > 0 }
+
   /// What a list has to be: a look at every account, sorted.
   fileprivate func everyAccount() -> [AccountSummary] {
     accounts.keys.compactMap { summary($0) }.sorted { left, right in
@@ -101,6 +108,19 @@ struct ListingTests {
     #expect(other?.reason == gone?.reason && other?.nextStep == gone?.nextStep)
   }
 
+  @Test("While many accounts are looked at for a list, others have their turn")
+  func turns() async throws {
+    let fixture = AgentFixture((0..<2_000).map(Self.definition))
+    async let page = fixture.call(AccountList())
+    var isServedInBetween = false
+    try await eventually("all are looked at") {
+      if await fixture.service.isHalfListed { isServedInBetween = true }
+      return await fixture.service.isListed
+    }
+    #expect(isServedInBetween)
+    #expect(try await page.accounts.count == WireLimits.pageSize)
+  }
+
   @Test("Only what changed is looked at again")
   func incremental() async throws {
     let fixture = AgentFixture((0..<300).map(Self.definition))
@@ -109,6 +129,8 @@ struct ListingTests {
     try await fixture.logIn("a5")
     var index = await fixture.service.index
     #expect(index.takeChanged(300) == ["a5"])
+    await fixture.service.spoilIndex("a7")
+    #expect(try await fixture.call(AccountList()).accounts.count == 299, "a list is not computed anew")
     // Nobody has to be told what nobody asks for.
     #expect(await !fixture.restarted().service.index.isKept)
   }

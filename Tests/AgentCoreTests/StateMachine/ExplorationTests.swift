@@ -255,7 +255,7 @@ struct World {
 
   private mutating func send(_ call: TokenCall) {
     guard let secret = call.grant.refreshToken else { return }
-    if vault == .locked { violation = "sent after the lock" }
+    if vault != .open { violation = "sent after the lock was asked for" }
     if requests.contains(where: { !$0.isOrphan && $0.token == secret.reveal() }) { violation = "sent twice at once" }
     requests.append(Request(call: call, token: secret.reveal()))
   }

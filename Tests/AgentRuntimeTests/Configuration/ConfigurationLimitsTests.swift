@@ -1,6 +1,8 @@
 import AgentCore
 import AgentWire
+import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @testable import AgentRuntime
@@ -175,8 +177,14 @@ struct ConfigurationLimitsTests {
     let scratch = try ScratchFolder()
     mkdir(scratch.path + "/accounts.d", 0o700)
     try scratch.write("accounts.d/a.toml", Self.good)
-    let configuration = FileConfiguration(folder: ConfigurationFolder(path: scratch.path, home: nil), uid: getuid())
+    let thread = Mutex("")
+    let configuration = FileConfiguration(folder: ConfigurationFolder(path: scratch.path, home: nil), uid: getuid()) {
+      _ in
+      let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+      thread.withLock { $0 = name ?? "" }
+    }
     #expect(await configuration.load().definitions.map(\.name) == ["a"])
+    #expect(thread.withLock { $0 } == "configuration\n")
     #expect(throws: Never.self) { try configuration.readDefinition(name: "a", text: nil).get() }
     let checked = await configuration.definition(name: "a", text: Self.good)
     #expect(throws: Never.self) { try checked.get() }

@@ -130,6 +130,28 @@ struct ConfigurationWatchTests {
     #expect(count.count == 2, "once for all")
   }
 
+  @Test("A folder is looked at beside the loop alone: where it hangs, nobody waits")
+  func besideTheLoop() async throws {
+    let scratch = try ScratchFolder()
+    let folder = ConfigurationFolder(path: scratch.path, home: nil)
+    let watch = try #require(ConfigurationWatch(folder: folder))
+    let (loop, count, looks) = (try TestLoop(), Count(), Count())
+    await watch.listen(
+      on: loop.loop,
+      beside: { _ in
+        looks.add()
+        return true
+      }
+    ) { count.add() }
+    mkdir(folder.accountsFolder, 0o700)
+    await loop.turn()
+    #expect(looks.count == 1)
+    Self.write(folder.accountFile("work"), "x")
+    await loop.turn()
+    await loop.advance(ConfigurationWatch.calm)
+    #expect(looks.count == 1 && count.count == 1 && !watch.hasEvents, "nobody has looked at the new folder yet")
+  }
+
   @Test("Reading the files is no change, and a folder that is not there no mistake")
   func reading() throws {
     let scratch = try ScratchFolder()
