@@ -19,6 +19,8 @@ extension AgentFailure {
   package static func noUseForKey(_ account: String, file: String) -> AgentFailure {
     AgentFailure(
       .configInvalid, "\(account): its file names no use for a private key",
-      hint: "write client_authentication = \"private_key_jwt\", or grant = \"jwt_bearer\", into \(file)")
+      hint:
+        "write client_authentication = \"private_key_jwt\" or \"tls_client_auth\", or grant = \"jwt_bearer\", into \(file)"
+    )
   }
 }

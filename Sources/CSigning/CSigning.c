@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/crypto.h>
 #include <openssl/ecdsa.h>
@@ -49,7 +50,27 @@
   X(d2i_ECDSA_SIG)                                                                                                    \
   X(ECDSA_SIG_free)                                                                                                   \
   X(ECDSA_SIG_get0_r)                                                                                                 \
-  X(ECDSA_SIG_get0_s)
+  X(ECDSA_SIG_get0_s)                                                                                                 \
+  X(EVP_sha256)                                                                                                       \
+  X(EVP_sha384)                                                                                                       \
+  X(ASN1_INTEGER_set_uint64)                                                                                          \
+  X(ASN1_TIME_set)                                                                                                    \
+  X(ASN1_TIME_to_tm)                                                                                                  \
+  X(X509_new)                                                                                                         \
+  X(X509_free)                                                                                                        \
+  X(d2i_X509)                                                                                                         \
+  X(i2d_X509)                                                                                                         \
+  X(X509_set_version)                                                                                                 \
+  X(X509_get_serialNumber)                                                                                            \
+  X(X509_getm_notBefore)                                                                                              \
+  X(X509_getm_notAfter)                                                                                               \
+  X(X509_get0_notAfter)                                                                                               \
+  X(X509_set_pubkey)                                                                                                  \
+  X(X509_get_subject_name)                                                                                            \
+  X(X509_NAME_add_entry_by_txt)                                                                                       \
+  X(X509_set_issuer_name)                                                                                             \
+  X(X509_check_private_key)                                                                                           \
+  X(X509_sign)
 
 static struct {
 #define DECLARE(name) __typeof__(&name) name##_;
@@ -303,6 +324,63 @@ int csigning_sign(const uint8_t *der, size_t der_bytes, int pss, const uint8_t *
     }
     lib.ECDSA_SIG_free_(pair);
   }
+  lib.ERR_clear_error_();
+  return result;
+}
+
+// A certificate that `key` signs for itself.
+static X509 *self_signed(EVP_PKEY *key, int kind, const char *name, uint64_t serial, int64_t begins, int64_t ends) {
+  X509 *made = lib.X509_new_();
+  if (made == NULL) return NULL;
+  const EVP_MD *digest = kind == CSIGNING_ED25519 ? NULL : kind == CSIGNING_P384 ? lib.EVP_sha384_() : lib.EVP_sha256_();
+  X509_NAME *subject = lib.X509_get_subject_name_(made);
+  int done = lib.X509_set_version_(made, X509_VERSION_3) == 1 &&
+             lib.ASN1_INTEGER_set_uint64_(lib.X509_get_serialNumber_(made), serial) == 1 &&
+             lib.ASN1_TIME_set_(lib.X509_getm_notBefore_(made), (time_t)begins) != NULL &&
+             lib.ASN1_TIME_set_(lib.X509_getm_notAfter_(made), (time_t)ends) != NULL &&
+             lib.X509_NAME_add_entry_by_txt_(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0) == 1 &&
+             lib.X509_set_issuer_name_(made, subject) == 1 && lib.X509_set_pubkey_(made, key) == 1 &&
+             lib.X509_sign_(made, key, digest) > 0;
+  if (done) return made;
+  lib.X509_free_(made);
+  return NULL;
+}
+
+int csigning_certify(const uint8_t *der, size_t der_bytes, const char *name, uint64_t serial, int64_t begins, int64_t ends,
+                     uint8_t *certificate, size_t *certificate_bytes) {
+  if (!is_loaded()) return CSIGNING_NO_LIBRARY;
+  int other_kind = 0, result = CSIGNING_NO_KEY;
+  EVP_PKEY *key = key_from(der, der_bytes, &other_kind);
+  if (key != NULL) {
+    X509 *made = self_signed(key, kind_of(key), name, serial, begins, ends);
+    int length = made == NULL ? 0 : lib.i2d_X509_(made, NULL);
+    result = length > 0 && length <= CSIGNING_DER_BYTES ? CSIGNING_OK : CSIGNING_FAILED;
+    if (result == CSIGNING_OK) *certificate_bytes = (size_t)lib.i2d_X509_(made, &certificate);
+    lib.X509_free_(made);
+    lib.EVP_PKEY_free_(key);
+  }
+  lib.ERR_clear_error_();
+  return result;
+}
+
+int csigning_read_certificate(const uint8_t *certificate, size_t certificate_bytes, const uint8_t *der, size_t der_bytes,
+                              int64_t *ends) {
+  if (!is_loaded()) return CSIGNING_NO_LIBRARY;
+  int result = CSIGNING_NO_CERTIFICATE;
+  const uint8_t *at = certificate;
+  X509 *read = lib.d2i_X509_(NULL, &at, (long)certificate_bytes);
+  struct tm end;
+  if (read != NULL && at == certificate + certificate_bytes && lib.ASN1_TIME_to_tm_(lib.X509_get0_notAfter_(read), &end) == 1) {
+    *ends = (int64_t)timegm(&end);
+    result = CSIGNING_OK;
+    if (der != NULL) {
+      int other_kind = 0;
+      EVP_PKEY *key = key_from(der, der_bytes, &other_kind);
+      if (key == NULL || lib.X509_check_private_key_(read, key) != 1) result = CSIGNING_OTHER_KEY;
+      lib.EVP_PKEY_free_(key);
+    }
+  }
+  lib.X509_free_(read);
   lib.ERR_clear_error_();
   return result;
 }

@@ -1,11 +1,13 @@
 /// Hard limits of the pipe between the agent and `oauthd-fetch`. Whoever receives checks them before it reserves memory.
 package enum FetchLimits {
   /// Version of the frame contents. The helper may have been replaced by an upgrade while an older agent runs.
-  package static let version: UInt8 = 3
+  package static let version: UInt8 = 4
   /// Bytes before every payload: one of kind, four of length.
   package static let frameHeaderBytes = 5
   /// Largest authority: the PEM text of a `ca_file`.
   package static let authorityBytes = 4 << 20
+  /// Largest certificate of a client with its key, as PEM text: a key of 8 KiB and certificates of 12 KiB, in base 64.
+  package static let certificateBytes = 32 << 10
   /// Largest request head: method, URL, header fields, route.
   package static let requestHeadBytes = 64 << 10
   /// Largest request body: a refresh token of 32 KiB, every byte escaped, and the rest of the form.
@@ -26,7 +28,8 @@ package enum FetchLimits {
   package static let timeoutMilliseconds = 1...600_000
 
   /// Room for everything one request can be.
-  package static let requestStreamBytes = 3 * frameHeaderBytes + authorityBytes + requestHeadBytes + requestBodyBytes
+  package static let requestStreamBytes =
+    4 * frameHeaderBytes + authorityBytes + certificateBytes + requestHeadBytes + requestBodyBytes
   /// Room for everything the helper can say about one request.
   package static let answerStreamBytes = 3 * frameHeaderBytes + answerHeadBytes + answerBodyBytes
 }

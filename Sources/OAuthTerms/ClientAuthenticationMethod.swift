@@ -6,11 +6,15 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
   case clientSecretPost = "client_secret_post"
   case clientSecretJWT = "client_secret_jwt"
   case privateKeyJWT = "private_key_jwt"
+  /// A certificate that an authority signed which the server trusts (RFC 8705 §2.1).
+  case tlsClientAuth = "tls_client_auth"
+  /// A certificate that is registered itself (RFC 8705 §2.2).
+  case selfSignedTLSClientAuth = "self_signed_tls_client_auth"
 
   /// What the command line takes beside the registered name.
   package var otherNames: [String] {
     switch self {
-    case .none, .clientSecretJWT, .privateKeyJWT: []
+    case .none, .clientSecretJWT, .privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth: []
     case .clientSecretBasic: ["basic"]
     case .clientSecretPost: ["post"]
     }
@@ -19,7 +23,7 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
   /// Another way to send the same secret: some servers take one of them only.
   package var otherWithSecret: Self? {
     switch self {
-    case .none, .privateKeyJWT: nil
+    case .none, .privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth: nil
     case .clientSecretJWT: .clientSecretBasic
     case .clientSecretBasic: .clientSecretPost
     case .clientSecretPost: .clientSecretBasic
@@ -32,6 +36,7 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
     case .none: nil
     case .clientSecretBasic, .clientSecretPost, .clientSecretJWT: .sharedSecret
     case .privateKeyJWT: .privateKey
+    case .tlsClientAuth, .selfSignedTLSClientAuth: .certificate
     }
   }
 
@@ -39,7 +44,7 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
 
   /// Whether an account with `method` (nil: the default) and `grant` has a private key.
   package static func needsPrivateKey(_ method: Self?, _ grant: GrantKind?) -> Bool {
-    method?.proof == .privateKey || grant?.terms.need == .privateKey
+    method?.proof?.isPrivateKey == true || grant?.terms.need == .privateKey
   }
 
   package enum Proof: Sendable {
@@ -47,5 +52,9 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
     case sharedSecret
     /// What never leaves the vault: the server knows the public half.
     case privateKey
+    /// Such a key, with the certificate of it that the client shows when it connects (RFC 8705).
+    case certificate
+
+    package var isPrivateKey: Bool { self != .sharedSecret }
   }
 }

@@ -4,7 +4,14 @@ import CSodium
 package enum Base64URL {
   private static let variant = Int32(sodium_base64_VARIANT_URLSAFE_NO_PADDING)
 
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  package static func encode(_ bytes: some Collection<UInt8>) -> String { encode(bytes, variant) }
+
+  /// Base 64 with its own alphabet and padding (RFC 4648 §4).
+  package static func padded(_ bytes: some Collection<UInt8>) -> String {
+    encode(bytes, Int32(sodium_base64_VARIANT_ORIGINAL))
+  }
+
+  private static func encode(_ bytes: some Collection<UInt8>, _ variant: Int32) -> String {
     withContiguousBytes(bytes) { bytes in
       let length = sodium_base64_encoded_len(bytes.count, variant)
       return String(unsafeUninitializedCapacity: length) { text in

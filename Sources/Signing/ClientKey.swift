@@ -7,6 +7,8 @@ package struct ClientKey: Sendable {
   package let algorithm: SignatureAlgorithm
   /// `kid`: 1…128 printable ASCII characters without blank, quote and backslash.
   package let keyID: String
+  /// What the client shows where it connects; nil: nothing.
+  package private(set) var certificate: ClientCertificate?
 
   private static let mark = "private-key-1"
 
@@ -41,10 +43,20 @@ package struct ClientKey: Sendable {
   /// What ``stored`` was.
   package init(stored: Secret) throws(SigningError) {
     let words = stored.reveal().split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-    guard words.count == 4, words[0] == Self.mark, let der = Base64URL.decode(words[3]) else {
+    guard words.count >= 4, words[0] == Self.mark, let der = Base64URL.decode(words[3]) else {
       throw .noKey("what is kept is no private key")
     }
     try self.init(der: Secret(der), words[1], words[2], isForeign: false)
+    let chain = words[4...].compactMap(Base64URL.decode)
+    guard chain.count == words.count - 4 else { throw .noKey("what is kept is no certificate") }
+    if !chain.isEmpty { certificate = try ClientCertificate(chain: chain, of: key) }
+  }
+
+  /// The same key, shown by `certificate`.
+  package func with(_ certificate: ClientCertificate) -> ClientKey {
+    var key = self
+    key.certificate = certificate
+    return key
   }
 
   /// Whether `secret` is what the vault keeps of a key.
@@ -52,13 +64,20 @@ package struct ClientKey: Sendable {
     secret.withBytes { $0.starts(with: (mark + " ").utf8) }
   }
 
+  /// Whether a certificate is kept with `secret`, which is what the vault keeps of a key.
+  package static func hasCertificate(_ secret: Secret) -> Bool {
+    secret.withBytes { $0.count { $0 == UInt8(ascii: " ") } } > 3
+  }
+
   /// For the vault alone.
   package var stored: Secret {
-    Secret([Self.mark, algorithm.rawValue, keyID, key.pkcs8.withBytes { Base64URL.encode($0) }].joined(separator: " "))
+    let der = key.pkcs8.withBytes { Base64URL.encode($0) }
+    let chain = certificate?.chain.map { Base64URL.encode($0) } ?? []
+    return Secret(([Self.mark, algorithm.rawValue, keyID, der] + chain).joined(separator: " "))
   }
 
   /// What is registered at a server.
-  package var publicJWK: String { key.publicKey.jwk(algorithm, keyID: keyID) }
+  package var publicJWK: String { key.publicKey.jwk(algorithm, keyID: keyID, certificates: certificate?.chain ?? []) }
 
   package func signature(of message: [UInt8]) throws(SigningError) -> [UInt8] {
     try key.signature(of: message, algorithm)

@@ -56,9 +56,13 @@ package struct PublicKey: Sendable, Equatable {
   /// The members that make the key and no others, in the order in which they are digested (RFC 7638 §3.2).
   package var bareJWK: String { Self.object(members) }
 
-  /// One JSON object, as a server's registration takes it. `keyID` is as ``ClientKey`` checks it.
-  package func jwk(_ algorithm: SignatureAlgorithm, keyID: String) -> String {
-    Self.object(members + [("alg", algorithm.rawValue), ("kid", keyID), ("use", "sig")])
+  /// One JSON object, as a server's registration takes it. `keyID` is as ``ClientKey`` checks it. `certificates`: DER, of
+  /// this key first (`x5c`, RFC 7517 §4.7).
+  package func jwk(_ algorithm: SignatureAlgorithm, keyID: String, certificates: [[UInt8]] = []) -> String {
+    let object = Self.object(members + [("alg", algorithm.rawValue), ("kid", keyID), ("use", "sig")])
+    guard !certificates.isEmpty else { return object }
+    let list = certificates.map { "\"\(Base64URL.padded($0))\"" }.joined(separator: ",")
+    return object.dropLast() + ",\"x5c\":[\(list)]}"
   }
 
   /// None of the values needs an escape.

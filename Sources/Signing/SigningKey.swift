@@ -25,6 +25,8 @@ package enum SigningError: Error, Sendable, Equatable, CustomStringConvertible {
       self = .noKey("it is no unencrypted private key, or its parts do not belong together")
     case Int32(CSIGNING_OTHER_KIND.rawValue):
       self = .noKey("it is none of these keys: EC P-256 or P-384, Ed25519, RSA of 2048 to 4096 bits")
+    case Int32(CSIGNING_NO_CERTIFICATE.rawValue): self = .noKey("its certificate is none")
+    case Int32(CSIGNING_OTHER_KEY.rawValue): self = .noKey("the certificate is for another key")
     default: self = .failed
     }
   }

@@ -5,6 +5,8 @@ import FetchWire
 struct AnswerHead {
   private(set) var fields: [FetchField] = []
   private var bytes = 0
+  /// Whether any line of an answer was seen.
+  var hasBegun: Bool { bytes > 0 }
   /// Whether the empty line behind the fields of the last answer was seen.
   private(set) var complete = false
 

@@ -10,6 +10,9 @@ enum FailureReason {
     var tunnelled: Bool
     /// A certificate is of the past or of the future, which time or a right clock mends.
     var isOutOfDate: Bool
+
+    /// Until the tunnel stands, the other end is the proxy.
+    var endsAtProxy: Bool { usesProxy && !tunnelled && !sent }
   }
 
   static func of(_ code: CURLcode, at stage: Stage) -> FetchFailure.Reason {
@@ -17,8 +20,7 @@ enum FailureReason {
     case CURLE_OPERATION_TIMEDOUT: .timeout
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: .proxy
     case CURLE_COULDNT_CONNECT, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING:
-      // Until the tunnel stands, the other end is the proxy.
-      stage.usesProxy && !stage.tunnelled && !stage.sent ? .proxy : .connection
+      stage.endsAtProxy ? .proxy : .connection
     case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .connection
     case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_PEER_FAILED_VERIFICATION: stage.isOutOfDate ? .tls : .untrusted

@@ -14,6 +14,7 @@ final class Transfer {
   private let input: FetchBuffer
   private let bodyRange: Range<Int>
   private let trust: TrustStore
+  private let certificate: Range<Int>?
   let handle: UnsafeMutableRawPointer
   private let answerBody: FetchBuffer
   private var head = AnswerHead()
@@ -36,6 +37,7 @@ final class Transfer {
     self.input = input
     self.bodyRange = parts.body
     self.trust = parts.authority.map(TrustStore.text) ?? .system
+    self.certificate = parts.certificate
     self.handle = handle
     self.answerBody = answerBody
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -100,6 +102,11 @@ final class Transfer {
     let stage = FailureReason.Stage(
       sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200,
       isOutOfDate: CertificateDates.areRefused(verifyResults: verified))
+    if !head.hasBegun, !stage.endsAtProxy,
+      let refusal = ClientCertificateRefusal.told(text, wasShown: certificate != nil)
+    {
+      return FetchFailure(.clientCertificate, refusal)
+    }
     let hint = CertificateDates.hint(verifyResults: verified, now: time(nil))
     return FetchFailure(FailureReason.of(result, at: stage), text + hint)
   }
@@ -150,16 +157,16 @@ final class Transfer {
       case .text(let range):
         try text(file, nil)
         try text(folder, nil)
-        try check(
-          input.withBytes { bytes in
-            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-            return ccurl_set_blob(handle, blob, text.baseAddress, text.count)
-          })
+        try self.blob(blob, range, of: input)
       case .folder(let path):
         try text(file, nil)
         try text(folder, path)
       case .libraryDefault: break
       }
+    }
+    if let certificate {
+      // One text holds both.
+      for option in [CURLOPT_SSLCERT_BLOB, CURLOPT_SSLKEY_BLOB] { try blob(option, certificate, of: input) }
     }
     try number(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     try number(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))

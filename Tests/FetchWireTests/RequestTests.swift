@@ -10,7 +10,7 @@ struct RequestTests {
       answerBodyLimit: 3)
     let expected = hex(
       """
-      01 00000026  03 01 00000001 00000002 00000003  00 00
+      01 00000027  04 01 00000001 00000002 00000003  00 00 00
       000a 68747470733a2f2f612f  0000  0001 0001 4e 0001 76
       02 00000000
       """)
@@ -82,7 +82,7 @@ struct RequestTests {
     // The head of the vector with its only header named `Host`.
     let payload = hex(
       """
-      03 01 00000001 00000002 00000003 00 00 000a 68747470733a2f2f612f 0000
+      04 01 00000001 00000002 00000003 00 00 00 000a 68747470733a2f2f612f 0000
       0001 0004 486f7374 0001 76
       """)
     #expect(throws: FetchWireError.invalid("header name")) { try readRequest(frame(0x01, payload)) }
@@ -112,6 +112,34 @@ struct RequestTests {
     let large = [UInt8](repeating: 0x61, count: FetchLimits.authorityBytes + 1)
     #expect(throws: FetchWireError.frameTooLarge) { try FetchRequest.encoded(authority: large) }
     #expect(throws: FetchWireError.frameTooLarge) { try readRequest(frame(0x03, large)) }
+  }
+
+  @Test(
+    "The client's certificate comes between the authority and the head, announced, once and bounded, over https alone")
+  func certificate() throws {
+    let text = Array("KEY".utf8)
+    let certificate = try FetchRequest.certificateHeader(bytes: text.count) + text
+    #expect(certificate == hex("04 00000003 4b4559"))
+    let authority = try FetchRequest.encoded(authority: Array("PEM".utf8))
+    let plain = try FetchRequest(.get, "https://a/").encoded(bodyBytes: 0)
+    let shown = try FetchRequest(.get, "https://a/", hasCertificate: true).encoded(bodyBytes: 0)
+    let both = try FetchRequest(.get, "https://a/", hasAuthority: true, hasCertificate: true).encoded(bodyBytes: 0)
+    #expect(try readRequest(plain)?.certificate == nil)
+    #expect(try readRequest(certificate + shown)?.certificate == 5..<8)
+    #expect(try readRequest(authority + certificate + both)?.certificate == 13..<16)
+    for bytes in [shown, certificate + plain, frame(0x04, []) + shown] {
+      #expect(throws: FetchWireError.invalid("certificate")) { try readRequest(bytes) }
+    }
+    for bytes in [certificate + certificate + shown, certificate + authority + both] {
+      #expect(throws: FetchWireError.self) { try readRequest(bytes) }
+    }
+    #expect(throws: FetchWireError.invalid("certificate")) { try FetchRequest.certificateHeader(bytes: 0) }
+    #expect(throws: FetchWireError.frameTooLarge) {
+      try FetchRequest.certificateHeader(bytes: FetchLimits.certificateBytes + 1)
+    }
+    #expect(throws: FetchWireError.invalid("certificate")) {
+      try FetchRequest(.get, "http://127.0.0.1/", hasCertificate: true).encoded(bodyBytes: 0)
+    }
   }
 
   @Test("Heads and bodies above their limit are refused", arguments: [0, FetchLimits.requestBodyBytes + 1])

@@ -26,6 +26,11 @@ package struct AccountDefinition: Sendable, Equatable {
     try RedirectURI(redirectURI, hasCertificate: redirectIdentity != nil)
   }
 
+  /// Whether its client proves itself by a certificate (RFC 8705).
+  var showsCertificate: Bool {
+    clientAuthentication.flatMap(ClientAuthenticationMethod.init)?.proof == .certificate
+  }
+
   var wantsOfflineAccess: Bool { scope.contains("openid") && scope.contains(Self.offlineAccess) }
 
   /// `[a-z0-9][a-z0-9._-]{0,62}`; the file's name without `.toml`.

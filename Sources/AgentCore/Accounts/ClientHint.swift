@@ -20,7 +20,18 @@ enum ClientHint {
     case .privateKeyJWT?:
       return .advice(
         "check client_id, and that the server has this key: oauthctl key show \(name); if it has: " + audience)
+    case .tlsClientAuth?, .selfSignedTLSClientAuth?:
+      return .advice(
+        "check client_id, and that the server knows this certificate: oauthctl key show \(name) --certificate")
     }
+  }
+
+  /// Where the server ends the connection, since it wants a certificate that it was not shown. `name` is the account's.
+  static func certificate(_ name: String?) -> NextStep {
+    let name = name ?? "NAME"
+    return .advice(
+      "check that the server knows the certificate and it has not ended: oauthctl key show \(name) --certificate; to show "
+        + "another: oauthctl key import \(name) < FILE")
   }
 
   private static let audience =

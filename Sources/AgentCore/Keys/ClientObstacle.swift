@@ -8,6 +8,7 @@ enum ClientObstacle: Sendable, Equatable {
   case unknownMethod
   case noSecret
   case noKey
+  case noCertificate
   /// It would be sent as a secret.
   case keyForSecret
   case secretForKey
@@ -21,10 +22,13 @@ enum ClientObstacle: Sendable, Equatable {
     guard let proof = method.proof else { return nil }
     switch (proof, secret.map(ClientKey.isStored)) {
     case (.sharedSecret, false?), (.privateKey, true?): return nil
+    case (.certificate, true?):
+      if secret.map(ClientKey.hasCertificate) == true { return nil }
+      self = .noCertificate
     case (.sharedSecret, nil): self = .noSecret
-    case (.privateKey, nil): self = .noKey
+    case (.privateKey, nil), (.certificate, nil): self = .noKey
     case (.sharedSecret, true?): self = .keyForSecret
-    case (.privateKey, false?): self = .secretForKey
+    case (.privateKey, false?), (.certificate, false?): self = .secretForKey
     }
   }
 
@@ -34,6 +38,7 @@ enum ClientObstacle: Sendable, Equatable {
     case .unknownMethod: "\(method) is not a known way to authenticate a client; nothing is sent"
     case .noSecret: "\(method) needs a client secret, and none is kept; nothing is sent"
     case .noKey: "\(method) needs a private key, and none is kept; nothing is sent"
+    case .noCertificate: "\(method) needs a certificate of the key, and none is kept; nothing is sent"
     case .keyForSecret: "what is kept is a private key, which \(method) would send; nothing is sent"
     case .secretForKey: "what is kept is a client secret, and \(method) needs a private key; nothing is sent"
     }
@@ -45,9 +50,10 @@ enum ClientObstacle: Sendable, Equatable {
     case .unknownMethod: .advice("put client_authentication in the file of \(name) right")
     case .noSecret: .run("oauthctl secret set \(name) client_secret")
     case .noKey: .run("oauthctl key create \(name)   # or, for one that is there: oauthctl key import \(name) < FILE")
+    case .noCertificate: .run("oauthctl key import \(name) < FILE   # the certificate of the key that is kept, in PEM")
     case .keyForSecret:
       .advice(
-        "put client_authentication in the file of \(name) back to private_key_jwt; or give a client secret: "
+        "put client_authentication in the file of \(name) back to what it was; or give a client secret: "
           + "oauthctl key delete \(name), then: oauthctl secret set \(name) client_secret")
     case .secretForKey: .run("oauthctl key create \(name) --replace   # then register what it prints")
     }

@@ -40,9 +40,10 @@ extension DefinitionBinding {
     }
     return try OAuthClient(
       id: clientID,
-      authentication: try method.with(secret) { (secret) throws(ProtocolError) in
-        try assertion(proof).signed(with: secret, method)
-      })
+      authentication: try method.with(
+        secret,
+        sign: { (secret) throws(ProtocolError) in try assertion(proof).signed(with: secret, method) },
+        show: { (secret) throws(ProtocolError) in try ConnectionCertificate(stored: secret) }))
   }
 
   /// `grant` as it is sent: one that is an assertion (RFC 7523 §2.1) is signed, for the user that the account names or for
@@ -71,6 +72,15 @@ extension DefinitionBinding {
       }
     return ClientAssertion(
       issuer: clientID, subject: clientID, audience: audience, issuedAt: proof.seconds, id: proof.id)
+  }
+}
+
+extension ConnectionCertificate {
+  /// Of the key that the vault keeps as `stored`. Throws ``ProtocolError/clientAuthentication(_:)``.
+  init(stored: Secret) throws(ProtocolError) {
+    let key: ClientKey
+    do { key = try ClientKey(stored: stored) } catch { throw .clientAuthentication("\(error)") }
+    self.init(key: key.key.pkcs8, certificates: key.certificate?.chain ?? [])
   }
 }
 

@@ -18,6 +18,32 @@ actor KeyMaker {
     return try made(request, name)
   }
 
+  /// As ``key(_:_:)``, for a client that shows a certificate: the one that came with the key, or one that a new key signs
+  /// itself. A certificate that came alone is for the key `kept`. `now`: Unix seconds.
+  func certifiedKey(
+    _ request: KeySet, _ name: String, kept: Secret?, now: Int64, random: any RandomSource
+  ) throws(AgentFailure) -> ClientKey {
+    let key: ClientKey
+    if let kept { key = try self.kept(kept, name) } else { key = try self.key(request, name) }
+    guard let text = request.key else {
+      do { return key.with(try ClientCertificate(selfSignedBy: key.key, name: name, now: now, random: random)) } catch {
+        throw .signing(error, name)
+      }
+    }
+    let chain: [[UInt8]]
+    do { chain = try GivenKey.certificates(in: Secret(text)) } catch { throw .givenKey(error, name) }
+    do throws(SigningError) {
+      guard !chain.isEmpty else {
+        throw .noKey("its certificate is missing; give both in PEM: cat KEY CERTIFICATE | oauthctl key import \(name)")
+      }
+      return key.with(try ClientCertificate(chain: chain, of: key.key))
+    } catch { throw .signing(error, name) }
+  }
+
+  private func kept(_ key: Secret, _ name: String) throws(AgentFailure) -> ClientKey {
+    do { return try ClientKey(stored: key) } catch { throw .signing(error, name) }
+  }
+
   /// A new key for the tokens of a login, as it is sealed with them.
   func proofKey(for algorithm: SignatureAlgorithm, _ account: String) throws(AgentFailure) -> Secret {
     try ProofKey.made(for: algorithm, account)
@@ -43,12 +69,7 @@ actor KeyMaker {
     }
     guard request.algorithm == nil else { throw AgentFailure(.badRequest, "key and algorithm: a key has its own") }
     let given: GivenKey
-    do { given = try GivenKey(Secret(text)) } catch {
-      let reason = if case .clientAuthentication(let reason) = error { reason } else { "\(error)" }
-      throw AgentFailure(
-        .badRequest, "\(name): \(reason)",
-        hint: reason == PEMText.encrypted ? .run("openssl pkey -in FILE | oauthctl key import \(name)") : nil)
-    }
+    do { given = try GivenKey(Secret(text)) } catch { throw .givenKey(error, name) }
     do throws(SigningError) {
       let key = try ClientKey(der: given.der, algorithm: given.algorithm, keyID: given.keyID)
       if let expected = given.expectedX, expected != key.key.publicKey.first {
@@ -60,6 +81,13 @@ actor KeyMaker {
 }
 
 extension AgentFailure {
+  fileprivate static func givenKey(_ error: ProtocolError, _ name: String) -> AgentFailure {
+    let reason = if case .clientAuthentication(let reason) = error { reason } else { "\(error)" }
+    return AgentFailure(
+      .badRequest, "\(name): \(reason)",
+      hint: reason == PEMText.encrypted ? .run("openssl pkey -in FILE | oauthctl key import \(name)") : nil)
+  }
+
   static func keyIsThere(_ account: String) -> AgentFailure {
     AgentFailure(
       .badRequest, "\(account): it has a key already, and one that is replaced is gone for good",

@@ -133,7 +133,8 @@ extension LoginCoordinator {
         state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,
         missingScope: missing.isEmpty ? nil : missing,
         user: grant.identity?.user,
-        hint: (renewable ? nil : Self.refreshTokenHint(definition, session.server)) ?? concern)
+        hint: (renewable ? nil : Self.refreshTokenHint(definition, session.server)) ?? concern
+          ?? Self.bindingHint(definition, session.server))
       progress.concern(await service.borrowers(of: definition.name, notBy: grant))
       return .success(progress)
     } catch {
@@ -150,6 +151,14 @@ extension LoginCoordinator {
     else { return nil }
     return "The scope offline_access may bring one: add it to scope in \(definition.file), "
       + "then: oauthctl login \(definition.name)"
+  }
+
+  /// Tokens that are bound to the certificate (RFC 8705 §3) are Bearer tokens by name, and no caller can use them.
+  private static func bindingHint(_ definition: AccountDefinition, _ server: ResolvedServer) -> String? {
+    guard definition.showsCertificate, server.bindsTokensToCertificates else { return nil }
+    return
+      "Its server can bind tokens to the certificate. An API that looks for that refuses them from every program: the "
+      + "key stays in the agent."
   }
 
   /// Tells the server, once, that the tokens of a login that was cancelled meanwhile are not wanted (RFC 7009).

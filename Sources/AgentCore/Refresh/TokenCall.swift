@@ -44,6 +44,8 @@ package enum TokenCallEnd: Sendable {
   case notInstalled(String)
   /// As `notTried`, and it stays so until somebody mends the account's `ca_file`.
   case noAuthority(String)
+  /// As `notTried`, and it stays so until the client shows another certificate, or the server takes this one.
+  case noCertificate(String)
   /// Provably nothing was sent: the server could not be reached.
   case notSent(String)
   /// Sent, and no whole answer came: a refresh token may or may not be used up.

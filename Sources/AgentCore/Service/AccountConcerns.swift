@@ -4,9 +4,10 @@ import OAuthTerms
 
 /// Where an account and what its server says of itself do not fit: told before somebody runs into it.
 enum AccountConcerns {
-  /// `hadRefreshToken`: a login of the account has brought one.
+  /// `hadRefreshToken`: a login of the account has brought one. `certificateIsOver`: that of the client has ended.
   static func found(
-    _ definition: AccountDefinition, _ server: ResolvedServer, keepsSecret: Bool, hadRefreshToken: Bool
+    _ definition: AccountDefinition, _ server: ResolvedServer, keepsSecret: Bool, hadRefreshToken: Bool,
+    certificateIsOver: Bool = false
   ) -> [AccountConcern] {
     var concerns: [AccountConcern] = []
     let file = definition.file
@@ -32,6 +33,21 @@ enum AccountConcerns {
         AccountConcern(
           check: "client", message: "its server does not list \(method.rawValue), but: \(shown)",
           hint: "check client_authentication in \(file)"))
+    }
+    if certificateIsOver {
+      concerns.append(
+        AccountConcern(
+          check: "client", message: "the certificate of its client has ended, and its server may refuse it",
+          hint: .run("oauthctl key import \(definition.name) < FILE   # the new certificate of the same key, in PEM"),
+          isBlocking: true))
+    }
+    if definition.showsCertificate, server.bindsTokensToCertificates {
+      concerns.append(
+        AccountConcern(
+          check: "client",
+          message:
+            "its server can bind tokens to the certificate, and a bound one works over no connection but the agent's",
+          hint: "have the server give this client tokens that are not bound (RFC 8705 §3.4)"))
     }
     if let method, !method.needsSecret, keepsSecret {
       concerns.append(

@@ -116,7 +116,9 @@ extension CredentialService {
     answer.concerns =
       AccountConcerns.found(
         definition, server, keepsSecret: record?.keeps(.clientSecret) == true,
-        hadRefreshToken: record?.grant?.refreshTokenReceived != nil) + lenderConcerns(definition)
+        hadRefreshToken: record?.grant?.refreshTokenReceived != nil,
+        certificateIsOver: definition.showsCertificate && Self.isCertificateOver(record?.clientSecret, at: time.now()))
+      + lenderConcerns(definition)
     return answer
   }
 
@@ -162,6 +164,11 @@ extension CredentialService {
   /// The public half of a private key, a JWK; nil: `secret` is none.
   private static func publicKey(_ secret: StoredSecret) -> String? {
     (try? ClientKey(stored: secret.secret))?.publicJWK
+  }
+
+  private static func isCertificateOver(_ secret: StoredSecret?, at now: Moment) -> Bool {
+    let certificate = secret.flatMap { try? ClientKey(stored: $0.secret) }?.certificate
+    return certificate.map { Double($0.ends) < now.wallSeconds } ?? false
   }
 
   /// `parameter` is what the caller calls it.

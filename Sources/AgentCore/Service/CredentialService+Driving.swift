@@ -218,7 +218,8 @@ extension TokenCallEnd {
   /// One line for the log: without secrets, and of what the server says its error code alone.
   var logLine: String {
     switch self {
-    case .notTried(let reason), .notInstalled(let reason), .noAuthority(let reason), .notSent(let reason):
+    case .notTried(let reason), .notInstalled(let reason), .noAuthority(let reason), .noCertificate(let reason),
+      .notSent(let reason):
       "nothing was sent: \(reason)"
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
     case .answered(let answer), .unproven(let answer, _): answer.verdict.logLine

@@ -1,5 +1,7 @@
 package import AgentWire
+import OAuthProtocol
 import OAuthTerms
+import Sealing
 import Signing
 
 /// A client's private key is kept as its client secret is: sealed with the account, bound to the server that it was made for,
@@ -12,13 +14,37 @@ extension CredentialService {
       throw .noUseForKey(name, file: accounts[name]?.machine.definition?.file ?? "it")
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
-    let replaces = request.replace == true
+    // A certificate alone is for the key that is kept, and nothing of that is lost by another one.
+    let certified = try keptKey(of: name, for: request)
+    let replaces = request.replace == true || certified != nil
     // Before a key is made; what decides is the change itself.
     guard replaces || accounts[name]?.machine.record?.keeps(.clientSecret) != true else { throw .keyIsThere(name) }
-    let key = try await keyMaker.key(request, name)
+    let key: ClientKey
+    if accounts[name]?.machine.definition?.showsCertificate == true {
+      key = try await keyMaker.certifiedKey(
+        request, name, kept: certified?.secret, now: Int64(time.now().wallSeconds), random: random)
+    } else {
+      key = try await keyMaker.key(request, name)
+    }
+    guard certified == nil || accounts[name]?.machine.record?.clientSecret == certified else {
+      throw .changedMeanwhile(name)
+    }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     try await change(name, .setSecret(.clientSecret, key.stored, place: place?.digest, replaces: replaces))
     return KeySetAnswer(publicKey: key.publicJWK)
+  }
+
+  /// The key that a certificate without one is for; nil: `request` is no such thing.
+  private func keptKey(of name: String, for request: KeySet) throws(AgentFailure) -> StoredSecret? {
+    guard accounts[name]?.machine.definition?.showsCertificate == true,
+      let text = request.key, GivenKey.isCertificateAlone(Secret(text))
+    else { return nil }
+    guard let kept = accounts[name]?.machine.record?.clientSecret, ClientKey.isStored(kept.secret) else {
+      throw AgentFailure(
+        .badRequest, "\(name): it has no key for this certificate",
+        hint: .run("cat KEY CERTIFICATE | oauthctl key import \(name)"))
+    }
+    return kept
   }
 
   func hasPrivateKey(_ name: String) -> Bool {

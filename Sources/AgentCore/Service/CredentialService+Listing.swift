@@ -183,7 +183,7 @@ extension CredentialService {
         ?? ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
     case .definitionChanged: machine.definitionChangedHint
     case .configInvalid: problems.first(about: definition.name)?.nextStep ?? "mend \(definition.file)"
-    case .retrying: machine.authorityHint ?? machine.doubtHint
+    case .retrying: machine.authorityHint ?? machine.certificateHint ?? machine.doubtHint
     case .ok, .refreshing, .expired: lenderHint(definition) ?? machine.narrowedHint
     case .loginPending, .locked: nil
     }

@@ -72,7 +72,7 @@ extension CredentialService {
   func noteEnd(_ end: TokenCallEnd, of call: TokenCall, for name: String) {
     let route = ServerRoute(call.binding)
     switch end {
-    case .notTried, .notInstalled, .noAuthority: break
+    case .notTried, .notInstalled, .noAuthority, .noCertificate: break
     case .answered(let answer), .unproven(let answer, _):
       noteClock(answer.serverDateSeconds, from: route, sent: call.started)
       note(.answer, of: route, for: name)

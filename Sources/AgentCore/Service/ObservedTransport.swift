@@ -84,6 +84,8 @@ extension CredentialService {
 }
 
 extension HTTPFailure {
-  /// Whether it says nothing about the server.
-  var isOfThisMachine: Bool { [.helper, .installation, .cancelled, .authority, .privateAddress].contains(reason) }
+  /// Whether it says nothing about the server, but about this machine or how it proves itself.
+  var isOfThisMachine: Bool {
+    [.helper, .installation, .cancelled, .authority, .privateAddress, .clientCertificate].contains(reason)
+  }
 }

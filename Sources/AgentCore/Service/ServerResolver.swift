@@ -19,6 +19,8 @@ package struct ResolvedServer: Sendable {
   package var scopes: [String]?
   /// By which it takes proofs of possession (RFC 9449 §5.1); nil: it does not say.
   package var proofAlgorithms: [String]?
+  /// Tokens of a client that shows a certificate may be bound to it (RFC 8705 §3).
+  package var bindsTokensToCertificates = false
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
   /// URLs of endpoints whose requests go to public addresses alone: see ``NamedHosts``.
@@ -71,6 +73,11 @@ package struct ServerResolver: Sendable {
         pushedAuthorizationRequestEndpoint: written.pushed)
     }
     var (metadata, kind) = try await discover(definition, now: now)
+    if definition.showsCertificate {
+      do throws(MetadataRefusal) { metadata = try metadata.forCertificates() } catch {
+        throw AgentFailure(.configInvalid, "\(definition.name): the metadata of its server: \(error)")
+      }
+    }
     if let pushed = written.pushed { metadata.pushedAuthorizationRequestEndpoint = pushed }
     let publicOnly = metadata.publicOnly(
       beside: NamedHosts(
@@ -91,6 +98,7 @@ package struct ServerResolver: Sendable {
       authenticationMethods: metadata.tokenEndpointAuthMethodsSupported,
       scopes: metadata.scopesSupported,
       proofAlgorithms: metadata.proofAlgorithmsSupported,
+      bindsTokensToCertificates: metadata.certificateBoundAccessTokens,
       discovery: kind.name, publicOnly: publicOnly)
   }
 
@@ -209,6 +217,7 @@ extension AgentFailure {
         .unavailable, message,
         hint: "it does not speak TLS there: check the port; on this machine plain http is taken, where http:// says so")
     case .tls: AgentFailure(.unavailable, message, hint: authority)
+    case .clientCertificate: AgentFailure(.clientRejected, message, hint: ClientHint.certificate(nil))
     case .privateAddress:
       AgentFailure(
         .configInvalid, message,

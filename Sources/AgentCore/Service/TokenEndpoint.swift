@@ -43,6 +43,7 @@ struct TokenEndpoint: Sendable {
       let reason = "\(call.binding.issuerHost): \(failure.message)"
       if failure.reason == .installation { return .notInstalled(reason) }
       if failure.reason == .authority { return .noAuthority(reason) }
+      if failure.reason == .clientCertificate { return .noCertificate(reason) }
       return failure.isOfThisMachine ? .notTried(reason) : .notSent(reason)
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):

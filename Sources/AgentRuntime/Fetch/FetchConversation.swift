@@ -18,6 +18,8 @@ struct FetchConversation: Sendable {
   let pipes: FetchPipes
   /// The frame of a private authority, which goes first; empty when the system's count.
   let authority: [UInt8]
+  /// The frame of the client's certificate and key; nil: it shows none.
+  let certificate: Secret?
   /// The encoded request up to its body.
   let head: FetchHead
   let body: Secret
@@ -56,6 +58,7 @@ struct FetchConversation: Sendable {
     let received: FetchBuffer
     var reader = FetchEventReader()
     var authorityOffset = 0
+    var certificateOffset = 0
     var headOffset = 0
     var bodyOffset = 0
     /// Whether the pipe for the request is closed.
@@ -87,6 +90,9 @@ struct FetchConversation: Sendable {
       if state.authorityOffset < authority.count {
         length = authority.withUnsafeBytes { writeSome($0.dropFirst(state.authorityOffset)) }
         if length > 0 { state.authorityOffset += length }
+      } else if let certificate, state.certificateOffset < certificate.count {
+        length = certificate.withBytes { writeSome($0.dropFirst(state.certificateOffset)) }
+        if length > 0 { state.certificateOffset += length }
       } else if state.headOffset < head.count {
         length = head.withBytes { writeSome($0.dropFirst(state.headOffset)) }
         if length > 0 { state.headOffset += length }
@@ -145,7 +151,8 @@ struct FetchConversation: Sendable {
       case .sent: continue
       case .failure(let failure):
         let failure = HTTPFailure(failure)
-        return state.reader.sent ? .sentNoAnswer(failure) : .notSent(failure)
+        // TLS hands nothing of a request on before it has taken the client's certificate.
+        return state.reader.sent && failure.reason != .clientCertificate ? .sentNoAnswer(failure) : .notSent(failure)
       case .answer(let answer):
         let headers = answer.headers.map { HTTPField($0.name, $0.value) }
         let body = state.received.withBytes { Secret($0[answer.body]) }
@@ -173,6 +180,7 @@ extension HTTPFailure {
       case .helper: .helper
       case .untrusted: .untrusted
       case .privateAddress: .privateAddress
+      case .clientCertificate: .clientCertificate
       }
     self.init(reason, failure.text)
   }

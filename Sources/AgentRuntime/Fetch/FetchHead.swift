@@ -18,6 +18,17 @@ struct FetchHead: Sendable {
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { bytes.withBytes(body) }
 }
 
+extension ConnectionCertificate {
+  /// Its whole frame. Throws `frameTooLarge`.
+  func frame() throws(FetchWireError) -> Secret {
+    let header = try FetchRequest.certificateHeader(bytes: pem.count)
+    return Secret(count: header.count + pem.count) { target in
+      target.copyBytes(from: header)
+      pem.write(to: UnsafeMutableRawBufferPointer(rebasing: target[header.count...]))
+    }
+  }
+}
+
 extension FetchRequest {
   /// The request and its route as the helper wants them.
   init(_ request: HTTPRequest, route: HTTPRoute, userAgent: String) {
@@ -32,7 +43,8 @@ extension FetchRequest {
       }
     self.init(
       method, request.url, headers: headers,
-      hasAuthority: route.authority != nil, isPublicOnly: request.isPublicOnly, proxy: route.proxy,
+      hasAuthority: route.authority != nil, hasCertificate: request.certificate != nil,
+      isPublicOnly: request.isPublicOnly, proxy: route.proxy,
       connectTimeoutMilliseconds: route.connectTimeoutMilliseconds, timeoutMilliseconds: route.timeoutMilliseconds,
       answerBodyLimit: HTTPLimits.bodyBytes)
   }

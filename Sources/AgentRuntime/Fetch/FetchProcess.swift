@@ -5,7 +5,7 @@ package import OAuthProtocol
 import Sealing
 import Synchronization
 
-/// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key lives.
+/// HTTP by `oauthd-fetch`: a process for every request, so that server bytes are parsed where no key of the vault's lives.
 ///
 /// The process gets the request over a pipe, no environment, no other descriptor, and is ended when it has answered.
 /// The thread that talks to it also starts and reaps it, for which it needs no descriptor beside the pipes.
@@ -38,11 +38,13 @@ package final class FetchProcess: HTTPTransport {
   package func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     let head: FetchHead
     let authority: [UInt8]
+    let certificate: Secret?
     do {
       authority =
         if let named = route.authority {
           try FetchRequest.encoded(authority: try await authorities.content(named).get())
         } else { [] }
+      certificate = try request.certificate?.frame()
       head = try FetchHead(FetchRequest(request, route: route, userAgent: userAgent), bodyBytes: request.body.count)
     } catch let failure as HTTPFailure {
       return .notSent(failure)
@@ -55,9 +57,11 @@ package final class FetchProcess: HTTPTransport {
       Task.detached { [self] in
         let tell: @Sendable (HTTPOutcome) -> Void = { caller.resume(returning: $0) }
         let limit = route.timeoutMilliseconds + Self.graceMilliseconds
-        let isTold: Void? = await onOwnThread { [helper, authority] in
+        let isTold: Void? = await onOwnThread { [helper, authority, certificate] in
           Self.exchange(
-            helper: helper, authority: authority, head: head, body: request.body, limit: limit, tell: tell)
+            helper: helper, authority: authority, certificate: certificate, head: head, body: request.body,
+            limit: limit,
+            tell: tell)
         }
         if isTold == nil { tell(.notSent(HTTPFailure(.helper, "no thread left for a request"))) }
         count.subtract(1, ordering: .relaxed)
@@ -70,7 +74,7 @@ package final class FetchProcess: HTTPTransport {
   /// Calls `tell` once, and returns when the process is gone. An answer is told before the process is waited for: until
   /// it is saved, a kill loses what it carries. Blocks.
   private static func exchange(
-    helper: String, authority: [UInt8], head: FetchHead, body: Secret, limit: Int,
+    helper: String, authority: [UInt8], certificate: Secret?, head: FetchHead, body: Secret, limit: Int,
     tell: @Sendable (HTTPOutcome) -> Void
   ) {
     guard let pipes = FetchPipes() else {
@@ -87,7 +91,8 @@ package final class FetchProcess: HTTPTransport {
     }
     let kill: @Sendable () -> Void = { [process] in _ = Glibc.kill(process, SIGKILL) }
     switch FetchConversation(
-      pipes: pipes, authority: authority, head: head, body: body, limitMilliseconds: limit, kill: kill
+      pipes: pipes, authority: authority, certificate: certificate, head: head, body: body, limitMilliseconds: limit,
+      kill: kill
     ).run() {
     case .outcome(let outcome):
       tell(outcome)

@@ -24,6 +24,10 @@ enum csigning_result {
   // A key of a kind or size that is not used here.
   CSIGNING_OTHER_KIND = 3,
   CSIGNING_FAILED = 4,
+  // It is no X.509 certificate, or something stands behind it.
+  CSIGNING_NO_CERTIFICATE = 5,
+  // The certificate is for another key.
+  CSIGNING_OTHER_KEY = 6,
 };
 
 // The public half. EC: first is x, second y. RSA: first is n, second e. Ed25519: first alone.
@@ -45,3 +49,12 @@ int csigning_read(const uint8_t *given, size_t given_bytes, int is_foreign, uint
 // by PSS where `pss` is set. `signature` has room for CSIGNING_SIGNATURE_BYTES.
 int csigning_sign(const uint8_t *der, size_t der_bytes, int pss, const uint8_t *message, size_t message_bytes,
                   uint8_t *signature, size_t *signature_bytes);
+
+// A certificate of the key `der`, signed by itself: `name` is its common name (at most 64 bytes, UTF-8), `begins` and `ends`
+// are Unix seconds. `certificate` has room for CSIGNING_DER_BYTES.
+int csigning_certify(const uint8_t *der, size_t der_bytes, const char *name, uint64_t serial, int64_t begins, int64_t ends,
+                     uint8_t *certificate, size_t *certificate_bytes);
+
+// Reads one X.509 certificate, DER, and tells when it ends, Unix seconds. With `der` it has to be for that private key.
+int csigning_read_certificate(const uint8_t *certificate, size_t certificate_bytes, const uint8_t *der, size_t der_bytes,
+                              int64_t *ends);

@@ -33,6 +33,9 @@ package struct FetchFailure: Equatable, Sendable, Error {
     case untrusted = 10
     /// The request was for public addresses alone, and the server is at none.
     case privateAddress = 11
+    /// The server ended the connection since it wants a certificate that the client did not show. It took nothing of the
+    /// request, even where that had left already (TLS 1.3: RFC 8446 §4.4.2.4).
+    case clientCertificate = 12
   }
 
   package var reason: Reason

@@ -38,6 +38,7 @@ package enum FetchFrameKind: UInt8, FrameKind {
   case requestHead = 0x01
   case requestBody = 0x02
   case requestAuthority = 0x03
+  case requestCertificate = 0x04
   case sent = 0x11
   case answerHead = 0x12
   case answerBody = 0x13
@@ -48,6 +49,7 @@ package enum FetchFrameKind: UInt8, FrameKind {
     case .requestHead: FetchLimits.requestHeadBytes
     case .requestBody: FetchLimits.requestBodyBytes
     case .requestAuthority: FetchLimits.authorityBytes
+    case .requestCertificate: FetchLimits.certificateBytes
     case .sent: 0
     case .answerHead: FetchLimits.answerHeadBytes
     case .answerBody: FetchLimits.answerBodyBytes

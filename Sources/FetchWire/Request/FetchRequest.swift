@@ -14,6 +14,8 @@ package struct FetchRequest: Equatable, Sendable {
   package var headers: [FetchField]
   /// Whether the PEM text of a private certificate authority goes before the request, to count instead of the system's.
   package var hasAuthority: Bool
+  /// Whether the PEM text of the client's certificate and its private key goes before the request (RFC 8705); over https.
+  package var hasCertificate: Bool
   /// Whether it goes to addresses of the public internet alone, whatever a name server says.
   package var isPublicOnly: Bool
   /// Proxy URL, or nil for none.
@@ -27,7 +29,8 @@ package struct FetchRequest: Equatable, Sendable {
 
   package init(
     _ method: Method, _ url: String, headers: [FetchField] = [], hasAuthority: Bool = false,
-    isPublicOnly: Bool = false, proxy: String? = nil, connectTimeoutMilliseconds: Int = 5_000,
+    hasCertificate: Bool = false, isPublicOnly: Bool = false, proxy: String? = nil,
+    connectTimeoutMilliseconds: Int = 5_000,
     timeoutMilliseconds: Int = 30_000,
     answerBodyLimit: Int = FetchLimits.answerBodyBytes
   ) {
@@ -35,6 +38,7 @@ package struct FetchRequest: Equatable, Sendable {
     self.url = url
     self.headers = headers
     self.hasAuthority = hasAuthority
+    self.hasCertificate = hasCertificate
     self.isPublicOnly = isPublicOnly
     self.proxy = proxy
     self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
@@ -52,6 +56,7 @@ package struct FetchRequest: Equatable, Sendable {
   /// Refuses what must not reach a socket: line breaks, control bytes, fields of the transport, values out of range.
   package func validate() throws(FetchWireError) {
     guard Self.isVisible(url), url.hasPrefix("https://") || url.hasPrefix("http://") else { throw .invalid("url") }
+    guard !hasCertificate || url.hasPrefix("https://") else { throw .invalid("certificate") }
     if let proxy { guard Self.isVisible(proxy) else { throw .invalid("proxy") } }
     guard headers.count <= FetchLimits.headerFields else { throw .invalid("header fields") }
     for field in headers {

@@ -13,8 +13,7 @@ package struct OAuthClient: Sendable, Equatable {
       throw .parameter(name: "client_id", reason: "it has 1 to 2048 printable ASCII characters")
     }
     switch authentication {
-    case .none: break
-    case .assertion: break
+    case .none, .assertion, .certificate: break
     case .basic(let secret), .post(let secret):
       guard (1...8_192).contains(secret.count) else {
         throw .clientAuthentication("the client secret is empty or longer than 8192 bytes")
@@ -29,7 +28,8 @@ package struct OAuthClient: Sendable, Equatable {
     // A pushed authorization request names its client anyway.
     let isNamed = form.names.contains("client_id")
     switch authentication {
-    case .none:
+    case .none, .certificate:
+      // With a certificate the server finds the client by this name (RFC 8705 §2).
       if !isNamed { form.append("client_id", id) }
       return nil
     case .post(let secret):
@@ -62,6 +62,8 @@ package enum ClientAuthentication: Sendable, Equatable {
   case post(Secret)
   /// `client_secret_jwt` and `private_key_jwt`: a ``ClientAssertion``, good for one request.
   case assertion(Secret)
+  /// `tls_client_auth` and `self_signed_tls_client_auth` (RFC 8705): the connection proves the client.
+  case certificate(ConnectionCertificate)
 }
 
 extension ClientAuthenticationMethod {
@@ -80,18 +82,22 @@ extension ClientAuthenticationMethod {
     throw .clientAuthentication("the server takes no client secret, only: \(listed)")
   }
 
-  /// The method with its secret; `sign` makes an assertion with it, where the method sends one.
+  /// The method with its secret; `sign` makes an assertion with it, where the method sends one, and `show` what the client
+  /// shows where it connects.
   ///
   /// Throws ``ProtocolError/clientAuthentication(_:)`` when the method needs a secret and there is none.
   package func with(
-    _ secret: Secret?, sign: (Secret) throws(ProtocolError) -> Secret
+    _ secret: Secret?, sign: (Secret) throws(ProtocolError) -> Secret,
+    show: (Secret) throws(ProtocolError) -> ConnectionCertificate
   ) throws(ProtocolError) -> ClientAuthentication {
     switch (self, secret) {
     case (.none, _): return .none
     case (.clientSecretBasic, let secret?): return .basic(secret)
     case (.clientSecretPost, let secret?): return .post(secret)
     case (.clientSecretJWT, let secret?), (.privateKeyJWT, let secret?): return .assertion(try sign(secret))
-    case (.privateKeyJWT, nil): throw .clientAuthentication("\(rawValue) needs a private key, and none is kept")
+    case (.tlsClientAuth, let secret?), (.selfSignedTLSClientAuth, let secret?): return .certificate(try show(secret))
+    case (.privateKeyJWT, nil), (.tlsClientAuth, nil), (.selfSignedTLSClientAuth, nil):
+      throw .clientAuthentication("\(rawValue) needs a private key, and none is kept")
     case (_, nil): throw .clientAuthentication("\(rawValue) needs a client secret, and none is stored")
     }
   }
@@ -99,15 +105,8 @@ extension ClientAuthenticationMethod {
 
 /// `Basic` and base 64 with padding (RFC 7617 §2, RFC 4648 §4).
 private func basicCredentials(_ bytes: UnsafeRawBufferPointer) -> Secret {
-  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   var text = WipedBuffer(capacity: 6 + (bytes.count + 2) / 3 * 4)
   text.append(contentsOf: "Basic ".utf8)
-  for start in stride(from: 0, to: bytes.count, by: 3) {
-    let group = bytes[start..<min(start + 3, bytes.count)]
-    let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-    for digit in 0..<4 {
-      text.append(digit <= group.count ? digits[Int(bits >> UInt32(18 - 6 * digit) & 63)] : UInt8(ascii: "="))
-    }
-  }
+  Base64Text.encode(bytes, into: &text)
   return text.secret()
 }

@@ -14,6 +14,17 @@ enum Base64Text {
     }
   }
 
+  /// RFC 4648 §4, with padding: `(bytes.count + 2) / 3 * 4` digits.
+  static func encode(_ bytes: UnsafeRawBufferPointer, into buffer: inout WipedBuffer) {
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+      for digit in 0..<4 {
+        buffer.append(digit <= group.count ? digits[Int(bits >> UInt32(18 - 6 * digit) & 63)] : UInt8(ascii: "="))
+      }
+    }
+  }
+
   static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)

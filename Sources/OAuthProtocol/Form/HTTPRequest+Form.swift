@@ -9,6 +9,9 @@ extension HTTPRequest {
     let headers = [
       HTTPField("Accept", "application/json"), HTTPField("Content-Type", "application/x-www-form-urlencoded"),
     ]
-    return HTTPRequest(.post, endpoint.text, headers: headers, credentials: credentials, body: parameters.encodedBody())
+    var request = HTTPRequest(
+      .post, endpoint.text, headers: headers, credentials: credentials, body: parameters.encodedBody())
+    if case .certificate(let certificate) = client.authentication { request.certificate = certificate }
+    return request
   }
 }

@@ -38,6 +38,8 @@ package struct HTTPRequest: Sendable {
   package var credentials: Secret?
   /// Form bodies carry refresh tokens and client secrets, hence `Secret`.
   package var body: Secret
+  /// What the client shows where it connects; nil: nothing. Only over https.
+  package var certificate: ConnectionCertificate?
   /// Whether it may go to addresses of the public internet alone: a document of a server out there led to it, and no person
   /// named its host (docs/threat-model.md).
   package var isPublicOnly = false
@@ -89,6 +91,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     case untrusted
     /// The request was for public addresses alone, and the server is at none.
     case privateAddress = "private_address"
+    /// The server wants a certificate of its client, and does not take the one that it was shown, or was shown none.
+    case clientCertificate = "client_certificate"
     case helper
     /// The program that sends requests is not there, or is another one: trying again does not help.
     case installation

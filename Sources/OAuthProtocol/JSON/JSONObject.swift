@@ -36,6 +36,9 @@ struct JSONObject: Sendable {
     }
   }
 
+  /// An object inside of another, which was read whole.
+  init(_ members: [Member]) { (self.members, problem) = (members, nil) }
+
   /// The value of `name`; the last one when it is repeated, as most readers see it. JSON null counts as absent.
   func value(_ name: String) -> JSONValue? {
     guard let value = members.last(where: { $0.name == name })?.value else { return nil }

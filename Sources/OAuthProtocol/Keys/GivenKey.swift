@@ -14,6 +14,17 @@ package struct GivenKey: Sendable {
   /// Longest text, bytes: an RSA key of 16,384 bits as PEM has 13,000.
   package static let limitBytes = 32_768
 
+  /// Whether `text` is PEM with certificates and no key, for a key that is known already.
+  package static func isCertificateAlone(_ text: Secret) -> Bool { PEMText.holdsCertificatesAlone(text) }
+
+  /// Those of `text`, DER. Throws as ``init(_:)``.
+  package static func certificates(in text: Secret) throws(ProtocolError) -> [[UInt8]] {
+    guard text.count <= limitBytes else {
+      throw .clientAuthentication("the certificates are longer than \(limitBytes) bytes")
+    }
+    return try PEMText.certificates(in: text)
+  }
+
   /// Throws ``ProtocolError/clientAuthentication(_:)`` with what is wrong, without a word of the key.
   package init(_ text: Secret) throws(ProtocolError) {
     guard text.count <= Self.limitBytes else {

@@ -29,6 +29,10 @@ package struct ServerMetadata: Sendable, Equatable {
   package var isFromPublicAddress = true
   /// RFC 9449 §5.1. Nil: not told.
   package var proofAlgorithmsSupported: [String]?
+  /// Where clients go that prove themselves by a certificate. A failure concerns nobody else.
+  package var certificateEndpoints: Result<CertificateEndpoints, MetadataRefusal> = .success(CertificateEndpoints())
+  /// RFC 8705 §3.3: it binds tokens to the certificates of clients that were registered so.
+  package var certificateBoundAccessTokens = false
 
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
@@ -120,6 +124,10 @@ extension ServerMetadata {
       requirePushedAuthorizationRequests: try Self.flag("require_pushed_authorization_requests", in: body),
       requireSignedRequestObject: try Self.flag("require_signed_request_object", in: body),
       proofAlgorithmsSupported: try Self.list("dpop_signing_alg_values_supported", in: body))
+    certificateBoundAccessTokens = (try? Self.flag("tls_client_certificate_bound_access_tokens", in: body)) ?? false
+    do throws(MetadataRefusal) {
+      certificateEndpoints = .success(try CertificateEndpoints(body, issuer: expected))
+    } catch { certificateEndpoints = .failure(error) }
   }
 
   private static let endpointNames = [
@@ -127,9 +135,7 @@ extension ServerMetadata {
     "introspection_endpoint", "registration_endpoint", "pushed_authorization_request_endpoint",
   ]
 
-  private static func endpoint(
-    _ name: String, in body: JSONObject, _ issuer: Issuer
-  ) throws(MetadataRefusal) -> WebURL? {
+  static func endpoint(_ name: String, in body: JSONObject, _ issuer: Issuer) throws(MetadataRefusal) -> WebURL? {
     guard let value = body.value(name) else { return nil }
     guard case .string(let secret) = value, let text = secret.text(limit: WebURL.limitBytes) else {
       throw .member(name: name, reason: "it is not a text of at most \(WebURL.limitBytes) bytes")

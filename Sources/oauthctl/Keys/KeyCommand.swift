@@ -6,15 +6,21 @@ import OAuthTerms
 struct KeyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "key",
-    abstract: "Makes, takes over, shows and deletes the private key of an account's client (private_key_jwt).",
+    abstract:
+      "Makes, takes over, shows and deletes the private key of an account's client (private_key_jwt, tls_client_auth).",
     discussion: """
-      The account's file says client_authentication = "private_key_jwt". The private key is made in the vault, or given to it once, and never leaves it; the public one is registered at the server.
+      The account's file says client_authentication = "private_key_jwt"; or "tls_client_auth" or "self_signed_tls_client_auth", which show a certificate of the key. The private key is made in the vault, or given to it once, and never leaves it; the public one is registered at the server.
       """,
     subcommands: [Create.self, Import.self, Show.self, Delete.self])
 
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Makes a key, and prints the public half as a JWK.", discussion: "Example: oauthctl key create work")
+      abstract: "Makes a key, and prints the public half as a JWK.",
+      discussion: """
+        Where the client shows a certificate, the key signs one for itself; the JWK holds it (x5c).
+
+        Example: oauthctl key create work
+        """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Option(
       help: "\(SignatureAlgorithm.choice) (default: \(SignatureAlgorithm.standard.rawValue)).",
@@ -40,7 +46,12 @@ struct KeyCommand: ParsableCommand {
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Keeps a key from standard input: PEM, a JWK, or Google's file of a service account.",
-      discussion: "Example: oauthctl key import work < FILE")
+      discussion: """
+        Where the client shows a certificate, that comes with the key, in PEM, and those of the authorities between behind it. A certificate alone is for the key that is kept.
+
+        Example: oauthctl key import work < FILE
+        Example: cat key.pem certificate.pem | oauthctl key import work
+        """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false
     @OptionGroup var verbosity: Verbosity
@@ -70,12 +81,20 @@ struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Prints the public half as a JWK.", discussion: "Example: oauthctl key show work")
     @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Flag(help: "Prints the certificates of the key instead, in PEM.") var certificate = false
     @OptionGroup var verbosity: Verbosity
 
     func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
-      context.terminal.data(try KeyCommand.publicKey(of: name, context))
+      let key = try KeyCommand.publicKey(of: name, context)
+      guard certificate else { return context.terminal.data(key) }
+      guard let text = CertificateText(publicKey: key) else {
+        throw .configuration(
+          "\(name): its key has no certificate",
+          next: .run("oauthctl key import \(name) < FILE   # the certificate, in PEM"))
+      }
+      context.terminal.data(text.pem)
     }
 
     /// Why there is none.

@@ -10,6 +10,7 @@ struct ClientObstacleTests {
   private static let secret = Secret("hush")
   /// As the vault keeps one; what is behind the mark is read when it signs.
   private static let key = Secret("private-key-1 ES256 id AAAA")
+  private static let keyWithCertificate = Secret("private-key-1 ES256 id AAAA BBBB")
 
   @Test("What is kept has to be what the method proves the client by")
   func kinds() {
@@ -19,6 +20,9 @@ struct ClientObstacleTests {
       case nil: #expect(found == [nil, nil, nil])
       case .sharedSecret?: #expect(found == [.noSecret, nil, .keyForSecret])
       case .privateKey?: #expect(found == [.noKey, .secretForKey, nil])
+      case .certificate?:
+        #expect(found == [.noKey, .secretForKey, .noCertificate])
+        #expect(ClientObstacle(method.rawValue, Self.keyWithCertificate) == nil)
       }
     }
     #expect(ClientObstacle("x", Self.secret) == .unknownMethod)

@@ -22,4 +22,22 @@ struct MissingAuthorityTests {
     driver.endsDurably(.notSent("no route"))
     #expect(driver.failure(later) == .unavailable && driver.machine.authorityHint == nil)
   }
+
+  @Test("So is a certificate of the client's that the server refuses; the refresh token counts as not sent")
+  func certificate() {
+    let driver = MachineDriver(.expired())
+    let id = driver.ask()
+    driver.saved()
+    driver.endsDurably(.noCertificate("h: the server refused the client's certificate"))
+    for failure in [driver.failureWhole(id), driver.failureWhole(driver.ask())] {
+      #expect(failure?.kind == .clientRejected && failure?.retryAfterMilliseconds == nil)
+      #expect(failure?.hint?.text.contains("oauthctl key show work --certificate") == true)
+    }
+    #expect(driver.machine.record?.intent == nil && driver.machine.certificateHint != nil)
+    driver.pass(10)
+    let later = driver.ask()
+    driver.saved()
+    driver.endsDurably(.notSent("no route"))
+    #expect(driver.failure(later) == .unavailable && driver.machine.certificateHint == nil)
+  }
 }

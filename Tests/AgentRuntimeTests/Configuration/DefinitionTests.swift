@@ -178,7 +178,7 @@ struct DefinitionTests {
       Bad("proxy = \"http://u:hunter2@proxy.example:1\"", "proxy", "secrets do not belong"),
       Bad("proxy = \"ftp://proxy.example:1\"", "proxy", "its scheme is not known"),
       Bad("keep = \"in_use\"", "keep", "did you mean \"in-use\"?"),
-      Bad("client_authentication = \"tls_client_auth\"", "client_authentication", "is none of \"none\""),
+      Bad("client_authentication = \"tls_client\"", "client_authentication", "is none of \"none\""),
       Bad("git_username = \"a:b\"", "git_username", "colon"),
       Bad("username = \"a\\nb\"", "username", "control character"),
       Bad("refresh_revokes_access_token = \"yes\"", "refresh_revokes_access_token", "must be true or false"),

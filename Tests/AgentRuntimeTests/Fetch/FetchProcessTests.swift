@@ -38,6 +38,8 @@ struct FetchProcessTests {
       (#"printf '\021\000\000\000\000'; kill -KILL $$"#, .sentNoAnswer(.helper)),
       (#"printf '\021\000\000\000'; exit 3"#, .notSent(.installation)),
       (#"printf '\021\000\000\000\000\022\000\000'; exit 3"#, .sentNoAnswer(.helper)),
+      // A refused certificate of the client's: the server took nothing, although all had left.
+      (#"printf '\021\000\000\000\000\024\000\000\000\004\014\000\001x'"#, .notSent(.clientCertificate)),
       ("echo oops", .sentNoAnswer(.installation)),
       (#"printf '\022\377\377\377\377'"#, .sentNoAnswer(.installation)),
       (#"printf '\024\000\000\000\005\003\000\002no'"#, .notSent(.tls)),

@@ -38,6 +38,25 @@ import Testing
     #expect(try lines(request) == ["grant_type=client_credentials", "client_id=app"])
   }
 
+  @Test("a client that shows a certificate is named in the body, and nothing there proves it (RFC 8705 §2)")
+  func certificate() throws {
+    let certificate = ConnectionCertificate(
+      key: Secret([UInt8](repeating: 7, count: 49)), certificates: [[1, 2, 3], Array(0..<96)])
+    let request = try request(OAuthClient(id: "app", authentication: .certificate(certificate)))
+    #expect(request.credentials == nil && request.certificate == certificate)
+    #expect(try lines(request) == ["grant_type=client_credentials", "client_id=app"])
+    let body = String(repeating: "BwcH", count: 16) + "\nBw==\n"
+    let long =
+      "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4v\n"
+      + "MDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0xNTk9QUVJTVFVWV1hZWltcXV5f\n"
+    #expect(
+      certificate.pem
+        == Secret(
+          "-----BEGIN CERTIFICATE-----\nAQID\n-----END CERTIFICATE-----\n"
+            + "-----BEGIN CERTIFICATE-----\n\(long)-----END CERTIFICATE-----\n"
+            + "-----BEGIN PRIVATE KEY-----\n\(body)-----END PRIVATE KEY-----\n"))
+  }
+
   @Test("a form request says what it sends and what it wants")
   func headers() throws {
     let request = try request(OAuthClient(id: "app"))
@@ -66,7 +85,11 @@ import Testing
     ) {
       try ClientAuthenticationMethod.chosen(hasSecret: true, supported: ["private_key_jwt", "\u{1B}"])
     }
-    #expect(throws: ProtocolError.self) { try ClientAuthenticationMethod.clientSecretBasic.with(nil) { $0 } }
+    for method in ClientAuthenticationMethod.allCases where method.needsSecret {
+      #expect(throws: ProtocolError.self) {
+        try method.with(nil, sign: { $0 }, show: { ConnectionCertificate(key: $0, certificates: []) })
+      }
+    }
   }
 
   @Test("a client id or secret that no server could take is refused", arguments: ["", "a\n", "é", "a\u{7F}"])

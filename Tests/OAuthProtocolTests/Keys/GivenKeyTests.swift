@@ -77,4 +77,27 @@ struct GivenKeyTests {
     #expect(reason.contains(expected), "\(reason)")
     #expect(!reason.contains(Self.d) && !reason.contains("AAEC"))
   }
+
+  @Test("Certificates are read in their order, from the text of a key or their own; a text that is too long is refused")
+  func certificates() throws {
+    func block(_ label: String, _ body: String) -> String {
+      "-----BEGIN \(label)-----\n\(body)\n-----END \(label)-----\n"
+    }
+    let key = block("PRIVATE KEY", "AAEC")
+    let two = block("CERTIFICATE", "AQID") + "text between" + block("CERTIFICATE", "BAUG")
+    for text in [two, key + two, two.replacing("\n", with: " ")] {
+      #expect(try GivenKey.certificates(in: Secret(text)) == [[1, 2, 3], [4, 5, 6]])
+    }
+    #expect(try GivenKey.certificates(in: Secret(key)) == [])
+    #expect(GivenKey.isCertificateAlone(Secret(two)))
+    for text in [key + two, key, "", block("ENCRYPTED PRIVATE KEY", "AAEC") + two] {
+      #expect(!GivenKey.isCertificateAlone(Secret(text)))
+    }
+    for text in [
+      "-----BEGIN CERTIFICATE-----\nAQID", block("CERTIFICATE", "!"),
+      String(repeating: " ", count: GivenKey.limitBytes) + two,
+    ] {
+      #expect(throws: ProtocolError.self) { try GivenKey.certificates(in: Secret(text)) }
+    }
+  }
 }

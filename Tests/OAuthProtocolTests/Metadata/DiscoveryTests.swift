@@ -254,4 +254,39 @@ import Testing
     }
     #expect(failure.description.contains("larger"))
   }
+
+  @Test(
+    "A client with a certificate goes to the endpoints that are named for it, and to the others where none is (RFC 8705 §5)"
+  )
+  func certificateEndpoints() throws {
+    let body =
+      Self.minimal.dropLast()
+      + #","revocation_endpoint":"https://as.example/r","tls_client_certificate_bound_access_tokens":true"#
+      + #","mtls_endpoint_aliases":{"token_endpoint":"https://mtls.as.example/t"}}"#
+    guard case .found(let metadata, _) = try discover(String(body)) else {
+      Issue.record("not found")
+      return
+    }
+    #expect(metadata.tokenEndpoint.text == "https://as.example/t" && metadata.certificateBoundAccessTokens)
+    let own = try metadata.forCertificates()
+    #expect(own.tokenEndpoint.text == "https://mtls.as.example/t")
+    #expect(
+      own.revocationEndpoint?.text == "https://as.example/r"
+        && own.authorizationEndpoint?.text == "https://as.example/a")
+  }
+
+  @Test(
+    "Such endpoints that cannot be used are refused where they are needed, and concern nobody else",
+    arguments: [
+      "7", #"{"token_endpoint":"http://as.example/t"}"#, #"{"token_endpoint":"https://127.0.0.1/t"}"#,
+      #"{"token_endpoint":"https://a/t","token_endpoint":"https://b/t"}"#, #"{},"mtls_endpoint_aliases":{}"#,
+    ])
+  func badCertificateEndpoints(value: String) throws {
+    let body = Self.minimal.dropLast() + ",\"mtls_endpoint_aliases\":\(value)}"
+    guard case .found(let metadata, _) = try discover(String(body)) else {
+      Issue.record("not found")
+      return
+    }
+    #expect(throws: MetadataRefusal.self) { try metadata.forCertificates() }
+  }
 }

@@ -119,12 +119,14 @@ extension AccountStateMachine {
     phase = .idle
     for open in flight.calls { overtaken[open.number] = open }
     switch end {
-    case .notTried(let reason), .notInstalled(let reason), .noAuthority(let reason), .notSent(let reason):
+    case .notTried(let reason), .notInstalled(let reason), .noAuthority(let reason), .noCertificate(let reason),
+      .notSent(let reason):
       isHeldByServer = true
       budget.giveBack()
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       if case .notInstalled = end { backoff.fault = .installation }
       if case .noAuthority = end { backoff.fault = .authority }
+      if case .noCertificate = end { backoff.fault = .certificate }
       // The files may have turned out to be others than the call was made by.
       let failure = obstacle ?? unavailable(at: now)
       guard call.rotates else { return settle(call, .failed(failure), at: now) + proceed(at: now) }

@@ -124,7 +124,7 @@ extension TokenCallEnd {
   /// What says more outweighs what says less.
   fileprivate var weight: Int {
     switch self {
-    case .notTried, .notInstalled, .noAuthority: 0
+    case .notTried, .notInstalled, .noAuthority, .noCertificate: 0
     case .notSent: 1
     case .sentNoAnswer: 2
     case .unproven: 3

@@ -97,6 +97,8 @@ extension AccountStateMachine {
     switch backoff.fault {
     case .installation?: return .installation("\(name): \(backoff.reason ?? "")")
     case .authority?: return AgentFailure(.configInvalid, "\(name): \(backoff.reason ?? "")", hint: authorityHint)
+    case .certificate?:
+      return AgentFailure(.clientRejected, "\(name): \(backoff.reason ?? "")", hint: certificateHint)
     case nil: break
     }
     return AgentFailure(
@@ -109,6 +111,9 @@ extension AccountStateMachine {
     backoff.fault == .authority
       ? "put the file back, or change ca_file in \(definition?.file ?? "the account's file")" : nil
   }
+
+  /// What helps where the server does not take the client's certificate.
+  var certificateHint: NextStep? { backoff.fault == .certificate ? ClientHint.certificate(name) : nil }
 
   /// What helps if the refusals without a reason go on.
   var doubtHint: NextStep? { refusalsWithoutReason > 0 ? "if it stays so: oauthctl login \(name)" : nil }
