@@ -8,14 +8,19 @@ package final class ManualRedirects: RedirectReceiver {
   private struct Listening: RedirectListening {
     let port: Int
     let receiver: ManualRedirects
-    func close() async { receiver.close(port) }
+    func close() async {
+      await receiver.whileClosing()
+      receiver.close(port)
+    }
   }
 
   private struct State {
     var lastPort = 40_000
     var handlers: [Int: @Sendable (RedirectHit) async -> RedirectPage] = [:]
     var taken: Set<String> = []
+    var refusals = 0
     var absent: Set<String> = []
+    var whileClosing: @Sendable () async -> Void = {}
   }
 
   private let state = Mutex(State())
@@ -26,6 +31,18 @@ package final class ManualRedirects: RedirectReceiver {
   package func take(_ port: Int, on host: String = "127.0.0.1") {
     _ = state.withLock { $0.taken.insert("\(host) \(port)") }
   }
+
+  package func free(_ port: Int, on host: String = "127.0.0.1") {
+    _ = state.withLock { $0.taken.remove("\(host) \(port)") }
+  }
+
+  /// How often a port was wanted that somebody held.
+  package var refusals: Int { state.withLock { $0.refusals } }
+
+  /// Every listener closes only after `work`.
+  package func whileClosing(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.whileClosing = work } }
+
+  private func whileClosing() async { await state.withLock { $0.whileClosing }() }
 
   /// Makes `host` an address that the machine does not have.
   package func remove(_ host: String) { _ = state.withLock { $0.absent.insert(host) } }
@@ -46,7 +63,10 @@ package final class ManualRedirects: RedirectReceiver {
   ) async throws -> any RedirectListening {
     let bound: Int? = try state.withLock { state in
       guard !state.absent.contains(host) else { throw RedirectListenerError("this computer has no address \(host)") }
-      guard !state.taken.contains("\(host) \(port)") else { return nil }
+      guard !state.taken.contains("\(host) \(port)") else {
+        state.refusals += 1
+        return nil
+      }
       state.lastPort += 1
       let bound = port == 0 ? state.lastPort : port
       state.handlers[bound] = onHit

@@ -118,6 +118,10 @@ extension LoginCoordinator {
         let refusal = error as? RedirectListenerError
         if let refusal, refusal.isOfFile { throw Self.failure(refusal, definition) }
         if refusal?.isTaken == true, !rest.isEmpty { continue }
+        if refusal?.isTaken == true, await leave(ports) {
+          rest = ports[...]
+          continue
+        }
         let all =
           definition.redirectPorts.count > 1 && refusal?.isTaken == true
           ? "none of redirect_ports (\(ports.map(String.init).joined(separator: ", "))) is free: " : ""

@@ -28,6 +28,8 @@ package actor LoginCoordinator {
   var asksNobody = false
   /// Logins that are opening their listeners.
   var listenersOpening = 0
+  /// Logins that are over and whose listeners are still closing, by their ids.
+  var closing: [String: (ports: [Int], end: Task<Void, Never>)] = [:]
   /// Counts the locks: a lock ends every login that was begun before it.
   var epoch = 0
   /// Counts, of accounts whose login is beginning, how often they were logged out or forgotten.
@@ -289,8 +291,6 @@ package actor LoginCoordinator {
       about.merge(["event": "login_failed", "reason": "\(reason)"]) { $1 }
       logger.info("login failed", metadata: about)
     }
-    // Not awaited: the page that tells the browser is still on its way through this listener.
-    let listeners = session.browser?.listeners ?? []
-    Task { for listener in listeners { await listener.close() } }
+    close(session.browser?.listeners ?? [], of: id)
   }
 }

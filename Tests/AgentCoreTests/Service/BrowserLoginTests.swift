@@ -29,6 +29,20 @@ struct BrowserLoginTests {
     #expect(again.accountID == token.accountID)
   }
 
+  @Test("a login waits for the fixed port that the one before is leaving")
+  func portOfBefore() async throws {
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://127.0.0.1:8765/callback" }])
+    let redirects = fixture.redirects
+    redirects.whileClosing {
+      try? await eventually("the next login wants the port") { redirects.refusals > 0 }
+      redirects.free(8_765)
+    }
+    let started = try await fixture.start()
+    redirects.take(8_765)
+    #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
+    #expect(try await fixture.start(request: "two").redirectURI == started.redirectURI)
+  }
+
   @Test("wrong state, other paths and other methods are turned away, and the login goes on")
   func strangers() async throws {
     let fixture = AgentFixture()
