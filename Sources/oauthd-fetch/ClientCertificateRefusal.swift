@@ -13,7 +13,7 @@ enum ClientCertificateRefusal {
   /// What the server said, for people; nil: the failure is another one.
   static func told(_ text: String, wasShown: Bool) -> String? {
     guard let alert = alert(in: text), let reason = reason(alert) else { return nil }
-    if wasShown { return "the server refused the client's certificate (\(reason)), and took nothing of the request" }
+    if wasShown { return "the server refused the client's certificate (\(reason))" }
     return alertsForNone.contains(alert)
       ? "the server takes only clients that show a certificate (mutual TLS), and none was shown" : nil
   }

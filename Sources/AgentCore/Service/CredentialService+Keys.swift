@@ -14,27 +14,28 @@ extension CredentialService {
       throw .noUseForKey(name, file: accounts[name]?.machine.definition?.file ?? "it")
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
-    // A certificate alone is for the key that is kept, and nothing of that is lost by another one.
-    let certified = try keptKey(of: name, for: request)
-    let replaces = request.replace == true || certified != nil
+    let now = Int64(time.now().wallSeconds)
+    if let kept = try keptKey(of: name, for: request) {
+      let key = try await keyMaker.certifiedKey(request, name, kept: kept.secret, now: now, random: random)
+      try await change(name, .setCertificate(key.stored, of: kept))
+      return KeySetAnswer(publicKey: key.publicJWK)
+    }
+    let replaces = request.replace == true
     // Before a key is made; what decides is the change itself.
     guard replaces || accounts[name]?.machine.record?.keeps(.clientSecret) != true else { throw .keyIsThere(name) }
     let key: ClientKey
     if accounts[name]?.machine.definition?.showsCertificate == true {
-      key = try await keyMaker.certifiedKey(
-        request, name, kept: certified?.secret, now: Int64(time.now().wallSeconds), random: random)
+      key = try await keyMaker.certifiedKey(request, name, kept: nil, now: now, random: random)
     } else {
       key = try await keyMaker.key(request, name)
-    }
-    guard certified == nil || accounts[name]?.machine.record?.clientSecret == certified else {
-      throw .changedMeanwhile(name)
     }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     try await change(name, .setSecret(.clientSecret, key.stored, place: place?.digest, replaces: replaces))
     return KeySetAnswer(publicKey: key.publicJWK)
   }
 
-  /// The key that a certificate without one is for; nil: `request` is no such thing.
+  /// The key that is kept, which a certificate that comes alone is for: nothing of it is lost by that. Nil: `request` is no
+  /// such thing.
   private func keptKey(of name: String, for request: KeySet) throws(AgentFailure) -> StoredSecret? {
     guard accounts[name]?.machine.definition?.showsCertificate == true,
       let text = request.key, GivenKey.isCertificateAlone(Secret(text))

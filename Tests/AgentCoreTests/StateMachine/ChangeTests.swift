@@ -149,6 +149,23 @@ struct ChangeTests {
     #expect(driver.log == ["changed"])
   }
 
+  @Test("another certificate of a key moves the key to no other server, and is for no other key")
+  func certificate() {
+    let place = SecretPlace(.plain as DefinitionBinding)
+    let record = AccountRecord.loggedIn().with {
+      $0.clientSecret = StoredSecret(Secret("key"))
+      $0.clientSecretPlace = place
+    }
+    let driver = MachineDriver(record, .plain.with { $0.issuer = "https://other.example" })
+    let id = driver.change(.setCertificate(Secret("key certificate"), of: StoredSecret(Secret("key"))))
+    driver.saved()
+    #expect(driver.isDurable(id))
+    #expect(driver.durable?.clientSecret == StoredSecret(Secret("key certificate")))
+    #expect(driver.durable?.clientSecretPlace == place)
+    let late = driver.change(.setCertificate(Secret("key other"), of: StoredSecret(Secret("key"))))
+    #expect(driver.failed(late) != nil && driver.durable?.clientSecret == StoredSecret(Secret("key certificate")))
+  }
+
   // MARK: Definitions
 
   static let changed: [AccountDefinition] = [

@@ -106,7 +106,7 @@ struct RandomEventTests {
   }
 
   private static func change(_ dice: inout Dice) -> AccountChange {
-    switch dice.roll(10) {
+    switch dice.roll(11) {
     case 0: .logout
     case 1: .setSecret(.clientSecret, Secret("s\(dice.roll(3))"))
     case 2: .setSecret(.refreshToken, Secret("r\(dice.roll(3))"))
@@ -114,6 +114,7 @@ struct RandomEventTests {
     case 4: .accept(.plain, from: .plain)
     case 5: .forget()
     case 6: .setSecret(.password, Secret("secret"))
+    case 7: .setCertificate(Secret("s2"), of: StoredSecret(Secret("s\(dice.roll(2))")))
     default: .login("a\(dice.roll(5))")
     }
   }

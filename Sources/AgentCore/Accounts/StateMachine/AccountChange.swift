@@ -12,6 +12,8 @@ package enum AccountChange: Sendable {
   /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
   /// nobody agreed to that, kept.
   case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true)
+  /// The private key `of`, with another certificate of it: it belongs where it was, whatever the file says now.
+  case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
   /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
@@ -91,9 +93,10 @@ extension AccountStateMachine {
       return [.changed(id, .keyIsThere(name))] + proceed(at: now)
     case .setSecret(.clientSecret, let secret, _, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
-      next.clientSecret = StoredSecret(secret)
-      next.tellRevocationsOfSecret()
-      if next.revocations.first?.clientSecret == next.clientSecret { askForRevocation() }
+      take(secret, in: &next)
+    case .setCertificate(_, let key) where next.clientSecret != key:
+      return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .setCertificate(let key, _): take(key, in: &next)
     case .setSecret(.password, let secret, _, _):
       next.password = StoredSecret(secret)
       next.passwordPlace = definition.map { next.place($0) }
@@ -160,6 +163,13 @@ extension AccountStateMachine {
       return [.erase]
     }
     return save(next, for: .change(id, eases: eases))
+  }
+
+  /// A client secret, or a key, in the place of what is kept.
+  private mutating func take(_ clientSecret: Secret, in record: inout AccountRecord) {
+    record.clientSecret = StoredSecret(clientSecret)
+    record.tellRevocationsOfSecret()
+    if record.revocations.first?.clientSecret == record.clientSecret { askForRevocation() }
   }
 
   private func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord] {
