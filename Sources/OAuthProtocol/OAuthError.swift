@@ -27,6 +27,8 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
 
   /// The server wants its nonce in the proof of possession (RFC 9449 §8).
   static let useNonce = "use_dpop_nonce"
+  /// The server does not take the proof of possession (RFC 9449 §5).
+  package static let invalidProof = "invalid_dpop_proof"
 
   /// Nil when `code` is not a usable error code. `secrets` are those of the request; a code that may hold one is not usable.
   package init?(

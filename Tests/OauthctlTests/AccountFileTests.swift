@@ -62,6 +62,7 @@ struct AccountFileTests {
       "8914", "--redirect-path", "/cb", "--ca", "ca.pem", "--param", "prompt=consent", "--param", "a b=c=d",
       "--authorization-endpoint", "https://a/a", "--token-endpoint", "https://a/t", "--username", "u", "--resource",
       "https://r", "--audience", "au", "--host", "h1", "--host", "h2", "--git-username", "g",
+      "--client-authentication", "private-key-jwt", "--assertion-audience", "token-endpoint",
     ]
     let command = try #require(try Oauthctl.parseAsRoot(words) as? LoginCommand)
     let account = try #require(try command.options.account(issuer: command.issuer, workingFolder: "/w"))
@@ -70,6 +71,8 @@ struct AccountFileTests {
         == """
         issuer = "https://a.example"
         client_id = "c"
+        client_authentication = "private_key_jwt"
+        assertion_audience = "token_endpoint"
         grant = "device_code"
         scope = ["x", "y", "z"]
         resource = ["https://r"]

@@ -49,6 +49,8 @@ package struct AccountDefinition: Sendable, Equatable {
   /// Whether its tokens are bound to a key of ours (RFC 9449); others are refused then.
   package var usesDPoP = false
   package var scope: [String]
+  /// Between the scopes of a request.
+  package var scopeSeparator = ScopeSeparator.blank
   /// Scopes that callers may ask for beside `scope`.
   package var allowedScope: [String]
   package var resource: [String]

@@ -35,5 +35,6 @@ enum ClientHint {
   }
 
   private static let audience =
-    "some servers want assertion_audience = \"token_endpoint\" in the account's file, and all want a clock that is right"
+    "some servers want assertion_audience = \"token_endpoint\" or \"endpoint\" in the account's file, and all want a clock "
+    + "that is right"
 }

@@ -1,7 +1,7 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
-import OAuthTerms
+package import OAuthTerms
 import Sealing
 
 /// The sealed copy of what decides where secrets go. A definition file that differs from it moves no secret until a new

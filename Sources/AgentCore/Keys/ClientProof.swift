@@ -1,3 +1,4 @@
+import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
 import Sealing
@@ -23,17 +24,10 @@ struct ClientProof: Sendable {
   }
 }
 
-/// Whom an assertion is for.
-package enum AssertionAudience: String, Sendable, CaseIterable, Codable {
-  /// The server's name: what no other server has (RFC 7523bis).
-  case issuer
-  /// What older servers want, RFC 7523 §3 having named it.
-  case tokenEndpoint = "token_endpoint"
-}
-
 extension DefinitionBinding {
-  /// The client as this login's server knows it. `secret` is the client secret or the private key.
-  func client(_ secret: Secret?, _ proof: ClientProof) throws(ProtocolError) -> OAuthClient {
+  /// The client as this login's server knows it, for a request to `endpoint`. `secret` is the client secret or the private
+  /// key.
+  func client(_ secret: Secret?, _ proof: ClientProof, to endpoint: WebURL) throws(ProtocolError) -> OAuthClient {
     let obstacle = ClientObstacle(clientAuthentication, secret)
     guard obstacle == nil, let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
       throw .clientAuthentication((obstacle ?? .unknownMethod).reason(clientAuthentication))
@@ -42,8 +36,14 @@ extension DefinitionBinding {
       id: clientID,
       authentication: try method.with(
         secret,
-        sign: { (secret) throws(ProtocolError) in try assertion(proof).signed(with: secret, method) },
-        show: { (secret) throws(ProtocolError) in try ConnectionCertificate(stored: secret) }))
+        sign: { (secret) throws(ProtocolError) in try assertion(proof, to: endpoint.text).signed(with: secret, method)
+        },
+        show: { (secret) throws(ProtocolError) in
+          guard endpoint.origin.scheme == .https else {
+            throw .clientAuthentication("\(clientAuthentication) needs TLS, and \(endpoint.text) has none")
+          }
+          return try ConnectionCertificate(stored: secret)
+        }))
   }
 
   /// `grant` as it is sent: one that is an assertion (RFC 7523 §2.1) is signed, for the user that the account names or for
@@ -57,17 +57,18 @@ extension DefinitionBinding {
     case .assertion?: break
     }
     guard let secret else { throw .clientAuthentication("the grant needs a private key, and none is kept") }
-    var assertion = assertion(proof)
+    var assertion = assertion(proof, to: tokenEndpoint)
     assertion.subject = request?.username ?? clientID
     assertion.scope = scope.isEmpty ? nil : scope.joined(separator: " ")
     return grant.with(assertion: try assertion.signed(with: secret, .privateKeyJWT))
   }
 
   /// It is good at the server that was agreed to, and nowhere else.
-  private func assertion(_ proof: ClientProof) -> ClientAssertion {
+  private func assertion(_ proof: ClientProof, to endpoint: String) -> ClientAssertion {
     let audience =
       switch assertionAudience {
       case .tokenEndpoint?: tokenEndpoint
+      case .endpoint?: endpoint
       case .issuer?, nil: issuer
       }
     return ClientAssertion(

@@ -53,7 +53,7 @@ extension LoginCoordinator {
       let pkce = PKCE(random: random)
       let sent = redirect.parameter(port: listeners.first?.port ?? definition.redirectPorts.first ?? 0)
       let expectation: AuthorizationExpectation
-      let request: AuthorizationRequest
+      var request: AuthorizationRequest
       // PKCE binds the code; this binds the ID token, and some servers refuse OpenID requests without it.
       let nonce = definition.scope.contains("openid") ? Base64URL.encode(random.bytes(16)) : nil
       do throws(ProtocolError) {
@@ -68,6 +68,7 @@ extension LoginCoordinator {
           },
           resources: definition.resource, audiences: definition.audience,
           extra: session.wishes.parameters(definition))
+        request.scopeSeparator = definition.scopeSeparator
       } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
       let (url, life) = try await authorizationURL(request, session)
       let page =

@@ -15,12 +15,13 @@ extension LoginCoordinator {
     let asked = time.now()
     let (request, outcome): (HTTPRequest, HTTPOutcome)
     do throws(ProtocolError) {
-      (request, outcome) = try await send(session, isProven: false) {
+      (request, outcome) = try await send(session, to: endpoint, isProven: false) {
         [binding = session.binding] (client, _) throws(ProtocolError) in
-        try DeviceAuthorizationRequest(
+        var request = DeviceAuthorizationRequest(
           endpoint: endpoint, client: client, scope: definition.scope, resources: definition.resource,
-          audiences: definition.audience, extra: binding.extraTokenParameters
-        ).httpRequest()
+          audiences: definition.audience, extra: binding.extraTokenParameters)
+        request.scopeSeparator = definition.scopeSeparator
+        return try request.httpRequest()
       }
     } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
     let host = session.binding.issuerHost
@@ -85,7 +86,8 @@ extension LoginCoordinator {
     let asked = time.now()
     let (request, outcome): (HTTPRequest, HTTPOutcome)
     do throws(ProtocolError) {
-      (request, outcome) = try await send(session) { (client, _) throws(ProtocolError) in
+      (request, outcome) = try await send(session, to: session.server.tokenEndpoint) {
+        (client, _) throws(ProtocolError) in
         try TokenRequest(
           endpoint: session.server.tokenEndpoint, client: client,
           grant: .deviceCode(authorization.deviceCode), extra: session.binding.extraTokenParameters

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
 import Sealing
@@ -31,13 +32,15 @@ extension LoginCoordinator {
     let asked = time.now()
     let (request, outcome): (HTTPRequest, HTTPOutcome)
     do throws(ProtocolError) {
-      (request, outcome) = try await send(session) { (client, proof) throws(ProtocolError) in
-        try TokenRequest(
+      (request, outcome) = try await send(session, to: session.server.tokenEndpoint) {
+        (client, proof) throws(ProtocolError) in
+        var request = TokenRequest(
           endpoint: session.server.tokenEndpoint, client: client,
           grant: try session.binding.signed(grant, scope: scope, session.clientSecret, proof.other),
           scope: scope, resources: definition.resource, audiences: definition.audience,
-          extra: session.binding.extraTokenParameters
-        ).httpRequest()
+          extra: session.binding.extraTokenParameters)
+        request.scopeSeparator = definition.scopeSeparator
+        return try request.httpRequest()
       }
     } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
     switch outcome {
@@ -51,10 +54,10 @@ extension LoginCoordinator {
     }
   }
 
-  /// Sends what `make` makes with the client and its proof for one request, as ``ProvenExchange`` does. `isProven`: it asks
-  /// for something that is bound to the login's key, where there is one.
+  /// Sends what `make` makes with the client and its proof for one request to `endpoint`, as ``ProvenExchange`` does.
+  /// `isProven`: it asks for something that is bound to the login's key, where there is one.
   func send(
-    _ session: LoginSession, isProven: Bool = true,
+    _ session: LoginSession, to endpoint: WebURL, isProven: Bool = true,
     _ make: @Sendable (OAuthClient, ClientProof) throws(ProtocolError) -> HTTPRequest
   ) async throws(ProtocolError) -> (request: HTTPRequest, outcome: HTTPOutcome) {
     let now = await service.now(at: ServerRoute(session.binding))
@@ -66,7 +69,7 @@ extension LoginCoordinator {
     return try await service.exchange(by: transport)
       .perform(isProven ? session.proofKey : nil, at: now, route: session.binding.route) {
         (proof) throws(ProtocolError) in
-        try make(try session.binding.client(session.clientSecret, proof), proof)
+        try make(try session.binding.client(session.clientSecret, proof, to: endpoint), proof)
       }
   }
 

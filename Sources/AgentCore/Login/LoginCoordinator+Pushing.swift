@@ -22,15 +22,35 @@ extension LoginCoordinator {
     } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
   }
 
-  /// Sent once; a login that fails here is begun again by who wants it.
+  /// Where the proof of the key is refused, the request is sent once more without: the thumbprint in it binds the code as
+  /// well, which servers have to take (RFC 9449 §10.1). Some want their nonce in the proof and do not tell it here.
   private func push(
     _ request: AuthorizationRequest, to endpoint: WebURL, _ session: LoginSession
   ) async throws(AgentFailure) -> PushedAuthorization {
+    var verdict = try await pushOnce(request, to: endpoint, session, isProven: true)
+    if case .refused(let error) = verdict, error.code == OAuthError.invalidProof, session.proofKey != nil {
+      verdict = try await pushOnce(request, to: endpoint, session, isProven: false)
+    }
+    let told = "\(session.definition.name): \(session.binding.issuerHost): \(verdict)"
+    switch verdict {
+    case .pushed(let authorization): return authorization
+    case .refused(let error): throw Self.refused(error, told, session)
+    case .unusable(.status(let status), _) where [400, 401, 403].contains(status):
+      throw AgentFailure(.serverRefused, told, hint: Self.hintWithoutReason(session))
+    case .unusable(let problem, _): throw AgentFailure(problem.isTransient ? .unavailable : .serverRefused, told)
+    }
+  }
+
+  /// A login that gets no answer here is begun again by who wants it.
+  private func pushOnce(
+    _ request: AuthorizationRequest, to endpoint: WebURL, _ session: LoginSession, isProven: Bool
+  ) async throws(AgentFailure) -> PushedAuthorizationVerdict {
     let (name, host) = (session.definition.name, session.binding.issuerHost)
     let asked = time.now()
     let (pushing, outcome): (HTTPRequest, HTTPOutcome)
     do throws(ProtocolError) {
-      (pushing, outcome) = try await send(session) { (client, _) throws(ProtocolError) in
+      (pushing, outcome) = try await send(session, to: endpoint, isProven: isProven) {
+        (client, _) throws(ProtocolError) in
         try PushedAuthorizationRequest(endpoint: endpoint, client: client, request: request).httpRequest()
       }
     } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
@@ -38,18 +58,8 @@ extension LoginCoordinator {
     case .notSent(let failure), .sentNoAnswer(let failure):
       throw .login(failure, "\(name): \(host): \(failure.message)")
     case .answered(let answer):
-      let verdict = PushedAuthorizationVerdict(
+      return PushedAuthorizationVerdict(
         judging: answer, to: pushing, clientSecret: session.clientSecret, now: Int64(asked.wallSeconds))
-      switch verdict {
-      case .pushed(let authorization): return authorization
-      case .refused(let error):
-        throw Self.refused(error, "\(name): \(host): \(verdict)", session)
-      case .unusable(.status(let status), _) where [400, 401, 403].contains(status):
-        throw AgentFailure(
-          .serverRefused, "\(name): \(host): \(verdict)", hint: Self.hintWithoutReason(session))
-      case .unusable(let problem, _):
-        throw AgentFailure(problem.isTransient ? .unavailable : .serverRefused, "\(name): \(host): \(verdict)")
-      }
     }
   }
 }

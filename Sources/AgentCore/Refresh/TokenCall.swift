@@ -7,6 +7,7 @@ package struct TokenCall: Sendable {
   package var key: TokenKey
   /// The scope to send, as the account and the key decide; empty: the parameter is left out.
   package var scope: [String]
+  package var scopeSeparator = ScopeSeparator.blank
   package var resource: [String]
   package var audience: [String]
   package var binding: DefinitionBinding

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
 import Sealing
@@ -59,14 +60,15 @@ extension CredentialService {
     let request: HTTPRequest
     do {
       let proof = ClientProof(at: now(at: route), random: random)
-      request = try TokenRequest(
-        endpoint: .read(lender.tokenEndpoint),
-        client: lender.client(record.clientSecret(for: lender)?.secret, proof),
+      let endpoint = try WebURL.read(lender.tokenEndpoint)
+      var asking = TokenRequest(
+        endpoint: endpoint, client: try lender.client(record.clientSecret(for: lender)?.secret, proof, to: endpoint),
         grant: .tokenExchange(subject: (token.secret, lent.kind.uri), requestedType: TokenKind.identityAssertionURI),
         scope: wish.key.scope.isEmpty ? binding.request?.scope ?? [] : wish.key.scope,
         resources: wish.key.resource.isEmpty ? binding.request?.resource ?? [] : wish.key.resource,
-        audiences: [binding.issuer], extra: lender.extraTokenParameters
-      ).httpRequest()
+        audiences: [binding.issuer], extra: lender.extraTokenParameters)
+      asking.scopeSeparator = machine.definition?.scopeSeparator ?? .blank
+      request = try asking.httpRequest()
     } catch { throw RefusedToken(failure: refused(.configInvalid, "\(error)")) }
     if let held = hold(at: route, for: name) { throw RefusedToken(failure: refused(.unavailable, held)) }
     let asked = time.now()

@@ -64,11 +64,14 @@ struct TokenEndpoint: Sendable {
   }
 
   private func tokenRequest(_ call: TokenCall, _ proof: ClientProof) throws(ProtocolError) -> TokenRequest {
-    TokenRequest(
-      endpoint: try .read(call.binding.tokenEndpoint), client: try call.binding.client(call.clientSecret, proof),
+    let endpoint = try WebURL.read(call.binding.tokenEndpoint)
+    var request = TokenRequest(
+      endpoint: endpoint, client: try call.binding.client(call.clientSecret, proof, to: endpoint),
       grant: try call.binding.signed(call.grant, scope: call.scope, call.clientSecret, proof.other), scope: call.scope,
       resources: call.resource, audiences: call.audience,
       extra: call.binding.extraTokenParameters)
+    request.scopeSeparator = call.scopeSeparator
+    return request
   }
 
   /// Tells the server to delete a client (RFC 7592), once.
@@ -98,7 +101,9 @@ struct TokenEndpoint: Sendable {
     }
     let client: OAuthClient
     // Only the client secret can be what is missing.
-    do { client = try binding.client(clientSecret, ClientProof(at: now, random: exchange.random)) } catch {
+    do {
+      client = try binding.client(clientSecret, ClientProof(at: now, random: exchange.random), to: endpoint)
+    } catch {
       return .clientRefused("\(error) for \(binding.issuerHost)")
     }
     let hint = RevocationRequest.Hint(rawValue: revocation.hint) ?? .refreshToken

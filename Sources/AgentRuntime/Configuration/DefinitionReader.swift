@@ -9,7 +9,7 @@ struct DefinitionReader {
 
   static let known = [
     "issuer", "client_id", "grant", "grant_type", "client_authentication", "assertion_audience", "dpop", "scope",
-    "allowed_scope", "resource",
+    "allowed_scope", "scope_separator", "resource",
     "audience",
     "redirect_uri", "redirect_ports", "redirect_cert_file", "redirect_key_file", "hosts", "authorization_endpoint",
     "token_endpoint",
@@ -44,8 +44,10 @@ struct DefinitionReader {
     definition.clientAuthentication = keys.choice("client_authentication", ClientAuthenticationMethod.self)?.rawValue
     definition.assertionAudience = keys.choice("assertion_audience", AssertionAudience.self)
     if let answer = keys.bool("dpop") { definition.usesDPoP = answer }
-    definition.scope = words("scope", limit: 256, ValueRules.scope)
-    definition.allowedScope = words("allowed_scope", limit: 256, ValueRules.scope)
+    let separator = keys.choice("scope_separator", ScopeSeparator.self) ?? .blank
+    definition.scopeSeparator = separator
+    definition.scope = separator.split(words("scope", limit: 256, ValueRules.scope))
+    definition.allowedScope = separator.split(words("allowed_scope", limit: 256, ValueRules.scope))
     definition.resource = words("resource", limit: 16, ValueRules.resource)
     definition.audience = words("audience", limit: 16, ValueRules.audience)
     if let uri = checked("redirect_uri", ValueRules.redirectURI) { definition.redirectURI = uri }

@@ -9,6 +9,7 @@ package struct AuthorizationRequest: Sendable {
   /// Exactly what the token request will repeat: ``RedirectURI/parameter(port:)``.
   package var redirectURI: String
   package var scope: [String]
+  package var scopeSeparator = ScopeSeparator.blank
   package var state: Secret
   /// S256 challenge.
   package var codeChallenge: String
@@ -59,7 +60,7 @@ package struct AuthorizationRequest: Sendable {
     parameters.append("response_type", "code")
     parameters.append("client_id", clientID)
     parameters.append("redirect_uri", redirectURI)
-    if !scope.isEmpty { parameters.append("scope", scope.joined(separator: " ")) }
+    if !scope.isEmpty { parameters.append("scope", scopeSeparator.joined(scope)) }
     parameters.append("state", state)
     if let nonce { parameters.append("nonce", nonce) }
     parameters.append("code_challenge", codeChallenge)

@@ -6,6 +6,7 @@ package struct DeviceAuthorizationRequest: Sendable {
   package var endpoint: WebURL
   package var client: OAuthClient
   package var scope: [String]
+  package var scopeSeparator = ScopeSeparator.blank
   package var resources: [String]
   package var audiences: [String]
   package var extra: [ExtraParameter]
@@ -28,7 +29,7 @@ package struct DeviceAuthorizationRequest: Sendable {
     try RequestedAccess.checkScope(scope)
     try RequestedAccess.checkResources(resources)
     var form = FormParameters()
-    if !scope.isEmpty { form.append("scope", scope.joined(separator: " ")) }
+    if !scope.isEmpty { form.append("scope", scopeSeparator.joined(scope)) }
     for resource in resources { form.append("resource", resource) }
     for audience in audiences { form.append("audience", audience) }
     for parameter in extra { form.append(parameter.name, parameter.value) }

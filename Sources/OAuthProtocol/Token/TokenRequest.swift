@@ -7,6 +7,7 @@ package struct TokenRequest: Sendable {
   package var grant: TokenRequestGrant
   /// Left out when empty. A refresh normally leaves it out (RFC 6749 §6).
   package var scope: [String]
+  package var scopeSeparator = ScopeSeparator.blank
   /// RFC 8707 §2
   package var resources: [String]
   package var audiences: [String]
@@ -33,7 +34,7 @@ package struct TokenRequest: Sendable {
     var form = FormParameters()
     form.append("grant_type", grant.type)
     form.append(grant.parameters)
-    if !scope.isEmpty { form.append("scope", scope.joined(separator: " ")) }
+    if !scope.isEmpty { form.append("scope", scopeSeparator.joined(scope)) }
     for resource in resources { form.append("resource", resource) }
     for audience in audiences { form.append("audience", audience) }
     for parameter in extra { form.append(parameter.name, parameter.value) }

@@ -8,6 +8,7 @@ struct NewAccount: Sendable, Equatable {
   var issuer: String
   var clientID: String
   var clientAuthentication: ClientAuthenticationMethod?
+  var assertionAudience: AssertionAudience?
   /// Nil: the default.
   var usesDPoP: Bool?
   var grant: GrantKind?
@@ -57,6 +58,7 @@ struct NewAccount: Sendable, Equatable {
     add("issuer", issuer)
     add("client_id", clientID)
     add("client_authentication", clientAuthentication?.rawValue)
+    add("assertion_audience", assertionAudience?.rawValue)
     add("dpop", usesDPoP.map(ProviderDefault.flag))
     add("grant", grant?.rawValue)
     add("grant_type", grantType)

@@ -21,6 +21,11 @@ struct LoginOptions: ParsableArguments {
     help: "How the client proves itself: \(ClientAuthenticationMethod.choice) (default: by metadata).",
     completion: .list(ClientAuthenticationMethod.names))
   var clientAuthentication: String?
+  @Option(
+    name: .customLong("assertion-audience"),
+    help: "Whom what a key signs is for: \(AssertionAudience.choice) (default: issuer).",
+    completion: .list(AssertionAudience.names))
+  var assertionAudience: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false
   @Flag(help: "Takes only tokens that are bound to a key of the agent's (DPoP, RFC 9449).")
@@ -133,6 +138,7 @@ struct LoginOptions: ParsableArguments {
     func note(_ flag: String, _ isGiven: Bool) { if isGiven { flags.append(flag) } }
     note("--client-id", clientID != nil)
     note("--client-authentication", clientAuthentication != nil)
+    note("--assertion-audience", assertionAudience != nil)
     note("--dpop", dpop)
     note("--grant", grant != nil)
     note("--grant-type", grantType != nil)
@@ -202,6 +208,7 @@ extension LoginOptions {
     account.usesDPoP = dpop ? true : nil
     account.scope = NewAccount.scopes(scope)
     account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
+    account.assertionAudience = try Self.assertionAudience(assertionAudience)
     account.redirectURI = try redirect()
     account.redirectPorts = port?.inTurn ?? []
     account.redirectCertificate = redirectCertificate.map { Self.absolute($0, in: workingFolder) }
@@ -270,14 +277,6 @@ extension LoginOptions {
       throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path")
     }
     return redirectURI
-  }
-
-  static func clientAuthentication(_ typed: String?) throws(CommandError) -> ClientAuthenticationMethod? {
-    guard let typed else { return nil }
-    guard let method = ClientAuthenticationMethod(typed: typed) else {
-      throw .usage("--client-authentication \(typed): it is \(ClientAuthenticationMethod.choice)")
-    }
-    return method
   }
 
   /// Nil: the default.

@@ -36,7 +36,8 @@ struct DefinitionTests {
       client_authentication = "client_secret_post"
       assertion_audience = "token_endpoint"
       scope = "read write"
-      allowed_scope = ["admin", "sudo"]
+      allowed_scope = ["admin,sudo"]
+      scope_separator = ","
       resource = "https://api.example/"
       audience = ["api", "other"]
       redirect_uri = "http://127.0.0.1:8914/cb"
@@ -76,6 +77,7 @@ struct DefinitionTests {
       proxy: "http://proxy.example:3128", keep: .always, gitUsername: "x-token-auth",
       refreshRevokesAccessToken: true, ambiguousRetry: .never)
     expected.refreshNamesScope = true
+    expected.scopeSeparator = .comma
     #expect(definition == expected)
   }
 

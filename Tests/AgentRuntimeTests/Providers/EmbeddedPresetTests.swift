@@ -67,12 +67,13 @@ struct EmbeddedPresetTests {
     #expect(windows == ["atlassian integer(600)"])
   }
 
-  @Test("Tokens are bound to a key, and a refresh names its scope, where the provider wants that")
+  @Test("Tokens are bound to a key, scopes separated by commas and named by a refresh where the provider wants that")
   func wants() throws {
     for name in Self.names {
       let preset = try Self.preset(name)
       let definition = try preset.definition(preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }).get()
       #expect(definition.usesDPoP == (name == "bluesky"), "\(name)")
+      #expect((definition.scopeSeparator == .comma) == ["linear", "slack"].contains(name), "\(name)")
       #expect(definition.refreshNamesScope == ["entra", "microsoft"].contains(name), "\(name)")
     }
   }

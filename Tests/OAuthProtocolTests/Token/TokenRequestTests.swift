@@ -51,6 +51,15 @@ import Testing
       ])
   }
 
+  @Test("scopes are separated by commas for the servers that want that")
+  func separator() throws {
+    var request = try request(.clientCredentials)
+    (request.scope, request.scopeSeparator) = (["a", "b"], .comma)
+    #expect(try lines(request.httpRequest()) == ["grant_type=client_credentials", "scope=a,b", "client_id=app"])
+    #expect(ScopeSeparator.comma.split(["a,b", "b", "c,"]) == ["a", "b", "c"])
+    #expect(ScopeSeparator.blank.split(["a,b"]) == ["a,b"])
+  }
+
   @Test(
     "what the protocol sets cannot be overridden",
     arguments: [

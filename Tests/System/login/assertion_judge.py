@@ -13,7 +13,8 @@ SECRET = "shared-secret-of-32-bytes-or-more-9c41"
 
 
 class Judge(Provider):
-    """It takes clients by assertions alone, signed by `keys`, each once, and for itself as `audience`."""
+    """It takes clients by assertions alone, signed by `keys`, each once, and for itself as `audience`; None: as the
+    endpoint that is called."""
 
     def __init__(self):
         self.keys, self.algorithms, self.audience, self.used, self.claims = jwk.JWKSet(), [], None, set(), []
@@ -28,7 +29,7 @@ class Judge(Provider):
         self.keys.add(jwk.JWK.from_json(key))
         self.algorithms = [algorithm]
 
-    def proves(self, form):
+    def proves(self, form, path):
         """What is wrong with the client's proof, or nothing."""
         proofs = {"assertion", "client_assertion", "client_secret"} & set(form)
         if proofs != {"assertion" if self.grants else "client_assertion"}:
@@ -38,7 +39,7 @@ class Judge(Provider):
         try:
             token = jwt.JWT(algs=self.algorithms, check_claims={
                 "iss": "mine", "sub": "alice" if self.grants else "mine", "exp": int(time.time()), "jti": None,
-                "aud": self.issuer + "/token" if self.grants else self.audience, "iat": None})
+                "aud": self.issuer + "/token" if self.grants else self.audience or self.issuer + path, "iat": None})
             token.leeway = 5
             token.deserialize(form["assertion" if self.grants else "client_assertion"], self.keys)
         except Exception as error:
@@ -57,7 +58,7 @@ class Judge(Provider):
                 "token_endpoint_auth_methods_supported": ["client_secret_jwt", "private_key_jwt"]}
         if url.path in ("/token", "/revoke"):
             form = dict(urllib.parse.parse_qsl(body, strict_parsing=True))
-            wrong = "a header" if fields.get("authorization") else self.proves(form)
+            wrong = "a header" if fields.get("authorization") else self.proves(form, url.path)
             if wrong:
                 self.seen.append(("refused", form | {"why": wrong}))
                 return "401 Unauthorized", {}, {"error": "invalid_client"} if self.tells else None

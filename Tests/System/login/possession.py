@@ -51,11 +51,12 @@ def judge(proof, method, url, used, nonce=None, token=None, algorithms=("ES256",
 class Possession(Provider):
     """Codes, refresh tokens and access tokens are bound to keys. `wants`: the nonce that the token endpoint wants,
     `again`: a new one after each request that it took, `endless`: after each that it refused. `api_wants`: the
-    resource's."""
+    resource's. `silent`: the endpoint for pushed requests wants a nonce, too, and does not tell it."""
 
     def __init__(self):
         self.used, self.claims, self.bound, self.life, self.kind = set(), [], {}, 3600, "DPoP"
         self.wants, self.again, self.endless, self.api_wants, self.refused_tokens = None, False, False, None, set()
+        self.silent = False
         self.says, self.requires, self.pushed, self.calls = {}, False, {}, []
         self.algorithms = ["ES256"]
         super().__init__()
@@ -92,7 +93,12 @@ class Possession(Provider):
             return "200 OK", {}, {"device_code": "device-code", "user_code": "WDJB", "expires_in": 60, "interval": 1,
                                   "verification_uri": self.issuer + "/enter"}
         if url.path == "/par":
-            wrong, key = self.proved(method, url, fields, self.wants)
+            if self.silent and "dpop" not in fields:
+                wrong, key = None, form.get("dpop_jkt")
+            else:
+                wrong, key = self.proved(method, url, fields, self.wants)
+            if wrong and self.silent:
+                return self.refuse("it is not told")
             if wrong or form.get("dpop_jkt") != key:
                 return self.refuse(wrong or "dpop_jkt")
             self.seen.append(("push", form))

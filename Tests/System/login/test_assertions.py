@@ -115,6 +115,17 @@ def test_an_assertion_is_for_the_token_endpoint_where_the_file_says_so(home, age
     home.oauthctl("login", "work")
 
 
+def test_an_assertion_is_for_each_endpoint_where_the_login_says_so(home, agent, provider):
+    home.oauthctl("login", "work", provider.issuer, "--client-id", "mine", "--client-authentication", "private_key_jwt",
+                  "--assertion-audience", "endpoint", check=False)
+    provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
+    provider.audience = None
+    home.oauthctl("login", "work")
+    home.oauthctl("logout", "work")
+    assert {claims["aud"] for _, claims in provider.claims} == {provider.issuer + "/token", provider.issuer + "/revoke"}
+    assert "refused" not in provider.kinds()
+
+
 def test_a_refusal_without_a_reason_may_be_about_the_client(home, agent, provider):
     define(home, provider, "private_key_jwt", 'assertion_audience = "token_endpoint"')
     provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")

@@ -35,6 +35,14 @@ def test_a_pushed_request_proves_the_key_that_the_code_is_bound_to(home, agent, 
     assert provider.kinds() == ["push", "authorize", "authorization_code"]
 
 
+def test_a_pushed_request_whose_proof_is_refused_names_the_key_without_it(home, agent, provider):
+    """As Glewlwyd, which wants its nonce there and does not tell it; dpop_jkt alone binds the code (RFC 9449 section 10.1)."""
+    provider.requires, provider.wants, provider.silent = True, "first", True
+    log_in(home, provider)
+    assert provider.kinds() == ["refused", "push", "authorize", "nonce", "authorization_code"]
+    assert provider.bound["access-1"] == provider.form("push")["dpop_jkt"]
+
+
 def test_a_preset_binds_tokens_and_its_client_for_development_is_taken_as_bluesky_has_it(home, agent, provider):
     """Requests that are pushed, a nonce that changes, and a client id that is an address of no document."""
     provider.requires, provider.wants, provider.again = True, "nonce-0", True

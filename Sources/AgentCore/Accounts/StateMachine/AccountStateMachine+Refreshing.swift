@@ -83,13 +83,15 @@ extension AccountStateMachine {
     // A refresh without scope asks for the grant's own (RFC 6749 §6); other grants ask anew for the account's.
     let refreshScope = definition?.refreshNamesScope == true ? grant.refreshScope : []
     let ownScope = tokenGrant.refreshToken == nil ? definition?.scope ?? [] : refreshScope
-    return TokenCall(
+    var call = TokenCall(
       grant: tokenGrant, key: key, scope: key.scope.isEmpty ? ownScope : key.scope,
       resource: key.resource.isEmpty ? definition?.resource ?? [] : key.resource,
       audience: key.audience.isEmpty ? definition?.audience ?? [] : key.audience, binding: grant.binding,
       isLogin: tokenGrant.refreshToken == nil && grant.kind.terms.bringsRefreshToken, loggedIn: grant.loggedIn,
       clientSecret: record.clientSecret(for: grant.binding)?.secret, proofKey: grant.proofKey?.secret, number: calls,
       started: now)
+    call.scopeSeparator = definition?.scopeSeparator ?? .blank
+    return call
   }
 
   mutating func callEnded(_ number: UInt64, _ end: TokenCallEnd, at now: Moment, random: Double) -> [Action] {
