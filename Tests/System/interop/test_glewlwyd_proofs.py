@@ -95,15 +95,14 @@ def test_a_client_that_proves_itself_by_a_private_key(home, agent, glewlwyd, log
     public = json.loads(home.oauthctl("key", "create", "work", "--algorithm", algorithm).stdout)
     server.add_client(Client(client, "authorization-code", "unused"), client_secret="", jwks={"keys": [public]},
                       token_endpoint_auth_method=["private_key_jwt"], token_endpoint_signing_alg=algorithm)
-    edit(home, "work", assertion_audience='"token_endpoint"')
+    edit(home, "work", assertion_audience='"endpoint"')
     home.oauthctl("login", "work", "--accept-changes")
     assert server.say_hello(get_token(home)) == 200
     assert server.say_hello(home.oauthctl("get-token", "work", "--force").lines[0]) == 200
     ended = home.oauthctl("logout", "work")
-    line.seen("login and refresh work with `assertion_audience = \"token_endpoint\"`; else the server answers 403 "
-              "and no reason")
-    assert "refused to revoke" in ended.stderr, ended
-    line.seen("the revocation is refused: the server wants the assertion to be for the URL of each endpoint")
+    assert "refused to revoke" not in ended.stderr, ended
+    line.seen("login, refresh and revocation work with `assertion_audience = \"endpoint\"`; without it the server "
+              "answers 403 and no reason")
 
 
 def test_a_client_that_signs_with_its_secret(home, agent, glewlwyd, use_browser, row):
@@ -125,14 +124,10 @@ def test_a_client_that_signs_with_its_secret(home, agent, glewlwyd, use_browser,
 def test_a_pushed_request_for_bound_tokens(home, agent, glewlwyd, log_in, row, nonce):
     line = row(NAME, "pushed request and DPoP in one login" + (", with nonce" if nonce else ""))
     server = glewlwyd(pushed_only=True, dpop_nonce=nonce)
-    result = log_in(server, "--dpop", check=False)
-    if result.status == 0:
-        assert json.loads(curl(home, server).stdout)["sub"] and "request_uri=" in opened(home)[-1]
-        line.seen("works")
-    else:
-        # Its own resource takes the same proofs.
-        assert result.status == 9 and "invalid_dpop_proof" in result.stderr, (result, server.log.read_text())
-        line.seen(f"its endpoint for pushed requests takes no proof of ours: “{sentence(result)}”")
+    log_in(server, "--dpop")
+    assert json.loads(curl(home, server).stdout)["sub"] and "request_uri=" in opened(home)[-1]
+    line.seen("works" + ("; the server wants its nonce in the pushed proof and does not tell it, so that goes without"
+                         if nonce else ""))
 
 
 def test_a_pushed_request_of_a_client_with_a_key(home, agent, glewlwyd, log_in, row):
@@ -142,11 +137,11 @@ def test_a_pushed_request_of_a_client_with_a_key(home, agent, glewlwyd, log_in, 
     public = json.loads(home.oauthctl("key", "create", "work").stdout)
     server.add_client(Client("pusher", "authorization-code", "unused"), client_secret="", jwks={"keys": [public]},
                       token_endpoint_auth_method=["private_key_jwt"])
-    edit(home, "work", assertion_audience='"token_endpoint"')
-    refused = home.oauthctl("login", "work", "--accept-changes", check=False)
-    assert refused.status == 9 and "status is 401" in refused.stderr, refused
-    line.seen("refused with 401: the server wants the assertion to be for the URL of the endpoint, where RFC 9126 "
-              "section 2 has it take its issuer or token endpoint, too")
+    edit(home, "work", assertion_audience='"endpoint"')
+    home.oauthctl("login", "work", "--accept-changes")
+    assert "request_uri=" in opened(home)[-1]
+    line.seen("works with `assertion_audience = \"endpoint\"`: the server does not take its issuer or token endpoint there, "
+              "which RFC 9126 section 2 has it do")
 
 
 def test_a_client_that_the_server_registers(home, agent, glewlwyd, use_browser, row):
