@@ -1,5 +1,5 @@
-/// Logins whose account files could not be read since the agent started. Only the hosts that each of them serves are
-/// known.
+/// Logins whose account files are gone, or could not be read since the agent started. Only the hosts that each of them
+/// serves are known.
 struct UnreadLogins {
   /// The first of all, by name.
   private(set) var first: String?

@@ -43,6 +43,9 @@ extension CredentialService {
       guard error.kind != .accountAmbiguous else { throw error }
       if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
       guard error.kind == .accountUnknown else { throw error }
+      if isAnybodys, error.accounts == nil, let gone = loginsAlone().login(serving: origin) {
+        throw AgentFailure(.configInvalid, "\(gone): \(fileGone(gone))", hint: fileGoneHint(gone))
+      }
       guard let folder = problems.folder else {
         guard wish.account == nil, let origin, known.isEmpty else { throw error }
         // Only accounts of this host were looked at, and there is none. Of very many, no names would be read.
@@ -109,9 +112,20 @@ extension CredentialService {
     return found
   }
 
+  /// The logins whose files are gone: looked for when no account fits, once after each change of files or of such a login.
+  private func loginsAlone() -> UnreadLogins {
+    if let known = files.gone { return known }
+    var found = UnreadLogins()
+    for account in accounts.values where isLoginAlone(account) && problems.hindrance(of: account.name) == nil {
+      found.add(account.name, serving: account.machine.record?.grant?.binding.hosts ?? [])
+    }
+    files.gone = found
+    return found
+  }
+
   /// They may be others now: until somebody asks, the event loop leaves all questions by URL alone to us.
   func forgetUnreadLogins() {
-    files.unread = nil
+    (files.unread, files.gone) = (nil, nil)
     ready.answerURLs(unread: nil)
   }
 

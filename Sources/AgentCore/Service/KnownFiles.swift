@@ -12,6 +12,8 @@ struct KnownFiles {
   var lockedList: LockedList?
   /// Nil: not looked for since the last change.
   var unread: UnreadLogins?
+  /// Nil: not looked for since the last change.
+  var gone: UnreadLogins?
   /// Where the servers of the definitions are; nil: not known since the last change.
   var hosts: Set<String>?
 
@@ -24,5 +26,5 @@ struct KnownFiles {
   }
 
   /// The accounts are forgotten.
-  mutating func forgetAccounts() { (unread, hosts) = (nil, nil) }
+  mutating func forgetAccounts() { (unread, gone, hosts) = (nil, nil, nil) }
 }

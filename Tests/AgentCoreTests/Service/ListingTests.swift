@@ -101,11 +101,19 @@ struct ListingTests {
     #expect(gone?.reason == "its file is gone, and the login is still kept" && gone?.fileGone == true)
     #expect(
       gone?.nextStep == .advice("put it back as /c/accounts.d/a1.toml; or, to end the login: oauthctl logout a1"))
+    for request in [TokenGet(url: "http://127.0.0.1:8080/x"), TokenGet()] {
+      let failure = await fixture.failure(request)
+      #expect(failure?.kind == .configInvalid && failure?.hint == gone?.nextStep, "not told to set up another account")
+      #expect(failure?.message == "a1: its file is gone, and the login is still kept")
+    }
+    #expect(await fixture.failure(TokenGet(url: "https://other.example/"))?.kind == .accountUnknown)
     let elsewhere = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["a1"]))
     #expect(elsewhere?.reason == "its file is /u/accounts.d/a1.toml, and this agent reads /c/accounts.d")
     #expect(elsewhere?.nextStep == .run("unset XDG_CONFIG_HOME && oauthctl agent restart"))
     let other = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["b"]))
     #expect(other?.reason == gone?.reason && other?.nextStep == gone?.nextStep)
+    _ = try await fixture.call(Logout(account: "a1"))
+    #expect(await fixture.failure(TokenGet(url: "http://127.0.0.1:8080/x"))?.kind == .accountUnknown)
   }
 
   @Test("While many accounts are looked at for a list, others have their turn")

@@ -184,15 +184,19 @@ def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarte
     assert get_token(orphan).status == 0
 
 
-def test_a_configuration_folder_that_is_moved_away_is_seen_at_once_and_the_login_goes_on_when_it_is_back(work):
+def test_a_configuration_folder_that_is_moved_away_is_seen_at_once_and_the_login_goes_on_when_it_is_back(work, server):
     folder = work.config / "oauthctl"
     step = f"put it back as {work.shown(folder)}/accounts.d/work.toml"
     get_token(work)
     folder.rename(work.config / "away")
     wait_until(lambda: work.oauthctl("status", "--check", check=False).status == 3, 30, "it is seen")
-    for command in (["status"], ["get-token", "work"], ["login", "work"], ["login"], ["reload"]):
-        result = work.oauthctl(*command, check=False)
+    url, request = f"{server.issuer}/x", "".join(f"{key}={value}\n" for key, value in (
+        ("protocol", "http"), ("host", server.issuer.removeprefix("http://")))) + "\n"
+    for command in (["status"], ["get-token", "work"], ["login", "work"], ["login"], ["reload"],
+                    ["get-token", "--url", url], ["curl", url], ["git-credential", "get"]):
+        result = work.oauthctl(*command, check=False, stdin=request)
         assert step in result.stdout + result.stderr, (command, result)
+    assert "no account files; 1 login is kept" in work.oauthctl("doctor", check=False).stdout
     (work.config / "away").rename(folder)
     wait_until(lambda: get_token(work).status == 0, 30, "it is back")
 

@@ -50,11 +50,9 @@ enum ConfigurationCheck {
     if let more = problems.more { findings.append(.wrong("configuration", more, mend)) }
     if findings.isEmpty {
       let count = accounts.count
-      findings = [
-        .ok(
-          "configuration",
-          count == 0 ? "no account files yet" : "\(count) account file\(count == 1 ? "" : "s"), yours alone")
-      ]
+      let gone = context.accounts.count { $0.fileGone == true }
+      let none = gone == 0 ? "no account files yet" : "no account files; \(gone) login\(gone == 1 ? " is" : "s are") kept"
+      findings = [.ok("configuration", count == 0 ? none : "\(count) account file\(count == 1 ? "" : "s"), yours alone")]
     }
     return findings + proxy(folder, context) + [authorities(context)]
   }
