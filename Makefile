@@ -19,6 +19,7 @@ help:
 	@echo 'make test-world    the same against four more engines, a browser, Apache; writes docs/interop.md'
 	@echo 'make demo     the story of a token, told by the programs themselves'
 	@echo 'make install [PREFIX=~/.local]    programs, units, completions, documents;  make uninstall  takes them away'
+	@echo '                 OAUTHCTL_BIN=FOLDER  takes programs that are built already, here and for make deb'
 	@echo 'make deb      Debian packages of the same, in $(BUILD), judged by lintian'
 	@echo 'make prove    kill -9, power cuts and disk faults at every place of a refresh, hostile callers: the full sets'
 	@echo 'make fuzz     every parser of foreign bytes, FUZZ_SECONDS=60 each;  make sanitize  unit and socket tests'

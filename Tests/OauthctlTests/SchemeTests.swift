@@ -62,6 +62,12 @@ struct SchemeTests {
       others + "x-scheme-handler/com.example.app=oauthctl-com.example.app.desktop;other.desktop;\n")
     applications.remove(handler)
     #expect(applications.text == others + "x-scheme-handler/com.example.app=other.desktop\n")
+    #expect(!applications.saysNothing)
+    var ours = MimeApplications("")
+    ours.add(handler)
+    #expect(!ours.saysNothing)
+    ours.remove(handler)
+    #expect(ours.saysNothing)
   }
 
   @Test("The address that a desktop brings goes to the agent, without a login's id, and is not shown")

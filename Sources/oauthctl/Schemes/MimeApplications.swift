@@ -12,6 +12,9 @@ struct MimeApplications: Equatable {
 
   var text: String { lines.map { $0 + "\n" }.joined() }
 
+  /// Whether it says nothing: no more is left than ``add(_:)`` writes around its line.
+  var saysNothing: Bool { lines.allSatisfy { $0.trimmed.isEmpty || $0.trimmed == Self.defaults } }
+
   /// Makes `handler` the one that its addresses go to.
   mutating func add(_ handler: SchemeHandler) {
     let line = "\(handler.type)=\(handler.entry)"

@@ -37,7 +37,9 @@ extension SetupCommand {
         text = written
         applications.add(handler)
       }
-      let new = applications.text
+      var new = applications.text
+      // A file that we have made goes as it came.
+      if remove, new != old, applications.saysNothing { new = "" }
       if entry.text == text, new == old {
         context.terminal.say(remove ? "Nothing of \(scheme) is set up." : "\(scheme) is set up already.")
         return
@@ -57,7 +59,12 @@ extension SetupCommand {
         }
       }
       if let text { try entry.write(text) } else { try entry.remove() }
-      if new != old { try list.write(new, behind: list.linkTarget) }
+      let target = list.linkTarget
+      if new.isEmpty, !old.isEmpty, target == nil {
+        try list.remove()
+      } else if new != old {
+        try list.write(new, behind: target)
+      }
       context.terminal.say(
         remove ? "Done: \(scheme) leads here no more." : "Done: \(scheme):/… comes to the login that waits for it.")
     }

@@ -39,6 +39,12 @@ def test_what_is_installed_works_and_is_told_in_the_last_lines(installation, hom
     assert (documents / "examples/caller.py").exists()
 
 
+def test_a_folder_without_programs_is_told_by_the_variable_that_named_it(installation):
+    told = installation.make("install", "OAUTHCTL_BIN=/nowhere", check=False)
+    assert told.status != 0 and "OAUTHCTL_BIN=/nowhere has no oauthctl:" in told.stderr and "make build" not in told.stderr
+    assert not (installation.prefix / "bin").exists()
+
+
 @pytest.mark.parametrize("name", ["oauthd", "oauthd-fetch", "oauthd-redirect"])
 def test_a_program_with_secrets_may_be_traced_by_no_other_from_its_first_moment_on(installation, scratch, name):
     """Installed by root, for others: a user who may not read the file."""

@@ -81,7 +81,14 @@ def test_uninstall_takes_away_what_brings_schemes_to_it(installation, home):
     assert "com.example.app" in listed.read_text()
     installation.make("uninstall")
     assert [path.name for path in folder.iterdir()] == ["oauthctl-mine.desktop"]
-    assert "com.example.app" not in listed.read_text()
+    assert not listed.exists(), "it was made by us"
+
+
+def test_uninstall_tells_of_an_agent_of_another_installation_and_removes_nothing_of_it(installation, home, agent):
+    installation.make("install")
+    told = installation.make("uninstall")
+    assert f"An agent of {home.programs} still runs" in told.stdout
+    assert commands(told.stdout) == [f"{home.programs}/oauthctl agent stop"]
 
 
 def test_uninstall_takes_its_lines_out_of_git_where_the_program_is_gone_already(installation, home):
