@@ -12,15 +12,13 @@ struct ReloadCommand: ParsableCommand {
   func run(_ context: CommandContext) throws(CommandError) {
     let answer = try context.agent.ask(ConfigReload())
     let problems = ProblemText(answer.problems, leftOut: answer.problemsLeftOut)
-    let isOne = answer.problems.count == 1
-    let lines = (isOne ? problems.sentences : problems.lines) + (problems.more.map { [$0] } ?? [])
-    for line in lines.dropLast() { context.terminal.warn(line) }
-    if let last = lines.last {
+    var told = zip(problems.sentences, answer.problems).map { (text: $0, step: $1.hint == nil ? nil : $1.nextStep) }
+    if let more = problems.more { told.append((more, nil)) }
+    for one in told.dropLast() { context.terminal.warn(one.text, next: one.step) }
+    if let last = told.last {
       throw .configuration(
-        last,
-        next: isOne && answer.problems[0].hint != nil
-          ? answer.problems[0].nextStep
-          : "put it right, then: oauthctl reload; the last good definition holds, where there is one")
+        last.text,
+        next: last.step ?? "put it right, then: oauthctl reload; the last good definition holds, where there is one")
     }
     for account in (try? context.allAccounts()) ?? [] where account.fileGone == true {
       context.terminal.warn("\(account.account): \(account.reason ?? "its file is gone")", next: account.nextStep)

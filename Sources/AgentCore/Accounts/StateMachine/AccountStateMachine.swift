@@ -183,7 +183,9 @@ package struct AccountStateMachine: Sendable {
     let over = waiters.filter { ids.contains($0.id) }
     waiters.removeAll { ids.contains($0.id) }
     let reason = backoff.reason.map { ": \($0)" } ?? ""
-    return over.map { .refuse($0.id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)")) }
+    return over.map {
+      .refuse($0.id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)", hint: doubtHint))
+    }
   }
 
   private mutating func serverAnswered() {
