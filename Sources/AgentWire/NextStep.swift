@@ -37,6 +37,13 @@ package enum NextStep: Sendable, Equatable {
     }
   }
 
+  /// Where no account is there yet. `issuer`: the server, where it is known.
+  package static func firstLogin(_ issuer: String = "ISSUER") -> NextStep {
+    .run(
+      "oauthctl login NAME \(issuer) --client-id ID   # or, where the server registers clients: oauthctl login "
+        + (issuer == "ISSUER" ? "URL" : issuer))
+  }
+
   /// The same kind of step with another text.
   package func map(_ change: (String) -> String) -> NextStep {
     switch self {

@@ -104,7 +104,7 @@ struct StatusTests {
   @Test("A page without an account says how to make one")
   func none() {
     let page = StatusPage(status: Self.answer, accounts: [], now: 0).lines(Page().terminal(columns: nil))
-    #expect(page.prefix(2) == ["no account yet", "  run: oauthctl login NAME ISSUER --client-id ID"])
+    #expect(page.prefix(2) == ["no account yet", "  " + NextStep.firstLogin().line])
   }
 
   @Test("Colour changes no column")

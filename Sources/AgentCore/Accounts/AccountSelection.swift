@@ -107,7 +107,7 @@ package enum AccountSelection {
   /// An API's host is often no server to log in at, and is missing among the `hosts` of an account that is there.
   static func noneHint(_ origin: String?, _ names: [String]) -> NextStep {
     guard let origin, !names.isEmpty else {
-      return "set one up: oauthctl login NAME \(origin ?? "ISSUER") --client-id ID"
+      return .firstLogin(origin ?? "ISSUER")
     }
     return .run(
       "oauthctl login \(origin)   # or add that host, beside those of `oauthctl account show`, to "
@@ -216,6 +216,6 @@ package enum AccountSelection {
     let shown = known.sorted().prefix(8).joined(separator: ", ") + (known.count > 8 ? ", …" : "")
     return AgentFailure(
       .accountUnknown, "\(Escaped.forTerminal(name, limit: 80)): no such account",
-      hint: known.isEmpty ? "set one up: oauthctl login NAME ISSUER --client-id ID" : "\(meant)accounts: \(shown)")
+      hint: known.isEmpty ? .firstLogin() : "\(meant)accounts: \(shown)")
   }
 }

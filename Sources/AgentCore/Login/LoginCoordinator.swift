@@ -181,13 +181,12 @@ package actor LoginCoordinator {
       throw AgentFailure(.loginPending, "\(name): the login is being finished, too late to cancel it")
     }
     // Whoever cancels it does not wait for this.
-    end(
-      session.id,
-      .failure(
-        AgentFailure(
-          .loginCancelled,
-          "\(name): the login was given up; an account has one login under way at a time, so another command may have done it"
-        )))
+    var failure = AgentFailure(
+      .loginCancelled,
+      "\(name): the login was given up; an account has one login under way at a time, so another command may have done it"
+    )
+    failure.logLine = "given up by who had begun it, or joined it"
+    end(session.id, .failure(failure))
     return EmptyResult()
   }
 

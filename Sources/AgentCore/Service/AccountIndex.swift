@@ -5,8 +5,8 @@ import AgentWire
 struct AccountIndex {
   /// How bad each state is.
   private static let order: [AccountSummary.State] = [
-    .definitionChanged, .clientRejected, .loginRequired, .configInvalid, .loginPending, .retrying, .expired, .new,
-    .refreshing, .ok,
+    .definitionChanged, .clientRejected, .loginRequired, .configInvalid, .loginPending, .retrying, .new,
+    .refreshing, .ok, .expired,
   ]
   /// Beyond so many changes one sort of everything costs less than a search for the place of each.
   private static let fewChanges = 32

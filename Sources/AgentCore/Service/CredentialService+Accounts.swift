@@ -52,13 +52,15 @@ extension CredentialService {
   package func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
     try await open()
     guard let account = accounts[request.account] else {
-      throw AccountSelection.unknown(request.account, Array(accounts.keys))
+      // As a list has them: of one that is logged out and has no file, only what its server has to be told is kept.
+      throw AccountSelection.unknown(
+        request.account, accounts.values.filter { $0.machine.definition != nil || isLoginAlone($0) }.map(\.name))
     }
     var answer = AccountForgetAnswer()
     if request.dryRun == true {
       let grant = account.machine.record?.grant
       answer.login = grant?.loginID
-      answer.host = grant?.binding.issuerHost
+      answer.host = grant.flatMap { $0.mayLive ? $0.binding.issuerHost : nil }
       answer.clientHost = deletableClient(account)?.binding.issuerHost
       let borrowers = borrowers(of: account.name)
       answer.borrowers = borrowers.isEmpty ? nil : borrowers

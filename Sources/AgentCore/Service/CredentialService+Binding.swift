@@ -32,7 +32,7 @@ extension CredentialService {
     // A person reads each of them.
     binding.publicOnly = nil
     let agreement = BindingConsent(binding: binding, differences: grant.binding.differences(to: binding))
-    var answer = AccountAcceptAnswer(agreement)
+    var answer = AccountAcceptAnswer(agreement, definition.grant)
     if request.dryRun == true { return answer }
     guard let agreed = request.bindingDigest else {
       throw AgentFailure(
@@ -60,7 +60,8 @@ extension CredentialService {
     let binding = try withLenders(server.binding(definition, hasSecret: record?.clientSecret != nil), of: name)
     return AccountAcceptAnswer(
       BindingConsent(
-        binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)))
+        binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)),
+      definition.grant)
   }
 
   /// What a login of `context` with `binding` would change.
@@ -104,9 +105,12 @@ extension CredentialService {
 }
 
 extension AccountAcceptAnswer {
-  fileprivate init(_ shown: BindingConsent) {
+  /// Of the endpoints those that `grant` uses.
+  fileprivate init(_ shown: BindingConsent, _ grant: GrantKind) {
+    let ofPeople = ["authorization_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint"]
     self.init(
-      differences: shown.differences, accepted: false, bindingDigest: shown.digest, endpoints: shown.binding.endpoints)
+      differences: shown.differences, accepted: false, bindingDigest: shown.digest,
+      endpoints: shown.binding.endpoints.filter { !grant.isUnattended || !ofPeople.contains($0.key) })
   }
 }
 

@@ -134,6 +134,7 @@ extension CredentialService {
       isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths,
       who: record?.grant?.identity?.who)
     summary.dpop = record?.grant?.binding.isBound ?? definition.usesDPoP ? true : nil
+    summary.missingSecret = state == .clientRejected ? account.machine.missingSecret : nil
     return summary
   }
 
@@ -177,6 +178,8 @@ extension CredentialService {
     _ state: AccountSummary.State, _ machine: AccountStateMachine, _ definition: AccountDefinition
   ) -> NextStep? {
     switch state {
+    case .new where definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true:
+      ClientObstacle.noKey.hint(definition.name)
     case .new, .loginRequired: .run("oauthctl login \(definition.name)")
     case .clientRejected:
       machine.clientFault?.hint
@@ -191,6 +194,18 @@ extension CredentialService {
 }
 
 extension AccountStateMachine {
+  /// What its client would prove itself with, and of which nothing is kept, as ``AccountCheckAnswer/missingSecrets`` names it.
+  var missingSecret: String? {
+    guard let record, record.clientSecret == nil, let binding = record.grant?.binding, binding.sendsClientSecret else {
+      return nil
+    }
+    switch ClientObstacle(binding.clientAuthentication, nil) {
+    case .noKey: return AccountCheckAnswer.privateKey
+    case .noSecret: return SecretKind.clientSecret.rawValue
+    case .unknownMethod, .keyForSecret, .secretForKey, nil: return nil
+    }
+  }
+
   /// The server gives less than it gave at the login; some do so for good once a token with fewer scopes was asked for.
   var narrowedHint: NextStep? {
     guard let grant = record?.grant, let token = record?.token(.standard), !token.scope.isEmpty else { return nil }

@@ -147,6 +147,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var who: String?
   /// True: its tokens are bound to a key (RFC 9449), so a token alone is of no use. Nil: they are not.
   package var dpop: Bool?
+  /// With `client_rejected`: the secret or key of the client that is not kept, as in `account.check`; nil: another fault.
+  package var missingSecret: String?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
@@ -192,6 +194,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case gitUsername = "git_username"
     case certificateAuthorityFile = "ca_file"
     case fileGone = "file_gone"
+    case missingSecret = "missing_secret"
     case hintKind = "hint_kind"
   }
 }

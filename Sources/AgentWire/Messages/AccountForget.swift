@@ -27,7 +27,7 @@ package struct AccountForget: RequestParameters, Equatable {
 package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   /// With `dry_run`: names the login that is there; nil: there is none.
   package var login: String?
-  /// With `dry_run`: where that login is.
+  /// With `dry_run`: where that login is; nil: nowhere any more, as far as known, or nobody logs in.
   package var host: String?
   /// Tokens of an earlier login that are still to be revoked at its server; nil: none.
   package var revocations: Int?

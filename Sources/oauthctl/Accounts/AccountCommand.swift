@@ -21,7 +21,7 @@ struct AccountCommand: ParsableCommand {
         return
       }
       if accounts.isEmpty {
-        context.terminal.warn("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
+        context.terminal.warn("there is no account yet", next: .firstLogin())
         context.tellFolders(try? context.agent.ask(AgentStatus(limit: 1)))
         return
       }

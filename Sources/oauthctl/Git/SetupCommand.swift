@@ -121,7 +121,7 @@ struct SetupCommand: ParsableCommand {
       guard found.hosts.isEmpty else { return found.hosts }
       if let name = found.bound.first { throw .configuration(GitHosts.words(name), next: GitHosts.step(name)) }
       if let account { throw .noAccount(account, among: accounts) }
-      throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
+      throw .configuration("there is no account yet", next: .firstLogin())
     }
 
     /// Hosts whose key names us or a copy of an authority, whether their account is still there or not.

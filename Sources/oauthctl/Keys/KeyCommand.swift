@@ -106,7 +106,7 @@ struct KeyCommand: ParsableCommand {
       }
       return .configuration(
         "\(name): it has no key",
-        next: .run("oauthctl key create \(name)   # or, for one that is there: oauthctl key import \(name) < FILE"))
+        next: KeyCommand.another(name))
     }
   }
 
@@ -121,7 +121,8 @@ struct KeyCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
-      guard let key = try context.agent.ask(AccountShow(account: name), about: name).publicKey else {
+      let details = try context.agent.ask(AccountShow(account: name), about: name)
+      guard let key = details.publicKey else {
         context.terminal.say("No key of \(name) was kept.")
         return
       }
@@ -132,7 +133,13 @@ struct KeyCommand: ParsableCommand {
       }
       _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret, publicKey: key), about: name)
       context.terminal.say("Deleted the key of \(name).")
+      guard details.loggedInAt != nil else { return }
+      context.terminal.warn("\(name) cannot renew its tokens without a key", next: KeyCommand.another(name))
     }
+  }
+
+  static func another(_ name: String) -> NextStep {
+    .run("oauthctl key create \(name)   # or, for one that is there: oauthctl key import \(name) < FILE")
   }
 
   /// The public half as a JWK.

@@ -1,4 +1,5 @@
 import AgentWire
+import OAuthTerms
 
 /// `oauthctl status` as text: the accounts, worst first, then one line about the agent.
 struct StatusPage: Sendable {
@@ -20,7 +21,7 @@ struct StatusPage: Sendable {
       for account in accounts {
         // What is idle lacks nothing, and a locked vault is told once, below.
         let isTold = [.ok, .expired, .locked].contains(account.state) || isOfFolder(account)
-        let words = account.state == .new ? "nobody logged in yet" : account.reason
+        let words = account.state == .new ? Self.newWords(account) : account.reason
         let reason = isTold ? nil : words.map(clean)
         let hint = isOfFolder(account) ? nil : account.hint.map(clean)
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
@@ -28,7 +29,7 @@ struct StatusPage: Sendable {
       }
     }
     if accounts.isEmpty, [.open, .absent].contains(status.vault.state), status.problems.isEmpty {
-      lines += ["no account yet", "  run: oauthctl login NAME ISSUER --client-id ID"].map { cut($0, terminal) }
+      lines += ["no account yet", "  \(NextStep.firstLogin().line)"].map { cut($0, terminal) }
     }
     lines.append(cut(agentLine, terminal))
     if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
@@ -74,6 +75,8 @@ struct StatusPage: Sendable {
   }
 
   private func tokenLeft(_ account: AccountSummary) -> String {
+    // Nobody uses it, and nothing is wrong with that.
+    if account.state == .expired { return "when asked" }
     // The page may be drawn again long after it was asked for.
     let left = account.expiresAt.map { $0 - now } ?? account.expiresInSeconds
     if let left { return left > 0 ? Duration.text(seconds: left) : "ended" }
@@ -121,7 +124,14 @@ struct StatusPage: Sendable {
   }
 
   static func word(_ account: AccountSummary) -> String {
-    account.fileGone == true ? "file gone" : word(account.state)
+    if account.fileGone == true { return "file gone" }
+    guard let missing = account.missingSecret else { return word(account.state) }
+    return missing == AccountCheckAnswer.privateKey ? "key missing" : "secret missing"
+  }
+
+  /// Why a new account gives no token.
+  static func newWords(_ account: AccountSummary) -> String {
+    GrantKind(rawValue: account.grant)?.terms.giver == .nobody ? "no token yet" : "nobody logged in yet"
   }
 
   static func word(_ state: AccountSummary.State) -> String {

@@ -234,10 +234,13 @@ struct AccountServiceTests {
   func refreshTokenByHand() async throws {
     let fixture = try await loggedIn()
     _ = try await fixture.call(SecretSet(account: "work", kind: .refreshToken, value: "made-up"))
+    #expect(try await fixture.call(AccountForget(account: "work", dryRun: true)).host == "127.0.0.1:8080")
     fixture.clock.advance(by: 3_601)
     let failure = await fixture.failure(TokenGet(account: "work"))
     #expect(failure?.kind == .loginRequired)
     #expect(failure?.oauthError == "invalid_grant")
+    #expect(
+      try await fixture.call(AccountForget(account: "work", dryRun: true)).host == nil, "nothing stays valid there")
   }
 
   @Test("forget deletes the record; an account that is gone from the files, too, is gone whole")
@@ -252,11 +255,15 @@ struct AccountServiceTests {
     #expect(fixture.ready.asked("work") == nil)
   }
 
-  @Test("lists come worst first and a page at a time")
+  @Test("lists come worst first, idle accounts last, and a page at a time")
   func pages() async throws {
     let fixture = AgentFixture(
-      (0..<7).map { index in AccountDefinition.browser.changed { $0.name = "account-\(index)" } })
+      (0..<7).map { index in
+        AccountDefinition.browser.changed { ($0.name, $0.keep) = ("account-\(index)", .onDemand) }
+      })
     try await fixture.logIn("account-3")
+    fixture.clock.advance(by: 3_601)
+    try await fixture.logIn("account-1", request: "two")
     var names: [String] = []
     var after: String?
     repeat {
@@ -264,7 +271,7 @@ struct AccountServiceTests {
       names += page.accounts.map(\.account)
       after = page.next
     } while after != nil
-    #expect(names == [0, 1, 2, 4, 5, 6, 3].map { "account-\($0)" })
+    #expect(names == [0, 2, 4, 5, 6, 1, 3].map { "account-\($0)" })
     #expect(await fixture.failure(AccountList(limit: 0))?.kind == .badRequest)
     #expect(await fixture.failure(AccountList(limit: 501))?.kind == .badRequest)
   }

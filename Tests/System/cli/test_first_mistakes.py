@@ -124,7 +124,9 @@ def test_doctor_blames_no_scope_for_a_login_that_had_a_refresh_token(work, serve
 
 
 def test_status_and_provider_list_show_no_empty_columns_and_pages(home, agent):
-    assert home.oauthctl("status").lines[:2] == ["no account yet", "  run: oauthctl login NAME ISSUER --client-id ID"]
+    assert home.oauthctl("status").lines[:2] == [
+        "no account yet", "  run: oauthctl login NAME ISSUER --client-id ID   "
+        "# or, where the server registers clients: oauthctl login URL"]
     lines = home.oauthctl("provider", "list").lines
     assert "FILE" not in lines[0] and lines[0].split() == ["PROVIDER", "TITLE"]
 

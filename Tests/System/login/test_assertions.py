@@ -238,6 +238,7 @@ def test_an_assertion_is_the_grant_of_a_service_account(home, agent, provider):
         home, 'scope = "read write"', 'grant = "jwt_bearer"', 'username = "alice"',
         'assertion_audience = "token_endpoint"')
     provider.grants = True
+    assert "work: no token yet\n  run: oauthctl key create work" in home.oauthctl("status").stdout
     refused = home.oauthctl("login", "work", check=False)
     assert refused.status == 3 and "oauthctl key create work" in refused.stderr
     kept = home.oauthctl("key", "import", "work", stdin=json.dumps(file, indent=2))
@@ -253,9 +254,12 @@ def test_an_assertion_is_the_grant_of_a_service_account(home, agent, provider):
 
 def test_a_key_that_is_gone_is_told_once_with_what_makes_another(home, agent, provider):
     define(home, provider)
+    assert "oauthctl key create work" in home.oauthctl("status").stdout, "of a new account, too"
     provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
     home.oauthctl("login", "work")
-    home.oauthctl("key", "delete", "work", "--yes")
+    told = home.oauthctl("key", "delete", "work", "--yes")
+    assert "work cannot renew its tokens" in told.stderr and "oauthctl key create work" in told.stderr
+    assert home.oauthctl("status").lines[1].split()[:3] == ["work", "key", "missing"]
     for command in ("status", "account show work", "doctor work", "get-token work --force", "key show work"):
         told = home.oauthctl(*command.split(), check=False)
         shown = told.stdout + told.stderr

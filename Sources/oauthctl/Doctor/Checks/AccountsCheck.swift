@@ -14,7 +14,7 @@ enum AccountsCheck {
   static func findings(_ context: DoctorContext, _ agent: any AgentCalling) -> [Finding] {
     if !context.hasAccounts {
       if context.hasUnreadFolder { return [] }
-      return [.note("accounts", "there is none yet", .run("oauthctl login NAME ISSUER --client-id ID"))]
+      return [.note("accounts", "there is none yet", .firstLogin())]
     }
     let told = context.status?.problems ?? []
     var findings: [Finding] = []
@@ -122,7 +122,7 @@ enum AccountsCheck {
     case .ok, .refreshing:
       return account.hint.map { [.note("login", $0)] } ?? life(account).filter { isAlone || $0.level != .ok }
     case .expired, .loginPending: return account.hint.map { [.note("login", $0)] } ?? []
-    case .new: return [.note("login", "nobody logged in yet", .run("oauthctl login \(name)"))]
+    case .new: return [.note("login", StatusPage.newWords(account), account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying where account.hint != nil:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
