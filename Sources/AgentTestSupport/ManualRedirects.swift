@@ -7,6 +7,7 @@ import Synchronization
 package final class ManualRedirects: RedirectReceiver {
   private struct Listening: RedirectListening {
     let port: Int
+    let certificateEnd: Int?
     let receiver: ManualRedirects
     func close() async {
       await receiver.whileClosing()
@@ -21,6 +22,7 @@ package final class ManualRedirects: RedirectReceiver {
     var refusals = 0
     var absent: Set<String> = []
     var whileClosing: @Sendable () async -> Void = {}
+    var certificateEnd: Int?
   }
 
   private let state = Mutex(State())
@@ -43,6 +45,9 @@ package final class ManualRedirects: RedirectReceiver {
   package func whileClosing(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.whileClosing = work } }
 
   private func whileClosing() async { await state.withLock { $0.whileClosing }() }
+
+  /// When the certificate of each listener with an identity ends, in seconds since 1970.
+  package func endCertificates(at end: Int) { state.withLock { $0.certificateEnd = end } }
 
   /// Makes `host` an address that the machine does not have.
   package func remove(_ host: String) { _ = state.withLock { $0.absent.insert(host) } }
@@ -73,7 +78,8 @@ package final class ManualRedirects: RedirectReceiver {
       return bound
     }
     guard let bound else { throw RedirectListenerError("port \(port) on \(host) is in use", isTaken: true) }
-    return Listening(port: bound, receiver: self)
+    let end = identity == nil ? nil : state.withLock(\.certificateEnd)
+    return Listening(port: bound, certificateEnd: end, receiver: self)
   }
 
   /// Ports that somebody listens on.

@@ -54,6 +54,7 @@ final class BrowserListener {
     do throws(RedirectCertificateProblem) {
       tls = try certificate.map { (found) throws(RedirectCertificateProblem) in try BrowserTLS(found, now: time(nil)) }
     } catch { Main.end(.unusable(error)) }
+    if let tls { conversation.tell(.certificateEnd(tls.end)) }
     let conversation = conversation
     let table = ConnectionTable(limits: limits) { conversation.tell($0) }
     let admission = Admission(limit: limits.lookups, loop: loop) { conversation.tell($0) }

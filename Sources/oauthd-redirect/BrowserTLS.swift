@@ -7,6 +7,8 @@ import NIOSSL
 /// read.
 struct BrowserTLS {
   private let context: NIOSSLContext
+  /// Seconds since 1970 until which browsers take the certificate.
+  let end: Int
 
   /// `now` is seconds since 1970. Throws what a browser would have against the certificate as well, which it tells nobody but
   /// its own user.
@@ -14,7 +16,8 @@ struct BrowserTLS {
     guard let chain = try? NIOSSLCertificate.fromPEMBytes(certificate.chain), let own = chain.first else {
       throw .chainUnreadable
     }
-    let (begin, end) = (Self.date(own.notValidBefore), Self.date(own.notValidAfter))
+    let begin = Self.date(own.notValidBefore)
+    end = Self.date(own.notValidAfter)
     guard now >= begin else { throw .notYetValid(until: begin) }
     guard now <= end else { throw .expired(at: end) }
     guard CertificateNames(own).hold(certificate.host) else { throw .nameMissing }

@@ -43,6 +43,7 @@ struct RedirectFrameTests {
       (.failed("no"), [0x27, 0, 0, 0, 4, 0, 2, 0x6E, 0x6F]),
       (.unusable(.nameMissing), [0x28, 0, 0, 0, 9, 5, 0, 0, 0, 0, 0, 0, 0, 0]),
       (.unusable(.expired(at: 0x1_0203_0405)), [0x28, 0, 0, 0, 9, 7, 0, 0, 0, 1, 2, 3, 4, 5]),
+      (.certificateEnd(0x1_0203_0405), [0x29, 0, 0, 0, 8, 0, 0, 0, 1, 2, 3, 4, 5]),
     ] as [(RedirectReport, [UInt8])])
   func reports(_ report: RedirectReport, _ bytes: [UInt8]) throws {
     #expect(try report.encoded() == bytes)
@@ -78,6 +79,7 @@ struct RedirectFrameTests {
       ([0x28, 0, 0, 0, 9, 8, 0, 0, 0, 0, 0, 0, 0, 0], .invalid("problem")),
       ([0x28, 0, 0, 0, 9, 5, 0, 0, 0, 0, 0, 0, 0, 1], .invalid("problem")),
       ([0x28, 0, 0, 0, 9, 7, 0x80, 0, 0, 0, 0, 0, 0, 0], .invalid("date")),
+      ([0x29, 0, 0, 0, 8, 0x80, 0, 0, 0, 0, 0, 0, 0], .invalid("date")),
       // A method of 33 letters, three hosts, a body that is neither yes nor no, bytes at the end.
       (
         [0x23, 0, 0, 0, 43, 0, 0, 0, 1, 0, 33] + [UInt8](repeating: 0x47, count: 33) + [0, 0, 0, 0], .invalid("method")
@@ -94,9 +96,9 @@ struct RedirectFrameTests {
   @Test("An order of another version, or with limits that are none, is refused")
   func foreignLimits() throws {
     var bytes = try RedirectOrder.begin(RedirectLimits()).encoded()
-    bytes[5] = 2
-    #expect(throws: FetchWireError.versionMismatch(2)) { try read(bytes, as: RedirectOrder.self) }
     bytes[5] = 1
+    #expect(throws: FetchWireError.versionMismatch(1)) { try read(bytes, as: RedirectOrder.self) }
+    bytes[5] = 2
     for place in 6...9 { bytes[place] = 0 }
     #expect(throws: FetchWireError.invalid("limit")) { try read(bytes, as: RedirectOrder.self) }
     for place in 6...9 { bytes[place] = 0xFF }

@@ -1,4 +1,6 @@
+package import AgentWire
 package import Sealing
+import SystemFacts
 
 /// The files that a redirect listener on https proves itself with, as an account names them. Absolute paths.
 package struct RedirectIdentityFiles: Sendable, Equatable {
@@ -25,5 +27,11 @@ package struct RedirectIdentity: Sendable {
     self.files = files
     self.chain = chain
     self.key = key
+  }
+
+  /// What makes a certificate in the place of one that ends. It writes over both files: for one that is right but for that.
+  package var renewal: NextStep {
+    let words = [files.certificate, files.key, host].map { ShellWord.quoted($0) }
+    return .run("mkcert -cert-file \(words[0]) -key-file \(words[1]) \(words[2])   # or whatever made the certificate")
   }
 }

@@ -38,6 +38,8 @@ package enum RedirectPage: Sendable, Equatable {
 package protocol RedirectListening: Sendable {
   /// The port that was bound.
   var port: Int { get }
+  /// Until when browsers take what it proves itself with, in seconds since 1970; nil: it speaks plain HTTP.
+  var certificateEnd: Int? { get }
   /// Lets answers that are being written finish, then closes.
   func close() async
 }

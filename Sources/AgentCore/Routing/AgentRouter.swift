@@ -131,7 +131,7 @@ package struct AgentRouter: LineResponder {
         await service.configuration.providers()
       }
     case .providerShow: return try await reply(ProviderShow.self, service.configuration.provider)
-    case .accountCheck: return try await reply(AccountCheck.self, service.check)
+    case .accountCheck: return try await reply(AccountCheck.self, logins.check)
     case .accountList: return try await reply(AccountList.self, list)
     case .accountShow: return try await reply(AccountShow.self, service.show)
     case .accountForget: return try await reply(AccountForget.self, forget)

@@ -60,4 +60,7 @@ extension CredentialService {
     _ = await readFiles()
     return accounts[name]?.machine.definition
   }
+
+  /// As it was read last.
+  func knownDefinition(_ name: String) -> AccountDefinition? { accounts[name]?.machine.definition }
 }

@@ -65,11 +65,11 @@ package struct HelperRedirectReceiver: RedirectReceiver {
         server: socket.end, uid: uid, owners: owners, limit: limits.lookups, loop: loop, logger: logger),
       onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
-    let problem = await withCheckedContinuation { (continuation: CheckedContinuation<RedirectListenerError?, Never>) in
-      loop.execute { session.value(on: $0).start { continuation.resume(returning: $0) } }
+    let certificateEnd: Int? = try await withCheckedThrowingContinuation { continuation in
+      loop.execute { session.value(on: $0).start { continuation.resume(with: $0) } }
     }
-    if let problem { throw problem }
-    return HelperRedirectListener(loop: loop, session: session, port: Int(socket.end.port))
+    return HelperRedirectListener(
+      loop: loop, session: session, port: Int(socket.end.port), certificateEnd: certificateEnd)
   }
 
   /// Who listens there, when it is another user.
@@ -84,6 +84,7 @@ private struct HelperRedirectListener: RedirectListening {
   let loop: ServingLoop
   let session: LoopBound<RedirectSession>
   let port: Int
+  let certificateEnd: Int?
 
   func close() async {
     await withCheckedContinuation { continuation in

@@ -11,10 +11,23 @@ extension RedirectIdentity {
   init(reading files: RedirectIdentityFiles, host: String, uid: UInt32) throws(RedirectListenerError) {
     let chain = try Self.read(
       files.certificate, key: "redirect_cert_file", uid: uid, limitBytes: RedirectCertificate.chainBytes)
+    guard !Self.isKey(chain) else {
+      // Then the key's file is most likely the certificate, which others may well read.
+      throw RedirectListenerError(
+        "its redirect_cert_file \(plainText(files.certificate)) holds no certificate (PEM), but a private key",
+        isOfFile: true, hint: "name the certificate as redirect_cert_file, and its key as redirect_key_file")
+    }
     var key = try Self.read(
       files.key, key: "redirect_key_file", uid: uid, limitBytes: RedirectCertificate.keyBytes, isSecret: true)
     defer { key.wipe() }
     self.init(host: host, files: files, chain: chain, key: Secret(key))
+  }
+
+  /// Whether `text` has the mark of a private key (RFC 7468 §10, §11, or an older one), and none of a certificate (§5).
+  private static func isKey(_ text: [UInt8]) -> Bool {
+    let marks = text.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: "-----BEGIN ".utf8) }
+      .map { String(decoding: $0, as: UTF8.self) }
+    return marks.contains { $0.contains("PRIVATE KEY-----") } && !marks.contains { $0.contains("CERTIFICATE-----") }
   }
 
   private static func read(
@@ -46,12 +59,9 @@ extension RedirectListenerError {
   init(_ problem: RedirectCertificateProblem, of identity: RedirectIdentity) {
     let (certificate, key) = (plainText(identity.files.certificate), plainText(identity.files.key))
     func date(_ seconds: Int) -> String { CivilTime(unixSeconds: seconds).rfc3339 }
-    let words = [identity.files.certificate, identity.files.key, identity.host].map { ShellWord.quoted($0) }
-    // It writes over both files: for a certificate that was right until it expired alone.
-    let renewal = NextStep.run(
-      "mkcert -cert-file \(words[0]) -key-file \(words[1]) \(words[2])   # or whatever made the certificate")
+    let host = ShellWord.quoted(identity.host)
     let another = NextStep.advice(
-      "name the right files, or new ones, made by: mkcert -cert-file FILE.pem -key-file FILE-key.pem \(words[2])")
+      "name the right files, or new ones, made by: mkcert -cert-file FILE.pem -key-file FILE-key.pem \(host)")
     let (message, hint): (String, NextStep) =
       switch problem {
       case .chainUnreadable:
@@ -64,7 +74,7 @@ extension RedirectListenerError {
         )
       case .keyOfAnother: ("the key in \(key) is not that of the certificate in \(certificate)", another)
       case .nameMissing: ("the certificate in \(certificate) has no subjectAltName of \(identity.host)", another)
-      case .expired(let end): ("the certificate in \(certificate) has expired, at \(date(end))", renewal)
+      case .expired(let end): ("the certificate in \(certificate) has expired, at \(date(end))", identity.renewal)
       case .notYetValid(let begin):
         (
           "the certificate in \(certificate) is valid from \(date(begin)) on only",

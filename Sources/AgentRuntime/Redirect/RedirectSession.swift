@@ -33,8 +33,10 @@ final class RedirectSession {
   private var logger: Logger { tools.acceptor.logger }
   private var link: RedirectLink?
   private var acceptor: RedirectAcceptor?
-  /// Told once whether browsers are served, or why not.
-  private var started: ((RedirectListenerError?) -> Void)?
+  /// Told once that browsers are served, with the end of what they are served with, or why not.
+  private var started: ((Result<Int?, RedirectListenerError>) -> Void)?
+  /// When the certificate ends, in seconds since 1970.
+  private var certificateEnd: Int?
   /// What the process has against its certificate.
   private var refusal: RedirectListenerError?
   private var startsLeft = RedirectSession.restarts
@@ -62,8 +64,9 @@ final class RedirectSession {
 
   // MARK: The process
 
-  /// `started` gets nil once browsers are served, else the reason why they are not; then the socket is closed.
-  func start(_ started: @escaping (RedirectListenerError?) -> Void) {
+  /// `started` gets the end of the certificate (seconds since 1970; nil: there is none) once browsers are served, else the
+  /// reason why they are not; then the socket is closed.
+  func start(_ started: @escaping (Result<Int?, RedirectListenerError>) -> Void) {
     self.started = started
     startProcess()
   }
@@ -92,7 +95,7 @@ final class RedirectSession {
     case .ready:
       // Closing has a time of its own.
       if closed.isEmpty { setTimer(nil) }
-      tellStarted(nil)
+      tellStarted(.success(certificateEnd))
     case .arrived(let connection, let address, let port):
       acceptor?.ask(connection, from: SocketEnd(host: address, port: Int(port)))
     case .request(let connection, let request): receive(connection, request)
@@ -106,6 +109,7 @@ final class RedirectSession {
     case .unusable(let problem):
       refusal = tools.identity.map { RedirectListenerError(problem, of: $0) }
       link?.kill(refusal?.message ?? "oauthd-redirect wants a certificate that it was not given")
+    case .certificateEnd(let end): certificateEnd = end
     case .failed: break
     }
   }
@@ -129,7 +133,7 @@ final class RedirectSession {
           "no browser is served any more: after the login, paste the address that it shows",
           metadata: ["event": "redirect_ended", "reason": "\(reason)"])
       }
-      tellStarted(refusal ?? RedirectListenerError(reason, hint: Self.hint))
+      tellStarted(.failure(refusal ?? RedirectListenerError(reason, hint: Self.hint)))
       return settleIfDone()
     }
     startsLeft -= 1
@@ -139,10 +143,10 @@ final class RedirectSession {
     startProcess()
   }
 
-  private func tellStarted(_ problem: RedirectListenerError?) {
+  private func tellStarted(_ end: Result<Int?, RedirectListenerError>) {
     let started = started
     self.started = nil
-    started?(problem)
+    started?(end)
   }
 
   private func setTimer(_ span: LoopSpan?, _ work: @escaping () -> Void = {}) {

@@ -1,6 +1,9 @@
 /// Something that a login may fail for.
 package struct AccountConcern: Codable, Sendable, Equatable {
-  /// What it is about, for programs: `server`, `client` or `scope`.
+  /// ``check`` of what the redirect on https proves itself with.
+  package static let redirect = "redirect"
+
+  /// What it is about, for programs: `server`, `client`, `scope` or `redirect`.
   package var check: String
   /// One line for people.
   package var message: String

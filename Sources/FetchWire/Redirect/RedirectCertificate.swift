@@ -87,8 +87,7 @@ extension RedirectCertificateProblem {
 
   init(payload reader: inout PayloadReader) throws(FetchWireError) {
     let kind = try reader.integer(bytes: 1, "problem")
-    let date = try reader.integer(bytes: 8, "date")
-    guard Self.dates.contains(date) else { throw .invalid("date") }
+    let date = try reader.certificateDate()
     let all: [RedirectCertificateProblem] = [
       .chainUnreadable, .keyUnreadable, .keyHasPassphrase, .keyOfAnother, .nameMissing, .notYetValid(until: date),
       .expired(at: date),
@@ -100,5 +99,14 @@ extension RedirectCertificateProblem {
   func write(to writer: inout PayloadWriter) {
     writer.integer(numbers.kind, bytes: 1)
     writer.integer(numbers.date, bytes: 8)
+  }
+}
+
+extension PayloadReader {
+  /// One of ``RedirectCertificateProblem/dates``.
+  mutating func certificateDate() throws(FetchWireError) -> Int {
+    let date = try integer(bytes: 8, "date")
+    guard RedirectCertificateProblem.dates.contains(date) else { throw .invalid("date") }
+    return date
   }
 }

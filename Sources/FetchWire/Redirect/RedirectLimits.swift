@@ -1,7 +1,7 @@
 /// What one `oauthd-redirect` keeps to. The agent decides, and says it when it has started the process.
 package struct RedirectLimits: Equatable, Sendable {
   /// Version of what is said. The helper may have been replaced by an upgrade while an older agent runs.
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
   /// Longest name of a method; the longest registered one has 17 bytes.
   static let methodBytes = 32
   /// `Host` fields of one request that are passed on: more than one is one too many.

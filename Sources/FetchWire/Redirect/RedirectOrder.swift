@@ -44,7 +44,7 @@ extension RedirectOrder: RedirectMessage {
         connection, RedirectReply(status: status, location: location.isEmpty ? nil : location, page: page))
       guard (200...599).contains(status) else { throw .invalid("status") }
     case .finish: self = .finish
-    case .ready, .arrived, .request, .unreadable, .gone, .closed, .failed, .unusable:
+    case .ready, .arrived, .request, .unreadable, .gone, .closed, .failed, .unusable, .certificateEnd:
       throw .unexpectedFrame(kind.rawValue)
     }
     try reader.end()

@@ -31,6 +31,8 @@ package enum RedirectReport: Equatable {
   case failed(String)
   /// The same, because of its certificate.
   case unusable(RedirectCertificateProblem)
+  /// Before ``ready``: until when browsers take its certificate, within ``RedirectCertificateProblem/dates``.
+  case certificateEnd(Int)
 
   /// Why there is no request.
   package enum Problem: UInt8, Sendable {
@@ -59,6 +61,7 @@ extension RedirectReport: RedirectMessage {
     case .closed: self = .closed
     case .failed: self = .failed(plainText(try reader.text("failure text")))
     case .unusable: self = .unusable(try RedirectCertificateProblem(payload: &reader))
+    case .certificateEnd: self = .certificateEnd(try reader.certificateDate())
     case .begin, .admit, .refuse, .answer, .finish: throw .unexpectedFrame(kind.rawValue)
     }
     try reader.end()
@@ -91,6 +94,8 @@ extension RedirectReport: RedirectMessage {
       let text = plainText(text)
       return try PayloadWriter.frame(.failed, bytes: 2 + text.utf8.count) { $0.text(text) }
     case .unusable(let problem): return try PayloadWriter.frame(.unusable, bytes: 1 + 8) { problem.write(to: &$0) }
+    case .certificateEnd(let end):
+      return try PayloadWriter.frame(.certificateEnd, bytes: 8) { $0.integer(end, bytes: 8) }
     }
   }
 }

@@ -8,6 +8,7 @@ package enum RedirectFrameKind: UInt8, FrameKind {
   case closed = 0x26
   case failed = 0x27
   case unusable = 0x28
+  case certificateEnd = 0x29
 
   case begin = 0x31
   case admit = 0x32
@@ -25,6 +26,7 @@ package enum RedirectFrameKind: UInt8, FrameKind {
     case .request: 3 * (16 << 10) + 64
     case .failed: 2 + FetchLimits.failureTextCharacters
     case .unusable: 1 + 8
+    case .certificateEnd: 8
     case .begin:
       1 + 7 * 4 + 2 + RedirectCertificate.hostBytes + 4 + RedirectCertificate.chainBytes + 4
         + RedirectCertificate.keyBytes

@@ -169,6 +169,28 @@ struct LoginLinkTests {
     #expect(try await fixture.follow(try await fixture.location(started)) == .loggedIn)
   }
 
+  @Test("an examination looks at the certificate as a login does, and tells its end two weeks before")
+  func certificateChecked() async throws {
+    let fixture = AgentFixture([.browser.changed { $0.listenSecurely("https://localhost:8443/cb") }])
+    func concerns() async throws -> [AccountConcern] {
+      let checked = try await fixture.call(AccountCheck(account: "work", definition: nil))
+      #expect(fixture.redirects.open.isEmpty)
+      return (checked.concerns ?? []).filter { $0.check == AccountConcern.redirect }
+    }
+    let now = Int(fixture.clock.now().wallSeconds)
+    for (days, isTold) in [(15, false), (13, true)] {
+      fixture.redirects.endCertificates(at: now + days * 86_400 + 60)
+      #expect(
+        try await concerns().map(\.message)
+          == (isTold ? ["the certificate in /cert.pem ends in 13 days: no login by browser then"] : []))
+      #expect(try await concerns().allSatisfy { $0.isBlocking == nil && $0.hint.hasPrefix("mkcert ") })
+    }
+    fixture.configuration.set([.browser.changed { $0.listenSecurely("https://localhost:8443/cb", key: "/k.missing") }])
+    _ = try await fixture.call(ConfigReload())
+    #expect(try await concerns().map(\.message) == ["no login by browser: no key"])
+    #expect(try await concerns().map(\.isBlocking) == [true])
+  }
+
   @Test("a machine without the other address listens on one", arguments: ["127.0.0.1", "::1"])
   func oneAddress(_ missing: String) async throws {
     let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://localhost/callback" }])

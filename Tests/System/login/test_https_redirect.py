@@ -78,7 +78,9 @@ def spoiled(authority, home):
         "is not that of the certificate": with_other_key,
         "may be read by others (mode 644)": open_key,
         "none.key does not exist": no_key,
-        "holds no certificate (PEM)": swapped,
+        "holds no certificate (PEM), but a private key": swapped,
+        "right.key holds no certificate (PEM), but": type(good)(
+            good.authority, good.key, copy("readable.pem", good.certificate, 0o644)),
     }
 
 
@@ -91,9 +93,12 @@ def test_a_certificate_that_no_browser_would_take_is_told_before_one_is_opened(h
         assert words in result.stderr, result
         assert not opened.exists() and provider.kinds() == [] and not account_file(home, "tool").exists()
     # A certificate may turn bad between two logins.
-    files = authority.issue("turns")
+    files = authority.issue("turns", ends=10)
     home.oauthctl(*login(provider, files, redirect))
+    assert "turns.pem ends in 9 days" in home.oauthctl("doctor", "tool", check=False).stdout
     authority.issue("turns", begins=-10, ends=-1)
+    found = home.oauthctl("doctor", "tool", check=False)
+    assert found.status == 1 and re.search("wrong .*turns.pem has expired", found.stdout), found
     again = home.oauthctl("login", "tool", check=False)
     assert again.status == 3 and "has expired" in again.stderr and "run: mkcert" in again.stderr, again
     assert get_token(home, "tool") == "access-1"

@@ -94,10 +94,10 @@ enum AccountsCheck {
     return failure.kind == .unavailable && failure.hint == nil && failure.retryAfterMilliseconds == nil
   }
 
-  /// What does not hinder a login that works is not told.
+  /// What does not hinder a login that works is not told, unless it will hinder the next.
   private static func concerns(_ found: [AccountConcern], _ account: AccountSummary) -> [Finding] {
     let works = [.ok, .refreshing].contains(account.state) && account.renewable
-    return found.filter { $0.isBlocking == true || !works }.map { concern in
+    return found.filter { $0.isBlocking == true || !works || $0.check == AccountConcern.redirect }.map { concern in
       concern.isBlocking == true
         ? .wrong(concern.check, concern.message, concern.nextStep)
         : .note(concern.check, concern.message, concern.nextStep)
