@@ -42,6 +42,9 @@ struct CurlTests {
     arguments: [
       (["work", "--scope", "read", "https://h/"], "--scope"), (["https://h/", "--resource=https://a/"], "--resource"),
       (["work", "--any-host", "https://h/"], "--any-host"), (["--audience"], "--audience"),
+      (["--scope", "", "work", "https://h/"], "--scope"),
+      (["--scope=read", "--scope= ", "work", "https://h/"], "--scope"),
+      (["--resource=", "work", "https://h/"], "--resource"),
     ] as [([String], String)])
   func late(words: [String], name: String) {
     let error = #expect(throws: CommandError.self) { try CurlInvocation(words) }

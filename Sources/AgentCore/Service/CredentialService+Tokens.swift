@@ -107,7 +107,12 @@ extension CredentialService {
   private func key(_ request: TokenGet, _ name: String) throws(AgentFailure) -> TokenKey {
     guard let definition = accounts[name]?.machine.definition else { return .standard }
     func checked(_ what: String, _ asked: [String]?, _ allowed: [String]) throws(AgentFailure) -> [String] {
-      guard let asked, !asked.isEmpty else { return [] }
+      guard let asked else { return [] }
+      // Without it the whole token is meant, and that is more than whoever sends an empty one expects.
+      guard !asked.isEmpty, !asked.contains("") else {
+        throw AgentFailure(
+          .badRequest, "\(name): \(what) is empty", hint: .advice("leave it out, or name what is to be asked for"))
+      }
       guard let other = asked.first(where: { !allowed.contains($0) }) else { return asked }
       let shown = Escaped.forTerminal(other, limit: 80)
       throw AgentFailure(

@@ -43,6 +43,7 @@ extension AccountCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
+      try OptionValues.check("--scope", scope)
       if context.terminal.inputIsTerminal {
         throw .usage(
           "the login comes from standard input: a file, or the output of another program",

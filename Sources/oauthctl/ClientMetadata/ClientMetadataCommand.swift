@@ -64,6 +64,7 @@ struct ClientMetadataCommand: ParsableCommand {
       throw .usage("--redirect-uri \(redirect): it is one of \(ClientMetadata.redirectURIs.joined(separator: " and "))")
     }
     if !grant.isEmpty { document.grants = try grants() }
+    try OptionValues.check("--scope", scope)
     let scopes = NewAccount.scopes(scope)
     document.scope = scopes.isEmpty ? nil : scopes.joined(separator: " ")
     document.usesDPoP = dpop ? true : nil

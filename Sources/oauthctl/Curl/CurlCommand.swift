@@ -52,6 +52,7 @@ struct CurlInvocation: Sendable, Equatable {
     var words = words[...]
     do {
       own = try CurlOwnOptions(takenFrom: &words)
+      do { try own.selection.check() } catch { throw error.asChildFailure }
       if let first = words.first, AccountName.isValid(first) {
         let rest = try CurlArguments(Array(words.dropFirst()))
         if !rest.urls.isEmpty {

@@ -22,6 +22,11 @@ extension LoginOptions {
 
   /// What the agent would refuse, by the names that were typed.
   func validate() throws {
+    for (flag, values) in [
+      ("--scope", scope), ("--add-scope", addedScope), ("--resource", resource), ("--audience", audience),
+    ] {
+      try OptionValues.check(flag, values)
+    }
     if let prompt, !LoginWish.isPrompt(prompt) {
       throw CommandError.usage("--prompt \(ShellWord.quoted(prompt)): it is \(LoginWish.promptChoice)")
     }

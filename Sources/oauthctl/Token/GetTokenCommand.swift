@@ -93,6 +93,7 @@ struct GetTokenCommand: ParsableCommand {
   /// The request these flags mean, without reading anything but `--rejected-stdin`.
   func request() throws(CommandError) -> TokenGet {
     if let name { try AccountName.check(name) }
+    try selection.check()
     if rejectedFromInput, rejectedFingerprint != nil {
       throw .usage("--rejected-stdin and --rejected-fingerprint say the same: give one")
     }

@@ -21,6 +21,13 @@ struct TokenSelection: Sendable, Equatable {
     request.audience = audience.isEmpty ? nil : audience
   }
 
+  /// - Throws: `CommandError.usage` for an option without a value: the whole token would be asked for.
+  func check() throws(CommandError) {
+    for (flag, values) in [("--scope", scope), ("--resource", resource), ("--audience", audience)] {
+      try OptionValues.check(flag, values)
+    }
+  }
+
   /// What a person reads beside a token that has less than was asked for; nil: it has all. `granted` is the scope of the
   /// token for this selection.
   func warning(_ account: String, granted: [String]) -> String? {

@@ -162,6 +162,13 @@ struct TokenServiceTests {
     try await fixture.logIn()
     #expect(await fixture.failure(TokenGet(account: "work", scope: ["email"]))?.kind == .notPermitted)
     #expect(await fixture.failure(TokenGet(account: "work", resource: ["https://a.example"]))?.kind == .notPermitted)
+    // Nothing is never everything.
+    for empty in [[], [""]] {
+      for asked in [
+        TokenGet(account: "work", scope: empty), TokenGet(account: "work", resource: empty),
+        TokenGet(account: "work", audience: empty),
+      ] { #expect(await fixture.failure(asked)?.kind == .badRequest) }
+    }
     let narrow = try await fixture.call(TokenGet(account: "work", scope: ["read"]))
     #expect(narrow.scope == ["read"])
     let whole = try await fixture.call(TokenGet(account: "work", scope: ["write", "read"]))
