@@ -53,7 +53,7 @@ package struct LentToken: Sendable, Equatable, Codable {
   package var kind: TokenKind
   /// Where that account was logged in when a person agreed; nil: not known, as in a file, which names the account alone.
   package var issuer: String?
-  /// Who was logged in there then; nil: no ID token told.
+  /// Who was logged in there then; nil: no ID token told, or the record is from before this was kept.
   package var user: EndUser?
 
   package init(account: String, kind: TokenKind = .accessToken, issuer: String? = nil, user: EndUser? = nil) {
@@ -63,19 +63,34 @@ package struct LentToken: Sendable, Equatable, Codable {
     self.user = user
   }
 
-  /// The same as a token by the lender's `login`. Where nobody knows any more whose that is, agreeing to it opens nothing: it
-  /// is bound to the person who was known.
+  /// The same as a token by the lender's `login`. Where nobody knows any more whose that is, agreeing to it opens nothing:
+  /// it is bound to the person who was known.
   func bound(to login: GrantRecord) -> LentToken {
     LentToken(account: account, kind: kind, issuer: login.binding.issuer, user: login.identity?.endUser)
   }
 
-  /// Why the lender's `login` is not the one that was agreed to, in words that follow the account's name; nil: it is, as
-  /// far as anybody knows. One that no longer tells whose it is is not known to be that person's.
-  func change(to login: GrantRecord) -> String? {
+  /// The same with whom the lender's `login` is known to be of, where nobody was noted at the moment `agreed`, and that
+  /// login has stood since: it is the one that was agreed to.
+  func known(by login: GrantRecord, agreed: Moment) -> LentToken {
+    // By this machine's clocks alone: the clocks of two servers differ, and either could tell a wrong one.
+    var agreed = agreed
+    agreed.behindSeconds = nil
+    guard user == nil, issuer == login.binding.issuer, login.loggedIn.seconds(since: agreed) <= 0 else { return self }
+    return bound(to: login)
+  }
+
+  /// Why the lender's `login` is not the one that was agreed to at the moment `agreed`, in words that follow the account's
+  /// name; nil: it is, as far as anybody knows. One that no longer tells whose it is is not known to be that person's. Where
+  /// nobody was noted, a later login of a known person may be another person's.
+  func change(to login: GrantRecord, agreed: Moment) -> String? {
     if let issuer, issuer != login.binding.issuer {
       return "at \(issuer), and that is logged in at \(login.binding.issuer) now"
     }
-    guard let user else { return nil }
+    guard let user = known(by: login, agreed: agreed).user else {
+      guard let identity = login.identity else { return nil }
+      let who = identity.presentUser.map { "\($0.shown) is" } ?? "nobody knows who is"
+      return "by an earlier login, and \(who) logged in there now"
+    }
     guard let now = login.identity?.presentUser else {
       return "as \(user.shown), and nobody knows who is logged in there now"
     }
@@ -84,13 +99,12 @@ package struct LentToken: Sendable, Equatable, Codable {
   }
 
   fileprivate static func differences(_ role: String, _ was: LentToken?, _ now: LentToken?) -> [DefinitionDifference] {
-    // A file says neither where the account is logged in nor who: that is compared where both sides know it.
+    // A file says neither where the account is logged in nor who: that is compared where both sides are logins.
     let withIssuers = was.map { $0.issuer != nil } != false && now.map { $0.issuer != nil } != false
-    let withUsers = withIssuers && was.map { $0.user != nil } != false
     func account(_ token: LentToken?, as user: String?) -> String? {
       guard let token else { return nil }
       return token.account + (withIssuers ? token.issuer.map { ", at \($0)" } ?? "" : "")
-        + (withUsers ? user.map { ", as \($0)" } ?? "" : "")
+        + (withIssuers ? user.map { ", as \($0)" } ?? "" : "")
     }
     var user = now?.user?.shown
     if let before = was?.user, let after = now?.user {

@@ -12,7 +12,11 @@ extension CredentialService {
   }
 
   func lenderFault(_ lent: LentToken, of name: String) -> AgentFailure? {
-    guard let change = grant(of: lent.account).flatMap(lent.change) else { return nil }
+    // What no login is bound to yet is what a person is agreeing to now.
+    let borrower = grant(of: name).flatMap { $0.binding.request?.lent?.all.contains(lent) == true ? $0 : nil }
+    guard let login = grant(of: lent.account),
+      let change = lent.change(to: login, agreed: borrower?.loggedIn ?? time.now())
+    else { return nil }
     return AgentFailure(
       .definitionChanged,
       "\(name): its login is bound to tokens of \(lent.account) \(change); nothing is given or sent",
@@ -22,7 +26,8 @@ extension CredentialService {
   /// The accounts whose logins were agreed to with another login of `lender` than `login`, sorted.
   func borrowers(of lender: String, notBy login: GrantRecord) -> [String] {
     (borrowers[lender] ?? []).filter { name in
-      loans(of: name).contains { $0.account == lender && $0.change(to: login) != nil }
+      guard let agreed = grant(of: name)?.loggedIn else { return false }
+      return loans(of: name).contains { $0.account == lender && $0.change(to: login, agreed: agreed) != nil }
     }.sorted()
   }
 
@@ -31,12 +36,28 @@ extension CredentialService {
 
   func noteLenders(of name: String) {
     for lent in loans(of: name) { borrowers[lent.account, default: []].insert(name) }
+    keepLenders(of: name)
+  }
+
+  /// Keeps whose the logins are that lend to `name`, where nobody was noted when that was agreed to, as by an earlier
+  /// version, and they have stood since. So another person's login is seen as one, also after a restart.
+  private func keepLenders(of name: String) {
+    guard let record = grant(of: name), let lent = record.binding.request?.lent else { return }
+    func known(_ lent: LentToken) -> LentToken {
+      grant(of: lent.account).map { lent.known(by: $0, agreed: record.loggedIn) } ?? lent
+    }
+    var next = lent
+    (next.subject, next.actor) = (known(lent.subject), lent.actor.map(known))
+    guard next != lent else { return }
+    // Later, because this is done within an event of an account. It is seen without being kept, too, so a failure is none.
+    Task { [next] in try? await self.change(name, .keepLenders(next, from: record.binding)) }
   }
 
   /// Something of `lender` has changed: who was refused a token of it may ask again, and who has tokens by a login that is
   /// another one now gives none.
   func lenderChanged(_ lender: String) {
     guard let names = borrowers[lender] else { return }
+    for name in names { keepLenders(of: name) }
     let concerned = names.filter { name in
       guard let account = accounts[name], loans(of: name).contains(where: { $0.account == lender }) else {
         borrowers[lender]?.remove(name)

@@ -10,12 +10,12 @@ import Testing
 @Suite("A token got for another account's token")
 struct LendingTests {
   /// Nothing is refreshed by plan: each test tells who asks.
-  private static let company = AccountDefinition.browser.changed {
+  static let company = AccountDefinition.browser.changed {
     $0.name = "company"
     $0.keep = .onDemand
   }
 
-  private static func borrower(
+  static func borrower(
     _ name: String = "api", of lender: String = "company", _ change: (inout AccountDefinition) -> Void = { _ in }
   ) -> AccountDefinition {
     AccountDefinition.browser.changed {
@@ -31,7 +31,7 @@ struct LendingTests {
     }
   }
 
-  private static let exchanges = "urn:ietf:params:oauth:grant-type:token-exchange"
+  static let exchanges = "urn:ietf:params:oauth:grant-type:token-exchange"
 
   /// `company` is logged in.
   private func fixture(_ others: [AccountDefinition] = [borrower()]) async throws -> AgentFixture {
@@ -42,7 +42,7 @@ struct LendingTests {
 
   /// Logs `name` in, having agreed to what is shown.
   @discardableResult
-  private func logIn(_ name: String = "api", _ fixture: AgentFixture) async throws -> LoginProgress {
+  func logIn(_ name: String = "api", _ fixture: AgentFixture) async throws -> LoginProgress {
     _ = try? await fixture.call(
       SecretSet(account: name, kind: .clientSecret, value: "dev-exchange-secret"))
     let shown = try await fixture.call(AccountAccept(account: name, dryRun: true, login: true))

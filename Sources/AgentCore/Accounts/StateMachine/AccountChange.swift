@@ -18,6 +18,8 @@ package enum AccountChange: Sendable {
   case forgetSecret(SecretKind, shown: StoredSecret? = nil)
   /// Binds the grant, if it is still bound to `from`, to what a person agreed to.
   case accept(DefinitionBinding, from: DefinitionBinding)
+  /// Notes whose the logins are that lend to the grant, if it is still bound to `from`: they are the ones agreed to.
+  case keepLenders(LentTokens, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
   case lateToken(LateToken)
   /// The server was told, or it will not be told any more.
@@ -130,6 +132,9 @@ extension AccountStateMachine {
       next.move(to: binding)
       // Another account's token, or another person's, was agreed to: what was got for the one before is not that.
       if from.request?.lent != binding.request?.lent { next.tokens = [] }
+    case .keepLenders(let lent, let from):
+      guard next.grant?.binding == from else { return [.changed(id, nil)] + proceed(at: now) }
+      next.grant?.binding.request?.lent = lent
     case .lateToken(let late):
       guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
       next.take(late)
@@ -155,7 +160,7 @@ extension AccountStateMachine {
     if next == record || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
-      case .dropRevocation, .lateToken, .register: false
+      case .keepLenders, .dropRevocation, .lateToken, .register: false
       default: true
       }
     guard !next.isEmpty else {
