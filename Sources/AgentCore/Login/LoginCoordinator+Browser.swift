@@ -1,5 +1,6 @@
 import AgentWire
 import HTTPTerms
+import Logging
 import OAuthProtocol
 import Sealing
 import SystemFacts
@@ -42,9 +43,14 @@ extension LoginCoordinator {
       }
     } catch {
       // The browser is on another machine: the address is pasted, whoever has the port here.
-      guard session.isBrowserRemote, error.kind != .configInvalid,
-        redirect.port != nil || !definition.redirectPorts.isEmpty
-      else { throw error }
+      let isPasted =
+        session.isBrowserRemote && error.kind != .configInvalid
+        && (redirect.port != nil || !definition.redirectPorts.isEmpty)
+      // Of a redirect elsewhere the browser lacks its link alone: then a person opens the address.
+      guard isPasted || !takesAnswer else { throw error }
+      logger.notice(
+        "nothing listens for a login",
+        metadata: ["event": "login_unheard", "account": "\(definition.name)", "reason": "\(error.message)"])
       opened = []
     }
     let listeners = opened.map(\.listener)

@@ -74,9 +74,11 @@ struct LoginFlow {
     case .browser:
       let url = login.authorizationURL ?? ""
       if let notice = login.notice { context.terminal.warn(notice) }
-      // Arguments are everybody's to read: the link is worth nothing to another user, unlike the URL it leads to.
-      let link = login.browserURL ?? url
-      if !isRemote, !noBrowser, BrowserOpener(environment: context.environment).open(link) {
+      // Arguments are everybody's to read: the link is worth nothing to another user, unlike the URL it leads to, which no
+      // program is started with.
+      if !isRemote, !noBrowser, let link = login.browserURL,
+        BrowserOpener(environment: context.environment).open(link)
+      {
         for line in LoginWords.opening(url) { context.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
         let reads = mayReadInput && context.terminal.inputIsTerminal
@@ -91,7 +93,7 @@ struct LoginFlow {
       for entry in BrowserRule(context.environment).refused where !noBrowser {
         context.terminal.warn("BROWSER: “\(entry)” is not the plain name of one program, so it was not started")
       }
-      if !isRemote, !noBrowser, BrowserRule(context.environment).refused.isEmpty,
+      if !isRemote, !noBrowser, login.browserURL != nil, BrowserRule(context.environment).refused.isEmpty,
         let named = context.environment["BROWSER"]
       {
         context.terminal.warn("none of the programs in BROWSER (\(named)) could be started")

@@ -38,6 +38,21 @@ struct LoginLinkTests {
     #expect(try await fixture.follow(link) == .linkUsed)
   }
 
+  @Test(
+    "where nobody can listen for the link either, the login goes on without one",
+    arguments: ["https://app.example/cb", "com.example.app:/cb"])
+  func noLink(redirect: String) async throws {
+    let fixture = AgentFixture([.browser.changed { $0.redirectURI = redirect }])
+    fixture.redirects.remove("127.0.0.1")
+    fixture.transport.withServer { $0.options.clients[0].redirectURIs.append(redirect) }
+    let started = try await fixture.start()
+    #expect(started.browserURL == nil && started.redirectURI == redirect)
+    let location = try await fixture.location(started)
+    #expect(location.hasPrefix(redirect))
+    let progress = try await fixture.call(LoginComplete(loginID: started.loginID, redirectURL: location))
+    #expect(progress.state == .complete)
+  }
+
   @Test("other words, other methods and what stands behind the word lead nowhere, and use nothing up")
   func strangers() async throws {
     let fixture = AgentFixture()

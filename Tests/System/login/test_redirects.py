@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import threading
 from urllib.error import HTTPError
@@ -38,9 +39,9 @@ def redirected(url):
     raise AssertionError("no redirect")
 
 
-def begin(home, *command):
+def begin(home, *command, browsers=("--no-browser",)):
     """A login whose address is opened elsewhere: the process, and where the server sends the browser."""
-    process = home.start(home.programs / "oauthctl", *command, "--no-browser", stdin=subprocess.PIPE)
+    process = home.start(home.programs / "oauthctl", *command, *browsers, stdin=subprocess.PIPE)
     for line in process.stderr:
         if found := re.match(r"\s+(http://\S+/authorize\?\S+)", line):
             return process, redirected(found.group(1))
@@ -85,6 +86,33 @@ def test_an_address_that_nobody_listens_at_is_pasted(home, agent, provider, redi
     assert provider.kinds() == ["authorize", "authorization_code"]
 
 
+@pytest.fixture
+def unheard(home):
+    """A home whose agent cannot listen for a browser."""
+    folder = home.root / "programs"
+    folder.mkdir(mode=0o700)
+    for name in ("oauthctl", "oauthd", "oauthd-fetch"):
+        shutil.copy(home.programs / name, folder)
+    (folder / "oauthd-redirect").write_text("#!/bin/false\n")
+    (folder / "oauthd-redirect").chmod(0o700)
+    home.programs = folder
+    home.agent.start()
+    return home
+
+
+@pytest.mark.parametrize("redirect", ["https://app.example/cb", f"{SCHEME}:/cb"])
+def test_a_login_that_nobody_can_listen_for_starts_no_browser_and_goes_on(unheard, provider, redirect):
+    started = unheard.root / "browser.started"
+    browser = unheard.bin / "browser"
+    browser.write_text(f"#!/bin/sh\n: > {started}\n")
+    browser.chmod(0o700)
+    unheard.environment["BROWSER"] = str(browser)
+    process, address = begin(unheard, *login(provider, "--redirect-uri", redirect), browsers=())
+    _, stderr = process.communicate(f"{address}\n", timeout=60)
+    assert process.returncode == 0 and "Logged in as tool" in stderr, stderr
+    assert not started.exists() and "BROWSER" not in stderr
+
+
 def test_a_person_whose_browser_was_opened_is_asked_for_the_address_at_once(home, agent, provider):
     use_silent_browser(home)
     _, text = run_at_terminal(
@@ -113,7 +141,8 @@ def test_a_scheme_s_handler_brings_the_address_to_the_login_that_waits(home, age
     learned = process.communicate(timeout=60)[1]
     assert "setup scheme" not in learned, learned
     assert "Logged in as tool" in learned and process.returncode == 0
-    home.run(*words)
+    again = home.run(*words, check=False)
+    assert again.status != 0 and "has ended" in again.stderr and address not in again.stderr
     assert provider.kinds() == ["authorize", "authorization_code"]
 
 
