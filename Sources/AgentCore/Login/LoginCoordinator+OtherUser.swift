@@ -27,6 +27,7 @@ extension LoginCoordinator {
         return continuation.resume(returning: false)
       }
       questions[session.id] = continuation
+      noteHeard(session.id)
       if let progress = sessions[session.id]?.progress { answerWaiters(session.id, .success(progress)) }
     }
     sessions[session.id]?.otherUser = nil

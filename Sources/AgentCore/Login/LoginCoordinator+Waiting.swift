@@ -19,7 +19,15 @@ extension LoginCoordinator {
   private func leave(_ id: String, _ waiter: UInt64) {
     guard let progress = sessions[id]?.progress, let continuation = waiters[id]?.take(waiter) else { return }
     continuation.resume(returning: .success(progress))
-    if waiters[id]?.isEmpty == true { sessions[id]?.isDeserted = true }
+    if !isWaitedFor(id) { sessions[id]?.wasLeft = true }
+  }
+
+  func isWaitedFor(_ id: String) -> Bool { waiters[id]?.isEmpty == false }
+
+  func noteHeard(_ id: String) { sessions[id]?.lastHeard = time.now().bootSeconds }
+
+  func isDeserted(_ session: LoginSession) -> Bool {
+    session.isDeserted(at: time.now().bootSeconds, isWaitedFor: isWaitedFor(session.id))
   }
 
   private func nextWaiter() -> UInt64 {
@@ -40,7 +48,8 @@ extension LoginCoordinator {
         return continuation.resume(returning: .failure(AgentFailure(.badRequest, "there is no such login")))
       }
       if case .ended(let result) = session.state { return continuation.resume(returning: result) }
-      sessions[id]?.isDeserted = false
+      sessions[id]?.wasLeft = false
+      noteHeard(id)
       waiters[id, default: Waiters()].add(continuation, waiter)
       waiters[id]?.limit(waiter, to: time.now().bootSeconds + seconds)
       watchTheClock()
@@ -60,6 +69,7 @@ extension LoginCoordinator {
       guard let progress = sessions[id]?.progress else { continue }
       for (waiter, continuation) in waiters[id]?.overdue(at: now) ?? [] {
         _ = waiters[id]?.take(waiter)
+        noteHeard(id)
         continuation.resume(returning: .success(progress))
       }
     }

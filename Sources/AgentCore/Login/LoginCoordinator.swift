@@ -81,7 +81,7 @@ package actor LoginCoordinator {
     let isOther = wishes != LoginWishes() && wishes != sessions[id]?.wishes
     if let session = sessions[id], session.isPending {
       let isFromBefore = now.map { $0 != session.definition } ?? false
-      if isFromBefore || isOther && session.isDeserted {
+      if isFromBefore || isOther && isDeserted(session) {
         let (which, why) =
           isFromBefore ? (" from before its file was changed", "its file was changed") : ("", "nobody waited for it")
         guard !session.isReceiving else {

@@ -39,7 +39,9 @@ struct LoginSession {
   /// Whoever began it can ask a person about `otherUser`.
   var confirmsUser = false
   /// The last of those who waited for its end has gone, and nobody else has come since.
-  var isDeserted = false
+  var wasLeft = false
+  /// Boot time at which somebody was last known to be there: began to wait, or was answered.
+  var lastHeard = 0.0
   /// It waits for a person: see ``LoginCoordinator/mayReplace(_:with:_:)``.
   var otherUser: OtherUser?
   /// Accounts whose tokens are got by the login before.
@@ -92,6 +94,13 @@ struct LoginSession {
     }
   }
 
+  /// Whether nobody waits for its end any more at boot time `now`. `isWaitedFor`: a request does now. Whoever asks a person
+  /// has none under way from time to time, so it is the pause that tells.
+  func isDeserted(at now: Double, isWaitedFor: Bool) -> Bool {
+    guard !isWaitedFor else { return false }
+    return otherUser == nil ? wasLeft : now - lastHeard > Self.questionPause
+  }
+
   var isPending: Bool { if case .ended = state { false } else { true } }
 
   /// What callers get while it has not ended.
@@ -111,6 +120,9 @@ struct LoginSession {
   /// Seconds a login may take: enough for a password and a second factor. RFC 6749 §4.1.2 advises ten minutes at most
   /// for the code, and a shorter window leaves less to whoever guesses.
   static let windowSeconds = 300.0
+  /// Seconds without a `login.wait` after which nobody asks a person any more: each of these is answered after one second
+  /// then, and a slow machine has its time.
+  static let questionPause = 5.0
   /// Ended logins that are remembered, so that `login.start` and `login.wait` can be repeated: as many as may wait for
   /// a browser at once.
   static let remembered = 64

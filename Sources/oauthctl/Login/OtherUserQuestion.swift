@@ -18,6 +18,7 @@ struct OtherUserQuestion {
   func ask(_ progress: LoginProgress) throws(CommandError) -> LoginProgress? {
     guard let other = progress.otherUser else { return nil }
     let (was, now) = (PrintableText.escaped(other.was, limit: 120), PrintableText.escaped(other.now, limit: 120))
+    attend()
     // Who cannot ask may have joined a login whose question stands elsewhere: only a person's no ends it.
     let about =
       ["\(login.account): the server knows you as \(now)."] + [LoginWords.borrowers(progress)].compactMap(\.self)
@@ -28,7 +29,20 @@ struct OtherUserQuestion {
       _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
       throw CommandError.declined
     }
-    let end = try context.agent.ask(LoginConfirm(loginID: login.loginID), about: login.account)
-    return end.state == .complete ? end : nil
+    var end = try context.agent.ask(LoginConfirm(loginID: login.loginID), about: login.account)
+    guard end.state == .complete else { return nil }
+    // They stood above the question.
+    (end.borrowers, end.borrowersLeftOut) = (nil, nil)
+    return end
+  }
+
+  /// Lets the agent know that somebody is asked, for as long as the question stands and this program runs: else another
+  /// command may begin the login anew.
+  private func attend() {
+    let (agent, request) = (context.agent, LoginWait(loginID: login.loginID, timeoutMilliseconds: 5_000))
+    // Without a thread for it the person is asked all the same.
+    _ = Background {
+      while (try? agent.call(request, timeoutMilliseconds: 15_000))?.otherUser != nil {}
+    }
   }
 }

@@ -66,6 +66,32 @@ struct OtherUserTests {
     #expect(try await fixture.call(LoginConfirm(loginID: started.loginID)).state == .complete, "it can be repeated")
   }
 
+  @Test("while a person is asked it makes no place for another login, until nobody has asked about it for some seconds")
+  func attended() async throws {
+    let fixture = try await loggedIn()
+    let started = try await question(fixture)
+    let id = started.loginID
+    let gone = Task { await fixture.failure(LoginWait(loginID: id, timeoutMilliseconds: 60_000)) }
+    try await eventually("another one waits") { await fixture.logins.isWaitedFor(id) }
+    gone.cancel()
+    _ = await gone.value
+    var other = LoginStart(requestID: "three", account: "work")
+    other.prompt = "login"
+    // One has left, and the other is asked.
+    #expect(await fixture.failure(other)?.kind == .loginPending)
+    fixture.clock.advance(by: LoginSession.questionPause - 1)
+    let asks = Task { try await fixture.call(LoginWait(loginID: id)) }
+    try await fixture.clock.sleepers(until: 1)
+    fixture.clock.advance(by: 1)
+    #expect(try await asks.value.otherUser != nil)
+    fixture.clock.advance(by: LoginSession.questionPause)
+    #expect(await fixture.failure(other)?.kind == .loginPending)
+    // The other one is killed.
+    fixture.clock.advance(by: 1)
+    #expect(try await fixture.call(other).loginID != id)
+    try await eventually("it is revoked") { fixture.transport.withServer { $0.requests(to: .revoke) } == 1 }
+  }
+
   @Test("a no and the end of its time leave the one before, and revoke the other")
   func ended() async throws {
     for end in ["cancel", "time"] {
