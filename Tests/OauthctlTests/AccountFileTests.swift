@@ -128,6 +128,14 @@ struct AccountFileTests {
     #expect(error?.status == 64)
   }
 
+  @Test("A path is whole in the file, and a tilde that no shell has read means the home folder")
+  func paths() {
+    for (typed, path) in [("/a", "/a"), ("a", "/w/a"), ("~/a", "/h/a"), ("~a", "/w/~a"), ("a/~/b", "/w/a/~/b")] {
+      #expect(LoginOptions.absolute(typed, in: "/w", home: "/h") == path)
+    }
+    #expect(LoginOptions.absolute("~/a", in: "/w", home: nil) == "/w/~/a")
+  }
+
   @Test("The implicit grant is refused with what to use instead")
   func implicit() {
     let error = #expect(throws: CommandError.self) { try LoginOptions.grant("implicit", device: false) }

@@ -21,6 +21,9 @@ enum SecretKeys {
     case "key", "privatekey", "clientkey": "private keys do not belong in this file; take it out"
     case "accesstoken", "token", "idtoken":
       "tokens do not belong in this file; take it out, then: oauthctl login \(account)"
+    // What a server may call a secret of its own.
+    case "apikey", "apisecret", "apitoken", "authtoken", "secretkey", "passphrase", "passcode", "pwd", "pin", "otp":
+      "secrets do not belong in this file, and the vault keeps none of that name; take it out"
     default: nil
     }
   }

@@ -112,7 +112,8 @@ extension ErrorAdvice {
     "device_flow_disabled": .init(
       "device codes are not enabled for this client", .other("enable the device flow at the client's page there")),
     "incorrect_device_code": .init("the server does not know the device code", .logIn),
-    "token_expired": .init("the code was not entered in time", .logIn),
+    // Of a device code as of a token.
+    "token_expired": .init("what was sent to it has expired", .logIn),
     "application_suspended": .init("the client was suspended there", .askAdministrator),
     // Slack
     "invalid_code": .init("the code is wrong, was used before, or is too old", .logIn),

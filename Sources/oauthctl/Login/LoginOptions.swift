@@ -266,8 +266,12 @@ extension LoginOptions {
       next: "name the file with the certificate of the server's authority")
   }
 
-  private static func absolute(_ path: String, in workingFolder: String) -> String {
-    path.hasPrefix("/") ? path : workingFolder + "/" + path
+  /// A shell leaves `~/` as it is behind `=`, and in quotation marks: the home folder is meant, as in account files.
+  static func absolute(
+    _ path: String, in workingFolder: String, home: String? = Environment.live.home
+  ) -> String {
+    if path.hasPrefix("~/"), let home { return home + path.dropFirst() }
+    return path.hasPrefix("/") ? path : workingFolder + "/" + path
   }
 
   /// The redirect address that was given; nil: none.
