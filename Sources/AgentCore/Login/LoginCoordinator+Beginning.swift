@@ -39,6 +39,7 @@ extension LoginCoordinator {
       session.departures = left
       session.isDevice = giver == .device
       session.isBrowserRemote = request.remoteBrowser == true
+      session.bringsClientSecret = context.clientSecretOnce != nil
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
       guard giver == .browser || !session.wishes.areForBrowser else {
         throw AgentFailure(

@@ -16,7 +16,7 @@ extension LoginCoordinator {
       throw AgentFailure(.loginPending, "\(name): a login is under way", hint: "try again when it has ended")
     }
     let epoch = epoch
-    var context = try await service.loginContext(name, takesPassword: false)
+    var context = try await service.loginContext(name, takesOnce: false)
     let definition = context.definition
     if let secret = request.clientSecret {
       try await service.checkHasNoKey(name)

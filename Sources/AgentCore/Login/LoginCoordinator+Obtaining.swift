@@ -129,7 +129,9 @@ extension LoginCoordinator {
     do throws(AgentFailure) {
       let renewable = try await service.finishLogin(
         definition.name, grant, token,
-        used: UsedSecrets(clientSecret: session.clientSecret, password: session.password),
+        used: UsedSecrets(
+          clientSecret: session.clientSecret, password: session.password, bringsClientSecret: session.bringsClientSecret
+        ),
         replacing: before.flatMap { grant.isOfAnother(than: $0) ? $0.loginID : nil })
       let missing = grant.notGranted(definition)
       var progress = LoginProgress(

@@ -31,6 +31,8 @@ struct LoginSession {
   var password: Secret?
   /// It is one that is kept, so that nobody would be asked for another.
   var isPasswordKept = false
+  /// `clientSecret` is kept once it has ended well.
+  var bringsClientSecret = false
   /// By device code, whatever the account's grant.
   var isDevice = false
   /// The browser is on another machine, or the person pastes its address in any case.

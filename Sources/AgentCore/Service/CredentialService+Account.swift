@@ -30,6 +30,8 @@ extension CredentialService {
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
     /// A password that is used once and never kept.
     var passwordOnce: PasswordForOneLogin?
+    /// A client secret that is kept once a login by it has ended well.
+    var clientSecretOnce: ClientSecretForOneLogin?
     /// Nil: its grant is made of no other account's token.
     var borrowing: Borrowing?
     /// A client that was registered when there was no vault yet to keep it in.
@@ -41,6 +43,8 @@ extension CredentialService {
       self.id = id
       self.version = version
     }
+
+    func forgetSecretsForOnce() { (passwordOnce, clientSecretOnce) = (nil, nil) }
 
     /// Hands one event to the state machine, in place.
     @discardableResult

@@ -69,7 +69,7 @@ extension CredentialService {
       let began = time.now()
       let isClientTold = deletableClient(account) != nil
       try await change(account.name, .forget(login: request.login))
-      account.passwordOnce = nil
+      account.forgetSecretsForOnce()
       account.registration = nil
       if isClientTold { await tellDeletion(of: account.name, since: began, in: &answer) }
     }
@@ -137,6 +137,10 @@ extension CredentialService {
       accounts[name]?.passwordOnce = PasswordForOneLogin(secret: Secret(request.value), place: place)
       return EmptyResult()
     }
+    if request.kind == .clientSecret, request.keep == false, let definition = accounts[name]?.machine.definition {
+      accounts[name]?.clientSecretOnce = ClientSecretForOneLogin(Secret(request.value), for: definition)
+      return EmptyResult()
+    }
     if request.kind == .refreshToken, accounts[name]?.machine.record?.grant == nil {
       throw AgentFailure(
         .loginRequired, "\(name): there is no login for it", hint: .run("oauthctl login \(name)"))
@@ -153,7 +157,7 @@ extension CredentialService {
   package func forgetSecret(_ request: SecretForget) async throws(AgentFailure) -> EmptyResult {
     try await open()
     let name = try select(account: request.account, url: nil).name
-    accounts[name]?.passwordOnce = nil
+    accounts[name]?.forgetSecretsForOnce()
     var shown: StoredSecret?
     if let publicKey = request.publicKey {
       shown = accounts[name]?.machine.record?.clientSecret
@@ -228,7 +232,7 @@ extension CredentialService {
       return LogoutAnswer(revocation: isTold ? .none : .pending)
     }
     let began = time.now()
-    accounts[name]?.passwordOnce = nil
+    accounts[name]?.forgetSecretsForOnce()
     try await change(name, .logout)
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
     let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)

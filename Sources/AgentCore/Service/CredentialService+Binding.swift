@@ -56,12 +56,12 @@ extension CredentialService {
     guard let definition = accounts[name]?.machine.definition else { throw AgentFailure.changedMeanwhile(name) }
     let device = definition.giver(device: request.device == true) == .device
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
-    let record = accounts[name]?.machine.record
-    let binding = try withLenders(server.binding(definition, hasSecret: record?.clientSecret != nil), of: name)
-    return AccountAcceptAnswer(
-      BindingConsent(
-        binding: binding, differences: loginDifferences(record, accounts[name]?.passwordOnce, binding, definition)),
-      definition.grant)
+    let account = accounts[name]
+    let context = LoginContext(
+      definition: definition, record: account?.machine.record, passwordOnce: account?.passwordOnce,
+      clientSecretOnce: account?.clientSecretOnce)
+    let binding = try withLenders(server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
+    return AccountAcceptAnswer(agreement(context, binding), definition.grant)
   }
 
   /// What a login of `context` with `binding` would change.
@@ -96,6 +96,7 @@ extension CredentialService {
     guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.
     if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }
+    if accounts[name]?.clientSecretOnce == nil { accounts[name]?.clientSecretOnce = context.clientSecretOnce }
     let keys = differences.map(\.key).joined(separator: ", ")
     guard agreed == nil else { throw AgentFailure.changedMeanwhile(name) }
     throw AgentFailure(

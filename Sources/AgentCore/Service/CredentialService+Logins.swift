@@ -7,12 +7,37 @@ struct PasswordForOneLogin: Sendable {
   var place: SecretPlace?
 }
 
+/// A client secret that takes the place of the one that is kept where the next login ends well, and what the account's file
+/// was when it was given. A class: nearly no account has any, and a reference takes a word.
+final class ClientSecretForOneLogin: Sendable {
+  let secret: Secret
+  private let definition: AccountDefinition
+
+  init(_ secret: Secret, for definition: AccountDefinition) { (self.secret, self.definition) = (secret, definition) }
+
+  /// With another file than that it belongs to nobody.
+  func belongs(to definition: AccountDefinition) -> Bool { definition == self.definition }
+}
+
 /// What a login needs to know of an account.
 struct LoginContext: Sendable {
   var definition: AccountDefinition
   /// As it was when the secrets were taken out of it.
   var record: AccountRecord?
   var passwordOnce: PasswordForOneLogin?
+  /// Already in `record`, which is not as it is kept then.
+  private(set) var clientSecretOnce: ClientSecretForOneLogin?
+
+  init(
+    definition: AccountDefinition, record: AccountRecord?, passwordOnce: PasswordForOneLogin?,
+    clientSecretOnce: ClientSecretForOneLogin? = nil
+  ) {
+    (self.definition, self.record, self.passwordOnce) = (definition, record, passwordOnce)
+    if let clientSecretOnce, clientSecretOnce.belongs(to: definition) {
+      self.clientSecretOnce = clientSecretOnce
+      take(clientSecret: clientSecretOnce.secret)
+    }
+  }
 
   var clientSecret: Secret? { record?.clientSecret?.secret }
   /// A client secret that is to take the place of the one that is kept.
@@ -28,17 +53,22 @@ struct LoginContext: Sendable {
 }
 
 extension CredentialService {
-  /// A password that was given for one login is taken where `takesPassword` says so. Throws `account_unknown`,
+  /// Secrets that were given for one login are taken where `takesOnce` says so. Throws `account_unknown`,
   /// `config_invalid`, or what opening the vault throws.
-  func loginContext(_ account: String, takesPassword: Bool = true) async throws(AgentFailure) -> LoginContext {
+  func loginContext(_ account: String, takesOnce: Bool = true) async throws(AgentFailure) -> LoginContext {
     try await open()
     let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
     await sealRegistration(name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
-    let once = takesPassword ? found.passwordOnce : nil
-    if takesPassword { accounts[name]?.passwordOnce = nil }
-    return LoginContext(definition: definition, record: found.machine.record, passwordOnce: once)
+    guard takesOnce else {
+      return LoginContext(definition: definition, record: found.machine.record, passwordOnce: nil)
+    }
+    let context = LoginContext(
+      definition: definition, record: found.machine.record, passwordOnce: found.passwordOnce,
+      clientSecretOnce: found.clientSecretOnce)
+    found.forgetSecretsForOnce()
+    return context
   }
 
   /// The login that is there.

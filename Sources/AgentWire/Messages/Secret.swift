@@ -14,7 +14,8 @@ package struct SecretSet: RequestParameters {
   package var kind: SecretKind
   /// 1 to 32,768 bytes.
   package var value: String
-  /// For `password`: keeps it durably, so that the agent logs in again by itself. Default false: it is used once.
+  /// For `password`: keeps it durably, so that the agent logs in again by itself. Default false: it is used once. For
+  /// `client_secret`: false keeps it once the next login has ended well, and the one that is there until then. Default true.
   package var keep: Bool?
   /// The `secret_place` of `account.check`, where somebody was shown it: for another server the secret is refused.
   package var secretPlace: String?

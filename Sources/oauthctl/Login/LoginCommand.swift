@@ -94,25 +94,26 @@ struct LoginCommand: ParsableCommand {
     if found == nil, preset == nil { try options.checkUser(new.scope, Self.commandLine(Self.words)) }
     var creation = try AccountCreation(
       context: context, name: account, replace: options.replace, agreed: found?.agreed)
+    let isHalf = options.isHalf(new)
+    // Where the file is put back, the secret of before is still there.
+    let keepsSecret = creation.isFirst || isHalf
     do throws(CommandError) {
       var check = try creation.create(new)
       if let registeredSecret = found?.clientSecret {
         try VaultCreation(context: context).createIfAbsent()
         _ = try context.agent.ask(
-          SecretSet(account: account, kind: .clientSecret, value: registeredSecret, secretPlace: check.secretPlace),
+          SecretSet(
+            account: account, kind: .clientSecret, value: registeredSecret, keep: keepsSecret ? nil : false,
+            secretPlace: check.secretPlace),
           about: account)
         check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
       }
-      try logIn(context, account, check, isNew: creation.isFirst)
+      try logIn(context, account, check, isNew: creation.isFirst, keepsSecret: keepsSecret)
     } catch {
       throw creation.takingBack(
         // A time that was too short once would be so again.
         after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),
-        // Two secrets and one standard input: the first command has done its part. A key is registered before it is used,
-        // and another account's token is agreed to, or that one is logged in, by a command of its own.
-        isHalf: options.clientSecretFromInput && new.effectiveGrant?.terms.need == .password
-          || ClientAuthenticationMethod.needsPrivateKey(new.clientAuthentication, new.effectiveGrant)
-          || new.effectiveGrant?.terms.need == .otherLogin,
+        isHalf: isHalf,
         otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
@@ -153,10 +154,10 @@ struct LoginCommand: ParsableCommand {
   }
 
   private func logIn(
-    _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool
+    _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool, keepsSecret: Bool = true
   ) throws(CommandError) {
     try VaultCreation(context: context).createIfAbsent()
-    try secrets(context, account: account, check, isNew: isNew)
+    try secrets(context, account: account, check, isNew: isNew, keepsSecret: keepsSecret)
     let flow = LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
@@ -252,11 +253,11 @@ struct LoginCommand: ParsableCommand {
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
   /// kept when the next cannot be asked for.
   private func secrets(
-    _ context: CommandContext, account: String, _ check: AccountCheckAnswer, isNew: Bool
+    _ context: CommandContext, account: String, _ check: AccountCheckAnswer, isNew: Bool, keepsSecret: Bool
   ) throws(CommandError) {
     let missing = check.missingSecrets ?? []
     func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
-      let keep = kind == .password ? options.keepPassword : nil
+      let keep = kind == .password ? options.keepPassword : keepsSecret ? nil : false
       _ = try context.agent.ask(
         SecretSet(account: account, kind: kind, value: value, keep: keep, secretPlace: check.secretPlace),
         about: account)

@@ -91,6 +91,41 @@ struct NoBrowserLoginTests {
     #expect(await fixture.isGood(second))
   }
 
+  @Test("a client secret that is given for one login is kept where that ends well, and not for another file")
+  func secretOnce() async throws {
+    let machine = AccountDefinition.browser.changed {
+      $0.clientID = "dev-machine"
+      $0.grant = .clientCredentials
+    }
+    let fixture = AgentFixture([machine])
+    func give(_ value: String, keep: Bool? = false) async throws {
+      _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: value, keep: keep))
+    }
+    func logIn(_ request: String) async throws -> AgentFailure? {
+      let started = try await fixture.start(request: request)
+      return await fixture.failure(LoginWait(loginID: started.loginID))
+    }
+    func kept() async -> String? {
+      await fixture.service.accounts["work"]?.machine.record?.clientSecret?.secret.reveal()
+    }
+    try await give("dev-machine-secret", keep: nil)
+    try await give("wrong")
+    #expect(try await logIn("a")?.kind == .clientRejected)
+    #expect(await kept() == "dev-machine-secret")
+    #expect(try await logIn("b") == nil, "it was for one login")
+    try await give("wrong", keep: true)
+    try await give("dev-machine-secret")
+    #expect(await kept() == "wrong")
+    #expect(try await logIn("c") == nil)
+    #expect(await kept() == "dev-machine-secret")
+    try await give("wrong")
+    fixture.configuration.set([machine.changed { $0.hosts += ["api.example"] }])
+    _ = try await fixture.call(ConfigReload())
+    let agreed = try await fixture.call(AccountAccept(account: "work", dryRun: true, login: true)).bindingDigest
+    let started = try await fixture.call(LoginStart(requestID: "d", account: "work", bindingDigest: agreed))
+    #expect(await fixture.failure(LoginWait(loginID: started.loginID)) == nil)
+  }
+
   @Test("password: used once and not kept, or kept for logins by itself", arguments: [false, true])
   func password(isKept: Bool) async throws {
     let fixture = AgentFixture([
