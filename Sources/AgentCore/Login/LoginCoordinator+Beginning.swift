@@ -9,6 +9,7 @@ extension LoginCoordinator {
     let left = departures[request.account, default: 0]
     do throws(AgentFailure) {
       let context = try await service.loginContext(request.account)
+      try await service.checkLenders(of: context.definition)
       let giver = context.definition.giver(device: request.device == true)
       let now = time.now()
       let server = try await service.resolver(for: context.definition.name)

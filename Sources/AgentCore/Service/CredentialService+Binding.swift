@@ -12,7 +12,11 @@ extension CredentialService {
     else {
       throw AgentFailure(.loginRequired, "\(name): there is no login to bind", hint: .run("oauthctl login \(name)"))
     }
-    guard !machine.differences.isEmpty else { return AccountAcceptAnswer(differences: [], accepted: false) }
+    guard !machine.differences.isEmpty else {
+      // The file is as it was: what changed is another account's login.
+      if let fault = machine.lenderFault { throw fault }
+      return AccountAcceptAnswer(differences: [], accepted: false)
+    }
     if let grant = machine.record?.grant, let change = grant.kind.differences(to: definition.grant).first {
       throw AgentFailure(
         .definitionChanged, "\(name): its grant was \(change.was) and is \(change.now) now; that needs a new login",

@@ -74,4 +74,71 @@ extension CredentialService {
     guard !concerned.isEmpty else { return }
     Task { self.wakeSoon(concerned) }
   }
+
+  // MARK: What can lend
+
+  /// The login that lends. Throws where there is none, or where it borrows itself.
+  func lender(_ lent: LentToken, of name: String) throws(AgentFailure) -> GrantRecord {
+    // A lock may have come.
+    guard isOpen else { throw .vaultLocked }
+    do throws(LenderObstacle) { return try grant(lentTo: name, of: lent) } catch { throw error.failure(of: name) }
+  }
+
+  private func grant(lentTo name: String, of lent: LentToken) throws(LenderObstacle) -> GrantRecord {
+    guard let machine = accounts[lent.account]?.machine, let definition = machine.definition else {
+      throw LenderObstacle(
+        .configInvalid, "\(LenderObstacle.need(lent)), and there is no such account",
+        hint: .advice("name one that there is in \(accounts[name]?.machine.definition?.file ?? "its file")"))
+    }
+    guard let grant = machine.record?.grant else {
+      throw LenderObstacle(machine.loginRequired("not logged in"), of: lent)
+    }
+    guard grant.binding.request?.lent == nil, definition.lent == nil else {
+      throw LenderObstacle(
+        .configInvalid, "\(lent.account) gets its own tokens by those of another account, so it lends none",
+        hint: .advice("name an account that logs in by itself"))
+    }
+    return grant
+  }
+
+  /// The same for a login that is to last: its server has not said that the lender's is over, whose last token may not have
+  /// ended yet.
+  private func lastingGrant(lentTo name: String, of lent: LentToken) throws(LenderObstacle) -> GrantRecord {
+    let grant = try grant(lentTo: name, of: lent)
+    if let verdict = grant.verdict, verdict.kind == .loginRequired, verdict.isUnconfirmed != true,
+      let machine = accounts[lent.account]?.machine
+    {
+      throw LenderObstacle(machine.loginRequired(verdict.reason), of: lent)
+    }
+    return grant
+  }
+
+  /// Throws where an account that lends to `definition` needs a login itself: the server would blame the token.
+  func checkLenders(of definition: AccountDefinition) throws(AgentFailure) {
+    guard isOpen else { throw .vaultLocked }
+    for lent in definition.lent?.all ?? [] {
+      do throws(LenderObstacle) { _ = try lastingGrant(lentTo: definition.name, of: lent) } catch {
+        throw error.failure(of: definition.name)
+      }
+    }
+  }
+
+  /// Accounts that `definition` needs a token of, and that have none to lend.
+  func lenderConcerns(_ definition: AccountDefinition) -> [AccountConcern] {
+    // Of a locked vault nobody knows who could lend.
+    guard isOpen else { return [] }
+    return (definition.lent?.all ?? []).compactMap { lent in
+      do throws(LenderObstacle) { _ = try lastingGrant(lentTo: definition.name, of: lent) } catch {
+        return AccountConcern(
+          check: "client", message: error.reason,
+          hint: error.hint ?? .run("oauthctl account show \(lent.account)"), isBlocking: true)
+      }
+      return nil
+    }
+  }
+
+  /// What the next request for `definition` will lack, while the token at hand is still good; nil: nothing.
+  func lenderHint(_ definition: AccountDefinition) -> NextStep? {
+    lenderConcerns(definition).first.map { .advice("\($0.message); \($0.nextStep.line)") }
+  }
 }

@@ -197,51 +197,12 @@ extension CredentialService {
     return grant
   }
 
-  /// The login that lends. Throws where there is none, or where it borrows itself.
-  private func lender(_ lent: LentToken, of name: String) throws(AgentFailure) -> GrantRecord {
-    // A lock may have come.
-    guard isOpen else { throw .vaultLocked }
-    guard let machine = accounts[lent.account]?.machine, let definition = machine.definition else {
-      throw AgentFailure(
-        .configInvalid, "\(name): it needs a token of \(lent.account), and there is no such account",
-        hint: .advice("name one that there is in \(accounts[name]?.machine.definition?.file ?? "its file")"))
-    }
-    guard let grant = machine.record?.grant else {
-      throw Self.failure(machine.loginRequired("not logged in"), of: lent, for: name)
-    }
-    guard grant.binding.request?.lent == nil, definition.lent == nil else {
-      throw AgentFailure(
-        .configInvalid, "\(name): \(lent.account) gets its own tokens by those of another account, so it lends none",
-        hint: .advice("name an account that logs in by itself"))
-    }
-    return grant
-  }
-
   /// The lender's failure as that of whoever asked for the token of `name`, with the lender's next step.
   private static func failure(_ failure: AgentFailure, of lent: LentToken, for name: String) -> AgentFailure {
     if failure.kind == .vaultLocked { return failure }
     var failure = failure
-    failure.message = "\(name): it needs a token of \(lent.account): \(failure.message)"
+    failure.message = "\(name): \(LenderObstacle.need(lent)): \(failure.message(without: lent.account))"
     return failure
-  }
-
-  /// Accounts that `definition` needs a token of, and that have none to lend.
-  func lenderConcerns(_ definition: AccountDefinition) -> [AccountConcern] {
-    (definition.lent?.all ?? []).compactMap { lent in
-      do throws(AgentFailure) { _ = try lender(lent, of: definition.name) } catch {
-        let message = error.message.split(separator: "\(definition.name): ", maxSplits: 1).last.map(String.init)
-        return AccountConcern(
-          check: "client", message: message ?? error.message,
-          hint: error.hint ?? .run("oauthctl account show \(lent.account)"), isBlocking: true)
-      }
-      return nil
-    }
-  }
-
-  /// What the next request for `definition` will lack, while the token at hand is still good; nil: nothing.
-  func lenderHint(_ definition: AccountDefinition) -> NextStep? {
-    guard isOpen else { return nil }
-    return lenderConcerns(definition).first.map { .advice("\($0.message); \($0.nextStep.line)") }
   }
 
   /// The accounts that get their tokens for those of `lender`, sorted.

@@ -133,6 +133,7 @@ extension CredentialService {
       certificateAuthorityFile: definition.certificateAuthorityFile,
       isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths,
       who: record?.grant?.identity?.who)
+    if state == .definitionChanged, account.machine.lenderFault != nil { summary.lenderChanged = true }
     summary.dpop = record?.grant?.binding.isBound ?? definition.usesDPoP ? true : nil
     summary.missingSecret = state == .clientRejected ? account.machine.missingSecret : nil
     return summary
@@ -180,7 +181,8 @@ extension CredentialService {
     switch state {
     case .new where definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true:
       ClientObstacle.noKey.hint(definition.name)
-    case .new, .loginRequired: .run("oauthctl login \(definition.name)")
+    case .new: lenderHint(definition) ?? .run("oauthctl login \(definition.name)")
+    case .loginRequired: .run("oauthctl login \(definition.name)")
     case .clientRejected:
       machine.clientFault?.hint
         ?? ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)

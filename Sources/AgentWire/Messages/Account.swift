@@ -139,6 +139,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var certificateAuthorityFile: String?
   /// With `config_invalid`: its file is not there any more. Nil: it is.
   package var fileGone: Bool?
+  /// With `definition_changed`: not its file has, but the login of an account that lends to it. Nil: the file has.
+  package var lenderChanged: Bool?
   /// True: of several accounts that fit, it is the one. Nil: it is not.
   package var isDefault: Bool?
   /// Beginnings of the paths that it is for, where several accounts fit. Nil: none are named.
@@ -195,6 +197,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case certificateAuthorityFile = "ca_file"
     case fileGone = "file_gone"
     case missingSecret = "missing_secret"
+    case lenderChanged = "lender_changed"
     case hintKind = "hint_kind"
   }
 }

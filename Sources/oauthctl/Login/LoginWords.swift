@@ -156,8 +156,14 @@ enum LoginWords {
   static func borrowers(_ progress: LoginProgress) -> String? {
     guard let names = progress.borrowers, let first = names.first else { return nil }
     let which = names.joined(separator: ", ") + (progress.borrowersLeftOut.map { " and \($0) more" } ?? "")
-    return "By another login of \(progress.account) than this: the tokens of \(which), which gives none until: "
-      + "oauthctl login \(first)"
+    let areSeveral = names.count > 1 || progress.borrowersLeftOut != nil
+    let other = progress.otherUser.map {
+      (PrintableText.escaped($0.was, limit: 120), PrintableText.escaped($0.now, limit: 120))
+    }
+    return "\(which) \(areSeveral ? "exchange" : "exchanges") tokens of \(progress.account) "
+      + (other.map { "as \($0.0)" } ?? "by another login")
+      + "; \(areSeveral ? "they give" : "it gives") none until you agree to "
+      + (other.map { $0.1 } ?? "this one") + ": oauthctl login \(first)"
   }
 
   private static func port(of redirectURI: String) -> Int? {

@@ -125,6 +125,7 @@ struct StatusPage: Sendable {
 
   static func word(_ account: AccountSummary) -> String {
     if account.fileGone == true { return "file gone" }
+    if account.lenderChanged == true { return "lender changed" }
     guard let missing = account.missingSecret else { return word(account.state) }
     return missing == AccountCheckAnswer.privateKey ? "key missing" : "secret missing"
   }

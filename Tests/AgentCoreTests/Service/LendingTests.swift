@@ -102,6 +102,23 @@ struct LendingTests {
     try await eventually("it is served again") { (try? await fixture.call(TokenGet(account: "api"))) != nil }
   }
 
+  @Test("a login by the token of an account that needs one itself is not begun, whatever is left of that token")
+  func deadLender() async throws {
+    let fixture = try await fixture()
+    let new = try await AgentFixture([Self.company, Self.borrower()]).call(AccountShow(account: "api")).summary
+    #expect(new.state == .new && new.hint?.hasPrefix("it needs a token of company: login needed: not logged") == true)
+    try await logIn("api", fixture)
+    _ = try await fixture.call(SecretSet(account: "company", kind: .refreshToken, value: "made-up"))
+    #expect(await fixture.failure(TokenGet(account: "company", force: true))?.kind == .loginRequired)
+    let refused = await fixture.failure(LoginStart(requestID: "three", account: "api"))
+    #expect(refused?.kind == .loginRequired && refused?.hint?.text == "oauthctl login company")
+    #expect(refused?.message.hasPrefix("api: it needs a token of company: login needed: ") == true)
+    #expect(fixture.tokenRequests(Self.exchanges) == 1)
+    let hint = try await fixture.call(AccountShow(account: "api")).summary.hint
+    #expect(hint?.hasSuffix("; run: oauthctl login company") == true)
+    #expect(try await fixture.call(TokenGet(account: "api")).accessToken != "", "what it has is still good")
+  }
+
   @Test("an account is shown with its lender, which names it before it is forgotten; then its state says what it lacks")
   func lenderForgotten() async throws {
     let fixture = try await fixture()
@@ -129,7 +146,9 @@ struct LendingTests {
     _ = try await fixture.call(ConfigReload())
     let failure = await fixture.failure(TokenGet(account: "api"))
     #expect(failure?.kind == .notPermitted)
-    #expect(failure?.message.contains("company: its tokens may not go to http://127.0.0.1:8080") == true)
+    #expect(
+      failure?.message.hasPrefix("api: it needs a token of company: its tokens may not go to http://127.0.0.1:8080")
+        == true)
     #expect(fixture.tokenRequests(Self.exchanges) == 1)
   }
 
@@ -167,7 +186,9 @@ struct LendingTests {
       #expect(failure?.message.contains("as alice, and bob is logged in there now") == true)
     }
     let summary = try await fixture.call(AccountShow(account: "api")).summary
-    #expect(summary.state == .definitionChanged && summary.expiresAt == nil)
+    #expect(summary.state == .definitionChanged && summary.lenderChanged == true && summary.expiresAt == nil)
+    let accepted = await fixture.failure(AccountAccept(account: "api", dryRun: true))
+    #expect(accepted?.hint?.text.hasPrefix("oauthctl login api") == true, "its file has nothing to accept")
     // Over a restart, too: it follows from what is sealed.
     let again = fixture.restarted()
     #expect(await again.failure(TokenGet(account: "api"))?.kind == .definitionChanged)

@@ -3,6 +3,8 @@ somebody else's."""
 
 import json
 import threading
+import time
+from base64 import urlsafe_b64encode
 from urllib.parse import parse_qs
 
 import pytest
@@ -123,6 +125,36 @@ def test_what_was_got_by_the_login_of_one_person_is_not_given_or_renewed_by_that
         assert unseen.status != 0 and "as alice" in unseen.stderr and "as bob" in unseen.stderr and exchange.given == 1
         home.oauthctl("login", "api", "--accept-changes")
         assert get_token(home, "api") == "exchanged-2" and state() == "ok"
+
+
+class Names(Willing):
+    """Says in an ID token whom it knows."""
+
+    sub = "alice"
+
+    def answer(self, method, url, fields, body):
+        answer = super().answer(method, url, fields, body)
+        if url.path == "/token":
+            now = int(time.time())
+            claims = {"iss": self.issuer, "sub": self.sub, "aud": "mine", "iat": now, "exp": now + 600}
+            parts = [json.dumps(part).encode() for part in ({"alg": "RS256"}, claims)] + [b"signature"]
+            answer[2]["id_token"] = ".".join(urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+        return answer
+
+
+def test_one_agreement_to_another_person_is_enough_where_nobody_logs_in(home, agent):
+    with consenting(home) as server, Names(None) as exchange:
+        borrowed_from_alice(home, server, exchange)
+        server.script(users=["bob"])
+        home.oauthctl("login", "company", "--user", "bob")
+        exchange.sub = "bob"
+        home.oauthctl("login", "api", "--accept-changes")
+        assert get_token(home, "api") == "exchanged-2"
+        # Without a change of the lender another person is still none that somebody has agreed to.
+        exchange.sub = "mallory"
+        refused = home.oauthctl("login", "api", check=False)
+        assert refused.status != 0 and "mallory" in refused.stderr and "--user USER" in refused.stderr
+        assert get_token(home, "api") == "exchanged-2"
 
 
 class Remembers(Exchange):
