@@ -97,4 +97,3 @@ package enum GrantKind: String, Sendable, CaseIterable, Codable {
     }
   }
 }
-// x

@@ -145,6 +145,20 @@ struct BrowserTests {
   }
 
   @Test(
+    "Where another program has the port, nobody is told that the login finishes by itself", arguments: [true, false])
+  func portTaken(isRemote: Bool) {
+    let lines = LoginWords.pasteBack(
+      url: "https://a/auth", redirectURI: "http://127.0.0.1:8914/callback", problem: "port 8914 is in use", host: "box",
+      isRemote: isRemote)
+    #expect(
+      lines == [
+        "Open this in a browser:", "  https://a/auth", "Nobody listens for it here: port 8914 is in use.",
+        "So the browser will end on http://127.0.0.1:8914/callback?…, whether or not it can open that:",
+        "copy that address and paste it here: ",
+      ])
+  }
+
+  @Test(
     "The end of a login says how long it lasts",
     arguments: [
       (7_200, true, [], ["Logged in as work. This token lasts 2 h and is renewed by itself."]),

@@ -37,6 +37,7 @@ extension LoginCoordinator {
     listenersOpening += 1
     defer { listenersOpening -= 1 }
     let opened: [Opened]
+    var problem: String?
     do throws(AgentFailure) {
       opened = try await listen(place, definition) { hit in
         takesAnswer ? await self.hit(id, hit) : await self.follow(hit, id)
@@ -52,6 +53,7 @@ extension LoginCoordinator {
         "nothing listens for a login",
         metadata: ["event": "login_unheard", "account": "\(definition.name)", "reason": "\(error.message)"])
       opened = []
+      problem = error.message(without: definition.name)
     }
     let listeners = opened.map(\.listener)
     do throws(AgentFailure) {
@@ -86,6 +88,7 @@ extension LoginCoordinator {
       session.started = LoginStarted(
         loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
         authorizationURL: url, redirectURI: sent, notice: page ?? life)
+      session.started.listenerProblem = problem
     } catch {
       for listener in listeners { await listener.close() }
       throw error

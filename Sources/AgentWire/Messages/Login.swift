@@ -66,6 +66,8 @@ package struct LoginStarted: Codable, Sendable, Equatable {
   package var browserURL: String?
   /// Where the browser will end, with the real port (RFC 8252 §7.3).
   package var redirectURI: String?
+  /// Why the agent does not listen at `redirectURI`, where it would by the account's file; nil: it does, or would not.
+  package var listenerProblem: String?
   package var userCode: String?
   package var verificationURI: String?
   package var verificationURIComplete: String?
@@ -97,6 +99,7 @@ package struct LoginStarted: Codable, Sendable, Equatable {
     case authorizationURL = "authorization_url"
     case browserURL = "browser_url"
     case redirectURI = "redirect_uri"
+    case listenerProblem = "listener_problem"
     case userCode = "user_code"
     case verificationURI = "verification_uri"
     case verificationURIComplete = "verification_uri_complete"

@@ -32,6 +32,7 @@ struct LoginFlow {
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
     let (readsInput, isAsked) = show(login, isRemote: isRemote)
+    if login.listenerProblem != nil, !readsInput { try endOfInput(login) }
     let progress = try wait(for: login, readsInput: readsInput, isAsked: isAsked, interrupts: interrupts)
     for line in LoginWords.done(progress) { context.terminal.say(line) }
     GitAuthority(context: context).follow(account)
@@ -84,7 +85,8 @@ struct LoginFlow {
         let reads = mayReadInput && context.terminal.inputIsTerminal
         guard
           let lines = LoginWords.nothingListens(
-            at: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login), isSetUp: isSetUp(login),
+            at: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login), problem: login.listenerProblem,
+            isSetUp: isSetUp(login),
             readsInput: reads)
         else { return (reads, false) }
         context.terminal.say(reads ? Array(lines.dropLast()) : lines)
@@ -99,9 +101,9 @@ struct LoginFlow {
         context.terminal.warn("none of the programs in BROWSER (\(named)) could be started")
       }
       let lines = LoginWords.pasteBack(
-        url: url, redirectURI: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login), isSetUp: isSetUp(login),
-        host: Self.hostName,
-        isRemote: isRemote || !noBrowser)
+        url: url, redirectURI: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login),
+        problem: login.listenerProblem,
+        isSetUp: isSetUp(login), host: Self.hostName, isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { context.terminal.say(line) }
       return (mayReadInput, mayReadInput && lines.last.map(ask) ?? false)
     }
@@ -222,6 +224,13 @@ struct LoginFlow {
   /// Nobody can paste an address. Where a browser was neither opened nor renounced, and no time was named, nobody comes
   /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
+    if let problem = login.listenerProblem {
+      _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+      throw .local(
+        "\(account): \(problem), and no address can be pasted here",
+        next: .run("oauthctl login \(account)   # when that is free again, or in a terminal, with --no-browser"),
+        status: 6)
+    }
     guard !noBrowser, timeoutSeconds == nil, !context.terminal.inputIsTerminal else {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return

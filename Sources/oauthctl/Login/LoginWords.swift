@@ -10,11 +10,12 @@ enum LoginWords {
 
   /// The URL, how to bring the redirect back by hand, and the question, which is the last line.
   static func pasteBack(
-    url: String, redirectURI: String?, isListenedAt: Bool = false, isSetUp: Bool = false, host: String, isRemote: Bool
+    url: String, redirectURI: String?, isListenedAt: Bool = false, problem: String? = nil, isSetUp: Bool = false,
+    host: String, isRemote: Bool
   ) -> [String] {
     let place = redirectURI.map { " (\($0)?…)" } ?? ""
     let question = nothingListens(
-      at: redirectURI, isListenedAt: isListenedAt, isSetUp: isSetUp && !isRemote, readsInput: true)
+      at: redirectURI, isListenedAt: isListenedAt, problem: problem, isSetUp: isSetUp && !isRemote, readsInput: true)
     if let question {
       return ["Open this in a browser:", "  \(url)"] + question
     }
@@ -36,15 +37,18 @@ enum LoginWords {
   }
 
   /// How a redirect comes back for which nobody listens on this machine; the last line is the question, where an answer
-  /// is read. Nil: somebody listens, or could if the port were free. `isListenedAt`: the agent listens at it on https.
-  /// `isSetUp`: the desktop brings addresses of its scheme here.
+  /// is read. Nil: the agent listens. `isListenedAt`: it does so on https. `problem`: why it does not. `isSetUp`: the desktop brings addresses of its scheme here.
   static func nothingListens(
-    at redirectURI: String?, isListenedAt: Bool = false, isSetUp: Bool, readsInput: Bool
+    at redirectURI: String?, isListenedAt: Bool = false, problem: String? = nil, isSetUp: Bool, readsInput: Bool
   ) -> [String]? {
-    guard let redirectURI, !isListenedAt, !isPlainLoopback(redirectURI) else { return nil }
+    guard let redirectURI, problem != nil || !isListenedAt && !isPlainLoopback(redirectURI) else { return nil }
     let place = "the browser will end on \(redirectURI)?…, whether or not it can open that"
     let question = readsInput ? ["copy that address and paste it here: "] : []
     let end = readsInput ? ":" : "."
+    if let problem {
+      return ["Nobody listens for it here: \(PrintableText.escaped(problem, limit: 300)).", "So \(place)\(end)"]
+        + question
+    }
     guard let scheme = PrivateUseScheme.of(redirectURI) else { return ["Then \(place)\(end)"] + question }
     guard !isSetUp else {
       return readsInput ? ["It finishes by itself; else \(place):"] + question : ["It finishes by itself."]

@@ -176,6 +176,7 @@ struct LoginSessionTests {
     // The address is pasted, so nobody has to listen.
     let remote = try await fixture.call(LoginStart(requestID: "three", account: "work", remoteBrowser: true))
     #expect(remote.redirectURI == "http://127.0.0.1:8400/callback" && remote.browserURL == nil)
+    #expect(remote.listenerProblem?.hasSuffix("port 8402 on 127.0.0.1 is in use") == true)
   }
 
   @Test("a login whose grant cannot be saved fails, and a later one works")

@@ -76,6 +76,16 @@ def test_of_several_ports_the_first_that_is_free_is_listened_on(home, agent, pro
     assert refused.status != 0 and "none of redirect_ports (" in refused.stderr
 
 
+def test_where_another_program_has_the_port_the_address_is_pasted_or_the_login_ends_at_once(home, agent, provider):
+    with listening() as taken:
+        command = login(provider, "--port", str(taken.getsockname()[1]))
+        refused = home.oauthctl(*command, "--no-browser", check=False, stdin="")
+        assert refused.status == 6 and "is in use by another program" in refused.stderr, refused.stderr
+        assert "by itself" not in refused.stderr and not account_file(home, "tool").exists()
+        process, address = begin(home, *command)
+        assert process.communicate(f"{address}\n", timeout=60) and process.returncode == 0
+
+
 @pytest.mark.parametrize("redirect", ["https://app.example/cb", "https://localhost:8443/cb", f"{SCHEME}:/cb"])
 def test_an_address_that_nobody_listens_at_is_pasted(home, agent, provider, redirect):
     process, address = begin(home, *login(provider, "--redirect-uri", redirect))
