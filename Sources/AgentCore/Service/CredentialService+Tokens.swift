@@ -117,11 +117,15 @@ extension CredentialService {
       let shown = Escaped.forTerminal(other, limit: 80)
       throw AgentFailure(
         .notPermitted, "\(name): \(what) \(shown) may not be asked for",
-        hint: "add it to \(what == "scope" ? "allowed_scope" : what) of the account")
+        hint:
+          "add it to \(what == "scope" ? "allowed_scope" : what) in \(definition.file.isEmpty ? "its file" : definition.file)"
+      )
     }
-    let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope)
+    // What the login was granted is in everybody's token anyway: less of it is nothing more.
+    let granted = accounts[name]?.machine.record?.grant?.scope ?? []
+    let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope + granted)
     return TokenKey(
-      scope: Set(scope) == Set(definition.scope) ? [] : scope,
+      scope: [Set(definition.scope), Set(granted)].contains(Set(scope)) ? [] : scope,
       resource: try checked("resource", request.resource, definition.resource),
       audience: try checked("audience", request.audience, definition.audience))
   }

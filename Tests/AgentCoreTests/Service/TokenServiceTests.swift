@@ -178,6 +178,19 @@ struct TokenServiceTests {
     #expect(try await fixture.call(TokenGet(account: "work")).accessToken == whole.accessToken)
   }
 
+  @Test("what the login was granted may be asked for, though the file names no scope")
+  func granted() async throws {
+    let fixture = AgentFixture([.browser.changed { $0.scope = [] }])
+    fixture.transport.withServer { $0.options.defaultScope = ["read", "write"] }
+    try await fixture.logIn()
+    let whole = try await fixture.call(TokenGet(account: "work"))
+    let one = try #require(whole.scope.first)
+    #expect(try await fixture.call(TokenGet(account: "work", scope: [one])).scope == [one])
+    #expect(try await fixture.call(TokenGet(account: "work", scope: whole.scope)).accessToken == whole.accessToken)
+    let failure = await fixture.failure(TokenGet(account: "work", scope: ["none-such"]))
+    #expect(failure?.kind == .notPermitted && failure?.hint?.text.hasPrefix("add it to allowed_scope in ") == true)
+  }
+
   @Test(
     "bounds are kept, with the parameter named",
     arguments: [
