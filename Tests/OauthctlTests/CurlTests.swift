@@ -51,6 +51,32 @@ struct CurlTests {
     #expect(error?.sentence?.hasPrefix(name) == true && error?.status == 125, "\(String(describing: error))")
   }
 
+  @Test("A URL that was taken for the value of one is told, where no other is there")
+  func swallowedURL() throws {
+    let error = #expect(throws: CommandError.self) { try CurlInvocation(["--scope", "https://h/"]) }
+    #expect(error?.status == 125 && error?.sentence?.hasPrefix("--scope lacks its value") == true)
+    #expect(error?.nextStep?.text.hasPrefix("oauthctl curl --scope VALUE https://h/   # ") == true)
+    #expect(try CurlInvocation(["--scope", "https://h/", "https://h/"]).own.selection.scopes == ["https://h/"])
+  }
+
+  @Test(
+    "An account's name that was taken for the value of one is told, where there is no token", arguments: [" ", "="])
+  func swallowedName(between: String) throws {
+    let words = ("--scope\(between)web https://h/").split(separator: " ").map(String.init)
+    let context = CommandContext.scripted(Page()) { parameters throws(CommandError) in
+      guard parameters is AccountShow else { throw .agent(AgentFailure(.accountAmbiguous, "3 fit"), account: nil) }
+      return AccountDetails(
+        summary: PretendedAgent().account, file: "", endpoints: [:], secrets: [], differences: [], problems: [],
+        loggedInAt: nil, refreshedAt: nil, fingerprint: nil)
+    }
+    let error = #expect(throws: CommandError.self) {
+      _ = try CurlRun(context: context, invocation: CurlInvocation(words)).run()
+    }
+    #expect(
+      (error?.sentence == "--scope lacks its value: web is an account") == (between == " "),
+      "\(String(describing: error))")
+  }
+
   @Test("Each of them is no option of curl's")
   func names() {
     for name in CurlOwnOptions.names { #expect(CurlOptionTable.shape(of: String(name.dropFirst(2))) == nil) }

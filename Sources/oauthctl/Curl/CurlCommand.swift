@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import HelperFormats
+import SystemFacts
 
 struct CurlCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -68,6 +69,9 @@ struct CurlInvocation: Sendable, Equatable {
         }
       }
       arguments = try CurlArguments(Array(words))
+      if arguments.urls.isEmpty, let last = own.swallowing, last.word.contains("://") {
+        throw Self.valueForgotten(last, "it took the URL for it, and no other is there")
+      }
     } catch let error as CommandError {
       throw error
     } catch let error as CurlOwnOptions.MissingValue {
@@ -81,6 +85,16 @@ struct CurlInvocation: Sendable, Equatable {
   var possibleNames: [String] {
     guard account == nil else { return [] }
     return arguments.urls.filter { AccountName.isValid($0) && !$0.contains(".") && $0 != "localhost" }
+  }
+
+  /// `last` has what was meant for something else.
+  static func valueForgotten(_ last: CurlOwnOptions.Swallowing, _ why: String) -> CommandError {
+    let rest = last.word.contains("://") ? ShellWord.quoted(last.word) : "\(last.word) https://…"
+    return .local(
+      "\(last.option) lacks its value: \(why)",
+      next: .run(
+        "oauthctl curl \(last.option) \(last.option == "--resource" ? "URL" : "VALUE") \(rest)   "
+          + "# or, where that is the value: \(last.option)=\(ShellWord.quoted(last.word))"), status: 125)
   }
 
   private static func failure(_ error: any Error) -> CommandError {

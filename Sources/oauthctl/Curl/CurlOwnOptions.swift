@@ -2,6 +2,13 @@
 struct CurlOwnOptions: Sendable, Equatable {
   var anyHost = false
   var selection = TokenSelection()
+  /// The last that took the next word for its value, and that word: a value that was forgotten may have swallowed another.
+  var swallowing: Swallowing?
+
+  struct Swallowing: Sendable, Equatable {
+    var option: String
+    var word: String
+  }
 
   private static let anyHostName = "--any-host"
   /// Each takes a value, as the next word or behind `=`, and may be repeated.
@@ -30,8 +37,10 @@ struct CurlOwnOptions: Sendable, Equatable {
       }
       if word != name {
         selection[keyPath: place].append(String(word.dropFirst(name.count + 1)))
+        swallowing = nil
       } else if let value = words.first {
         selection[keyPath: place].append(value)
+        swallowing = Swallowing(option: name, word: value)
         words = words.dropFirst()
       } else {
         throw MissingValue(option: name)

@@ -59,6 +59,14 @@ struct CurlRun {
     }
   }
 
+  /// Where there is no token: an account's name stands as the value of an option, and no account is named.
+  private var forgottenValue: CommandError? {
+    guard invocation.account == nil, let last = own.swallowing, AccountName.isValid(last.word),
+      (try? context.agent.ask(AccountShow(account: last.word))) != nil
+    else { return nil }
+    return CurlInvocation.valueForgotten(last, "\(last.word) is an account")
+  }
+
   private func runTwiceAtMost(
     _ settings: CurlSettings, _ answer: HelperToken, _ input: CurlInput?
   ) throws(CommandError) -> Int32 {
@@ -151,6 +159,7 @@ struct CurlRun {
     do throws(CommandError) {
       answer = try token(request(account: invocation.account, url: urls.first?.place), urls)
     } catch {
+      if let forgotten = forgottenValue { throw forgotten }
       throw error.choosing { "oauthctl curl \(own.words)\($0) …" }
     }
     if let warning = answer.warning { context.terminal.warn(warning) }
