@@ -15,12 +15,16 @@ package enum ClientMetadata {
   /// Longest URL, bytes: what a server may give for a client's id is bounded alike.
   package static let limitBytes = 1_024
 
+  private static let notSecure = "it must begin with https://"
+
   /// Why `text` is no URL of such a document, as draft §3 wants it; nil: it is one. A query is refused, too, since a server
   /// may drop it.
   package static func problem(inURL text: String) -> String? {
     let url: WebURL
-    do { url = try WebURL(text, limitBytes: limitBytes) } catch { return error.rawValue }
-    guard url.origin.scheme == .https else { return "it must begin with https://" }
+    do { url = try WebURL(text, limitBytes: limitBytes) } catch {
+      return error == .plainHTTP ? notSecure : error.rawValue
+    }
+    guard url.origin.scheme == .https else { return notSecure }
     guard url.path.utf8.count > 1 else { return "it has no path; write https://HOST/PATH" }
     return url.query == nil ? nil : URLProblem.query.rawValue
   }

@@ -93,6 +93,8 @@ struct BrowserTests {
     let words = LoginWords.notFinished(login, seconds: 3)
     #expect(words.hasPrefix("work: nobody finished the login within 3 s; if the browser showed an error"))
     #expect(words.contains("http://127.0.0.1:8914/callback (a fixed port: --port N)"))
+    let fixed = LoginWords.notFinished(login, account: "redirect_uri = \"http://127.0.0.1:8914/callback\"", seconds: 3)
+    #expect(fixed.hasSuffix("http://127.0.0.1:8914/callback"))
     login.kind = .device
     #expect(LoginWords.notFinished(login, seconds: 3) == "work: nobody finished the login within 3 s")
   }

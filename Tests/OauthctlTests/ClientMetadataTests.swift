@@ -21,6 +21,11 @@ struct ClientMetadataTests {
     #expect(!ClientMetadata.sharesRedirect(clientID: text, redirectURI: "http://127.0.0.1/callback"))
   }
 
+  @Test("Plain http is told alike, on this machine or elsewhere", arguments: ["127.0.0.1", "example.com"])
+  func plain(host: String) {
+    #expect(ClientMetadata.problem(inURL: "http://\(host)/c.json") == "it must begin with https://")
+  }
+
   @Test(
     "Its redirects are told from others, whatever their port",
     arguments: [
@@ -65,6 +70,24 @@ struct ClientMetadataTests {
     }
     try (command as? ClientMetadataCommand)?.run(context)
     return try JSONSerialization.jsonObject(with: Data(page.output.utf8)) as? NSDictionary
+  }
+
+  @Test("A redirect of one's own stands in it where a login would take it", arguments: [nil, "it is no such address"])
+  func ownRedirect(reason: String?) throws {
+    let page = Page()
+    let (url, redirect) = ("https://www.example.com/c.json", "com.example.app:/cb")
+    let context = CommandContext.scripted(page) { parameters throws(CommandError) in
+      #expect((parameters as? AccountCheck)?.definition?.contains("redirect_uri = \"\(redirect)\"") == true)
+      return AccountCheckAnswer(
+        problems: reason.map { [ConfigurationProblem(file: "", line: 1, key: "redirect_uri", reason: $0)] } ?? [])
+    }
+    let command = try Oauthctl.parseAsRoot(["client-metadata", "--url", url, "--redirect-uri", redirect])
+    do throws(CommandError) {
+      try (command as? ClientMetadataCommand)?.run(context)
+      #expect(reason == nil && page.output.contains(redirect))
+    } catch {
+      #expect(error.status == 64 && error.sentence == "--redirect-uri \(redirect): \(reason ?? "")")
+    }
   }
 
   @Test("It says what a server wants that takes keys, bound tokens or one kind of login alone")

@@ -62,6 +62,7 @@ struct CommandLineTests {
       (["stauts"], "there is no command oauthctl stauts; did you mean oauthctl status?"),
       (["log"], "there is no command oauthctl log; did you mean oauthctl agent log?"),
       (["agent", "restrat"], "there is no command oauthctl agent restrat; did you mean oauthctl agent restart?"),
+      (["tokne"], "there is no command oauthctl tokne; did you mean oauthctl get-token?"),
       (["frobnicate"], "there is no command oauthctl frobnicate"), (["get-token", "x", "y"], nil),
       (["agent"], nil), (["--frob"], nil), ([], nil), (["help", "x"], nil),
     ] as [([String], String?)])
@@ -81,12 +82,16 @@ struct CommandLineTests {
       (["agent", "log", "-n", "abc"], "oauthctl agent log --help"), (["agent", "frob"], "oauthctl agent --help"),
       (["loginn", "work", "a b"], "oauthctl login work 'a b'"), (["log", "-n", "5"], "oauthctl agent log -n 5"),
       (["get-token", "--frob"], "oauthctl get-token --help"), (["frob"], "oauthctl --help"),
+      (["help", "logn"], "oauthctl login"), (["logout"], "oauthctl account list   # then name one"),
+      (["status", "work"], "oauthctl account show work"),
       (["vault", "recovery", "renew", "--frob"], "oauthctl vault recovery renew --help"),
     ])
   func help(words: [String], step: String) {
     let page = Page()
     do {
-      _ = try Oauthctl.parseAsRoot(words)
+      var command = try Oauthctl.parseAsRoot(words)
+      // What it shows is thrown.
+      if words.first == "help" { try command.run() }
       Issue.record("it was understood")
     } catch {
       #expect(CommandLineEntry.report(error, words, to: page.terminal()) == 64)
@@ -107,7 +112,7 @@ struct CommandLineTests {
       (["login", "work", "--login-hint", ""], "--login-hint takes 1 to 320 bytes"),
       (
         ["login", "work", "--device", "--prompt", "login"],
-        "--prompt is for a login by browser: leave it out, or --device"
+        "--prompt is for a login by browser, and this login is by device_code"
       ),
       (["login", "work", "--timeout", "-1"], "--timeout takes 1 to 86400 seconds, not -1"),
       (
@@ -120,6 +125,12 @@ struct CommandLineTests {
       (["get-token", "work", "--min-validity", "-1"], "--min-validity takes 0 to 86400 seconds, not -1"),
       (["get-token", "--url", "https://h/", "--method", "GE T"], "--method 'GE T': that is no method of HTTP"),
       (["agent", "log", "--lines", "-1"], "--lines is 0 or more"),
+      (["get-token", "--url", "foo"], "--url foo: it does not begin with https://"),
+      (["login", "--timeout", "foo"], "is invalid for '--timeout <seconds>': it takes a whole number"),
+      (["agent", "log", "-n", "foo"], "': it takes a whole number"),
+      (["login", "--client-secret", "x"], "unknown option '--client-secret'; did you mean '--client-secret-stdin'?"),
+      (["get-token", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
+      (["get-token", "--tokn"], "unknown option '--tokn'\n"),
     ])
   func options(words: [String], told: String) {
     let page = Page()
@@ -127,6 +138,7 @@ struct CommandLineTests {
       do {
         let command = try Oauthctl.parseAsRoot(words)
         _ = try (command as? GetTokenCommand)?.request()
+        try (command as? LoginCommand)?.options.check(for: .standard)
       } catch {
         #expect(CommandLineEntry.report(error, words, to: page.terminal()) == 64)
         throw error

@@ -39,7 +39,7 @@ extension LoginCoordinator {
     let opened: [Opened]
     var problem: String?
     do throws(AgentFailure) {
-      opened = try await listen(place, definition) { hit in
+      opened = try await listen(place, session) { hit in
         takesAnswer ? await self.hit(id, hit) : await self.follow(hit, id)
       }
     } catch {
@@ -114,9 +114,10 @@ extension LoginCoordinator {
 
   /// Listens on every address of the redirect URI, with one port for all of them.
   private func listen(
-    _ redirect: RedirectURI, _ definition: AccountDefinition,
+    _ redirect: RedirectURI, _ session: LoginSession,
     onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws(AgentFailure) -> [Opened] {
+    let definition = session.definition
     // Zero is any: one that the kernel chose for one address may be taken on the other.
     let anyPort = Array(repeating: 0, count: 8)
     let ports = redirect.port.map { [$0] } ?? (definition.redirectPorts.isEmpty ? anyPort : definition.redirectPorts)
@@ -139,7 +140,7 @@ extension LoginCoordinator {
           .unavailable,
           "\(definition.name): the redirect listener cannot be opened: \(all)\(refusal?.message ?? "\(error)")",
           hint: refusal?.isTaken == true && redirect.port != nil
-            ? Self.hint(withoutPortOf: definition) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong")
+            ? Self.hint(withoutPortOf: session) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong")
         )
       }
     }
@@ -162,8 +163,15 @@ extension LoginCoordinator {
       hint: refusal.hint)
   }
 
-  /// Whoever has the port may be another user, and keep it. A client that was registered by a command is replaced by one.
-  private static func hint(withoutPortOf definition: AccountDefinition) -> NextStep {
+  /// Whoever has the port may be another user, and keep it. A client that was registered by a command is replaced by one;
+  /// where the server registers none, a person has to ask for another port there.
+  private static func hint(withoutPortOf session: LoginSession) -> NextStep {
+    let definition = session.definition
+    guard session.server.registersClients else {
+      return .advice(
+        "end what uses that port, or have another one registered at \(session.binding.issuerHost) and write it into "
+          + "redirect_uri in \(definition.file)")
+    }
     let url = ShellWord.quoted(definition.resource.first ?? definition.issuer)
     return .run(
       "oauthctl login \(definition.name) \(url) --replace   "

@@ -158,7 +158,9 @@ package actor LoginCoordinator {
     let verdict = browser.expectation.judge(pasted: request.redirectURL)
     if case .ignore(let reason) = verdict {
       throw AgentFailure(
-        .badRequest, "that address does not end this login: \(reason.rawValue)",
+        .badRequest,
+        "that address does not end this login: \(reason.rawValue)"
+          + (reason == .path ? ", which begins with \(browser.redirectURI)" : ""),
         hint: "copy the whole address that the browser ended on")
     }
     // Not awaited itself: it may ask the person who is waiting for this answer.

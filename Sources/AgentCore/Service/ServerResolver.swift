@@ -23,6 +23,8 @@ package struct ResolvedServer: Sendable {
   package var bindsTokensToCertificates = false
   /// `OAuth metadata`, `OpenID discovery`, or nil: the definition names everything needed.
   package var discovery: String?
+  /// Its metadata says that it registers clients (RFC 7591).
+  package var registersClients = false
   /// URLs of endpoints whose requests go to public addresses alone: see ``NamedHosts``.
   package var publicOnly: Set<String> = []
 
@@ -99,7 +101,7 @@ package struct ServerResolver: Sendable {
       scopes: metadata.scopesSupported,
       proofAlgorithms: metadata.proofAlgorithmsSupported,
       bindsTokensToCertificates: metadata.certificateBoundAccessTokens,
-      discovery: kind.name, publicOnly: publicOnly)
+      discovery: kind.name, registersClients: metadata.registrationEndpoint != nil, publicOnly: publicOnly)
   }
 
   func discover(

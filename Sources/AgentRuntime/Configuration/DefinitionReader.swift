@@ -113,7 +113,7 @@ struct DefinitionReader {
     if definition.redirectIdentity != nil {
       if redirect.certifiedHost == nil {
         keys.refuse(
-          "redirect_cert_file", "it is for a redirect_uri on this machine, as https://localhost:8443/callback")
+          "redirect_cert_file", "it is for an https redirect_uri on this machine, as https://localhost:8443/callback")
       } else if redirect.port == nil, definition.redirectPorts.isEmpty, !keys.has("redirect_ports") {
         keys.refuse(
           "redirect_cert_file", "it is for a redirect_uri that names its port, as https://localhost:8443/callback")

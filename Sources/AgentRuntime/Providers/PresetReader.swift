@@ -38,7 +38,10 @@ struct PresetReader {
   ) -> ProviderPreset? {
     keys.refuseOthers(than: Self.known)
     guard let account = document.table("account") else {
-      keys.refuse("account", "the table [account] is missing; it holds keys of an account's file")
+      // A key that is misspelled is told alone: it is what was looked at last.
+      if keys.problems.isEmpty {
+        keys.refuse("account", "the table [account] is missing; it holds keys of an account's file")
+      }
       return nil
     }
     var preset = ProviderPreset(name: name, file: file, account: account, text: text, folder: folder)

@@ -61,7 +61,7 @@ struct ClientMetadataCommand: ParsableCommand {
     }
     if !redirectURI.isEmpty { document.redirectURIs = redirectURI }
     for redirect in redirectURI where !ClientMetadata.redirectURIs.contains(redirect) {
-      throw .usage("--redirect-uri \(redirect): it is one of \(ClientMetadata.redirectURIs.joined(separator: " and "))")
+      try check(redirect, url, context)
     }
     if !grant.isEmpty { document.grants = try grants() }
     try OptionValues.check("--scope", scope)
@@ -70,6 +70,16 @@ struct ClientMetadataCommand: ParsableCommand {
     document.usesDPoP = dpop ? true : nil
     try addKeys(to: &document, context)
     context.terminal.data(JSONText.pretty(document))
+  }
+
+  /// What a login takes may stand in it: the agent, which reads accounts, says what that is.
+  private func check(_ redirect: String, _ url: String, _ context: CommandContext) throws(CommandError) {
+    var account = NewAccount(issuer: NewAccount.origin(of: url) ?? url, clientID: url)
+    account.redirectURI = redirect
+    let check = try context.agent.ask(
+      AccountCheck(account: "client", definition: account.tomlText, discover: false))
+    guard let problem = check.problems.first else { return }
+    throw .usage("--redirect-uri \(ShellWord.quoted(redirect)): \(problem.reason)")
   }
 
   private static let grantNames = ClientMetadata.grants.map(\.rawValue).joined(separator: " or ")

@@ -28,6 +28,9 @@ enum CommandLineEntry {
     if let error = error as? CommandError { return tell(error, words, to: terminal) }
     let message = Oauthctl.message(for: error)
     if Oauthctl.exitCode(for: error) == .success {
+      if words.first == "help", let unknown = unknownCommand(Array(words.dropFirst())) {
+        return tell(unknown, words, to: terminal)
+      }
       terminal.page(
         Oauthctl.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
       return 0
@@ -35,15 +38,11 @@ enum CommandLineEntry {
     let usage =
       unknownCommand(words)
       ?? CommandError.usage(
-        message.isEmpty ? "no command" : inOurWords(message),
-        next: .run((["oauthctl"] + path(words) + ["--help"]).joined(separator: " ")))
+        message.isEmpty ? "no command" : ArgumentProblem(message, of: command(words)).words,
+        next: .run(
+          ArgumentProblem.step(message, path(words)) ?? (["oauthctl"] + path(words) + ["--help"]).joined(separator: " ")
+        ))
     return tell(usage, words, to: terminal)
-  }
-
-  /// ArgumentParser's sentences as a part of ours.
-  private static func inOurWords(_ message: String) -> String {
-    (message.prefix(1).lowercased() + message.dropFirst())
-      .replacingFirst(". Did you mean", with: "; did you mean").replacingFirst(". Please provide", with: "; give")
   }
 
   /// The failure where a word stands in the place of a command and is none; nil: there is no such word.
@@ -63,6 +62,9 @@ enum CommandLineEntry {
     }
     let meant =
       elsewhere.map { "\($0._commandName) \(word)" } ?? NameSuggestion.nearest(to: word, among: names)
+      ?? names.first { name in
+        name.split(separator: "-").contains { NameSuggestion.nearest(to: word, among: [String($0)]) != nil }
+      }
     let before = (["oauthctl"] + path).joined(separator: " ")
     return .usage(
       "there is no command \(before) \(word)" + (meant.map { "; did you mean \(before) \($0)?" } ?? ""),
@@ -70,6 +72,13 @@ enum CommandLineEntry {
         meant.map { name in
           ([before, name] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(separator: " ")
         } ?? "\(before) --help"))
+  }
+
+  /// What the first words name, as far as they do.
+  private static func command(_ words: [String]) -> any ParsableCommand.Type {
+    path(words).reduce(Oauthctl.self as any ParsableCommand.Type) { command, word in
+      command.configuration.subcommands.first { $0._commandName == word } ?? command
+    }
   }
 
   /// The first words, as long as they name a command.

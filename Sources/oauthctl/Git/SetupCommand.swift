@@ -29,10 +29,15 @@ struct SetupCommand: ParsableCommand {
     func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
+      if let account { try AccountName.check(account) }
+      if remove, account != nil {
+        throw .usage(
+          "--account does not choose what --remove takes away, which stands in git's configuration by host",
+          next: .run("oauthctl setup git --remove --host HOST"))
+      }
       guard ProgramLookup.live(context.environment).find("git") != nil else {
         throw .local("git is not in PATH", next: "apt install git, or your system's own way", status: 1)
       }
-      if let account { try AccountName.check(account) }
       try GitSetup.checkFile(context.environment)
       let hosts = try hosts(context)
       let accounts = try? context.allAccounts()

@@ -2,14 +2,14 @@ import AgentWire
 import ArgumentParser
 import Glibc
 import OAuthTerms
+import SystemFacts
 
 struct KeyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "key",
-    abstract:
-      "Makes, takes over, shows and deletes the private key of an account's client (private_key_jwt, tls_client_auth).",
+    abstract: "Makes, takes over, shows and deletes the private key of an account's client.",
     discussion: """
-      The account's file says client_authentication = "private_key_jwt"; or "tls_client_auth" or "self_signed_tls_client_auth", which show a certificate of the key. The private key is made in the vault, or given to it once, and never leaves it; the public one is registered at the server.
+      The account's file says client_authentication = "private_key_jwt", or grant = "jwt_bearer"; or "tls_client_auth" or "self_signed_tls_client_auth", which show a certificate of the key. The private key is made in the vault, or given to it once, and never leaves it; the public one is registered at the server.
       """,
     subcommands: [Create.self, Import.self, Show.self, Delete.self])
 
@@ -53,6 +53,7 @@ struct KeyCommand: ParsableCommand {
         Example: cat key.pem certificate.pem | oauthctl key import work
         """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
+    @Argument(help: .hidden) var file: String?
     @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false
     @OptionGroup var verbosity: Verbosity
 
@@ -60,6 +61,11 @@ struct KeyCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
+      if let file {
+        throw .usage(
+          "the key is read from standard input, and no file is named",
+          next: .run("oauthctl key import \(name)\(replace ? " --replace" : "") < \(ShellWord.quoted(file))"))
+      }
       if context.terminal.inputIsTerminal {
         throw .usage("the key is read from standard input", next: .run("oauthctl key import \(name) < FILE"))
       }
@@ -102,7 +108,7 @@ struct KeyCommand: ParsableCommand {
       let name = details.summary.account
       let method = details.clientAuthentication.flatMap(ClientAuthenticationMethod.init(rawValue:))
       guard ClientAuthenticationMethod.needsPrivateKey(method, GrantKind(rawValue: details.summary.grant)) else {
-        return .agent(.noUseForKey(name, file: details.file), account: name)
+        return .configuration("\(name): it has no key, and its file names no use for a private key")
       }
       return .configuration(
         "\(name): it has no key",
@@ -156,7 +162,12 @@ struct KeyCommand: ParsableCommand {
     var request = request
     request.secretPlace = check.secretPlace
     try VaultCreation(context: context).createIfAbsent()
-    let answer = try context.agent.ask(request, about: request.account)
+    let answer: KeySetAnswer
+    do throws(CommandError) { answer = try context.agent.ask(request, about: request.account) } catch {
+      // What was given, or a key in the place of which it would come: typed, all of it.
+      guard case .agent(let failure, _) = error, failure.kind == .badRequest else { throw error }
+      throw .usage(failure.message(about: request.account), next: failure.hint)
+    }
     context.terminal.data(answer.publicKey)
     context.terminal.say(
       "Kept the key of \(request.account)\(check.secretOwner). Register the public half, above, there.")

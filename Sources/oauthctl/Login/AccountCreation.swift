@@ -19,6 +19,9 @@ struct AccountCreation {
   /// Of a file that was there before.
   private var change: AccountFileChange?
 
+  /// Whether this command has written another text into a file that was there.
+  var hasReplaced: Bool { change != nil }
+
   init(
     context: CommandContext, name: String, replace: Bool, agreed: AccountFile.Written? = nil
   ) throws(CommandError) {
@@ -48,11 +51,8 @@ struct AccountCreation {
       AccountCheck(account: name, definition: text, discover: discovers ? nil : false),
       // Two discovery documents, each with its own time-out, may have to fail before the answer is there.
       timeoutMilliseconds: 90_000)
-    if !check.problems.isEmpty {
-      for problem in check.problems.dropLast() { context.terminal.warn("\(name): \(reason(problem))") }
-      throw .configuration(
-        "\(name): \(check.problems.last.map(reason) ?? "the account cannot be used")",
-        next: "nothing was written: correct that, and run the command again")
+    if let refusal = TypedProblems(name: name, account: account).refusal(check.problems, context.terminal) {
+      throw refusal
     }
     let path = file.name(in: context.environment)
     let saved = try save(text, to: file, shownAs: path)
@@ -145,19 +145,22 @@ struct AccountCreation {
     }
     // The agent names the file, which is gone.
     if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
-      return error.advising(.run("\(command)   # with another --scope"))
+      return error.advising("run the command again with another --scope")
+    }
+    // A port that somebody else has: there is no client to replace any more.
+    if let step = error.nextStep?.text,
+      step.range(ofText: " --replace ") != nil || step.range(ofText: "redirect_uri in ") != nil
+    {
+      let option = command.range(ofText: " --redirect-uri") == nil ? "another --port" : "another port in --redirect-uri"
+      return error.advising("run the command again with \(option), or when nothing uses that one any more")
     }
     if error.nextStep?.text.range(ofText: file.path) != nil {
-      return error.advising(.run("\(command)   # with other options"))
+      return error.advising("run the command again with other options")
     }
     return error.advising(
       error.nextStep?.map { step in
         let step = step.replacingFirst("oauthctl secret set \(name) password && ", with: "")
         let short = "oauthctl login \(name)"
-        // For a port that somebody else has: there is no client to replace any more.
-        if step.range(ofText: " --replace ") != nil {
-          return "\(command)   # with another --port, or when nothing uses that one any more"
-        }
         // Said once.
         let isByDevice = command.range(ofText: " --device") != nil && step.range(ofText: short + " --device") != nil
         return step.replacingFirst(isByDevice ? short + " --device" : short, with: command)
@@ -207,11 +210,6 @@ struct AccountCreation {
         loggedInAt: loggedInAt)
     }
     return true
-  }
-
-  /// Within text that came from the command line a line number says nothing; the key does.
-  private func reason(_ problem: ConfigurationProblem) -> String {
-    (problem.key.map { "\($0): " } ?? "") + problem.reason
   }
 
   static func discoverySentence(_ check: AccountCheckAnswer, issuer: String) -> String {

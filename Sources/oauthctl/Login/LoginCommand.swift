@@ -1,6 +1,5 @@
 import AgentWire
 import ArgumentParser
-import Glibc
 import OAuthTerms
 import SystemFacts
 
@@ -33,6 +32,7 @@ struct LoginCommand: ParsableCommand {
           "run the command again with --client-secret-stdin alone, then: oauthctl login \(name ?? "NAME") --password-stdin < FILE"
       )
     }
+    try options.checkCombinations()
     if !options.addedScope.isEmpty { return try addScope(context) }
     if let typed = issuer ?? name, typed.contains("://") {
       try NewAccount.checkAddress(typed) { https in Self.commandLine(Self.words.map { $0 == typed ? https : $0 }) }
@@ -46,6 +46,11 @@ struct LoginCommand: ParsableCommand {
       var command = self
       (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
       return try command.make(context, nil, preset: found)
+    }
+    guard options.answers.isEmpty else {
+      throw .usage(
+        "--set answers what a preset asks: --provider is missing",
+        next: .run("oauthctl provider list   # then the command again with --provider"))
     }
     if issuer == nil, let url = name, url.contains("://"), let account = ServerFinding.name(for: url) {
       var command = self
@@ -70,7 +75,7 @@ struct LoginCommand: ParsableCommand {
 
   /// `--add-scope`
   private func addScope(_ context: CommandContext) throws(CommandError) {
-    guard issuer == nil, name?.contains("://") != true, options.provider == nil, options.definingFlags.isEmpty else {
+    guard issuer == nil, name?.contains("://") != true, options.provider == nil else {
       throw .usage(
         "--add-scope is for an account that is there", next: "name all scopes of a new one with --scope")
     }
@@ -91,6 +96,8 @@ struct LoginCommand: ParsableCommand {
     new?.defaults = preset?.defaults ?? [:]
     new?.provider = preset?.provider
     guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
+    try options.check(for: new.effectiveGrant ?? .standard)
+    try options.checkRedirectFiles(of: new)
     if found == nil, preset == nil { try options.checkUser(new.scope, Self.commandLine(Self.words)) }
     var creation = try AccountCreation(
       context: context, name: account, replace: options.replace, agreed: found?.agreed)
@@ -108,7 +115,8 @@ struct LoginCommand: ParsableCommand {
           about: account)
         check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
       }
-      try logIn(context, account, check, isNew: creation.isFirst, keepsSecret: keepsSecret)
+      try logIn(
+        context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, keepsSecret: keepsSecret)
     } catch {
       throw creation.takingBack(
         // A time that was too short once would be so again.
@@ -117,13 +125,6 @@ struct LoginCommand: ParsableCommand {
         otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
-  }
-
-  /// The file of the account that was named, as a person reads it; nil: there is none.
-  private func knownFile(_ context: CommandContext) throws(CommandError) -> String? {
-    guard let name, AccountName.isValid(name) else { return nil }
-    let file = try AccountFile(account: name, in: context.environment)
-    return file.exists ? context.environment.abbreviated(file.path) : nil
   }
 
   /// What is known of an account that was defined before.
@@ -135,7 +136,6 @@ struct LoginCommand: ParsableCommand {
     if let misplaced = folder.misplaced(account) { throw misplaced }
     // Of a folder that may not be read nobody knows what is in it.
     guard AccountFile(path: problem.file).exists || problem.hint != nil else {
-      let new = "oauthctl login \(account) ISSUER --client-id ID"
       let accounts = (try? context.allAccounts()) ?? []
       if let kept = accounts.first(where: { $0.account == account }) {
         // The agent may not have looked yet.
@@ -143,10 +143,10 @@ struct LoginCommand: ParsableCommand {
           "\(account): \(kept.fileGone == true ? kept.reason ?? "its file is gone" : "its file is gone")",
           next: kept.fileGone == true ? kept.nextStep : .run("oauthctl reload"))
       }
-      let meant = NameSuggestion.nearest(to: account, among: accounts.map(\.account))
-      throw .configuration(
-        "there is no account \(account) yet",
-        next: .run(meant.map { "oauthctl login \($0)   # or, for a new one: \(new)" } ?? new))
+      throw UnknownAccount(
+        name: account, accounts: accounts.map(\.account), presets: try? context.agent.ask(ProviderList())
+      )
+      .error
     }
     throw .configuration(
       "\(account): \(problem.sentence)",
@@ -154,15 +154,17 @@ struct LoginCommand: ParsableCommand {
   }
 
   private func logIn(
-    _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool, keepsSecret: Bool = true
+    _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool,
+    replacesFile: Bool = false, keepsSecret: Bool = true
   ) throws(CommandError) {
+    if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
     try VaultCreation(context: context).createIfAbsent()
     try secrets(context, account: account, check, isNew: isNew, keepsSecret: keepsSecret)
     let flow = LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
       mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
       acceptsChanges: options.acceptChanges, wishes: options.wish, timeoutSeconds: options.timeout,
-      drawsQRCode: !options.noQRCode)
+      replacesFile: replacesFile, drawsQRCode: !options.noQRCode)
     do throws(CommandError) { try flow.run() } catch {
       let renewal = isNew ? nil : ClientRenewal(context: context, account: account)
       guard try renewal?.renew(after: error) == true else { throw error }
@@ -291,11 +293,5 @@ struct LoginCommand: ParsableCommand {
             : .run("oauthctl login \(account) --password-stdin < FILE")
         ))
     }
-  }
-
-  static var workingFolder: String {
-    guard let path = getcwd(nil, 0) else { return "" }
-    defer { free(path) }
-    return String(cString: path)
   }
 }

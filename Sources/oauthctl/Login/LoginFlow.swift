@@ -16,6 +16,8 @@ struct LoginFlow {
   let wishes: (inout LoginStart) -> Void
   /// When the login is given up; nil: when the agent does.
   var timeoutSeconds: Int?
+  /// This very command has replaced the account's file.
+  var replacesFile = false
   /// For a login by code at a terminal.
   var drawsQRCode = true
 
@@ -48,14 +50,17 @@ struct LoginFlow {
         AccountAccept(account: account, dryRun: true, login: true, device: request.device), about: account)
       // Of a first login nothing else can differ.
       let lends = preview.differences.allSatisfy { $0.key.hasSuffix("_account") || $0.key.hasSuffix("_token_type") }
-      let cause = lends ? "it is given a token of another account" : "the file has changed since the login"
+      let cause =
+        lends
+        ? "it is given a token of another account"
+        : replacesFile ? "the new file is not what the login was made with" : "the file has changed since the login"
       let lines = ["\(account): \(cause):"] + preview.lines
       try context.terminal.agree(
         "Log in there, and send tokens and secrets of \(account)\(preview.destination) as shown?", about: lines,
         isGiven: acceptsChanges,
         otherwise: .run(
           "oauthctl login \(account) --accept-changes   # "
-            + (lends ? "when that is what you want" : "when you know who changed the file")))
+            + (lends || replacesFile ? "when that is what you want" : "when you know who changed the file")))
       var agreed = request
       agreed.bindingDigest = preview.bindingDigest
       return try context.agent.ask(agreed, about: account)
@@ -152,7 +157,7 @@ struct LoginFlow {
         hintDue = nil
         let left = seconds(of: login) - Self.hintMilliseconds / 1_000
         leaveQuestion()
-        for line in LoginWords.stillWaiting(login, secondsLeft: left, readsInput: input >= 0) {
+        for line in LoginWords.stillWaiting(login, account: file, secondsLeft: left, readsInput: input >= 0) {
           context.terminal.say(line)
         }
       }
@@ -218,6 +223,9 @@ struct LoginFlow {
     }
   }
 
+  /// The account's, as it stands.
+  private var file: String? { (try? AccountFile(account: account, in: context.environment))?.text }
+
   /// How long it waits in all.
   private func seconds(of login: LoginStarted) -> Int { min(login.expiresInSeconds, timeoutSeconds ?? .max) }
 
@@ -256,7 +264,7 @@ struct LoginFlow {
   private func giveUp(_ login: LoginStarted) -> CommandError {
     _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     return .local(
-      LoginWords.notFinished(login, seconds: timeoutSeconds ?? 0),
+      LoginWords.notFinished(login, account: file, seconds: timeoutSeconds ?? 0),
       next: .run("oauthctl login \(account)\(wantsDevice ? " --device" : "")"), status: 4)
   }
 

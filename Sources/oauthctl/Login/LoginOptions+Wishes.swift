@@ -38,12 +38,6 @@ extension LoginOptions {
       guard let text, !LoginWish.isName(text) else { continue }
       throw CommandError.usage("\(flag) takes 1 to \(LoginWish.nameBytes.upperBound) bytes without control characters")
     }
-    let forBrowser = [
-      ("--prompt", prompt != nil), ("--max-age", maximumAge != nil), ("--login-hint", loginHint != nil),
-    ]
-    if device, let wish = forBrowser.first(where: { $0.1 }) {
-      throw CommandError.usage("\(wish.0) is for a login by browser: leave it out, or --device")
-    }
     if let timeout, !(1...86_400).contains(timeout) {
       throw CommandError.usage("--timeout takes 1 to 86400 seconds, not \(timeout)")
     }

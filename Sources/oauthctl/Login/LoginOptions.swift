@@ -1,7 +1,7 @@
 import AgentWire
 import ArgumentParser
-import Glibc
 import OAuthTerms
+import SystemFacts
 
 /// The flags of `login`.
 struct LoginOptions: ParsableArguments {
@@ -181,6 +181,14 @@ extension LoginOptions {
     guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
       if let flag = definingFlags.first {
         if let name, let file {
+          if definingFlags == ["--scope"] {
+            let scopes = NewAccount.scopes(scope).map { " --add-scope \(ShellWord.quoted($0))" }.joined()
+            throw .usage(
+              "\(name) exists; --scope is for a new account",
+              next: .run(
+                "oauthctl login \(name)\(scopes)   # beside the scope it has; or in its place: \(change(in: file)), then: oauthctl login \(name)"
+              ))
+          }
           throw .usage(
             "\(name) exists; \(flag) is for a new account",
             next: .advice("\(change(in: file)), then: oauthctl login \(name)"))
@@ -211,8 +219,8 @@ extension LoginOptions {
     account.assertionAudience = try Self.assertionAudience(assertionAudience)
     account.redirectURI = try redirect()
     account.redirectPorts = port?.inTurn ?? []
-    account.redirectCertificate = redirectCertificate.map { Self.absolute($0, in: workingFolder) }
-    account.redirectKey = redirectKey.map { Self.absolute($0, in: workingFolder) }
+    account.redirectCertificate = try Self.file("--redirect-cert", redirectCertificate, in: workingFolder)
+    account.redirectKey = try Self.file("--redirect-key", redirectKey, in: workingFolder)
     account.hosts = host
     account.resource = resource
     account.audience = audience
@@ -250,28 +258,6 @@ extension LoginOptions {
       return "change that in \(file)"
     }
     return "write  \(lines.joined(separator: "  and  "))  into \(file)"
-  }
-
-  /// The whole path of `--ca`. Nobody reaches a server with a file that names no authority, and libcurl would only say that
-  /// it cannot import it. One that cannot be read is told by the agent, which has to read it.
-  static func certificates(_ typed: String?, in workingFolder: String) throws(CommandError) -> String? {
-    guard let typed else { return nil }
-    let path = absolute(typed, in: workingFolder)
-    var found = stat()
-    guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, let bytes = FileBytes.contents(of: path),
-      String(decoding: bytes, as: UTF8.self).range(ofText: "CERTIFICATE-----") == nil
-    else { return path }
-    throw .configuration(
-      "--ca \(path): it holds no certificate (PEM)",
-      next: "name the file with the certificate of the server's authority")
-  }
-
-  /// A shell leaves `~/` as it is behind `=`, and in quotation marks: the home folder is meant, as in account files.
-  static func absolute(
-    _ path: String, in workingFolder: String, home: String? = Environment.live.home
-  ) -> String {
-    if path.hasPrefix("~/"), let home { return home + path.dropFirst() }
-    return path.hasPrefix("/") ? path : workingFolder + "/" + path
   }
 
   /// The redirect address that was given; nil: none.

@@ -65,9 +65,11 @@ enum LoginWords {
   /// Whether it is an address on this machine that the agent listens at without a certificate.
   private static func isPlainLoopback(_ redirectURI: String) -> Bool { redirectURI.hasPrefix("http://") }
 
-  /// What helps where the server knows another port than the one that was chosen.
-  private static func portAdvice(_ redirectURI: String?) -> String {
-    redirectURI.map(isPlainLoopback) == false ? "" : " (a fixed port: --port N)"
+  /// What helps where the server knows another port than the one that was chosen. `account`: the text of the account's file,
+  /// where a port that is fixed stands.
+  private static func portAdvice(_ redirectURI: String?, _ account: String?) -> String {
+    if let port = redirectURI.flatMap(port(of:)), account?.range(ofText: "\(port)") != nil { return "" }
+    return redirectURI.map(isPlainLoopback) == false ? "" : " (a fixed port: --port N)"
   }
 
   static let pasteQuestion = "Paste the address that the browser ended on: "
@@ -76,12 +78,14 @@ enum LoginWords {
 
   /// After some time without an answer: a server that does not know the client, or the redirect address, tells the browser
   /// alone.
-  static func stillWaiting(_ login: LoginStarted, secondsLeft: Int, readsInput: Bool) -> [String] {
+  static func stillWaiting(
+    _ login: LoginStarted, account: String? = nil, secondsLeft: Int, readsInput: Bool
+  ) -> [String] {
     let address = login.redirectURI ?? "the redirect address"
     var lines = [
       "Still waiting, for \(Duration.text(seconds: max(1, secondsLeft))) at most. Does the browser show an error? "
         + "Then check that the server knows the client id and exactly this address:",
-      "  \(address)\(portAdvice(login.redirectURI))",
+      "  \(address)\(portAdvice(login.redirectURI, account))",
     ]
     // What listens on https has a certificate of the user's own.
     if isListenedAt(login) {
@@ -94,11 +98,11 @@ enum LoginWords {
   }
 
   /// The end of ``stillWaiting(_:secondsLeft:readsInput:)``, in the words of the agent's own.
-  static func notFinished(_ login: LoginStarted, seconds: Int) -> String {
+  static func notFinished(_ login: LoginStarted, account: String? = nil, seconds: Int) -> String {
     let why =
       login.kind == .browser
       ? "; if the browser showed an error, the server may not know the client id or the address "
-        + "\(login.redirectURI ?? "that it was sent to")\(portAdvice(login.redirectURI))" : ""
+        + "\(login.redirectURI ?? "that it was sent to")\(portAdvice(login.redirectURI, account))" : ""
     return "\(login.account): nobody finished the login within \(seconds) s\(why)"
   }
 

@@ -21,7 +21,7 @@ struct PastedRedirect {
     let own = login.redirectURI.flatMap(PrivateUseScheme.of)
     guard url.hasPrefix("http://") || url.hasPrefix("https://") || own.map({ url.hasPrefix($0 + ":") }) == true else {
       return .refused(
-        "that is no address: it starts with \(login.redirectURI ?? "http://127.0.0.1")",
+        "that is no address: it has to start with \(login.redirectURI ?? "http://127.0.0.1")",
         question: LoginWords.pasteQuestion, notice: nil)
     }
     do {

@@ -31,9 +31,17 @@ struct ServerFinding {
   ///   registered.
   func find(_ given: LoginOptions) throws(CommandError) -> Found? {
     var options = given
-    let found = try context.agent.call(
-      ServerFind(account: account, definition: try definition(options, issuer: url)),
-      timeoutMilliseconds: Self.timeoutMilliseconds)
+    let text = try definition(options, issuer: url)
+    let found: ServerFindAnswer
+    do throws(CommandError) {
+      found = try context.agent.call(
+        ServerFind(account: account, definition: text), timeoutMilliseconds: Self.timeoutMilliseconds)
+    } catch {
+      guard case .agent(let failure, _) = error, [.configInvalid, .badRequest].contains(failure.kind) else {
+        throw error
+      }
+      throw try typedProblem(options) ?? error
+    }
     let known = try knownAccount()
     if let known, known.summary.issuer == found.issuer, (known.resource ?? []) == (found.resource.map { [$0] } ?? []),
       options.definingFlags.isEmpty
@@ -150,6 +158,19 @@ struct ServerFinding {
     var options = options
     if options.clientID == nil { options.clientID = "-" }
     return try options.account(name: account, issuer: issuer, workingFolder: workingFolder)?.tomlText ?? ""
+  }
+
+  /// What was typed that the agent does not take; nil: nothing.
+  private func typedProblem(_ given: LoginOptions) throws(CommandError) -> CommandError? {
+    var options = given
+    if options.clientID == nil { options.clientID = "-" }
+    guard let described = try options.account(name: account, issuer: url, workingFolder: workingFolder),
+      let check = try? context.agent.ask(
+        AccountCheck(account: account, definition: described.tomlText, discover: false))
+    else { return nil }
+    // The URL is of anything that names a server, and need be no issuer.
+    let problems = check.problems.filter { $0.key != "issuer" }
+    return TypedProblems(name: account, account: described).refusal(problems, context.terminal)
   }
 
   /// The command as it was typed, with the server and what else was found.

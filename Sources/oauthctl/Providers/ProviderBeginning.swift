@@ -48,10 +48,16 @@ struct ProviderBeginning {
     var options = given
     if given.clientID == nil, !given.replace, try AccountFile(account: account, in: context.environment).exists {
       let known = try context.agent.ask(AccountShow(account: account), about: account)
-      if known.summary.issuer == issuer { return nil }
+      guard known.summary.issuer == issuer else {
+        throw .configuration(
+          "\(account) is there already, for \(known.summary.issuer)",
+          next: .run(command("--replace") + "   # or, to log in there: oauthctl login \(account)"))
+      }
+      // The answers say which server it is. What else was given would change the file.
+      guard let other = given.definingFlags.first(where: { $0 != "--set" }) else { return nil }
       throw .configuration(
-        "\(account) is there already, for \(known.summary.issuer)",
-        next: .run(command("--replace") + "   # or, to log in there: oauthctl login \(account)"))
+        "\(account) is there already, and \(other) is for a new account",
+        next: .run(command("--replace") + "   # or, as it is: oauthctl login \(account)"))
     }
     if options.clientID == nil { options.clientID = defaults["client_id"]?.text }
     if options.clientID == nil { options.clientID = try askForClient(preset, defaults, options) }

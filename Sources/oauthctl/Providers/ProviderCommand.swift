@@ -57,6 +57,9 @@ struct ProviderCommand: ParsableCommand {
     func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
+      guard json || answers.isEmpty else {
+        throw .usage("--set is for --json: without it the preset is shown as it is written", next: "add --json")
+      }
       var values: [String: String] = [:]
       for answer in answers {
         let (name, value) = try LoginOptions.pair("--set", answer)

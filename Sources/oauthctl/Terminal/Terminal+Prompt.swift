@@ -80,7 +80,9 @@ extension Terminal {
   /// - Throws: `CommandError.usage` when it is empty or too long.
   static func secretFromInput(_ what: String) throws(CommandError) -> String {
     guard let line = FileBytes.readLine(from: STDIN_FILENO, limit: answerBytes), !line.isEmpty else {
-      throw .usage("standard input holds no \(what) (one line, at most 32 KiB)")
+      throw .usage(
+        "standard input holds no \(what) (one line, at most 32 KiB)",
+        next: "run it in a terminal, where it is asked for, or give standard input from a file or a pipe")
     }
     return line
   }

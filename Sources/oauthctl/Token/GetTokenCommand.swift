@@ -90,6 +90,15 @@ struct GetTokenCommand: ParsableCommand {
       && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
+  /// What the agent would refuse, by the name that was typed. Plain http to another machine is the agent's to refuse: that
+  /// is nothing wrong with the URL.
+  private static func checkURL(_ url: String) throws(CommandError) {
+    do throws(URLProblem) { _ = try WebURL(url) } catch {
+      guard error != .plainHTTP else { return }
+      throw .usage("--url \(ShellWord.quoted(url)): \(error)", next: "give an https URL (http on loopback only)")
+    }
+  }
+
   /// The request these flags mean, without reading anything but `--rejected-stdin`.
   func request() throws(CommandError) -> TokenGet {
     if let name { try AccountName.check(name) }
@@ -100,6 +109,7 @@ struct GetTokenCommand: ParsableCommand {
     if method != nil || nonce != nil, url == nil {
       throw .usage("--method and --nonce are of a request to --url: name it")
     }
+    if let url { try Self.checkURL(url) }
     if let method, !HTTPToken.isToken(method) || method.utf8.count > DPoPProof.methodLimit {
       throw .usage("--method \(ShellWord.quoted(method)): that is no method of HTTP")
     }

@@ -61,6 +61,12 @@ extension VaultCommand {
     func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
+      guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both") }
+      guard file != nil || !passphrase && !recoveryCode else {
+        throw .usage(
+          "\(passphrase ? "--passphrase" : "--recovery-code") opens a backup: its file is missing",
+          next: .run("oauthctl vault check   # the vault itself, without an option"))
+      }
       let answer: VaultCheckAnswer
       if let file { answer = try check(file, context) } else { answer = try check(context) }
       if json { context.terminal.data(JSONText.pretty(answer)) }

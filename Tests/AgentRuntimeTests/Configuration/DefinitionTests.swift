@@ -158,7 +158,7 @@ struct DefinitionTests {
       Bad("redirect_cert_file = \"c\"\nredirect_key_file = \"/k\"", "redirect_cert_file", "an absolute path"),
       Bad(
         "redirect_cert_file = \"/c\"\nredirect_key_file = \"/k\"\nredirect_uri = \"http://localhost:8443/cb\"",
-        "redirect_cert_file", "https://localhost:8443/callback"),
+        "redirect_cert_file", "for an https redirect_uri on this machine"),
       Bad(
         "redirect_cert_file = \"/c\"\nredirect_key_file = \"/k\"\nredirect_uri = \"https://app.example:8443/cb\"",
         "redirect_cert_file", "https://localhost:8443/callback"),

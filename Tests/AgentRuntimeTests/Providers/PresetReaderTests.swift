@@ -122,6 +122,8 @@ struct PresetReaderTests {
     #expect(problem() == nil)
     try write("title = \"x\"\n")
     #expect(problem()?.reason.contains("[account] is missing") == true)
+    try write("titel = \"x\"\n")
+    #expect(problem()?.key == "titel")
   }
 
   @Test("It comes before the program's own of the same name")

@@ -38,7 +38,7 @@ def test_a_second_server_on_a_host_is_offered_an_account_beside_the_first(home, 
 def test_an_option_for_a_new_account_names_the_file_of_one_that_exists(work):
     refused = work.oauthctl("login", "work", "--scope", "write", check=False)
     assert refused.status == 64 and "work exists; --scope is for a new account" in refused.stderr
-    assert "accounts.d/work.toml, then: oauthctl login work" in refused.stderr and "ISSUER" not in refused.stderr
+    assert "run: oauthctl login work --add-scope write   # " in refused.stderr and "ISSUER" not in refused.stderr
     assert 'write  scope = ["write"]  into ~/' in refused.stderr, refused
     refused = work.oauthctl("login", "work", "--dpop", check=False)
     assert "write  dpop = true  into ~/" in refused.stderr, refused

@@ -115,7 +115,7 @@ def test_a_ca_file_without_a_certificate_is_named_before_anything_is_sent(home, 
     junk = home.root / "junk.pem"
     junk.write_text("-----BEGIN PRIVATE KEY-----\n")
     refused = home.oauthctl("login", "work", "https://localhost:1", "--client-id", "x", "--ca", junk, check=False)
-    assert refused.status == 3 and f"{home.shown(junk)}: it holds no certificate" in refused.stderr
+    assert refused.status == 64 and f"{home.shown(junk)}: it holds no certificate" in refused.stderr
 
 
 def test_a_backup_says_what_is_not_in_it_and_a_check_names_its_file(work):

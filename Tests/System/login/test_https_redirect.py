@@ -69,7 +69,6 @@ def spoiled(authority, home):
 
     with_other_key = type(good)(good.authority, good.certificate, other.key)
     open_key = type(good)(good.authority, good.certificate, copy("open.key", good.key, 0o644))
-    no_key = type(good)(good.authority, good.certificate, home.root / "none.key")
     swapped = type(good)(good.authority, good.key, good.key)
     return {
         "has no subjectAltName of localhost": authority.issue("foreign", names=["127.0.0.1", "other.localhost"]),
@@ -77,7 +76,6 @@ def spoiled(authority, home):
         "is valid from": authority.issue("young", begins=2),
         "is not that of the certificate": with_other_key,
         "may be read by others (mode 644)": open_key,
-        "none.key does not exist": no_key,
         "holds no certificate (PEM), but a private key": swapped,
         "right.key holds no certificate (PEM), but": type(good)(
             good.authority, good.key, copy("readable.pem", good.certificate, 0o644)),

@@ -1,0 +1,16 @@
+import Glibc
+
+extension LoginCommand {
+  /// The file of the account that was named, as a person reads it; nil: there is none.
+  func knownFile(_ context: CommandContext) throws(CommandError) -> String? {
+    guard let name, AccountName.isValid(name) else { return nil }
+    let file = try AccountFile(account: name, in: context.environment)
+    return file.exists ? context.environment.abbreviated(file.path) : nil
+  }
+
+  static var workingFolder: String {
+    guard let path = getcwd(nil, 0) else { return "" }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}
