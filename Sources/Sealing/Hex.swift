@@ -1,8 +1,9 @@
 /// Base 16 (RFC 4648 §8), written in lower case, read in either.
 package enum Hex {
-  private static let digits = Array("0123456789abcdef".utf8)
+  @usableFromInline static let digits = Array("0123456789abcdef".utf8)
 
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  /// Inlinable: where it is not specialized, its first call makes Swift's runtime search all conformances.
+  @inlinable package static func encode(_ bytes: some Collection<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {

@@ -5,11 +5,7 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
   package init(of token: Secret) {
-    let digits = Digest.sha256(token).prefix(16).map { byte in
-      let hex = String(byte, radix: 16)
-      return hex.utf8.count == 1 ? "0" + hex : hex
-    }
-    description = "sha256:" + digits.joined()
+    description = "sha256:" + Hex.encode(Digest.sha256(token).prefix(16))
   }
 
   /// Nil unless `text` has the form of a fingerprint.

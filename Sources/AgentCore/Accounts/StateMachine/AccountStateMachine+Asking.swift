@@ -46,7 +46,7 @@ extension AccountStateMachine {
 
   /// The tokens that may be handed out without asking the machine, until their life is over.
   package var ready: [TokenRecord] {
-    lenderFault == nil ? (record?.tokens ?? []).filter { rejected[$0.fingerprint] == nil } : []
+    lenderFault == nil ? (record?.tokens ?? []).filter { !isRejected($0) } : []
   }
 
   package var isDefinitionChanged: Bool { !differences.isEmpty }
@@ -54,12 +54,6 @@ extension AccountStateMachine {
   /// Whether its private authority is not the one that was agreed to. Nobody tells when that changes back.
   var isAuthorityChanged: Bool {
     definition?.certificateAuthorityFile != nil && differences.contains { $0.key == DefinitionBinding.authorityContent }
-  }
-
-  /// How the definition differs from what the grant is bound to.
-  package var differences: [DefinitionDifference] {
-    guard let grant = record?.grant, let definition else { return [] }
-    return grant.binding.differences(from: definition) + grant.kind.differences(to: definition.grant)
   }
 
   // MARK: Rules
@@ -74,11 +68,14 @@ extension AccountStateMachine {
     record?.tokens.contains { $0.fingerprint == fingerprint } ?? false
   }
 
+  /// Most accounts have no rejected token, and a fingerprint is a hash.
+  func isRejected(_ token: TokenRecord) -> Bool { !rejected.isEmpty && rejected[token.fingerprint] != nil }
+
   /// Serves from what is there, refuses what cannot be met, or lets it wait for a refresh.
   private mutating func consider(_ waiter: Waiter, at now: Moment) -> Consideration {
     guard let record, let grant = record.grant else { return .refuse(loginRequired("not logged in")) }
     let token = record.token(waiter.key)
-    let isRejected = token.map { rejected[$0.fingerprint] != nil } ?? false
+    let isRejected = token.map { self.isRejected($0) } ?? false
     if let token, !isRejected, !waiter.force, suffices(token, for: waiter, at: now) { return .deliver(token) }
     let fallback = token.flatMap { !isRejected && !waiter.force && isAcceptable($0, for: waiter, at: now) ? $0 : nil }
     func orElse(_ failure: AgentFailure) -> Consideration { fallback.map { .deliver($0) } ?? .refuse(failure) }

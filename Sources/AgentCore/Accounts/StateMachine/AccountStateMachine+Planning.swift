@@ -112,7 +112,7 @@ extension AccountStateMachine {
     }
     if backoff.failures > 0 { return (.retrying, backoff.reason) }
     let token = record?.token(.standard)
-    if let token, rejected[token.fingerprint] == nil, (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
+    if let token, !isRejected(token), (token.remaining(at: now) ?? 1) > 0 { return (.ok, nil) }
     guard let record, tokenGrant(record, grant) != nil else {
       return (.loginRequired, misplacedPassword ?? "the server gave no refresh token")
     }

@@ -87,7 +87,7 @@ extension AccountStateMachine {
   }
 
   func refuse(_ waiter: Waiter, _ failure: AgentFailure, at now: Moment) -> Action {
-    guard let token = record?.token(waiter.key), rejected[token.fingerprint] == nil, !waiter.force,
+    guard let token = record?.token(waiter.key), !isRejected(token), !waiter.force,
       token.fingerprint != waiter.rejected, isAcceptable(token, for: waiter, at: now)
     else { return .refuse(waiter.id, failure) }
     return .deliver(waiter.id, token)

@@ -1,4 +1,4 @@
-import AgentWire
+package import AgentWire
 
 /// The life of one account's grant: events in, actions out; no clock, no I/O.
 ///
@@ -15,8 +15,10 @@ import AgentWire
 /// stands with ``PhaseName``.
 package struct AccountStateMachine: Sendable {
   /// The last durable state; nil: nothing is kept for the account.
-  @Boxed package internal(set) var record: AccountRecord?
-  @Boxed package private(set) var definition: AccountDefinition?
+  @Boxed package internal(set) var record: AccountRecord? { didSet { compareDefinition() } }
+  @Boxed package private(set) var definition: AccountDefinition? { didSet { compareDefinition() } }
+  /// How the definition differs from what the grant is bound to. Kept, since every rule that may send looks at it.
+  package private(set) var differences: [DefinitionDifference] = []
 
   /// Set where the vault is older than what this machine has seen, until that is accepted: see `RecordStore.rolledBackFrom`.
   package private(set) var rollback: UInt64?
@@ -78,6 +80,13 @@ package struct AccountStateMachine: Sendable {
     self.definition = definition
     self.rollback = rollback
     calls = UInt64(generation) << 32
+    compareDefinition()
+  }
+
+  private mutating func compareDefinition() {
+    differences = []
+    guard let grant = record?.grant, let definition else { return }
+    differences = grant.binding.differences(from: definition) + grant.kind.differences(to: definition.grant)
   }
 
   // MARK: Events
