@@ -204,7 +204,7 @@ extension AccountStateMachine {
     switch ClientObstacle(binding.clientAuthentication, nil) {
     case .noKey: return AccountCheckAnswer.privateKey
     case .noSecret: return SecretKind.clientSecret.rawValue
-    case .unknownMethod, .keyForSecret, .secretForKey, nil: return nil
+    case .unknownMethod, .noCertificate, .keyForSecret, .secretForKey, nil: return nil
     }
   }
 

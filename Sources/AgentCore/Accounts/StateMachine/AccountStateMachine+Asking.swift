@@ -1,4 +1,4 @@
-package import AgentWire
+import AgentWire
 import OAuthProtocol
 import OAuthTerms
 
