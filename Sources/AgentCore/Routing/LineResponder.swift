@@ -1,18 +1,13 @@
 package import AgentWire
 
-/// Who is at the other end of a connection. The pid is for the log only: it may be somebody else's by now.
+/// Who is at the other end of a connection.
 package struct Caller: Sendable, Hashable {
-  /// Which listener it came through: policies hang on it.
-  package var listener: String
   package var uid: UInt32
-  package var pid: Int32
   /// Unique in this agent's life.
   package var connection: UInt64
 
-  package init(listener: String, uid: UInt32, pid: Int32, connection: UInt64) {
-    self.listener = listener
+  package init(uid: UInt32, connection: UInt64) {
     self.uid = uid
-    self.pid = pid
     self.connection = connection
   }
 }

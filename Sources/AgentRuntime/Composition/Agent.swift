@@ -86,7 +86,7 @@ struct Agent {
     let listener: SocketListener
     do {
       listener = try await SocketListener.start(
-        socket, name: "agent", uid: uid, responder: router, on: loop, logger: logger, owed: owed,
+        socket, uid: uid, responder: router, on: loop, logger: logger, owed: owed,
         crowdLeft: { pages.giveBackSoon() })
     } catch { throw AgentStartError("\(error)", hint: nil) }
 

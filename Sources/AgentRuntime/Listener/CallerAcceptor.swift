@@ -15,7 +15,6 @@ final class CallerAcceptor: DescriptorHandler {
   private static let numbers = Atomic<UInt64>(0)
 
   let table: ConnectionTable
-  private let listener: String
   private let descriptor: Int32
   private let uid: UInt32
   private let responder: any LineResponder
@@ -31,11 +30,10 @@ final class CallerAcceptor: DescriptorHandler {
   /// `descriptor` is the listening socket, which never blocks. `peer` tells who connected. `accept` is the kernel's,
   /// but for tests.
   init(
-    listener: String, descriptor: Int32, uid: UInt32, responder: any LineResponder, table: ConnectionTable,
+    descriptor: Int32, uid: UInt32, responder: any LineResponder, table: ConnectionTable,
     state: SocketListener.State, logger: Logger, accept: @escaping (Int32) -> Int32 = clinux_accept,
     peer: @escaping (Int32) -> PeerIdentity?
   ) {
-    self.listener = listener
     self.descriptor = descriptor
     self.uid = uid
     self.responder = responder
@@ -79,7 +77,7 @@ final class CallerAcceptor: DescriptorHandler {
     }
     state.count { $0.accepted += 1 }
     let number = Self.numbers.add(1, ordering: .relaxed).newValue
-    let caller = Caller(listener: listener, uid: found.uid, pid: found.pid, connection: number)
+    let caller = Caller(uid: found.uid, connection: number)
     CallerConnection(caller: caller, descriptor: descriptor, responder: responder, table: table).begin()
   }
 
@@ -90,7 +88,7 @@ final class CallerAcceptor: DescriptorHandler {
     logger.notice(
       "refused a connection of another user",
       metadata: [
-        "listener": "\(listener)", "uid": "\(found.map { String($0.uid) } ?? "unknown")",
+        "uid": "\(found.map { String($0.uid) } ?? "unknown")",
         "pid": "\(found.map { String($0.pid) } ?? "unknown")", "refused": "\(count)",
       ])
   }
@@ -104,7 +102,7 @@ final class CallerAcceptor: DescriptorHandler {
     if count & (count - 1) == 0 {
       logger.error(
         "cannot accept a connection",
-        metadata: ["listener": "\(listener)", "errno": "\(code)", "failures": "\(count)"])
+        metadata: ["errno": "\(code)", "failures": "\(count)"])
     }
     if code == EMFILE || code == ENFILE, table.makeRoom() || turnAway() { return }
     table.queue.change(descriptor, to: [])

@@ -17,8 +17,6 @@ package final class SocketListener: Sendable {
     package var acceptFailures = 0
   }
 
-  /// The name that policies and ``AgentCore/Caller/listener`` use.
-  package let name: String
   private let socket: ListeningSocket
   private let loop: ServingLoop
   private let acceptor: LoopBound<CallerAcceptor>
@@ -40,9 +38,8 @@ package final class SocketListener: Sendable {
   }
 
   private init(
-    name: String, socket: ListeningSocket, loop: ServingLoop, acceptor: LoopBound<CallerAcceptor>, state: State
+    socket: ListeningSocket, loop: ServingLoop, acceptor: LoopBound<CallerAcceptor>, state: State
   ) {
-    self.name = name
     self.socket = socket
     self.loop = loop
     self.acceptor = acceptor
@@ -55,7 +52,7 @@ package final class SocketListener: Sendable {
   /// waited for. `crowdLeft` is called on the event loop when many connections were open and half of them are closed.
   /// Throws ``ListenerError``.
   package static func start(
-    _ socket: ListeningSocket, name: String, uid: UInt32, responder: any LineResponder, on loop: ServingLoop,
+    _ socket: ListeningSocket, uid: UInt32, responder: any LineResponder, on loop: ServingLoop,
     limits: ListenerLimits = ListenerLimits(), logger: Logger, owed: PendingAnswers = PendingAnswers(),
     crowdLeft: @escaping @Sendable () -> Void = {},
     peer: @escaping @Sendable (Int32) -> PeerIdentity? = PeerIdentity.of
@@ -65,7 +62,7 @@ package final class SocketListener: Sendable {
     let opened: Result<LoopBound<CallerAcceptor>, UnixSocket.Errno> = await loop.run { queue in
       let table = ConnectionTable(queue: queue, loop: loop, limits: limits, owed: owed, crowdLeft: crowdLeft)
       let acceptor = CallerAcceptor(
-        listener: name, descriptor: descriptor, uid: uid, responder: responder, table: table, state: state,
+        descriptor: descriptor, uid: uid, responder: responder, table: table, state: state,
         logger: logger, peer: peer)
       guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
         listen(descriptor, limits.backlog) == 0, acceptor.open()
@@ -78,7 +75,7 @@ package final class SocketListener: Sendable {
     }
     switch opened {
     case .success(let acceptor):
-      return SocketListener(name: name, socket: socket, loop: loop, acceptor: acceptor, state: state)
+      return SocketListener(socket: socket, loop: loop, acceptor: acceptor, state: state)
     case .failure(let error):
       socket.removeFile()
       throw .failed(call: "listen", path: socket.ownPath ?? "descriptor \(descriptor)", errno: error.code)

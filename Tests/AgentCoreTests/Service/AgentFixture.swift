@@ -22,7 +22,7 @@ struct AgentFixture {
   let service: CredentialService
   let logins: LoginCoordinator
   let router: AgentRouter
-  let caller = Caller(listener: "agent", uid: 1_000, pid: 1, connection: 1)
+  let caller = Caller(uid: 1_000, connection: 1)
 
   init(
     _ definitions: [AccountDefinition] = [.browser], store: MemoryStore = MemoryStore(),
@@ -45,6 +45,13 @@ struct AgentFixture {
       identity: AgentIdentity(
         pid: 7, started: "by_hand", startedAt: clock.now(), degraded: [AgentCondition(.other, "a condition")]),
       logger: logger)
+  }
+
+  /// With one account that somebody has logged in to.
+  static func loggedIn(_ definition: AccountDefinition = .browser) async throws -> AgentFixture {
+    let fixture = AgentFixture([definition])
+    try await fixture.logIn()
+    return fixture
   }
 
   static func server(_ clock: ManualClock) -> DevTransport {

@@ -11,14 +11,14 @@ import TokenVault
 @Suite("The router: lines in, lines out")
 struct RouterTests {
   private func raw(_ fixture: AgentFixture, _ line: String, uid: UInt32 = 1_000) async throws -> String {
-    let caller = Caller(listener: "agent", uid: uid, pid: 1, connection: 1)
+    let caller = Caller(uid: uid, connection: 1)
     let answer = await fixture.router.answer(to: try RequestLine(Array(line.utf8)), from: caller)
     return String(decoding: answer, as: UTF8.self)
   }
 
   private func ready(_ fixture: AgentFixture, _ request: TokenLine.Request, uid: UInt32 = 1_000) -> [UInt8]? {
     fixture.router.readyAnswer(
-      to: request, from: Caller(listener: "agent", uid: uid, pid: 1, connection: 1))
+      to: request, from: Caller(uid: uid, connection: 1))
   }
 
   @Test("the ready path answers byte for byte what the slow path answers, over time and clocks that are set")

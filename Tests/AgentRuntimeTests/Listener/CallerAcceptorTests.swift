@@ -24,7 +24,7 @@ final class CallerAcceptorTests {
     #expect(fcntl(socket.descriptor, F_SETFL, O_NONBLOCK) == 0)
     #expect(listen(socket.descriptor, 4 * Int32(CallerAcceptor.callersInTurn)) == 0)
     let acceptor = CallerAcceptor(
-      listener: "agent", descriptor: socket.descriptor, uid: getuid(), responder: ScriptedResponder(),
+      descriptor: socket.descriptor, uid: getuid(), responder: ScriptedResponder(),
       table: listener.table, state: state, logger: .silent, accept: { [unowned self] in accept($0) },
       peer: { [unowned self] in peerOf($0) })
     self.acceptor = acceptor

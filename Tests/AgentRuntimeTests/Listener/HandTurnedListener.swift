@@ -24,7 +24,7 @@ final class HandTurnedListener {
 
   func connect(isNarrow: Bool = false) throws -> FarEnd {
     let (near, far) = try FarEnd.pair(isNarrow: isNarrow)
-    let caller = Caller(listener: "agent", uid: 1, pid: 2, connection: UInt64(connections.count + 1))
+    let caller = Caller(uid: 1, connection: UInt64(connections.count + 1))
     let connection = CallerConnection(caller: caller, descriptor: near, responder: responder, table: table)
     connections.append(connection)
     connection.begin()

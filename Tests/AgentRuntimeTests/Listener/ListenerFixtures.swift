@@ -153,7 +153,7 @@ struct TestConnection: Sendable {
     (self.near, self.far) = (near, far)
     connection = await loop.turn { queue in
       let connection = CallerConnection(
-        caller: Caller(listener: "agent", uid: 1, pid: 2, connection: number), descriptor: near, responder: responder,
+        caller: Caller(uid: 1, connection: number), descriptor: near, responder: responder,
         table: table.value(on: queue))
       connection.begin()
       return LoopBound(connection, queue)

@@ -20,7 +20,7 @@ struct SocketListenerTests {
   ) async throws -> SocketListener {
     let socket = try ListeningSocket.open(at: SocketLocation(path: path, source: .runtimeDirectory), uid: getuid())
     return try await SocketListener.start(
-      socket, name: "agent", uid: getuid(), responder: responder,
+      socket, uid: getuid(), responder: responder,
       on: try ServingLoop.start(), limits: limits, logger: .silent, peer: peer)
   }
 
@@ -138,7 +138,7 @@ struct SocketListenerTests {
     defer { Glibc.close(kept) }
     func start() async throws -> SocketListener {
       try await SocketListener.start(
-        try ListeningSocket.adopt(dup(kept)), name: "agent", uid: getuid(), responder: ScriptedResponder(),
+        try ListeningSocket.adopt(dup(kept)), uid: getuid(), responder: ScriptedResponder(),
         on: try ServingLoop.start(), logger: .silent)
     }
     Glibc.close(made.descriptor)
