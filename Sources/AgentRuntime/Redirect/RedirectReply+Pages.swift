@@ -1,5 +1,6 @@
 import AgentCore
 import FetchWire
+import OAuthProtocol
 
 /// The pages of a login, without script, style or remote resource.
 extension RedirectReply {

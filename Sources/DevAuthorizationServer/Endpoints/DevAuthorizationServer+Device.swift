@@ -98,7 +98,7 @@ extension DevAuthorizationServer {
 
   private func deviceLogin(userCode: String, username: String = "", problem: String? = nil) -> DevResponse {
     let field = """
-      <label>Code on the device <input id="user_code" name="user_code" value="\(Page.escape(userCode))"></label>
+      <label>Code on the device <input id="user_code" name="user_code" value="\(HTMLText.escaped(userCode))"></label>
       """
     return Page.login(
       action: options.issuer + "/device", hidden: [], fields: field, username: username, problem: problem)

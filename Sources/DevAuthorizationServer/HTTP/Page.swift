@@ -2,20 +2,7 @@ import OAuthProtocol
 
 /// The pages of the login: forms without script, without remote resources, every value escaped.
 enum Page {
-  static func escape(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
+  private static func escape(_ text: String) -> String { HTMLText.escaped(text) }
 
   /// `body` is HTML already.
   static func response(_ status: Int = 200, title: String, body: String) -> DevResponse {

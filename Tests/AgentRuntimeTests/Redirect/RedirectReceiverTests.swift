@@ -2,6 +2,7 @@ import AgentCore
 import FetchWire
 import Glibc
 import Logging
+import OAuthProtocol
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 /// The one way that text gets into a page.
-enum HTMLText {
+package enum HTMLText {
   /// `text` as character data or as a quoted attribute value. Controls are left out.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
