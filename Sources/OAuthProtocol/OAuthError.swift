@@ -20,8 +20,6 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
   package let code: String
   /// `error_description`, escaped and cut, or nil.
   package let explanation: String?
-  /// `error_uri` when it is a URL one may open.
-  package let uri: String?
   /// `interval` beside `slow_down`, seconds (GitHub).
   package let intervalSeconds: Int?
 
@@ -32,7 +30,7 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
 
   /// Nil when `code` is not a usable error code. `secrets` are those of the request; a code that may hold one is not usable.
   package init?(
-    code: String, explanation: String? = nil, uri: String? = nil, intervalSeconds: Int? = nil,
+    code: String, explanation: String? = nil, intervalSeconds: Int? = nil,
     hiding secrets: RequestSecrets = RequestSecrets([])
   ) {
     guard (1...128).contains(code.utf8.count),
@@ -43,7 +41,6 @@ package struct OAuthError: Sendable, Equatable, CustomStringConvertible {
     self.code = code
     // Cut before it is shortened: half a secret is one, too.
     self.explanation = explanation.flatMap { $0.isEmpty ? nil : Escaped.forTerminal(secrets.cut(from: $0), limit: 300) }
-    self.uri = uri.flatMap { secrets.mayBe(in: $0) ? nil : try? WebURL($0).text }
     self.intervalSeconds = intervalSeconds
   }
 
@@ -84,7 +81,6 @@ extension OAuthError {
     if case .number(let text) = object.value("interval") { interval = Int(text) }
     self.init(
       code: code, explanation: object.text("error_description", limit: 4_096),
-      uri: object.text("error_uri", limit: 2_048),
       intervalSeconds: interval.flatMap { (1...3_600).contains($0) ? $0 : nil }, hiding: secrets)
   }
 
@@ -93,6 +89,6 @@ extension OAuthError {
     guard let code = try? fields.only("error")?.text(limit: 128) else { return nil }
     self.init(
       code: code, explanation: (try? fields.only("error_description"))?.text(limit: 4_096),
-      uri: (try? fields.only("error_uri"))?.text(limit: 2_048), hiding: secrets)
+      hiding: secrets)
   }
 }

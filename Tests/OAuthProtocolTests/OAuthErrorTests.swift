@@ -9,10 +9,9 @@ import Testing
   @Test("what comes with an error is escaped, cut, or left out")
   func details() throws {
     let long = String(repeating: "x", count: 5_000)
-    let error = try #require(OAuthError(code: "e", explanation: "\u{1B}" + long, uri: "http://as.example/"))
+    let error = try #require(OAuthError(code: "e", explanation: "\u{1B}" + long))
     #expect(error.explanation?.hasPrefix("\\u{1b}xxx") == true)
     #expect(error.explanation?.count == 300)
-    #expect(error.uri == nil)
     #expect(try #require(OAuthError(code: "e", explanation: "")).explanation == nil)
   }
 

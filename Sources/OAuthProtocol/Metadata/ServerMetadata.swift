@@ -8,7 +8,6 @@ package struct ServerMetadata: Sendable, Equatable {
   package var tokenEndpoint: WebURL
   package var revocationEndpoint: WebURL?
   package var deviceAuthorizationEndpoint: WebURL?
-  package var introspectionEndpoint: WebURL?
   /// RFC 7591 §3
   package var registrationEndpoint: WebURL?
   /// RFC 9126 §5
@@ -16,7 +15,6 @@ package struct ServerMetadata: Sendable, Equatable {
   /// Nil: not told.
   package var codeChallengeMethodsSupported: [String]?
   package var tokenEndpointAuthMethodsSupported: [String]?
-  package var grantTypesSupported: [String]?
   package var scopesSupported: [String]?
   /// Whether a client's id may be the URL of its metadata (draft-ietf-oauth-client-id-metadata-document §5).
   package var clientIDMetadataDocumentSupported: Bool
@@ -36,11 +34,11 @@ package struct ServerMetadata: Sendable, Equatable {
 
   package init(
     issuer: Issuer?, authorizationEndpoint: WebURL?, tokenEndpoint: WebURL, revocationEndpoint: WebURL? = nil,
-    deviceAuthorizationEndpoint: WebURL? = nil, introspectionEndpoint: WebURL? = nil,
+    deviceAuthorizationEndpoint: WebURL? = nil,
     registrationEndpoint: WebURL? = nil, pushedAuthorizationRequestEndpoint: WebURL? = nil,
     codeChallengeMethodsSupported: [String]? = nil,
     tokenEndpointAuthMethodsSupported: [String]? = nil,
-    grantTypesSupported: [String]? = nil, scopesSupported: [String]? = nil,
+    scopesSupported: [String]? = nil,
     clientIDMetadataDocumentSupported: Bool = false,
     authorizationResponseIssParameterSupported: Bool = false, requirePushedAuthorizationRequests: Bool = false,
     requireSignedRequestObject: Bool = false, proofAlgorithmsSupported: [String]? = nil
@@ -50,12 +48,10 @@ package struct ServerMetadata: Sendable, Equatable {
     self.tokenEndpoint = tokenEndpoint
     self.revocationEndpoint = revocationEndpoint
     self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
-    self.introspectionEndpoint = introspectionEndpoint
     self.registrationEndpoint = registrationEndpoint
     self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
     self.codeChallengeMethodsSupported = codeChallengeMethodsSupported
     self.tokenEndpointAuthMethodsSupported = tokenEndpointAuthMethodsSupported
-    self.grantTypesSupported = grantTypesSupported
     self.scopesSupported = scopesSupported
     self.clientIDMetadataDocumentSupported = clientIDMetadataDocumentSupported
     self.authorizationResponseIssParameterSupported = authorizationResponseIssParameterSupported
@@ -111,12 +107,10 @@ extension ServerMetadata {
       issuer: expected, authorizationEndpoint: try endpoint("authorization_endpoint"), tokenEndpoint: tokenEndpoint,
       revocationEndpoint: try endpoint("revocation_endpoint"),
       deviceAuthorizationEndpoint: try endpoint("device_authorization_endpoint"),
-      introspectionEndpoint: try endpoint("introspection_endpoint"),
       registrationEndpoint: try endpoint("registration_endpoint"),
       pushedAuthorizationRequestEndpoint: try endpoint("pushed_authorization_request_endpoint"),
       codeChallengeMethodsSupported: try Self.list("code_challenge_methods_supported", in: body),
       tokenEndpointAuthMethodsSupported: try Self.list("token_endpoint_auth_methods_supported", in: body),
-      grantTypesSupported: try Self.list("grant_types_supported", in: body),
       scopesSupported: try Self.list("scopes_supported", in: body),
       clientIDMetadataDocumentSupported: try Self.flag("client_id_metadata_document_supported", in: body),
       authorizationResponseIssParameterSupported: try Self.flag(
@@ -132,7 +126,7 @@ extension ServerMetadata {
 
   private static let endpointNames = [
     "authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_authorization_endpoint",
-    "introspection_endpoint", "registration_endpoint", "pushed_authorization_request_endpoint",
+    "registration_endpoint", "pushed_authorization_request_endpoint",
   ]
 
   static func endpoint(_ name: String, in body: JSONObject, _ issuer: Issuer) throws(MetadataRefusal) -> WebURL? {

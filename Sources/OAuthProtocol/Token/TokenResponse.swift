@@ -18,15 +18,6 @@ package struct TokenResponse: Sendable {
   package let refreshTokenLifetimeSeconds: Int?
   /// OpenID Connect; printable ASCII up to 64 KiB, not validated.
   package let idToken: Secret?
-  /// Deviations that were tolerated, for status and log.
-  package let notes: [TokenNote]
-}
-
-/// A deviation from RFC 6749 §5.1 that does not make the answer useless.
-package enum TokenNote: String, Sendable, Equatable {
-  case tokenTypeMissing = "The server named no token_type; Bearer is assumed."
-  case refreshTokenUnusable = "The server sent a refresh token that cannot be one; the old one is kept."
-  case lifetimeUnknown = "The server did not say in a usable way how long the token lasts."
 }
 
 extension TokenResponse {
@@ -41,9 +32,9 @@ extension TokenResponse {
     ]
     if let name = object.repeated(names) { throw .duplicateMember(name) }
     let isOther = try exchange?.isOther(object, hiding: secrets) ?? false
-    var notes: [TokenNote] = []
     switch object.value("token_type") {
-    case nil where wanted == .bearer: notes.append(.tokenTypeMissing)
+    // Some servers name none, and mean Bearer.
+    case nil where wanted == .bearer: break
     case nil: throw .notBound(shown: "missing")
     case .string(let type):
       let text = type.text(limit: 64) ?? ""
@@ -60,9 +51,7 @@ extension TokenResponse {
     guard case .string(let token) = value, (1...Self.tokenLimitBytes).contains(token.count),
       token.consists(of: 0x21...0x7E)
     else { throw .accessTokenMalformed }
-    if object.value("refresh_token") != nil, refreshToken == nil { notes.append(.refreshTokenUnusable) }
     lifetime = TokenLifetime(object.value("expires_in"))
-    if lifetime.knownSeconds == nil { notes.append(.lifetimeUnknown) }
     accessToken = token
     let scope = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
     self.scope = scope.map(secrets.without)
@@ -77,7 +66,6 @@ extension TokenResponse {
     } else {
       idToken = nil
     }
-    self.notes = notes
   }
 
   /// A text, or an array of texts (Twitch); nil when it is neither or holds no scope token.

@@ -87,7 +87,7 @@ extension TokenCallEnd {
         TokenResponse(
           accessToken: Secret(token), tokenType: .bearer,
           lifetime: life.map { .seconds(Int($0)) } ?? .unknown(.missing), scope: scope,
-          refreshToken: nil, refreshTokenLifetimeSeconds: refreshTokenLife.map { Int($0) }, idToken: nil, notes: [])),
+          refreshToken: nil, refreshTokenLifetimeSeconds: refreshTokenLife.map { Int($0) }, idToken: nil)),
       refreshToken, date)
   }
 

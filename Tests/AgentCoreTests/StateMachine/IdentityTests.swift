@@ -27,7 +27,7 @@ struct IdentityTests {
           TokenResponse(
             accessToken: Secret(accessToken), tokenType: .bearer, lifetime: .seconds(3_600), scope: nil,
             refreshToken: nil,
-            refreshTokenLifetimeSeconds: nil, idToken: idToken.map { Secret($0) }, notes: [])),
+            refreshTokenLifetimeSeconds: nil, idToken: idToken.map { Secret($0) })),
         serverDateSeconds: nil))
   }
 

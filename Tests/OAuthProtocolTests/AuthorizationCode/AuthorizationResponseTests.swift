@@ -104,7 +104,6 @@ import Testing
     }
     #expect(error.code == "access_denied")
     #expect(error.explanation == "No\\u{1b}[2J way")
-    #expect(error.uri == "https://as.example/help")
     #expect(verdict.description == "The server did not grant access: access_denied (No\\u{1b}[2J way).")
   }
 

@@ -104,7 +104,7 @@ struct RequestSecretsTests {
           let revocation = RevocationVerdict(judging: answer, to: request, now: 0)
           var said = ["\(token)", token.logLine, "\(device)", "\(revocation)"]
           if case .granted(let grant) = token { said += grant.scope ?? [] }
-          if case .refused(let error) = token { said += [error.code, error.explanation ?? "", error.uri ?? ""] }
+          if case .refused(let error) = token { said += [error.code, error.explanation ?? ""] }
           if case .authorized(let found) = device { said += [found.userCode, found.verificationURI.text] }
           let secrets = RequestSecrets(of: request)
           #expect(said.filter { secrets.appear(in: $0) } == [], "\(status) \(body)")

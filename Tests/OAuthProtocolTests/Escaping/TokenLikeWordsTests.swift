@@ -115,8 +115,7 @@ struct TokenLikeWordsTests {
       for code in ["x_\(spelling)", spelling] {
         #expect(OAuthError(code: String(code.prefix(128)), hiding: secrets) == nil, "\(spelling)")
       }
-      let error = OAuthError(code: "invalid_grant", uri: "https://as.example/\(spelling)", hiding: secrets)
-      #expect(error != nil && error?.uri == nil, "\(spelling)")
+      #expect(secrets.mayBe(in: "https://as.example/\(spelling)"), "\(spelling)")
     }
   }
 
@@ -126,10 +125,10 @@ struct TokenLikeWordsTests {
       "interaction_required", "invalid_grant_AADSTS70008", "org_internal", "urn:x:oauth2:error:mfa_required", "190",
       "OAUTH_APP_BLOCKED", "inactive_user", "unsupported_over_http",
     ])
-  func codes(code: String) throws {
+  func codes(code: String) {
     let uri = "https://login.microsoftonline.com/error?code=700082"
-    let error = try #require(OAuthError(code: code, uri: uri, hiding: RequestSecrets([Secret("hunter2hunter2")])))
-    #expect(error.uri == uri)
+    let secrets = RequestSecrets([Secret("hunter2hunter2")])
+    #expect(OAuthError(code: code, hiding: secrets)?.code == code && !secrets.mayBe(in: uri))
   }
 
   @Test("an issuer that is another tenant's is shown whole")

@@ -81,9 +81,8 @@ import Testing
           tokenEndpoint: try WebURL("https://tok.example/t?x=1"),
           revocationEndpoint: try WebURL("https://as.example/r"),
           deviceAuthorizationEndpoint: try WebURL("https://as.example/d"),
-          introspectionEndpoint: try WebURL("https://as.example/i"),
           codeChallengeMethodsSupported: ["plain", "S256"],
-          tokenEndpointAuthMethodsSupported: ["none", "client_secret_post"], grantTypesSupported: ["refresh_token"],
+          tokenEndpointAuthMethodsSupported: ["none", "client_secret_post"],
           scopesSupported: ["a", "b"], authorizationResponseIssParameterSupported: true))
   }
 

@@ -57,7 +57,6 @@ import Testing
     let grant = try #require(
       judge(200, #"{"access_token":"a","token_type":"Bearer","expires_in":9,"refresh_token":7}"#).verdict.grant)
     #expect(grant.refreshToken == nil)
-    #expect(grant.notes == [.refreshTokenUnusable])
   }
 
   @Test("cut off at any byte after the refresh token, it is found; before its end, it is not")

@@ -20,7 +20,6 @@ private let good = #""access_token":"at","token_type":"Bearer""#
     #expect(judgement.salvagedRefreshToken == Secret("rt-1"))
     #expect(grant.scope == ["a", "b"])
     #expect(grant.idToken == Secret("x.y.z"))
-    #expect(grant.notes.isEmpty)
     #expect(judgement.serverDateSeconds == 784_111_777)
   }
 
@@ -148,7 +147,6 @@ private let good = #""access_token":"at","token_type":"Bearer""#
   func lifetimes(value: String, expected: TokenLifetime) throws {
     let grant = try #require(judge(200, "{\(good),\"expires_in\":\(value)}").verdict.grant)
     #expect(grant.lifetime == expected)
-    #expect(grant.notes.contains(.lifetimeUnknown) == (expected.knownSeconds == nil))
   }
 
   @Test("without expires_in the lifetime is to be learned")
