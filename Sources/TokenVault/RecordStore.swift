@@ -22,12 +22,6 @@ package struct RecordID: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
-  /// Nil unless `hex` is 32 hex digits.
-  package init?(hex: String) {
-    guard let bytes = Hex.decode(hex) else { return nil }
-    self.init(bytes)
-  }
-
   /// 32 lower-case hex digits.
   package var description: String { Hex.encode(bytes) }
 }

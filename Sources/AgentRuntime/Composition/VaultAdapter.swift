@@ -221,11 +221,6 @@ package struct VaultAdapter: VaultControl {
       return (state, failure.message)
     }
   }
-
-  /// What a vault is that answers so.
-  private static let states: [FailureKind: VaultStatusAnswer.State] = [
-    .keyMissing: .keyMissing, .vaultInUse: .inUse, .vaultDamaged: .damaged, .vaultLocked: .locked,
-  ]
 }
 
 extension VaultSlotKind {
