@@ -6,116 +6,11 @@ import OAuthProtocol
 import Testing
 import TokenVault
 
-@Suite("Accounts, secrets, logout and configuration")
+@Suite("Accounts, secrets and configuration")
 struct AccountServiceTests {
-  private func loggedIn(_ definition: AccountDefinition = .browser) async throws -> AgentFixture {
-    let fixture = AgentFixture([definition])
-    try await fixture.logIn()
-    return fixture
-  }
-
-  @Test("logout revokes at the server and forgets; the ready path is empty before it is answered")
-  func logout() async throws {
-    let fixture = try await loggedIn()
-    let token = try await fixture.call(TokenGet(account: "work")).accessToken
-    #expect(try await fixture.call(Logout(account: "work")).revocation == .revoked)
-    #expect(!(await fixture.isGood(token)))
-    #expect(fixture.ready.token(for: "work", minimumValiditySeconds: nil, at: fixture.clock.now()) == nil)
-    #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .loginRequired)
-    #expect(try await fixture.call(Logout(account: "work")).revocation == LogoutAnswer.Revocation.none)
-    #expect(try await fixture.logIn(request: "two").state == .complete)
-  }
-
-  @Test("a revocation that fails is answered as pending, kept over a restart, and done later")
-  func logoutLater() async throws {
-    let fixture = try await loggedIn()
-    let token = try await fixture.call(TokenGet(account: "work")).accessToken
-    fixture.transport.withServer { $0.script(.revoke, .answer(status: 503)) }
-    #expect(try await fixture.call(Logout(account: "work")).revocation == .pending)
-    #expect(await fixture.isGood(token))
-    fixture.configuration.set([])
-    await fixture.service.drain(seconds: 1)
-    let restarted = fixture.restarted()
-    _ = try await restarted.call(AccountList())
-    try await eventually("the revocation is done") { !(await fixture.isGood(token)) }
-    try await eventually("the access token is told, too") {
-      fixture.transport.withServer { $0.requests(to: .revoke) } == 3
-    }
-    await restarted.service.idle(seconds: 60)
-    let last = fixture.transport.withServer { $0.requests(to: .revoke) }
-    _ = try await fixture.restarted().call(AccountList())
-    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == last, "and not once more")
-  }
-
-  @Test("a revocation that gets no answer: logout waits ten seconds and says pending")
-  func logoutSlow() async throws {
-    let fixture = try await loggedIn()
-    fixture.transport.withServer { $0.options.delayMilliseconds[.revoke] = 25_000 }
-    async let answer = fixture.call(Logout(account: "work"))
-    try await fixture.clock.sleepers(until: 10)
-    fixture.clock.advance(by: 10)
-    #expect(try await answer.revocation == .pending)
-  }
-
-  @Test("logout revokes the access tokens, too, and says which may live on")
-  func logoutAccessTokens() async throws {
-    let fixture = try await loggedIn()
-    fixture.transport.withServer {
-      $0.script(.revoke, .pass)
-      $0.script(.revoke, .answer(status: 400, body: #"{"error":"unsupported_token_type"}"#))
-    }
-    let answer = try await fixture.call(Logout(account: "work"))
-    #expect(answer.revocation == .revoked)
-    #expect(answer.reason?.hasPrefix("but an access token may live on for 3600 s more at most:") == true)
-    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == 2)
-    #expect(try await fixture.call(AccountShow(account: "work")).summary.state == .new)
-  }
-
-  @Test("a public client that may not revoke is told so for good, and is asked for no secret")
-  func logoutPublic() async throws {
-    let fixture = try await loggedIn()
-    for _ in 0..<2 {
-      fixture.transport.withServer { $0.script(.revoke, .answer(status: 401, body: #"{"error":"invalid_client"}"#)) }
-    }
-    let answer = try await fixture.call(Logout(account: "work"))
-    #expect(answer.revocation == .refused)
-    #expect(answer.reason?.contains("clients with a secret only") == true)
-    #expect(answer.reason?.contains("oauthctl secret set") == false)
-    await fixture.service.idle(seconds: 60)
-    let sent = fixture.transport.withServer { $0.requests(to: .revoke) }
-    fixture.clock.advance(by: 7_200)
-    _ = try await fixture.restarted().call(AccountList())
-    #expect(fixture.transport.withServer { $0.requests(to: .revoke) } == sent, "nothing stays pending")
-  }
-
-  @Test("a server without a revocation endpoint is told as unsupported")
-  func logoutUnsupported() async throws {
-    let fixture = try await loggedIn(
-      .browser.changed {
-        $0.authorizationEndpoint = "http://127.0.0.1:8080/authorize"
-        $0.tokenEndpoint = "http://127.0.0.1:8080/token"
-      })
-    #expect(try await fixture.call(Logout(account: "work")).revocation == .unsupported)
-  }
-
-  @Test("a logout during a refresh waits for it, and revokes what it gave")
-  func logoutDuringRefresh() async throws {
-    let fixture = try await loggedIn()
-    fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
-    fixture.clock.advance(by: 3_601)
-    async let token = fixture.call(TokenGet(account: "work"))
-    try await fixture.clock.sleepers(until: 5)
-    async let answer = fixture.call(Logout(account: "work"))
-    for _ in 0..<50 { await Task.yield() }
-    fixture.clock.advance(by: 5)
-    let given = try await token.accessToken
-    #expect(try await answer.revocation == .revoked)
-    #expect(!(await fixture.isGood(given)))
-  }
-
   @Test("a reload with problems keeps the last good definition, and says where the problem is")
   func reload() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     let problem = ConfigurationProblem(file: AccountDefinition.browser.file, line: 3, key: "issuer", reason: "no URL")
     fixture.configuration.set([], problems: [problem])
     let answer = try await fixture.call(ConfigReload())
@@ -137,7 +32,7 @@ struct AccountServiceTests {
 
   @Test("a folder that cannot be read loses no account")
   func unreadableFolder() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     #expect(AccountDefinition.browser.file == "/etc/accounts.d/work.toml")
     let problem = ConfigurationProblem(file: "/etc/accounts.d", line: nil, key: nil, reason: "cannot be opened")
     fixture.configuration.set([], problems: [problem])
@@ -147,7 +42,7 @@ struct AccountServiceTests {
 
   @Test("a changed definition sends nothing until it is accepted, and shows what changed")
   func accept() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     fixture.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"] }])
     _ = try await fixture.call(ConfigReload())
     #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
@@ -170,7 +65,7 @@ struct AccountServiceTests {
 
   @Test("a change that was agreed to is none from somewhere else, though the result is the same")
   func acceptsFromWhatWasShown() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     let (first, second) = ("http://127.0.0.1:9090", "http://127.0.0.1:7070")
     func change(_ host: String) async throws {
       fixture.configuration.set([.browser.changed { $0.hosts = ["http://127.0.0.1:8080", host] }])
@@ -192,7 +87,7 @@ struct AccountServiceTests {
   func hostTakenOut() async throws {
     let hosts = ["http://127.0.0.1:8080", "http://127.0.0.1:9090"]
     let both = AccountDefinition.browser.changed { $0.hosts = hosts }
-    let fixture = try await loggedIn(both)
+    let fixture = try await AgentFixture.loggedIn(both)
     let other = TokenGet(account: "work", url: hosts[1])
     #expect(try await fixture.call(other).matchedHost == hosts[1])
     // A request that waits for a refresh meanwhile.
@@ -215,7 +110,7 @@ struct AccountServiceTests {
 
   @Test("secrets are validated, kept, told by kind and never read back")
   func secrets() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     #expect(await fixture.failure(SecretSet(account: "work", kind: .clientSecret, value: ""))?.kind == .badRequest)
     #expect(await fixture.failure(SecretSet(account: "work", kind: .clientSecret, value: "a\n"))?.kind == .badRequest)
     #expect(
@@ -232,7 +127,7 @@ struct AccountServiceTests {
 
   @Test("a refresh token given by hand is used for the next refresh")
   func refreshTokenByHand() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     _ = try await fixture.call(SecretSet(account: "work", kind: .refreshToken, value: "made-up"))
     #expect(try await fixture.call(AccountForget(account: "work", dryRun: true)).host == "127.0.0.1:8080")
     fixture.clock.advance(by: 3_601)
@@ -245,7 +140,7 @@ struct AccountServiceTests {
 
   @Test("forget deletes the record; an account that is gone from the files, too, is gone whole")
   func forget() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     _ = try await fixture.call(AccountForget(account: "work"))
     #expect(fixture.store.count == 0)
     #expect(await fixture.failure(TokenGet(account: "work"))?.kind == .loginRequired)
@@ -278,7 +173,7 @@ struct AccountServiceTests {
 
   @Test("drain waits for the refresh in flight and for its save, and starts nothing more by plan")
   func drain() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 5_000 }
     fixture.clock.advance(by: 3_601)
     async let token = fixture.call(TokenGet(account: "work"))
@@ -295,7 +190,7 @@ struct AccountServiceTests {
 
   @Test("a drain that the machine slept through leaves a moment to what came meanwhile, and then gives up")
   func drainSleptThrough() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
     fixture.clock.advance(by: 3_601)
     async let token: TokenAnswer? = try? fixture.call(TokenGet(account: "work"))
@@ -312,7 +207,7 @@ struct AccountServiceTests {
 
   @Test("drain gives up after its time")
   func drainGivesUp() async throws {
-    let fixture = try await loggedIn()
+    let fixture = try await AgentFixture.loggedIn()
     fixture.transport.withServer { $0.options.delayMilliseconds[.token] = 500_000 }
     fixture.clock.advance(by: 3_601)
     async let token: TokenAnswer? = try? fixture.call(TokenGet(account: "work"))

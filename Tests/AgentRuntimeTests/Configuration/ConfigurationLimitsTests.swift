@@ -63,7 +63,9 @@ struct ConfigurationLimitsTests {
   func controls(_ text: String) {
     #expect(error(text)?.reason.hasPrefix("not TOML: a ") == true)
     #expect(
-      error(text.replacing("\r", "\r\n").replacing("\u{0C}", "").replacing("\u{01}", "").replacing("\u{7F}", "")) == nil
+      error(
+        text.replacing("\r", with: "\r\n").replacing("\u{0C}", with: "").replacing("\u{01}", with: "").replacing(
+          "\u{7F}", with: "")) == nil
     )
   }
 

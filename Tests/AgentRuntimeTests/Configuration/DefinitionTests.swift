@@ -62,7 +62,7 @@ struct DefinitionTests {
       """
     let spoiled = problems(text)
     #expect(spoiled.map(\.key) == ["authorize_parameters.login hint"])
-    let definition = try read(text.replacing("\"login hint\"", "login_hint")).get()
+    let definition = try read(text.replacing("\"login hint\"", with: "login_hint")).get()
     var expected = AccountDefinition(
       name: "work", file: "/home/u/.config/oauthctl/accounts.d/work.toml", issuer: "https://id.example/realms/x",
       clientID: "a b", grant: .deviceCode, clientAuthentication: "client_secret_post",
@@ -268,52 +268,5 @@ struct DefinitionTests {
     }
     #expect(failure.problems.map(\.reason) == [AccountFileName.rule])
     #expect(failure.problems.allSatisfy { !$0.file.contains("\u{1b}") })
-  }
-
-  @Test("The line of a key is found whatever stands before it")
-  func lines() throws {
-    let text = #"""
-      # a = 1
-      first = """
-      second = 1
-      "" \""""
-      second = 'its' # x = 1
-      third = [ # comment ]
-        "a]", 'b[',
-      ]
-      "quoted key".inner = 1
-      [table]
-      key = { second = 2, x = "}" }
-      ['table'."two"]
-      key = '''
-      [nothing]
-      '''
-      last = 1
-      odd = """a""""
-      after = 1
-      """#
-    let lines = try TOMLKeyLines(text)
-    let expected = [
-      "first": 2, "second": 5, "third": 6, "quotedkey.inner": nil, "quoted key.inner": 9, "table": 10, "table.key": 11,
-      "table.key.x": 11, "table.two.key": 13, "table.two.last": 16,
-      "table.two.after": 18, "nothing": nil, "x": nil, "a": nil,
-    ]
-    for (key, line) in expected { #expect(lines.line(of: key) == line, "\(key)") }
-  }
-}
-
-extension String {
-  func replacing(_ old: String, _ new: String) -> String {
-    var result = ""
-    var rest = self[...]
-    while !rest.isEmpty {
-      if rest.hasPrefix(old) {
-        result += new
-        rest = rest.dropFirst(old.count)
-      } else {
-        result.append(rest.removeFirst())
-      }
-    }
-    return result
   }
 }

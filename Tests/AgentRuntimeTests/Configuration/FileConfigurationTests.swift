@@ -74,7 +74,7 @@ struct FileConfigurationTests {
   func changes() throws {
     try scratch.write("accounts.d/a.toml", good)
     #expect(configuration.read().definitions == configuration.read().definitions)
-    try scratch.write("accounts.d/a.toml", good.replacing("abc", "xyz"))
+    try scratch.write("accounts.d/a.toml", good.replacing("abc", with: "xyz"))
     #expect(configuration.read().definitions.map(\.clientID) == ["xyz"])
     unlink(scratch.path + "/accounts.d/a.toml")
     #expect(configuration.read().definitions.isEmpty)

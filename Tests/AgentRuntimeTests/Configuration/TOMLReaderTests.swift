@@ -60,7 +60,7 @@ struct TOMLReaderTests {
       [[ list ]]
       [[list]]
       """#
-    for text in [text, text.replacing("\n", "\r\n"), "\u{FEFF}" + text + "\n", ""] {
+    for text in [text, text.replacing("\n", with: "\r\n"), "\u{FEFF}" + text + "\n", ""] {
       let document = try TOMLDocument(Array(text.utf8))
       guard !text.isEmpty else { continue }
       #expect(document.values.count == 15)
