@@ -107,6 +107,8 @@ package struct AgentFailure: Error, Sendable, Equatable {
   package var accounts: [String]?
   /// Where a login lacks what a request needs: the scopes.
   package var missingScope: [String]?
+  /// The key of the account's file that is in the way: without it the same request may succeed.
+  package var obstacleKey: String?
 
   package init(
     _ kind: FailureKind, _ message: String, hint: NextStep? = nil, retryAfterMilliseconds: Int? = nil,
@@ -140,6 +142,7 @@ extension AgentFailure: Decodable {
     case oauthErrorDescription = "oauth_error_description"
     case maximumValiditySeconds = "max_validity_s"
     case missingScope = "missing_scope"
+    case obstacleKey = "obstacle_key"
   }
 
   package init(from decoder: any Decoder) throws {
@@ -157,6 +160,7 @@ extension AgentFailure: Decodable {
     maximumValiditySeconds = try data.decodeIfPresent(Int.self, forKey: .maximumValiditySeconds)
     accounts = try data.decodeIfPresent([String].self, forKey: .accounts)
     missingScope = try data.decodeIfPresent([String].self, forKey: .missingScope)
+    obstacleKey = try data.decodeIfPresent(String.self, forKey: .obstacleKey)
   }
 
   /// As the coders of this protocol spell it, but in a sixth of their time: whoever sends garbage is refused on the event
@@ -173,6 +177,7 @@ extension AgentFailure: Decodable {
       data.member("interaction_required", kind.needsInteraction)
       data.member("max_validity_s", maximumValiditySeconds)
       if let missingScope { data.member("missing_scope", missingScope) }
+      data.member("obstacle_key", obstacleKey)
       data.member("oauth_error", oauthError)
       data.member("oauth_error_description", oauthErrorDescription)
       data.member("retry_after_ms", retryAfterMilliseconds)

@@ -95,14 +95,15 @@ struct RequestVectorTests {
 struct AnswerLineTests {
   @Test("a failure is read as it was printed")
   func failureRoundTrip() throws {
-    let failure = AgentFailure(
+    var failure = AgentFailure(
       .rateLimited, "slow \"down\"\n", hint: "wait", retryAfterMilliseconds: 1500, oauthError: "slow_down",
       oauthErrorDescription: "é", maximumValiditySeconds: 3)
+    failure.obstacleKey = "dpop"
     let line = AnswerLine.failure(.string("a\"b"), failure)
     let text =
       #"{"jsonrpc":"2.0","id":"a\"b","error":{"code":20,"data":{"failure":"rate_limited","hint":"wait","#
-      + #""interaction_required":false,"max_validity_s":3,"oauth_error":"slow_down","oauth_error_description":"é","#
-      + #""retry_after_ms":1500,"retryable":true},"message":"slow \"down\"\n"}}"# + "\n"
+      + #""interaction_required":false,"max_validity_s":3,"obstacle_key":"dpop","oauth_error":"slow_down","#
+      + #""oauth_error_description":"é","retry_after_ms":1500,"retryable":true},"message":"slow \"down\"\n"}}"# + "\n"
     #expect(String(decoding: line, as: UTF8.self) == text)
     let (id, result) = try AnswerLine.parse(Array(line.dropLast()), as: EmptyResult.self)
     #expect(id == .string("a\"b"))

@@ -36,4 +36,37 @@ struct AccountCreationTests {
     #expect(file.text?.contains("an afternoon of work") == isChanged)
     #expect(file.text?.contains("https://new.example") == !isChanged)
   }
+
+  @Test("Where DPoP is in the way, the account is taken back and the next step is the same login without it")
+  func withoutDPoP() throws {
+    var template = Array("/tmp/oauthctl-creation-XXXXXX".utf8CString)
+    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let variables = ["XDG_CONFIG_HOME": root]
+    let file = try AccountFile(account: "work", in: Environment(variables))
+    defer { for folder in ["/oauthctl/accounts.d", "/oauthctl", ""] { rmdir(root + folder) } }
+    let command = "oauthctl login work https://as.example --client-id c --dpop"
+    func nextStep(_ obstacle: String?) throws -> NextStep? {
+      let (status, summary) = (PretendedAgent().status, PretendedAgent().account)
+      let context = CommandContext.scripted(Page(), variables) { parameters in
+        switch parameters {
+        case is AgentStatus: return status
+        case is AccountCheck: return AccountCheckAnswer(problems: [], discovery: "OAuth metadata")
+        case is AccountShow:
+          return AccountDetails(
+            summary: summary, file: "", endpoints: [:], secrets: [], differences: [], problems: [], loggedInAt: nil,
+            refreshedAt: nil, fingerprint: nil)
+        case is AccountForget: return AccountForgetAnswer()
+        default: return ConfigReloadAnswer(accounts: 1, problems: [])
+        }
+      }
+      var creation = try AccountCreation(context: context, name: "work", replace: false)
+      _ = try creation.create(NewAccount(issuer: "https://as.example", clientID: "c"))
+      var failure = AgentFailure(.serverRefused, "work: no", hint: "take something out of \(file.path)")
+      failure.obstacleKey = obstacle
+      let error = CommandError.agent(failure, account: "work")
+      return creation.takingBack(after: error, command: command, isHalf: false, otherMethod: nil).nextStep
+    }
+    #expect(try nextStep("dpop")?.text.hasPrefix("oauthctl login work https://as.example --client-id c   #") == true)
+    #expect(try nextStep(nil) == .run("\(command)   # with other options"))
+  }
 }

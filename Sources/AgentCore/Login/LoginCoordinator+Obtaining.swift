@@ -236,6 +236,7 @@ extension LoginCoordinator {
       failure = AgentFailure(
         .serverRefused, "\(name): \(host) does not bind its tokens to a key: \(verdict)",
         hint: "take dpop out of \(session.definition.file), then: \(session.again.text)")
+      failure.obstacleKey = "dpop"
     case .unusable: failure = AgentFailure(.unavailable, "\(name): \(host): \(verdict)")
     }
     failure.logLine = verdict.logLine

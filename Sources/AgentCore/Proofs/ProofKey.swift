@@ -48,9 +48,11 @@ extension ResolvedServer {
     guard definition.usesDPoP else { return nil }
     guard let algorithm = SignatureAlgorithm.forProofs(supported: proofAlgorithms) else {
       let listed = Escaped.forTerminal((proofAlgorithms ?? []).joined(separator: ", "), limit: 120)
-      throw AgentFailure(
+      var failure = AgentFailure(
         .configInvalid, "\(definition.name): the server takes proofs of possession (DPoP) only by \(listed)",
         hint: "take dpop out of \(definition.file), if the server gives tokens without it")
+      failure.obstacleKey = "dpop"
+      throw failure
     }
     return algorithm
   }

@@ -140,7 +140,7 @@ struct AccountCreation {
     {
       return error.advising(.run(command.replacingFirst(silent, with: "")))
     }
-    if command.range(ofText: " --dpop") != nil, error.nextStep?.text.hasPrefix("take dpop out") == true {
+    if case .agent(let failure, _) = error, failure.obstacleKey == "dpop", command.range(ofText: " --dpop") != nil {
       return error.advising(.run("\(command.replacingFirst(" --dpop", with: ""))   # tokens that are bound to no key"))
     }
     // The agent names the file, which is gone.
