@@ -44,6 +44,9 @@ package enum NextStep: Sendable, Equatable {
         + (issuer == "ISSUER" ? "URL" : issuer))
   }
 
+  /// `what` is wrong, and this helps: in one line, as the hint of an account tells it whose login still works.
+  package func line(after what: String) -> String { "\(what); \(line)" }
+
   /// The same kind of step with another text.
   package func map(_ change: (String) -> String) -> NextStep {
     switch self {

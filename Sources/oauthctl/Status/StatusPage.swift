@@ -47,7 +47,7 @@ struct StatusPage: Sendable {
   private func isOfFolder(_ account: AccountSummary) -> Bool {
     account.state == .configInvalid
       && status.problems.contains {
-        !$0.file.hasSuffix(".toml") && $0.hint == account.hint && account.reason?.hasSuffix($0.reason) == true
+        !$0.file.hasSuffix(".toml") && $0.hint == account.hint && account.reason == $0.reason
       }
   }
 

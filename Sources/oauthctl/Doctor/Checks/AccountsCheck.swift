@@ -25,10 +25,10 @@ enum AccountsCheck {
       let answers = group.map { account in Background { server(account, agent, told) } }
       for (account, answer) in zip(group, answers) {
         let server = answer?.value() ?? server(account, agent, told)
-        // What the state only warns of in short may be told as a fault by what its server and its lender are.
-        let state = state(account, isAlone: context.accounts.count == 1).filter { one in
-          !server.contains { $0.level == .wrong && one.message.hasPrefix($0.message) }
-        }
+        // The state only warns of what its server and its lender may have told as a fault.
+        let faults = server.filter { $0.level == .wrong }
+        let saidAlready = Set(faults.map(\.message) + faults.compactMap { $0.fix?.line(after: $0.message) })
+        let state = state(account, isAlone: context.accounts.count == 1).filter { !saidAlready.contains($0.message) }
         for finding in state + server + port(account, context) {
           // The installation has this fault, not each account: it is told once.
           if finding.check != ProgramCheck.name {
