@@ -2,7 +2,7 @@ import AgentWire
 import ArgumentParser
 
 extension AccountCommand {
-  struct Accept: ParsableCommand {
+  struct Accept: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Lets a login go on after its account file was changed.",
       discussion: """
@@ -13,8 +13,6 @@ extension AccountCommand {
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)

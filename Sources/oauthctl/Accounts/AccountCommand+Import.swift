@@ -4,7 +4,7 @@ import Glibc
 import OAuthTerms
 
 extension AccountCommand {
-  struct Import: ParsableCommand {
+  struct Import: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Takes over a login that another program has made, from standard input.",
       discussion: """
@@ -38,8 +38,6 @@ extension AccountCommand {
       help: "Accepts without asking that the file now sends tokens and secrets elsewhere.")
     var acceptChanges = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)

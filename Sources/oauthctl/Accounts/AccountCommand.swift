@@ -6,13 +6,11 @@ struct AccountCommand: ParsableCommand {
     commandName: "account", abstract: "Lists, shows, imports, forgets and accepts accounts.",
     subcommands: [List.self, Show.self, Import.self, Forget.self, Accept.self])
 
-  struct List: ParsableCommand {
+  struct List: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Lists the accounts, worst first.", discussion: "Example: oauthctl account list")
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let accounts = try context.allAccounts()
@@ -44,15 +42,13 @@ struct AccountCommand: ParsableCommand {
     }
   }
 
-  struct Show: ParsableCommand {
+  struct Show: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows everything about one account but its secrets.", discussion: "Example: oauthctl account show work"
     )
     @Argument(help: "Account name.", completion: .keptAccountName) var name: String
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
@@ -65,7 +61,7 @@ struct AccountCommand: ParsableCommand {
     }
   }
 
-  struct Forget: ParsableCommand {
+  struct Forget: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Deletes an account with its file and its secrets.",
       discussion: """
@@ -76,8 +72,6 @@ struct AccountCommand: ParsableCommand {
     @Argument(help: "Account name.", completion: .keptAccountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)

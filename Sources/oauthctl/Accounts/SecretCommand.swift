@@ -8,15 +8,13 @@ struct SecretCommand: ParsableCommand {
     commandName: "secret", abstract: "Hands secrets to the vault; they are never shown again.",
     subcommands: [Set.self, Forget.self])
 
-  struct Set: ParsableCommand {
+  struct Set: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Stores a secret, typed or from standard input.",
       discussion: "Example: oauthctl secret set work client_secret < FILE")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
@@ -43,14 +41,12 @@ struct SecretCommand: ParsableCommand {
     }
   }
 
-  struct Forget: ParsableCommand {
+  struct Forget: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Deletes a kept secret.", discussion: "Example: oauthctl secret forget work password")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)

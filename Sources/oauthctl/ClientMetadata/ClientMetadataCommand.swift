@@ -4,7 +4,7 @@ import FoundationEssentials
 import OAuthTerms
 import SystemFacts
 
-struct ClientMetadataCommand: ParsableCommand {
+struct ClientMetadataCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "client-metadata", abstract: "Prints the client metadata document for a web site to serve.",
     discussion: """
@@ -42,8 +42,6 @@ struct ClientMetadataCommand: ParsableCommand {
     help: ArgumentHelp("Where the public keys are served, in place of the keys themselves.", valueName: "URL"))
   var keysURL: String?
   @OptionGroup var verbosity: Verbosity
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     guard let url = url ?? Self.configured(context.environment) else {

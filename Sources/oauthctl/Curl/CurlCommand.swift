@@ -3,7 +3,7 @@ import ArgumentParser
 import HelperFormats
 import SystemFacts
 
-struct CurlCommand: ParsableCommand {
+struct CurlCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: Dialect.curl.subcommand, abstract: "Runs curl with the current access token.",
     usage: """
@@ -24,8 +24,6 @@ struct CurlCommand: ParsableCommand {
     parsing: .captureForPassthrough, help: "The options above, an account NAME, and what curl takes.",
     completion: .curlWord)
   var arguments: [String] = []
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     if arguments.first == "--help" || arguments.isEmpty {

@@ -8,7 +8,7 @@ struct SetupCommand: ParsableCommand {
     commandName: "setup", abstract: "Sets up other programs to use oauthctl.",
     subcommands: [Git.self, Proxy.self, Scheme.self])
 
-  struct Git: ParsableCommand {
+  struct Git: ContextCommand {
     static let configuration = CommandConfiguration(
       commandName: "git", abstract: "Sets up git to use oauthctl for the hosts of your accounts.",
       discussion: """
@@ -25,8 +25,6 @@ struct SetupCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       if let account { try AccountName.check(account) }

@@ -13,7 +13,7 @@ struct KeyCommand: ParsableCommand {
       """,
     subcommands: [Create.self, Import.self, Show.self, Delete.self])
 
-  struct Create: ParsableCommand {
+  struct Create: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes a key, and prints the public half as a JWK.",
       discussion: """
@@ -29,8 +29,6 @@ struct KeyCommand: ParsableCommand {
     @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false
     @OptionGroup var verbosity: Verbosity
 
-    func run() throws { try run(.live()) }
-
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
       if let algorithm, SignatureAlgorithm(typed: algorithm) == nil {
@@ -43,7 +41,7 @@ struct KeyCommand: ParsableCommand {
     }
   }
 
-  struct Import: ParsableCommand {
+  struct Import: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Keeps a key from standard input: PEM, a JWK, or Google's file of a service account.",
       discussion: """
@@ -56,8 +54,6 @@ struct KeyCommand: ParsableCommand {
     @Argument(help: .hidden) var file: String?
     @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
@@ -83,14 +79,12 @@ struct KeyCommand: ParsableCommand {
     }
   }
 
-  struct Show: ParsableCommand {
+  struct Show: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Prints the public half as a JWK.", discussion: "Example: oauthctl key show work")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(help: "Prints the certificates of the key instead, in PEM.") var certificate = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let key = try KeyCommand.publicKey(of: name, context)
@@ -116,14 +110,12 @@ struct KeyCommand: ParsableCommand {
     }
   }
 
-  struct Delete: ParsableCommand {
+  struct Delete: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Deletes the key; nobody can get it back.", discussion: "Example: oauthctl key delete work")
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)

@@ -3,7 +3,7 @@ import ArgumentParser
 import OAuthTerms
 import SystemFacts
 
-struct LoginCommand: ParsableCommand {
+struct LoginCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Logs in; with a URL it makes the account first.",
     discussion: """
@@ -21,8 +21,6 @@ struct LoginCommand: ParsableCommand {
   @Argument(help: "URL of the server to log in at or for: makes accounts.d/NAME.toml.") var issuer: String?
   @OptionGroup var options: LoginOptions
   @OptionGroup var verbosity: Verbosity
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     if options.clientSecretFromInput, options.passwordFromInput {

@@ -1,14 +1,12 @@
 import AgentWire
 import ArgumentParser
 
-struct LogoutCommand: ParsableCommand {
+struct LogoutCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "logout", abstract: "Revokes the tokens at the server (RFC 7009) and forgets them.",
     discussion: "The account stays; `oauthctl login NAME` logs in again.\nExample: oauthctl logout work")
   @Argument(help: "Account name.", completion: .keptAccountName) var name: String
   @OptionGroup var verbosity: Verbosity
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     try AccountName.check(name)

@@ -7,7 +7,7 @@ struct ProviderCommand: ParsableCommand {
     commandName: "provider", abstract: "Lists and shows the presets for known providers.",
     subcommands: [List.self, Show.self])
 
-  struct List: ParsableCommand {
+  struct List: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Lists the presets, those in ~/.config/oauthctl/providers.d too.",
       discussion: """
@@ -16,8 +16,6 @@ struct ProviderCommand: ParsableCommand {
         """)
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let answer = try context.agent.ask(ProviderList())
@@ -39,7 +37,7 @@ struct ProviderCommand: ParsableCommand {
     }
   }
 
-  struct Show: ParsableCommand {
+  struct Show: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows a preset: what it asks, and what an account begins with.",
       discussion: """
@@ -53,8 +51,6 @@ struct ProviderCommand: ParsableCommand {
     var answers: [String] = []
     @Flag(help: "Prints JSON, with the keys and values of an account's file.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       guard json || answers.isEmpty else {

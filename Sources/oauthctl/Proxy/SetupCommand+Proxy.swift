@@ -3,7 +3,7 @@ import ArgumentParser
 import SystemFacts
 
 extension SetupCommand {
-  struct Proxy: ParsableCommand {
+  struct Proxy: ContextCommand {
     static let configuration = CommandConfiguration(
       commandName: "proxy", abstract: "Makes the agent use the proxy of this shell.",
       discussion: """
@@ -16,8 +16,6 @@ extension SetupCommand {
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       guard let folder = context.environment.folder(.configuration) else {

@@ -4,15 +4,13 @@ import OAuthTerms
 
 /// What a desktop starts with an address of a scheme that `setup scheme` has set up: gives it to the login that waits for it.
 /// The address is never shown: it holds the code.
-struct RedirectCommand: ParsableCommand {
+struct RedirectCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "redirect", abstract: "Gives the address that a browser ended on to the login that waits for it.",
     shouldDisplay: false)
 
   @Argument(help: "The address.") var url: String
   @OptionGroup var verbosity: Verbosity
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     guard PrivateUseScheme.of(url) != nil else {

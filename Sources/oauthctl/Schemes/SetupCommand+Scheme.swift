@@ -4,7 +4,7 @@ import OAuthTerms
 import SystemFacts
 
 extension SetupCommand {
-  struct Scheme: ParsableCommand {
+  struct Scheme: ContextCommand {
     static let configuration = CommandConfiguration(
       commandName: "scheme", abstract: "Has the desktop bring addresses of a scheme to the login that waits for them.",
       discussion: """
@@ -18,8 +18,6 @@ extension SetupCommand {
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @Flag(name: .customLong("dry-run"), help: "Shows what would change, and changes nothing.") var dryRun = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       if let reason = PrivateUseScheme.problem(in: scheme) { throw .usage("\(scheme): \(reason)") }

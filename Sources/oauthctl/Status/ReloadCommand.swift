@@ -1,13 +1,11 @@
 import AgentWire
 import ArgumentParser
 
-struct ReloadCommand: ParsableCommand {
+struct ReloadCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Makes the agent read its configuration files again.",
     discussion: "Example: oauthctl reload")
   @OptionGroup var verbosity: Verbosity
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     let answer = try context.agent.ask(ConfigReload())

@@ -5,7 +5,7 @@ import SystemFacts
 
 extension TokenFormat: ExpressibleByArgument {}
 
-struct GetTokenCommand: ParsableCommand {
+struct GetTokenCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "get-token", abstract: "Prints the current access token.",
     discussion: "Example: TOKEN=$(oauthctl get-token work)")
@@ -45,8 +45,6 @@ struct GetTokenCommand: ParsableCommand {
   @Flag(name: .customLong("best-effort"), help: "Prints the token even if it lives shorter than --min-validity.")
   var bestEffort = false
   @OptionGroup var verbosity: Verbosity
-
-  func run() throws { try run(.live()) }
 
   func run(_ context: CommandContext) throws(CommandError) {
     if json, let format, format != .json { throw .usage("--json and --format \(format): give one") }

@@ -5,7 +5,7 @@ import Glibc
 import SystemFacts
 
 extension VaultCommand {
-  struct Backup: ParsableCommand {
+  struct Backup: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Copies the vault, sealed as it is, into one file.",
       discussion: """
@@ -16,8 +16,6 @@ extension VaultCommand {
         """)
     @Argument(help: "The file to write; it must not exist yet.", completion: .file()) var file: String
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       guard access(file, F_OK) != 0 else {
@@ -48,7 +46,7 @@ extension VaultCommand {
     }
   }
 
-  struct Check: ParsableCommand {
+  struct Check: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Reads every page, seal and slot of the vault, or of a backup.",
       discussion: "Example: oauthctl vault check ~/backup/vault.db")
@@ -57,8 +55,6 @@ extension VaultCommand {
     @Flag(help: "Opens the backup by its recovery code.") var recoveryCode = false
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both") }

@@ -4,13 +4,11 @@ import ArgumentParser
 extension VaultStrength: ExpressibleByArgument {}
 
 extension VaultCommand {
-  struct Slots: ParsableCommand {
+  struct Slots: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Lists the ways to open the vault.", discussion: "Example: oauthctl vault slots")
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let answer = try context.agent.ask(VaultSlots())
@@ -37,15 +35,13 @@ extension VaultCommand {
       commandName: "passphrase", abstract: "Sets, changes and removes the vault's passphrase.",
       subcommands: [Set.self, Change.self, Remove.self])
 
-    struct Set: ParsableCommand {
+    struct Set: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Sets a passphrase, typed twice or from standard input.",
         discussion: "Example: oauthctl vault passphrase set")
       @Option(help: "Cost of a guess: interactive (64 MiB), moderate (256 MiB), sensitive (256 MiB, 4 times as long).")
       var strength: VaultStrength = .moderate
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         let secrets = VaultSecrets(context: context)
@@ -62,15 +58,13 @@ extension VaultCommand {
       }
     }
 
-    struct Change: ParsableCommand {
+    struct Change: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Changes the passphrase. Standard input: the current one, or the recovery code, then the new one.",
         discussion: "Example: oauthctl vault passphrase change")
       @Option(help: "Cost of a guess: interactive (64 MiB), moderate (256 MiB), sensitive (256 MiB, 4 times as long).")
       var strength: VaultStrength = .moderate
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         let secrets = VaultSecrets(context: context)
@@ -86,12 +80,10 @@ extension VaultCommand {
       }
     }
 
-    struct Remove: ParsableCommand {
+    struct Remove: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the passphrase.", discussion: "Example: oauthctl vault passphrase remove")
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         try context.remove(.passphrase)
@@ -105,12 +97,10 @@ extension VaultCommand {
       commandName: "key-file", abstract: "Adds and removes the file that opens the vault without a person.",
       subcommands: [Add.self, Remove.self])
 
-    struct Add: ParsableCommand {
+    struct Add: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Lets a key file open the vault.", discussion: "Example: oauthctl vault key-file add")
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
@@ -119,13 +109,11 @@ extension VaultCommand {
       }
     }
 
-    struct Remove: ParsableCommand {
+    struct Remove: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the key file: from then on the vault opens by its passphrase alone.",
         discussion: "Example: oauthctl vault key-file remove")
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         try context.remove(.keyFile)
@@ -140,13 +128,11 @@ extension VaultCommand {
       commandName: "recovery", abstract: "Renews and removes the recovery code.",
       subcommands: [Renew.self, Remove.self])
 
-    struct Renew: ParsableCommand {
+    struct Renew: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Prints a new recovery code; the old one opens nothing but backups made before.",
         discussion: "Example: oauthctl vault recovery renew")
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
@@ -157,7 +143,7 @@ extension VaultCommand {
       }
     }
 
-    struct Remove: ParsableCommand {
+    struct Remove: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the recovery code.",
         discussion: """
@@ -166,8 +152,6 @@ extension VaultCommand {
           """)
       @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
       @OptionGroup var verbosity: Verbosity
-
-      func run() throws { try run(.live()) }
 
       func run(_ context: CommandContext) throws(CommandError) {
         let rest = try VaultSecrets(context: context).openVault().words(without: .recoveryCode)
@@ -183,7 +167,7 @@ extension VaultCommand {
     }
   }
 
-  struct Rekey: ParsableCommand {
+  struct Rekey: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Seals everything anew under a new key, with a new key file and recovery code.",
       discussion: """
@@ -191,8 +175,6 @@ extension VaultCommand {
         Example: oauthctl vault rekey
         """)
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let current = try VaultSecrets(context: context).current()

@@ -10,13 +10,11 @@ struct VaultCommand: ParsableCommand {
       Rekey.self, Backup.self, Check.self, AcceptRollback.self, Create.self,
     ])
 
-  struct Status: ParsableCommand {
+  struct Status: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Shows whether the vault is open, and where it is.", discussion: "Example: oauthctl vault status")
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let answer = try context.agent.ask(VaultStatusRequest())
@@ -36,7 +34,7 @@ struct VaultCommand: ParsableCommand {
     }
   }
 
-  struct Lock: ParsableCommand {
+  struct Lock: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Locks the vault: the agent forgets every key and token until it is unlocked.",
       discussion: """
@@ -45,8 +43,6 @@ struct VaultCommand: ParsableCommand {
         """)
     @Flag(help: "Prints JSON.") var json = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let answer = try context.agent.call(VaultLock(), timeoutMilliseconds: 90_000)
@@ -69,7 +65,7 @@ struct VaultCommand: ParsableCommand {
     }
   }
 
-  struct Unlock: ParsableCommand {
+  struct Unlock: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Opens the vault with its key file, a passphrase or the recovery code.",
       discussion: """
@@ -79,8 +75,6 @@ struct VaultCommand: ParsableCommand {
     @Flag(help: "Asks for the passphrase.") var passphrase = false
     @Flag(help: "Asks for the recovery code; a lost key file is written again.") var recoveryCode = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       guard !(passphrase && recoveryCode) else { throw .usage("--passphrase or --recovery-code, not both") }
@@ -142,7 +136,7 @@ struct VaultCommand: ParsableCommand {
     }
   }
 
-  struct Create: ParsableCommand {
+  struct Create: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes the vault before the first login does, and prints its recovery code.",
       discussion: """
@@ -153,8 +147,6 @@ struct VaultCommand: ParsableCommand {
     @Flag(help: "Makes a new vault even if the old one is gone or damaged.") var anew = false
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let status = anew ? try context.agent.ask(VaultStatusRequest()) : nil
@@ -171,7 +163,7 @@ struct VaultCommand: ParsableCommand {
     }
   }
 
-  struct AcceptRollback: ParsableCommand {
+  struct AcceptRollback: ContextCommand {
     static let configuration = CommandConfiguration(
       commandName: "accept-rollback",
       abstract: "Accepts a vault that is older than the last one this machine used.",
@@ -181,8 +173,6 @@ struct VaultCommand: ParsableCommand {
         """)
     @Flag(name: .shortAndLong, help: "Does not ask.") var yes = false
     @OptionGroup var verbosity: Verbosity
-
-    func run() throws { try run(.live()) }
 
     func run(_ context: CommandContext) throws(CommandError) {
       let status = try VaultSecrets(context: context).openVault()
