@@ -205,20 +205,18 @@ package struct VaultAdapter: VaultControl {
     case .open, .closed: return (.open, nil)
     case .locked, .failed(.locked): return (.locked, nil)
     case .failed(let error):
-      let failure = AgentFailure(error)
       let state: VaultStatusAnswer.State =
-        switch failure.kind {
-        case .keyMissing: .keyMissing
-        case .vaultInUse: .inUse
-        case .vaultDamaged: .damaged
-        case .vaultLocked: .locked
-        case .badRequest, .unsupportedMethod, .unsupportedParameter, .internal, .accountUnknown, .accountAmbiguous,
-          .definitionChanged, .configInvalid, .loginRequired, .loginPending, .loginCancelled, .clientRejected,
-          .serverRefused, .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged,
-          .notPermitted, .rateLimited, .overloaded, .proofRequired:
+        switch error {
+        case .keyMissing, .otherKey: .keyMissing
+        case .inUse: .inUse
+        case .damaged, .gone, .wrongFormat, .rolledBack, .slotDamaged: .damaged
+        case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
+        case .noVault, .absent, .unsafePermissions, .openToOthers, .closedToOwner, .networkFileSystem, .storageFailed,
+          .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase, .noSuchSlot, .slotNeeded,
+          .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
           .failed
         }
-      return (state, failure.message)
+      return (state, AgentFailure(error).message)
     }
   }
 }
