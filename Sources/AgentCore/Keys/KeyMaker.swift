@@ -53,7 +53,7 @@ actor KeyMaker {
   func sign(
     _ proof: ProofOfPossession, with key: Secret, nonce: String?, at origin: Origin, remembering nonces: ServerNonces
   ) throws(ProtocolError) -> String {
-    guard !Task.isCancelled else { throw .clientAuthentication("nobody waits for the proof any more") }
+    guard !Task.isCancelled else { throw .clientAuthentication("the caller has left, so no proof is made") }
     let key = try ProofKey(stored: key)
     if let nonce { nonces.set(nonce, for: origin, key: key.thumbprint) }
     var proof = proof
@@ -67,7 +67,9 @@ actor KeyMaker {
       else { throw AgentFailure(.badRequest, "algorithm is \(SignatureAlgorithm.choice)") }
       do { return try ClientKey(newFor: algorithm) } catch { throw .signing(error, name) }
     }
-    guard request.algorithm == nil else { throw AgentFailure(.badRequest, "key and algorithm: a key has its own") }
+    guard request.algorithm == nil else {
+      throw AgentFailure(.badRequest, "algorithm is for a key that is made here; a key that is given has its own")
+    }
     let given: GivenKey
     do { given = try GivenKey(Secret(text)) } catch { throw .givenKey(error, name) }
     do throws(SigningError) {

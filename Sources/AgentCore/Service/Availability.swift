@@ -7,9 +7,9 @@ struct Availability {
   private(set) var isOpen = false
   /// From the first step of a lock to an unlock. What is in memory stays until the lock has ended.
   private(set) var isLocked = false
-  /// The agent ends. Tokens that are ready are served all the while.
+  /// The agent is stopping. Tokens that are ready are still served.
   private(set) var isStopping = false
-  /// Of the vault as it was opened: see `RecordStore.rolledBackFrom`.
+  /// What the vault was when it was opened: see `RecordStore.rolledBackFrom`.
   var rollback: UInt64?
 
   var opening: Task<AgentFailure?, Never>?

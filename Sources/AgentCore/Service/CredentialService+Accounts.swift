@@ -183,7 +183,8 @@ extension CredentialService {
       throw AgentFailure(.badRequest, "\(parameter) has 1 to \(WireLimits.tokenBytes) bytes")
     }
     guard !value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw AgentFailure(.badRequest, "\(parameter) holds a control character", hint: "give it without the line's end")
+      throw AgentFailure(
+        .badRequest, "\(parameter) holds a control character", hint: "give it without the line break at its end")
     }
   }
 

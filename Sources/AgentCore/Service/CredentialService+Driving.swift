@@ -75,7 +75,9 @@ extension CredentialService {
     } catch {
       if isOnlyCopy {
         do throws(VaultError) { try await store.spill(record) } catch {
-          logger.error("nor could it be kept aside", metadata: ["reason": "\(AgentFailure(error).message)"])
+          logger.error(
+            "the unsaved record could not be kept in a file of its own either",
+            metadata: ["reason": "\(AgentFailure(error).message)"])
         }
       }
       return AgentFailure(error)

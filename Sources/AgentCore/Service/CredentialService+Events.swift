@@ -18,7 +18,7 @@ extension CredentialService {
   func tell(_ name: String) {
     index.note(name)
     guard events.isFollowed else { return told.endFollowing() }
-    // While a vault is opened or locked it is told as a whole, and no account.
+    // While a vault opens or locks, only its own state is sent, and no account's.
     guard availability.isServing, told.note(name, telling(name)) else { return }
     let summary = summary(name)
     events.tell(.account(name, state: summary?.state, reason: summary?.reason, expiresAt: summary?.expiresAt))

@@ -34,7 +34,8 @@ extension CredentialService {
       do {
         try await store.put(Secret(try JSONEncoder().encode(late)), for: sent.id)
       } catch {
-        logger.error("it could not be kept aside", metadata: ["account": "\(sent.account)", "reason": "\(error)"])
+        logger.error(
+          "a late refresh token could not be kept", metadata: ["account": "\(sent.account)", "reason": "\(error)"])
       }
     }
   }

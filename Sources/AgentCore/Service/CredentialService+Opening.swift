@@ -2,7 +2,7 @@ package import AgentWire
 import Logging
 import TokenVault
 
-/// From the vault and the files into memory.
+/// Reads the vault and the account files into memory.
 extension CredentialService {
   /// Reads configuration and vault once; a failure is answered and tried again by the next request.
   package func open() async throws(AgentFailure) {

@@ -61,7 +61,7 @@ extension CredentialService {
     noteLag(account, server)
     guard server.circuit.isOpen, server.circuit.probe == nil, let binding = account.machine.record?.grant?.binding
     else { return begin(account, ticket) }
-    // It has been dead: nothing secret is sent before it answers a question that holds none.
+    // The server did not answer before: no secret is sent until it has answered a request without one.
     server.circuit.began(name)
     account.isChecking = true
     Task { self.checked(account, ticket, await self.check(binding), ServerRoute(binding)) }
@@ -180,7 +180,7 @@ extension CredentialService {
     if case .request(let continuation)? = places.withdraw(ticket) { continuation.resume(returning: false) }
   }
 
-  /// Nobody in the queue is sent any more. What had its place goes on.
+  /// No request in the queue is sent any more. Those that have their place go on.
   func emptyQueue() {
     for applicant in places.withdrawAll() {
       switch applicant {

@@ -56,7 +56,7 @@ extension CredentialService {
 
   private func ask(_ question: TokenQuestion) {
     let (id, request, reply) = (question.id, question.parameters, question.reply)
-    // Seldom, and over in a few seconds.
+    // After a change of the wall clock, for the few seconds until servers have told the time.
     if ready.hasWallMoved(at: time.now()) { return askApart(question) }
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
@@ -69,7 +69,7 @@ extension CredentialService {
     } catch { refuse(id, error, reply) }
   }
 
-  /// One that has to wait before it is asked.
+  /// A question that has to wait before the account is asked. It gets a task of its own.
   private func askApart(_ question: TokenQuestion) {
     Task {
       do throws(AgentFailure) {

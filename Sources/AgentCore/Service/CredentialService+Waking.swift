@@ -60,7 +60,7 @@ extension CredentialService {
 
   func wake(_ name: String) {
     guard !isClosed, let account = accounts[name] else { return }
-    // What is due is decided when the clocks are, and everybody is woken then.
+    // Nothing is due before the servers have told the time. Then every account is woken.
     if ready.hasWallMoved(at: time.now()) { return askServersForTheTime() }
     event(account, .woke(asked: ready.asked(name)), ahead: SharedSleep.toleranceSeconds)
   }

@@ -18,7 +18,7 @@ struct ServerRoute: Hashable {
     authority = route.authority
   }
 
-  /// What all searches together count as in the queue, and all logins that ask for metadata, wherever they lead.
+  /// The routes under which the queue counts all searches, and all metadata requests of logins, whatever their hosts.
   static let searches = ServerRoute("searches", HTTPRoute())
   static let discoveries = ServerRoute("discoveries", HTTPRoute())
 
@@ -60,7 +60,7 @@ final class Server {
 
   func unpark(_ name: String) { parked.remove(name) }
 
-  /// It answers again: everybody who waits.
+  /// The server answers again. Returns every account that waits for it.
   func release() -> Set<String> {
     defer { (parked, askers) = ([], []) }
     return parked.union(askers)
@@ -139,7 +139,7 @@ struct KnownServers {
     return dead.sorted() + late.sorted()
   }
 
-  /// Whose clock is not this machine's: what to say of it, by host.
+  /// One sentence for each host whose clock differs from this machine's.
   func clockRemarks(at now: Moment) -> [(host: String, text: String)] {
     all.compactMap { server in
       server.clock?.remark(host: server.route.host, at: now).map { (server.route.host, $0) }

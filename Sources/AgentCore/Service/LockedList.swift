@@ -2,8 +2,8 @@ import AgentWire
 
 /// The accounts as their files define them, for a vault that is shut.
 struct LockedList {
-  /// However many files there are, reading them takes a small part of the time, whoever asks: a list is good for so many
-  /// times as long as it took to read.
+  /// A list stays good for this many times as long as it took to read. So however many files there are and callers ask,
+  /// the agent reads for a small part of its time only.
   private static let restFactor = 10.0
 
   let summaries: [AccountSummary]

@@ -1,10 +1,10 @@
 import OAuthProtocol
 
-/// Sends what an account wants beside its token calls: discovery, logins, revocations. Whatever is known of the server,
-/// it is sent as soon as it has a place; and what its end says of the server is noted for all accounts there.
+/// Sends an account's requests other than token calls: discovery, logins, revocations. Each is sent as soon as it has a
+/// place, even where the server seems to be down. What its end says of the server is noted for all accounts there.
 struct ObservedTransport: HTTPTransport {
   let service: CredentialService
-  /// Nil: a search for whoever asks alone, as before there is an account. Nobody else hears of its end, and it shares the
+  /// Nil: a search for one caller, before there is an account. Its end is noted nowhere, and it shares the
   /// places of all searches.
   let account: String?
   var priority = RequestPriority.person
@@ -16,7 +16,7 @@ struct ObservedTransport: HTTPTransport {
   func perform(_ request: HTTPRequest, route: HTTPRoute) async -> HTTPOutcome {
     var request = request
     if publicOnly.contains(request.url) { request.isPublicOnly = true }
-    // A lock waits for what holds a secret, from before it has its place: it may get one at any moment.
+    // A lock waits for a request that holds a secret, even while that waits for its place: it may get it at any moment.
     guard request.method != .get else { return await send(request, route: route) }
     await service.beginWork()
     let outcome = await send(request, route: route)

@@ -6,7 +6,7 @@ package protocol VaultControl: Sendable {
   /// Makes the vault and gives its recovery code; nil: there was one already. `anew`: in place of one that is gone, too.
   func create(anew: Bool) async throws(AgentFailure) -> String?
 
-  /// Durably wished to be locked: what is open stays so, until `lock`, for those who have something to write.
+  /// Records durably that the vault is to be locked. It stays open until `lock`, for what is still to be written.
   func hold() async throws(AgentFailure)
   /// Forgets every key. When it throws, they are forgotten all the same.
   func lock() async throws(AgentFailure)

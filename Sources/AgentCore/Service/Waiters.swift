@@ -1,13 +1,13 @@
-/// Those who wait for answers of one kind. Each stands here from its question until somebody takes it out to answer it: so
-/// it is answered once, by whoever comes first, the answer or the end of its patience.
+/// Callers that wait for answers of one kind. Each stays in this table from its question until it is taken out to be
+/// answered. So it is answered exactly once: by the answer or by its deadline, whichever comes first.
 struct Waiters<Waiter: Sendable>: Sendable {
   private var waiting: [UInt64: Waiter] = [:]
-  /// The ends of their patience in boot seconds. Those who were answered leave dead entries.
+  /// Their deadlines, boot seconds. A waiter that was answered leaves a dead entry.
   private var deadlines = DeadlineHeap<Double, UInt64>()
 
   var isEmpty: Bool { waiting.isEmpty }
   var count: Int { waiting.count }
-  /// The dead ones too.
+  /// Counts dead entries, too.
   var deadlineCount: Int { deadlines.count }
 
   func contains(_ id: UInt64) -> Bool { waiting[id] != nil }
@@ -17,7 +17,7 @@ struct Waiters<Waiter: Sendable>: Sendable {
   /// It waits until boot second `due` at most.
   mutating func limit(_ id: UInt64, to due: Double) { deadlines.add(id, due: due) }
 
-  /// Takes out the one that is answered now; nil: it was answered before.
+  /// Removes a waiter, to be answered now; nil: it was answered before.
   mutating func take(_ id: UInt64) -> Waiter? {
     guard let waiter = waiting.removeValue(forKey: id) else { return nil }
     if waiting.isEmpty {
@@ -33,13 +33,13 @@ struct Waiters<Waiter: Sendable>: Sendable {
     return Array(waiting.values)
   }
 
-  /// When the first of them has no patience left, in boot seconds.
+  /// The earliest deadline, boot seconds.
   mutating func firstDeadline() -> Double? {
     deadlines.dropDead { [waiting] id, _ in waiting[id] == nil }
     return deadlines.soonest
   }
 
-  /// Those who have no patience left at boot second `now`: still here, to be answered.
+  /// Those whose deadline is over at boot second `now`. They are still in the table, to be answered.
   mutating func overdue(at now: Double) -> [(id: UInt64, waiter: Waiter)] {
     var over: [(id: UInt64, waiter: Waiter)] = []
     while let (id, _) = deadlines.takeDue(at: now) {
@@ -49,7 +49,7 @@ struct Waiters<Waiter: Sendable>: Sendable {
   }
 }
 
-/// A task that waits for something to have happened, with a timer of its own.
+/// A task that waits for an event, and the timer that ends the wait.
 struct PatientTask: Sendable {
   let continuation: CheckedContinuation<Void, Never>
   let timer: Task<Void, Never>

@@ -52,14 +52,14 @@ package final class ConfigurationWatch: Sendable {
 
   func listen(on loop: ServingLoop, beside runner: @escaping Runner, _ changed: @escaping @Sendable () -> Void) async {
     await loop.run { [self] queue in
-      let calming = Calming(watch: self, loop: loop, queue: queue, runner: runner, changed: changed)
+      let quiet = QuietPeriod(watch: self, loop: loop, queue: queue, runner: runner, changed: changed)
       // What the kernel cannot wait for is read when somebody asks for a reload.
-      _ = queue.add(descriptor, .reading, calming)
+      _ = queue.add(descriptor, .reading, quiet)
     }
   }
 
-  /// Waits until it is calm.
-  private final class Calming: DescriptorHandler {
+  /// Reports changes once no more have come for a moment.
+  private final class QuietPeriod: DescriptorHandler {
     private let watch: ConfigurationWatch
     private unowned let queue: EventQueue
     private let changed: @Sendable () -> Void

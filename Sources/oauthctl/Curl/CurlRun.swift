@@ -40,7 +40,7 @@ struct CurlRun {
       let dump = headers.flatMap { Self.dump($0, from: urls.map(\.origin)) }
       tell(neededScope: dump?.neededScope, answer)
       if dump?.hasUnauthorized == true {
-        let why = obstacle ?? "more on standard input than is kept"
+        let why = obstacle ?? "standard input, which is too large to keep for a second try"
         context.terminal.warn(
           "\(answer.account): the server answered 401; not tried again because of \(why)",
           next: .run("oauthctl get-token \(answer.account) \(own.selection.words)--force   # then repeat the call"))

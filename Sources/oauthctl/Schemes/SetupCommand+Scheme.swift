@@ -39,7 +39,7 @@ extension SetupCommand {
       // A file that we have made goes as it came.
       if remove, new != old, applications.saysNothing { new = "" }
       if entry.text == text, new == old {
-        context.terminal.say(remove ? "Nothing of \(scheme) is set up." : "\(scheme) is set up already.")
+        context.terminal.say(remove ? "\(scheme) is not set up." : "\(scheme) is set up already.")
         return
       }
       let lines =
@@ -64,7 +64,9 @@ extension SetupCommand {
         try list.write(new, behind: target)
       }
       context.terminal.say(
-        remove ? "Done: \(scheme) leads here no more." : "Done: \(scheme):/… comes to the login that waits for it.")
+        remove
+          ? "Done: addresses of \(scheme) no longer come here."
+          : "Done: \(scheme):/… comes to the login that waits for it.")
     }
 
     private func files(

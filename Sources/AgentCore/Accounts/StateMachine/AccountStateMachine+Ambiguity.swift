@@ -33,7 +33,7 @@ extension AccountStateMachine {
     return reuseGraceSeconds.map { now.elapsed(since: intent.first ?? intent.at) < $0 } ?? true
   }
 
-  /// Decides that the account needs a login, as far as anybody can know. What is decided already stays.
+  /// Decides that the account needs a login, as far as anybody can know. A verdict that is there already stays.
   mutating func giveUpAmbiguous(_ record: AccountRecord, at now: Moment) -> [Action] {
     var next = record
     var verdict =

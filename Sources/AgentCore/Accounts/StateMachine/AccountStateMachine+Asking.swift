@@ -58,7 +58,8 @@ extension AccountStateMachine {
 
   // MARK: Rules
 
-  enum Consideration {
+  /// What a waiter gets at once.
+  enum Decision {
     case deliver(TokenRecord)
     case refuse(AgentFailure)
     case wait
@@ -72,13 +73,13 @@ extension AccountStateMachine {
   func isRejected(_ token: TokenRecord) -> Bool { !rejected.isEmpty && rejected[token.fingerprint] != nil }
 
   /// Serves from what is there, refuses what cannot be met, or lets it wait for a refresh.
-  private mutating func consider(_ waiter: Waiter, at now: Moment) -> Consideration {
+  private mutating func consider(_ waiter: Waiter, at now: Moment) -> Decision {
     guard let record, let grant = record.grant else { return .refuse(loginRequired("not logged in")) }
     let token = record.token(waiter.key)
     let isRejected = token.map { self.isRejected($0) } ?? false
     if let token, !isRejected, !waiter.force, suffices(token, for: waiter, at: now) { return .deliver(token) }
     let fallback = token.flatMap { !isRejected && !waiter.force && isAcceptable($0, for: waiter, at: now) ? $0 : nil }
-    func orElse(_ failure: AgentFailure) -> Consideration { fallback.map { .deliver($0) } ?? .refuse(failure) }
+    func orElse(_ failure: AgentFailure) -> Decision { fallback.map { .deliver($0) } ?? .refuse(failure) }
 
     if let obstacle { return orElse(obstacle) }
     if let verdict = grant.verdict, !(verdict.kind == .clientRejected && backoff.plannedAt == nil) {
@@ -104,7 +105,7 @@ extension AccountStateMachine {
     let isDue = token.map { isNearItsEnd($0, at: now) } ?? true
     if !joins, waiter.force || isRejected && !isDue {
       // When one API answers 401, only who was told so loses the token, not everybody.
-      func orGive(_ failure: AgentFailure) -> Consideration {
+      func orGive(_ failure: AgentFailure) -> Decision {
         guard let token, isNoneOfTheirs(token, waiter, at: now) else { return .refuse(failure) }
         return .deliver(token)
       }

@@ -69,7 +69,7 @@ extension AccountStateMachine {
     if let received = grant.refreshTokenReceived,
       let age = RefreshPlan.keepAliveAge(refreshTokenLifeSeconds: grant.refreshTokenLifeSeconds)
     {
-      // Used is used: a server that does not rotate gives no new refresh token to count from.
+      // A use counts as well: a server that does not rotate gives no new refresh token to count from.
       let used = grant.refreshed.map { boot(age, after: $0, now) } ?? -.infinity
       due.append((.standard, max(boot(age, after: received, now), used)))
     }

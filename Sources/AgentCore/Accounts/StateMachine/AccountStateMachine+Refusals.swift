@@ -87,7 +87,7 @@ extension AccountStateMachine {
     return outcome
   }
 
-  /// Keeps an ask that the server refuses from using up a refresh token each time. Bounded: the oldest go first.
+  /// Remembers a key that the server refuses, so that asking again uses up no refresh token. Bounded: the oldest go first.
   private mutating func noteRefused(_ key: TokenKey, _ failure: AgentFailure, at now: Moment) {
     refusedKeys = refusedKeys.filter { $0.value.until > now.bootSeconds }
     while refusedKeys.count >= TokenKey.limit, let oldest = refusedKeys.min(by: { $0.value.until < $1.value.until }) {
