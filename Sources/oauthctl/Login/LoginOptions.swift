@@ -42,9 +42,13 @@ struct LoginOptions: ParsableArguments {
   var tokenParameters: [String] = []
   @Option(
     name: .customLong("subject-account"),
-    help: ArgumentHelp("The account whose token the grants token_exchange and id_jag are made of.", valueName: "name"),
+    help: ArgumentHelp(
+      "The account whose token the grants \(LoginOptions.borrowingGrants) are made of.", valueName: "name"),
     completion: .accountName)
   var subjectAccount: String?
+  /// The grants that are made of another account's token, as help names them.
+  private static let borrowingGrants = GrantKind.allCases.filter { $0.terms.need == .otherLogin }.map(\.rawValue)
+    .joined(separator: " and ")
   @Flag(help: "Logs in by a code typed on any device (RFC 8628).")
   var device = false
   @Flag(name: .customLong("no-browser"), help: "Opens no browser; shows the URL.")
