@@ -139,6 +139,6 @@ extension CredentialService {
 
   /// What the next request for `definition` will lack, while the token at hand is still good; nil: nothing.
   func lenderHint(_ definition: AccountDefinition) -> NextStep? {
-    lenderConcerns(definition).first.map { .advice("\($0.message); \($0.nextStep.line)") }
+    lenderConcerns(definition).first.map { .advice($0.nextStep.line(after: $0.message)) }
   }
 }
