@@ -162,11 +162,11 @@ struct RedirectHelperTests {
         server: socket.end, uid: getuid(), owners: SocketOwners(), limit: 8, loop: loop, logger: .silent),
       onHit: onHit)
     let session = await loop.run { LoopBound(RedirectSession(tools, queue: $0), $0) }
-    let problem = await withCheckedContinuation {
-      (continuation: CheckedContinuation<RedirectListenerError?, Never>) in
+    let started = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<Int?, RedirectListenerError>, Never>) in
       loop.execute { session.value(on: $0).start { continuation.resume(returning: $0) } }
     }
-    try #require(problem == nil)
+    _ = try started.get()
     return (session, loop, Int(socket.end.port))
   }
 
