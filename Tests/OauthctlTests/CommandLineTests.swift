@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import HelperFormats
+import OAuthTerms
 import Testing
 
 @testable import oauthctl

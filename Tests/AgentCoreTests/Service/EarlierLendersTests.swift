@@ -1,5 +1,6 @@
 import AgentTestSupport
 import AgentWire
+import DevAuthorizationServer
 import FoundationEssentials
 import Sealing
 import Testing

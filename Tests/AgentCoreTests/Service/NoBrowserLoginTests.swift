@@ -1,10 +1,11 @@
-import AgentCore
 import AgentTestSupport
 import AgentWire
 import DevAuthorizationServer
 import OAuthProtocol
 import OAuthTerms
 import Testing
+
+@testable import AgentCore
 
 @Suite("Login without a browser")
 struct NoBrowserLoginTests {
