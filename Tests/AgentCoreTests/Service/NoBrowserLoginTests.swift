@@ -3,6 +3,7 @@ import AgentWire
 import DevAuthorizationServer
 import OAuthProtocol
 import OAuthTerms
+import Sealing
 import Testing
 
 @testable import AgentCore
@@ -106,9 +107,7 @@ struct NoBrowserLoginTests {
       let started = try await fixture.start(request: request)
       return await fixture.failure(LoginWait(loginID: started.loginID))
     }
-    func kept() async -> String? {
-      await fixture.service.accounts["work"]?.machine.record?.clientSecret?.secret.reveal()
-    }
+    func kept() async -> String? { await fixture.service.keptClientSecret("work") }
     try await give("dev-machine-secret", keep: nil)
     try await give("wrong")
     #expect(try await logIn("a")?.kind == .clientRejected)
@@ -153,5 +152,11 @@ struct NoBrowserLoginTests {
     #expect(await fixture.failure(LoginStart(requestID: "one", account: "work"))?.kind == .unavailable)
     fixture.transport.withServer { $0.clearScripts() }
     #expect(try await fixture.logIn(request: "two").state == .complete)
+  }
+}
+
+extension CredentialService {
+  fileprivate func keptClientSecret(_ name: String) -> String? {
+    accounts[name]?.machine.record?.clientSecret?.secret.reveal()
   }
 }
