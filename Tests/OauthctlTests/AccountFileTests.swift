@@ -57,6 +57,13 @@ struct AccountFileTests {
 
   @Test("Everything that can be said on the command line has its key")
   func whole() throws {
+    var template = Array("/tmp/oauthctl-options-XXXXXX".utf8CString)
+    let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+    defer {
+      unlink(folder + "/ca.pem")
+      rmdir(folder)
+    }
+    try AccountFile(path: folder + "/ca.pem").write("-----BEGIN CERTIFICATE-----\n")
     let words = [
       "login", "work", "a.example", "--client-id", "c", "--grant", "device", "--scope", "x y", "--scope", "z", "--port",
       "8914", "--redirect-path", "/cb", "--ca", "ca.pem", "--param", "prompt=consent", "--param", "a b=c=d",
@@ -65,7 +72,7 @@ struct AccountFileTests {
       "--client-authentication", "private-key-jwt", "--assertion-audience", "token-endpoint",
     ]
     let command = try #require(try Oauthctl.parseAsRoot(words) as? LoginCommand)
-    let account = try #require(try command.options.account(issuer: command.issuer, workingFolder: "/w"))
+    let account = try #require(try command.options.account(issuer: command.issuer, workingFolder: folder))
     #expect(
       account.tomlText.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().joined(separator: "\n")
         == """
@@ -82,7 +89,7 @@ struct AccountFileTests {
         authorization_endpoint = "https://a/a"
         token_endpoint = "https://a/t"
         username = "u"
-        ca_file = "/w/ca.pem"
+        ca_file = "\(folder)/ca.pem"
         git_username = "g"
 
         [authorize_parameters]

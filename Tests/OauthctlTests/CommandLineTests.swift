@@ -196,7 +196,7 @@ struct CommandLineTests {
     arguments: [
       (["bogus"], 64, "run: oauthctl --help"), (["get-token", "--bogus"], 64, "run: oauthctl get-token --help"),
       (["get-token", "--format", "xml"], 64, "run: oauthctl get-token --help"),
-      (["account", "show"], 64, "run: oauthctl account show --help"),
+      (["account", "show"], 64, "run: oauthctl account list   # then name one"),
       (["secret", "set", "a", "b"], 64, "run: oauthctl secret"),
       (["--help"], 0, ""), (["help", "login"], 0, ""), (["--version"], 0, ""), (["get-token", "--help"], 0, ""),
     ])

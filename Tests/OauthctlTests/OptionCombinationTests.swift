@@ -136,7 +136,7 @@ struct OptionCombinationTests {
     func error(_ name: String) -> CommandError {
       UnknownAccount(name: name, accounts: ["work"], presets: presets).error
     }
-    #expect(error("wrok").nextStep?.text.hasPrefix("oauthctl login work   # ") == true)
+    #expect(error("wark").nextStep?.text.hasPrefix("oauthctl login work   # ") == true)
     #expect(error("gitub").nextStep?.text.hasPrefix("oauthctl login github   # ") == true)
     #expect(error("my").sentence?.contains("no such key") == true)
     presets.problems = []

@@ -101,13 +101,10 @@ extension CredentialService {
     return grant
   }
 
-  /// The same for a login that is to last: its server has not said that the lender's is over, whose last token may not have
-  /// ended yet.
+  /// The same for a login that is to last: the lender needs no login itself, though its last token may not have ended yet.
   private func lastingGrant(lentTo name: String, of lent: LentToken) throws(LenderObstacle) -> GrantRecord {
     let grant = try grant(lentTo: name, of: lent)
-    if let verdict = grant.verdict, verdict.kind == .loginRequired, verdict.isUnconfirmed != true,
-      let machine = accounts[lent.account]?.machine
-    {
+    if let verdict = grant.verdict, verdict.kind == .loginRequired, let machine = accounts[lent.account]?.machine {
       throw LenderObstacle(machine.loginRequired(verdict.reason), of: lent)
     }
     return grant

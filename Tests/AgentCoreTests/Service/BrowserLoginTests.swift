@@ -218,9 +218,11 @@ struct BrowserLoginTests {
     let progress = try await fixture.call(LoginComplete(redirectURL: location))
     #expect(progress.state == .complete && progress.account == "work")
     #expect(try await fixture.call(LoginWait(loginID: started.loginID)) == progress)
-    #expect(try await fixture.call(LoginComplete(redirectURL: location)) == progress)
+    let again = await fixture.failure(LoginComplete(redirectURL: location))
+    #expect(again?.kind == .badRequest && again?.message.contains("has ended") == true)
     #expect(fixture.tokenRequests("authorization_code") == 1)
   }
+
   @Test("a redirect that is the same at every server needs one that names itself, whenever the login is begun")
   func sharedRedirect() async throws {
     let document = AccountDefinition.browser.changed {
