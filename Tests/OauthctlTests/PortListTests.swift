@@ -33,7 +33,9 @@ struct PortListTests {
   @Test("The files of an https redirect are written with their whole paths")
   func identity() throws {
     // Any two files: what is in them is looked at by the agent.
-    let flags = ["--redirect-uri", "https://localhost:8443/cb", "--redirect-cert", "stat", "--redirect-key", "/proc/stat"]
+    let flags = [
+      "--redirect-uri", "https://localhost:8443/cb", "--redirect-cert", "stat", "--redirect-key", "/proc/stat",
+    ]
     let toml = try #require(try account(flags)).tomlText
     #expect(toml.contains("redirect_cert_file = \"/proc/stat\"\nredirect_key_file = \"/proc/stat\"\n"))
   }

@@ -69,7 +69,9 @@ struct LiveAgent: AgentCalling {
         variable: LiveSystem.variable, uid: geteuid(), status: LiveSystem.status)
       return .agent(failure.explained(passingOver: folder), account: account)
     }
-    guard [.accountUnknown, .loginRequired, .configInvalid].contains(failure.kind), failure.accounts == nil else { return error }
+    guard [.accountUnknown, .loginRequired, .configInvalid].contains(failure.kind), failure.accounts == nil else {
+      return error
+    }
     let status = try? tell(AgentStatus(limit: 1), timeoutMilliseconds: Self.explanationMilliseconds)
     return .agent(AgentFolders(.live, status).explained(failure, about: account), account: account)
   }

@@ -140,8 +140,8 @@ def test_a_pushed_request_of_a_client_with_a_key(home, agent, glewlwyd, log_in, 
     edit(home, "work", assertion_audience='"endpoint"')
     home.oauthctl("login", "work", "--accept-changes")
     assert "request_uri=" in opened(home)[-1]
-    line.seen("works with `assertion_audience = \"endpoint\"`: the server does not take its issuer or token endpoint there, "
-              "which RFC 9126 section 2 has it do")
+    line.seen("works with `assertion_audience = \"endpoint\"`: the server does not take its issuer or token endpoint "
+              "there, which RFC 9126 section 2 has it do")
 
 
 def test_a_client_that_the_server_registers(home, agent, glewlwyd, use_browser, row):

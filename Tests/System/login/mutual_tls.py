@@ -57,7 +57,7 @@ class Door(Listener):
             try:
                 secure.do_handshake()
             except ssl.SSLError:
-                # A socket that is closed with something unread resets the connection, and the alert may be lost by that.
+                # A socket closed with something unread resets the connection, and the alert may be lost by that.
                 while socket.socket.recv(secure, 65536):
                     pass
             else:

@@ -85,7 +85,9 @@ def test_requests_are_pushed_where_the_server_only_offers_it_by_the_key_alone(ho
     log_in(home, provider)
     assert provider.kinds() == ["authorize", "authorization_code"]
     provider.requires = True
-    provider.define(home, 'scope = "read write"', 'scope_separator = ","', f'pushed_authorization_request_endpoint = "{provider.issuer}/par"')
+    provider.define(
+        home, 'scope = "read write"', 'scope_separator = ","',
+        f'pushed_authorization_request_endpoint = "{provider.issuer}/par"')
     refused = home.oauthctl("login", "work", check=False)
     assert refused.status != 0 and "pushed_authorization_request_endpoint" in refused.stderr
     home.oauthctl("login", "work", "--accept-changes")

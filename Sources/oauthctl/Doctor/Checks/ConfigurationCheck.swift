@@ -51,8 +51,10 @@ enum ConfigurationCheck {
     if findings.isEmpty {
       let count = accounts.count
       let gone = context.accounts.count { $0.fileGone == true }
-      let none = gone == 0 ? "no account files yet" : "no account files; \(gone) login\(gone == 1 ? " is" : "s are") kept"
-      findings = [.ok("configuration", count == 0 ? none : "\(count) account file\(count == 1 ? "" : "s"), yours alone")]
+      let none =
+        gone == 0 ? "no account files yet" : "no account files; \(gone) login\(gone == 1 ? " is" : "s are") kept"
+      let some = "\(count) account file\(count == 1 ? "" : "s"), yours alone"
+      findings = [.ok("configuration", count == 0 ? none : some)]
     }
     return findings + proxy(folder, context) + [authorities(context)]
   }
