@@ -141,6 +141,7 @@ struct PrintableTextTests {
       ("plain é 漢", "plain é 漢"), ("a\u{1B}[2J", "a\\u{1B}[2J"), ("a\r\nb\u{7F}", "a\\u{D}\\u{A}b\\u{7F}"),
       ("\u{85}\u{9B}", "\\u{85}\\u{9B}"), ("\u{202E}x\u{2066}", "\\u{202E}x\\u{2066}"),
       ("\u{200B}\u{FEFF}\u{2028}", "\\u{200B}\\u{FEFF}\\u{2028}"),
+      ("a\u{A0}b\u{2800}\u{3000}", "a\\u{A0}b\\u{2800}\\u{3000}"), ("e\u{301} \u{301}", "e\u{301} \\u{301}"),
       ("\u{E000}\u{34F}\u{3164}", "\\u{E000}\\u{34F}\\u{3164}"),
     ])
   func escapes(text: String, shown: String) {

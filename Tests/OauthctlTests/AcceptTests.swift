@@ -18,4 +18,89 @@ struct AcceptTests {
     let answer = AccountAcceptAnswer(differences: [], accepted: false, endpoints: endpoints)
     #expect(answer.destination == words)
   }
+
+  private func accept(_ changes: [(String, String, String)]) -> AccountAcceptAnswer {
+    AccountAcceptAnswer(
+      differences: changes.map { DefinitionDifference(key: $0.0, was: $0.1, now: $0.2) }, accepted: false,
+      endpoints: [
+        "token_endpoint": "https://id.example/token", "authorization_endpoint": "https://id.example/authorize",
+      ])
+  }
+
+  /// What an 80x24 screen shows when the question has been asked.
+  private func screen(_ answer: AccountAcceptAnswer) -> [String] {
+    let lines = answer.lines.map { PrintableText.withShownBlanks(PrintableText.escaped($0, limit: .max)) }
+    let text = QuestionText(lines: lines, question: "Send\(answer.destination) as shown? [y/N] ").text(on: .usual)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).suffix(24).map(String.init)
+  }
+
+  @Test("A new host and a new endpoint stay on the screen, whatever else the file has changed")
+  func scrolled() {
+    let blanks = String(repeating: " ", count: 10_000) + "hosts: (unchanged)"
+    let shown = screen(
+      accept([
+        ("hosts", "https://id.example", "https://evil.example https://id.example"),
+        ("revocation_endpoint", "(none)", "https://worse.example/r"), ("token_parameters", "(none)", "a=1" + blanks),
+      ]))
+    let question = shown.suffix(2).map { $0.drop { $0 == " " } }.joined()
+    #expect(question.contains("to https://id.example, https://worse.example and https://evil.example as shown?"))
+    #expect(shown.contains { $0.hasPrefix("revocation_endpoint: (none) → https://worse.example/r") })
+    #expect(shown.contains { $0.contains("more than this screen shows") })
+    #expect(shown.allSatisfy { $0.count < 80 && !$0.hasPrefix("hosts: (unchanged)") && $0 != "" })
+  }
+
+  @Test("Of more new hosts than a question can name, their number is told, and they stand last")
+  func manyHosts() {
+    let label = String(repeating: "x", count: 60)
+    let fillers = (0..<60).map { "https://\(label).\(label).corp\($0).example" }
+    let answer = accept([
+      (
+        "hosts", "https://id.example",
+        (["https://aaa.evil.example", "https://id.example"] + fillers).joined(separator: " ")
+      )
+    ])
+    let shown = screen(answer)
+    #expect(answer.destination.hasPrefix(" to https://id.example, https://aaa.evil.example, "))
+    #expect(answer.destination.hasSuffix(" and 55 more places"), "\(answer.destination)")
+    #expect(shown.contains { $0.contains("https://aaa.evil.example") })
+    #expect(answer.lines.suffix(62).first == "61 new hosts get tokens:" && answer.lines.last == "  " + fillers[59])
+    #expect(shown.contains { $0.contains("more than this screen shows") })
+  }
+}
+
+@Suite("A question on its screen")
+struct QuestionTextTests {
+  @Test("No row but the first of a line begins with words of others, and the rows are the line")
+  func rows() {
+    for line in [
+      String(repeating: "hosts:", count: 100), "  key: " + String(repeating: "漢", count: 300),
+      "key: " + String(repeating: "a b ", count: 300), "a " + String(repeating: "b", count: 78), "", "short",
+    ] {
+      let rows = QuestionText.rows(of: line, columns: 80)
+      #expect(rows.dropFirst().allSatisfy { $0.hasPrefix("    ") } && rows.allSatisfy { $0.count < 80 }, "\(line)")
+      let margin = line.hasPrefix("  ") ? 6 : 4
+      #expect(rows[0] + rows.dropFirst().map { $0.dropFirst(margin) }.joined() == line)
+    }
+    #expect(QuestionText.rows(of: String(repeating: "漢", count: 40), columns: 80).count == 2, "they are wide")
+  }
+
+  @Test("What does not fit onto the screen is told above the question")
+  func note() {
+    let few = QuestionText(lines: ["one", "two"], question: "Do it? ")
+    #expect(few.text(on: .usual) == "one\ntwo\nDo it? ")
+    #expect(
+      few.text(on: QuestionText.Screen(columns: 80, rows: 2))
+        == "one\ntwo\n(2 rows, more than this screen shows: scroll up to the first)\nDo it? ")
+  }
+
+  @Test("Blanks are seen, and in a locale without foreign letters these are told apart")
+  func visible() {
+    let plain = Terminal { _, _ in }
+    #expect(plain.visible("a   b", limit: 100) == "a   b")
+    #expect(plain.visible("  a     b", limit: 100) == #"  a   \u{20}\u{20}b"#)
+    #expect(plain.visible("a\u{A0}\u{3000}\u{2800} \u{301}é", limit: 100) == #"a\u{A0}\u{3000}\u{2800} \u{301}é"#)
+    let ascii = Terminal(isASCII: { true }) { _, _ in }
+    #expect(ascii.visible("→ \u{430}lice", limit: 100) == #"-> \u{430}lice"#)
+    #expect(ascii.visible("→ \u{431}lice", limit: 100) == #"-> \u{431}lice"#)
+  }
 }

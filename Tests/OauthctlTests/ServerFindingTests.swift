@@ -116,13 +116,14 @@ struct ServerQuestionTests {
     let asked = ServerQuestion(
       resource: "https://m/mcp", issuer: issuer, destination: "https://m", scope: scope)
     #expect(asked.question == "Log in at https://evil.example?")
-    let ours = asked.lines.filter { !$0.hasPrefix("    ") }
+    let rows = asked.lines.flatMap { QuestionText.rows(of: $0, columns: 80) }
+    let ours = rows.filter { !$0.hasPrefix("    ") }
     #expect(
       ours == [
         "It is for:", "https://m/mcp leaves its logins to another server:", "The token will be sent to: https://m",
       ])
-    #expect(asked.lines.last == ours.last && asked.lines.allSatisfy { $0.count < 80 })
-    let shown = asked.lines.filter { $0.hasPrefix("    ") }.map { $0.dropFirst(4) }.joined()
+    #expect(rows.last == ours.last && rows.allSatisfy { $0.count < 80 })
+    let shown = rows.filter { $0.hasPrefix("    ") }.map { $0.drop { $0 == " " } }.joined()
     #expect(shown == scope.joined() + issuer)
   }
 }

@@ -42,18 +42,3 @@ extension AccountCommand {
     }
   }
 }
-
-extension AccountAcceptAnswer {
-  /// Where tokens and secrets would go, for the question: what stands above it may be longer than the screen.
-  var destination: String {
-    guard let endpoint = endpoints?["token_endpoint"], let origin = NewAccount.origin(of: endpoint) else { return "" }
-    return " to \(origin)"
-  }
-
-  /// What changes, and where everything goes then.
-  var lines: [String] {
-    let changes = differences.map { "\($0.key): \($0.was) → \($0.now)" }
-    guard !differences.isEmpty, let endpoints else { return changes }
-    return changes + ["Then it uses:"] + endpoints.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
-  }
-}

@@ -141,9 +141,11 @@ extension AccountCommand {
         AccountImport(account: name, dryRun: true, clientSecret: credential.clientSecret), timeoutMilliseconds: 90_000)
       if let known { try match(credential, known, shown) }
       if !shown.differences.isEmpty {
-        let lines = ["\(name): the file has changed since the login:"] + shown.lines
+        let change = AccountAcceptAnswer(
+          differences: shown.differences, accepted: false, endpoints: shown.endpoints)
+        let lines = ["\(name): the file has changed since the login:"] + change.lines
         try context.terminal.agree(
-          "Bind the login to it, and send tokens and secrets of \(name) as shown?", about: lines,
+          "Bind the login to it, and send tokens and secrets of \(name)\(change.destination) as shown?", about: lines,
           isGiven: acceptChanges,
           otherwise: "run the command again with --accept-changes   # when you know who changed the file")
       }
@@ -186,12 +188,5 @@ extension AccountCommand {
         throw error
       }
     }
-  }
-}
-
-extension AccountImportAnswer {
-  /// What changes, and where everything goes then.
-  fileprivate var lines: [String] {
-    AccountAcceptAnswer(differences: differences, accepted: false, endpoints: endpoints).lines
   }
 }

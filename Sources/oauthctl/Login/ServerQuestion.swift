@@ -25,21 +25,9 @@ struct ServerQuestion {
   /// The last line.
   var question: String { "Log in at \(NewAccount.origin(of: issuer) ?? issuer)?" }
 
-  /// One line where all fits into it; else each of `words` has its own, and a long one several.
+  /// One line where all fits into it; else each of `words` has its own. ``QuestionText`` breaks a long one.
   static func lines(_ label: String, _ words: [String]) -> [String] {
     let line = ([label] + words).joined(separator: " ")
-    if line.count < width { return [line] }
-    return [label] + words.flatMap { pieces(of: $0) }.map { indentation + $0 }
-  }
-
-  private static func pieces(of word: String) -> [String] {
-    var found: [String] = []
-    var rest = word[...]
-    while !rest.isEmpty {
-      let piece = rest.prefix(width - indentation.count - 1)
-      found.append(String(piece))
-      rest = rest.dropFirst(piece.count)
-    }
-    return found
+    return line.count < width ? [line] : [label] + words.map { indentation + $0 }
   }
 }

@@ -60,9 +60,9 @@ extension Terminal {
     // What was typed before the question does not answer it.
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.
-    let shown = lines.map { PrintableText.escaped($0, limit: .max) + "\n" }.joined()
-    FileBytes.writeAll(
-      Array((spelled(shown + PrintableText.escaped(question, limit: .max)) + ending).utf8), to: descriptor)
+    let text = QuestionText(
+      lines: lines.map { visible($0, limit: .max) }, question: visible(question, limit: .max) + ending)
+    FileBytes.writeAll(Array(text.text(on: Self.screen(of: descriptor)).utf8), to: descriptor)
     defer {
       if let echo {
         echo.restore()
@@ -73,6 +73,12 @@ extension Terminal {
     else { throw .local("nothing was entered", status: 64) }
     if line.unicodeScalars.last?.value == UInt32(SilentEcho.interruptKey) { throw .silent(status: 130) }
     return line
+  }
+
+  private static func screen(of descriptor: Int32) -> QuestionText.Screen {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20, size.ws_row > 1 else { return .usual }
+    return QuestionText.Screen(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
   /// A secret from standard input: its first line, at most 32 KiB, without the line end.

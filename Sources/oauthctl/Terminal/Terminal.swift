@@ -104,7 +104,7 @@ struct Terminal: Sendable {
   }
 
   /// One line for people on standard error, escaped.
-  func say(_ line: String) { sink(.error, spelled(PrintableText.escaped(line, limit: Self.lineLimit)) + "\n") }
+  func say(_ line: String) { sink(.error, visible(line, limit: Self.lineLimit) + "\n") }
 
   func say(_ lines: [String]) { for line in lines { say(line) } }
 
@@ -136,7 +136,12 @@ struct Terminal: Sendable {
   private static let lineLimit = 64 << 10
   private static let colors = Color.allCases.map { "[\($0.rawValue)m" } + ["[0m"]
 
-  /// `text` with short paths, in the characters of the user's locale.
+  /// One line for people, escaped and spelled. Blanks beyond ``PrintableText/mostBlanks`` in a row are shown, too.
+  func visible(_ line: String, limit: Int) -> String {
+    spelled(PrintableText.withShownBlanks(PrintableText.escaped(line, limit: limit)))
+  }
+
+  /// `text` with short paths, in the characters of the user's locale: others are told apart by their numbers.
   func spelled(_ text: String) -> String {
     let text = withShortPaths(text)
     guard !text.utf8.allSatisfy({ $0 < 0x80 }), isASCII() else { return text }
@@ -150,7 +155,7 @@ struct Terminal: Sendable {
       case "—", "–": line += "-"
       case "§": line += "section "
       case _ where scalar.isASCII: line.unicodeScalars.append(scalar)
-      default: line += "?"
+      default: line += PrintableText.escape(scalar)
       }
     }
   }

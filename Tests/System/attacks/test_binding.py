@@ -72,7 +72,26 @@ def test_what_is_shown_is_shown_whole(home, agent, dot):
         f'a{number} = "{"%" * 1900}"' for number in range(14)) + ', zz = "at-the-end" }')
     _, shown = run_at_terminal(
         home, home.programs / "oauthctl", "account", "accept", "work", answers={"[y/N]": "n\n"})
-    assert "at-the-end" in shown.split("[y/N]")[0] and len(shown) > 65_536
+    # Long lines are broken, and set in.
+    assert "at-the-end" in shown.split("[y/N]")[0].replace("\r\n    ", "") and len(shown) > 65_536
+
+
+def test_a_new_host_stays_on_the_screen_that_the_question_stands_on(home, agent, dot):
+    """Rows of blanks below it pushed it off, and ended in a line that said something else; in the locale C all foreign letters
+    looked alike."""
+    log_in(home, dot)
+    blanks = " " * 1000
+    values = [f'p{number} = "{blanks}"' for number in range(9)] + [f'z = "{blanks}hosts: (unchanged)"', 'y = "\\u0430"']
+    edit(home, "work", hosts=f'["{dot.issuer}", "https://evil.example"]',
+         token_parameters="{ " + ", ".join(values) + " }")
+    _, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "accept", "work", answers={"[y/N]": "n\n"},
+        environment={"LC_ALL": "C"})
+    rows = shown.split("[y/N]")[0].split("\r\n")
+    assert all(len(row) < 80 and row.strip() for row in rows)
+    assert "https://evil.example as shown?" in " ".join(row.strip() for row in rows[-3:]), shown
+    assert "more than this screen shows" in " ".join(rows[-5:]) and any(row.startswith("hosts: ") for row in rows[-8:])
+    assert "y=\\u{430}" in "".join(row.strip() for row in rows)
 
 
 def test_no_answer_is_taken_that_was_typed_before_the_question(home, agent, dot):
