@@ -145,9 +145,10 @@ def test_no_words_of_a_server_take_the_place_of_the_question(home, agent):
         rows = screen(text.split("[y/N]")[0])
         assert status == 1 and server.seen == []
         assert rows[-1] == f"Log in at {server.issuer}? "
-        assert rows[-2] == f"The token will be sent to: http://127.0.0.1:{server.port}"
+        assert rows[-2].endswith("rows, more than this screen shows: scroll up to the first)")
+        assert rows[-3] == f"The token will be sent to: http://127.0.0.1:{server.port}"
         own = [row for row in rows if not row.startswith("    ")]
-        assert own[-3:] == [f"{server.url} leaves its logins to another server:", *rows[-2:]], rows
+        assert own[-4:] == [f"{server.url} leaves its logins to another server:", *rows[-3:]], rows
         assert not [row for row in rows if row.startswith(("https://good", "The token will be sent to: https"))]
         # All of it is shown, long words in several lines.
         assert all(f"    {word}\r\n" in text for word in words if 0 < len(word) < 70)
