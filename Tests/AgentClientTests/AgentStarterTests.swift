@@ -119,6 +119,16 @@ struct AgentStarterTests {
     #expect(outcome == [true, false, true])
   }
 
+  @Test("a path in an advised command is one word of a shell's")
+  func quoted() {
+    #expect {
+      _ = try StartLock(in: "/nosuch/a b;touch x", deadline: Deadline(milliseconds: 20))
+    } throws: { error in
+      guard case ClientError.notReachable(_, _, let hint, _) = error else { return false }
+      return "\(hint)".contains("rm '/nosuch/a b;touch x/start.lock'")
+    }
+  }
+
   @Test("takes the place of a socket that nobody listens on")
   func stale() async {
     folder.file("oauthd", Self.program, mode: 0o700)

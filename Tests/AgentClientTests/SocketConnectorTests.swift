@@ -19,7 +19,7 @@ struct SocketConnectorTests {
         case .nobody: return .nobody
         case .untrusted: return .untrusted
         case .busy: return .busy
-        case .closed: return .closed
+        case .closed, .noSocket: return .closed
         }
       }
     }
@@ -61,6 +61,13 @@ struct SocketConnectorTests {
     #expect(await verdict(SocketLocation(path: "\(folder.path)/file.sock", source: .temporary)) == .untrusted)
     #expect(await verdict(SocketLocation(path: "\(folder.path)/link.sock", source: .temporary)) == .untrusted)
     agent.stop()
+  }
+
+  @Test("a limit of this process is not told as a fault of the socket's folder")
+  func limit() {
+    let location = SocketLocation(path: "/run/user/1/agent.sock", source: .environment)
+    let told = "\(AgentConnection.unreachable(location, .noSocket("Too many open files")))"
+    #expect(told.contains("Too many open files") && told.contains("ulimit -n") && !told.contains("OAUTHCTL_SOCKET"))
   }
 
   @Test("nobody is there: no directory, no socket, or one that nobody listens on any more")

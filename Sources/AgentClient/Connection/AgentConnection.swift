@@ -172,6 +172,9 @@ package final class AgentConnection {
       return .notReachable(path: path, reason: "its mode keeps you out", hint: remedy)
     case .busy:
       return .notReachable(path: path, reason: "its queue is full", hint: "try again")
+    case .noSocket(let reason):
+      return .notReachable(
+        path: path, reason: "this program gets no socket: \(reason)", hint: "once in a shell with more: ulimit -n")
     }
   }
 }

@@ -19,6 +19,8 @@ package struct SocketConnector {
     /// Somebody else may be there: nothing may be sent or started.
     case untrusted(String)
     case busy
+    /// This process gets no socket: why.
+    case noSocket(String)
     /// The file's mode keeps its own owner out; what to do about it.
     case closed(NextStep)
   }
@@ -47,7 +49,7 @@ package struct SocketConnector {
 
   private static func connect(_ path: String, _ connectMilliseconds: Int) throws(Refusal) -> Descriptor {
     let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard number >= 0 else { throw .untrusted(describe(errno: errno)) }
+    guard number >= 0 else { throw .noSocket(describe(errno: errno)) }
     let descriptor = Descriptor(number)
     // A full queue makes connect wait; this bounds the wait (unix(7)).
     var patience = timeval(tv_sec: connectMilliseconds / 1_000, tv_usec: connectMilliseconds % 1_000 * 1_000)

@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// Held while one client binds the socket and starts an agent: of many starters one starts, the others find it.
 struct StartLock {
@@ -12,14 +13,14 @@ struct StartLock {
     guard number >= 0 else {
       throw .notReachable(
         path: PrintableText.escaped(path), reason: "the lock cannot be opened: \(describe(errno: errno))",
-        hint: "it can be removed where no agent starts: rm \(PrintableText.escaped(path))")
+        hint: "it can be removed where no agent starts: rm \(PrintableText.escaped(ShellWord.quoted(path)))")
     }
     descriptor = Descriptor(number)
     while flock(number, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         throw .notReachable(
           path: PrintableText.escaped(path), reason: "the lock cannot be taken: \(describe(errno: errno))",
-          hint: "it can be removed where no agent starts: rm \(PrintableText.escaped(path))")
+          hint: "it can be removed where no agent starts: rm \(PrintableText.escaped(ShellWord.quoted(path)))")
       }
       if deadline.remainingMilliseconds == 0 { throw .timeout(milliseconds: deadline.milliseconds) }
       usleep(5_000)

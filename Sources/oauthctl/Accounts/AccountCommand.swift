@@ -166,6 +166,8 @@ extension CommandContext {
   ) throws(CommandError) -> AccountForgetAnswer? {
     func isStill() -> Bool { written.map(file.isStill) ?? true }
     guard isStill() else { return nil }
+    // Before anything is deleted: an account whose file stays is none that is forgotten.
+    try file.checkRemovable()
     let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
     // The agent took its time.
     guard isStill() else { return nil }

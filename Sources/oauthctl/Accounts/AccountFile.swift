@@ -67,6 +67,15 @@ struct AccountFile: Sendable {
     return current.flatMap { $0.text == bytes ? $0 : nil }
   }
 
+  /// What is at the path, to be compared: which file with which bytes, and where a link leads.
+  struct State: Sendable, Equatable {
+    let exists: Bool
+    let content: Written?
+    let linkTarget: String?
+  }
+
+  var state: State { State(exists: exists, content: current, linkTarget: linkTarget) }
+
   /// Whether it is as it was written: the same file with the same bytes.
   func isStill(_ written: Written) -> Bool { current == written }
 
@@ -80,6 +89,16 @@ struct AccountFile: Sendable {
       let text = FileBytes.readAll(from: descriptor, limit: 1 << 20)
     else { return nil }
     return Written(text: text, device: UInt(status.st_dev), inode: UInt(status.st_ino))
+  }
+
+  /// - Throws: `CommandError.configuration` when it is there, in a folder that nothing can be removed from.
+  func checkRemovable() throws(CommandError) {
+    let folder = FileBytes.folder(of: path)
+    var status = stat()
+    guard lstat(path, &status) == 0, access(folder, W_OK | X_OK) != 0 else { return }
+    throw .configuration(
+      "cannot remove \(path): \(FileBytes.errorText()); nothing is forgotten",
+      next: .run("ls -ld \(ShellWord.quoted(folder))"))
   }
 
   /// - Throws: `CommandError.configuration` when it is there and cannot be removed.

@@ -23,7 +23,8 @@ extension SetupCommand {
       if let reason = PrivateUseScheme.problem(in: scheme) { throw .usage("\(scheme): \(reason)") }
       let handler = SchemeHandler(scheme: scheme)
       let (entry, list) = try files(handler, context.environment)
-      let old = list.text ?? ""
+      let shown = [entry, list].map(\.state)
+      let (target, old) = (list.linkTarget, list.text ?? "")
       var applications = MimeApplications(old)
       var text: String?
       if remove {
@@ -52,12 +53,12 @@ extension SetupCommand {
           try context.terminal.confirm("Make these changes?", about: lines, otherwise: .run("\(same) --yes"))
         else { throw .declined }
         // Somebody else's change, made while the question stood, would be undone.
-        guard list.text ?? "" == old else {
-          throw .configuration("\(list.path) was changed meanwhile; nothing is written", next: .run(same))
+        guard [entry, list].map(\.state) == shown else {
+          throw .configuration(
+            "\(entry.path) or \(list.path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
       if let text { try entry.write(text) } else { try entry.remove() }
-      let target = list.linkTarget
       if new.isEmpty, !old.isEmpty, target == nil {
         try list.remove()
       } else if new != old {
@@ -80,10 +81,15 @@ extension SetupCommand {
       }
       let list = AccountFile(path: configuration + "/mimeapps.list")
       // What cannot be put back as it was is not written over.
-      if list.exists, list.text == nil {
+      for file in [AccountFile(path: entry), list] where file.exists && file.current == nil {
         throw .configuration(
-          "\(list.path) is no file of at most 1 MiB; nothing is written",
-          next: .run("ls -lL \(ShellWord.quoted(list.path))"))
+          "\(file.path) is no file of at most 1 MiB; nothing is written",
+          next: .run("ls -lL \(ShellWord.quoted(file.path))"))
+      }
+      if let text = AccountFile(path: entry).text, text.unicodeScalars.contains("\u{FFFD}") {
+        throw .configuration(
+          "\(entry) is no text, so it could not be put back; nothing is written",
+          next: .run("mv \(ShellWord.quoted(entry)) \(ShellWord.quoted(entry + ".old"))"))
       }
       if let text = list.text, text.utf8.contains(0x0D) || text.unicodeScalars.contains("\u{FFFD}") {
         throw .configuration(

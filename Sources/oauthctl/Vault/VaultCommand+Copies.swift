@@ -29,9 +29,9 @@ extension VaultCommand {
       }
       let answer = try context.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
       try FileBytes.move(answer.path, to: file, byteCount: answer.bytes)
-      let shown = context.environment.abbreviated(file)
       context.terminal.say(
-        "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check \(shown)")
+        "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check "
+          + ShellWord.quoted(file))
       if let folder = context.environment.folder(.configuration) {
         context.terminal.say(
           "The account files are not in it. Copy them too: \(context.environment.abbreviated(folder))")

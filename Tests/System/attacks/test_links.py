@@ -78,3 +78,31 @@ def test_the_settings_are_not_written_over_what_cannot_be_put_back(home, agent):
             "setup", "proxy", "--yes", environment={"HTTPS_PROXY": "http://127.0.0.1:9"}, check=False)
         assert important.read_bytes() == content and file.is_symlink()
         assert result.status == 3 and "a link to ~/important" in result.stderr, result
+
+
+@pytest.mark.parametrize("act", ["entry", "made", "turned"])
+def test_what_changes_under_the_question_of_a_scheme_is_kept(home, act):
+    """The desktop entry gets somebody's content; the list becomes a link, or its link is turned to a file with the same text."""
+    entry = home.data / "applications/oauthctl-com.example.app.desktop"
+    listed, one, two = home.config / "mimeapps.list", home.root / "one", home.root / "two"
+    for folder in (entry.parent, listed.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    text = "" if act == "made" else "[X]\na=b\n"
+    for file in (one, two):
+        file.write_text(text)
+    if act == "turned":
+        listed.symlink_to(one)
+
+    def answer():
+        if act == "entry":
+            entry.write_text("[Desktop Entry]\nExec=mine\n")
+        else:
+            listed.unlink(missing_ok=True)
+            listed.symlink_to(two)
+        return "y\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "setup", "scheme", "com.example.app", answers={"[y/N]": answer})
+    assert status == 3 and "changed meanwhile" in shown, shown
+    assert one.read_text() == two.read_text() == text
+    assert entry.read_text() == "[Desktop Entry]\nExec=mine\n" if act == "entry" else not entry.exists()

@@ -5,6 +5,7 @@ import json
 from cli.account_steps import accounts, show
 from support.accounts import account_file, define
 from support.login import get_token, log_in
+from network.namespaces import isolated, needs_root, run
 from world.guard import mark_of
 
 
@@ -48,6 +49,21 @@ def test_forget_deletes_the_account_here_and_tells_the_server_nothing(home, agen
     # Under the same name it is another account.
     log_in(home, dot)
     assert get_token(home) != token
+
+
+@needs_root
+def test_forget_deletes_nothing_where_the_file_cannot_be_removed(home, agent, dot):
+    log_in(home, dot)
+    folder = account_file(home).parent
+
+    def story():
+        run("mount", "--bind", folder, folder)
+        run("mount", "-o", "remount,bind,ro", folder)
+        return home.oauthctl("account", "forget", "work", "--yes", check=False)
+
+    refused = isolated(story)
+    assert refused.status == 3 and "nothing is forgotten" in refused.stderr
+    assert dot.say_hello(get_token(home)) == 200
 
 
 def test_forget_does_nothing_before_somebody_agrees(home, agent, dot):

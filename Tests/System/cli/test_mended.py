@@ -119,7 +119,8 @@ def test_a_ca_file_without_a_certificate_is_named_before_anything_is_sent(home, 
 
 
 def test_a_backup_says_what_is_not_in_it_and_a_check_names_its_file(work):
-    told = work.oauthctl("vault", "backup", work.root / "copy.vault").stderr
+    told = work.oauthctl("vault", "backup", work.root / "a b;touch pwned").stderr
+    assert f"oauthctl vault check '{work.root}/a b;touch pwned'\n" in told
     assert "account files are not in it" in told and "oauthctl" in told.splitlines()[-1]
     (work.root / "junk").write_text("junk")
     checked = work.oauthctl("vault", "check", work.root / "junk", check=False)

@@ -182,5 +182,9 @@ def test_setup_scheme_shows_what_it_changes_and_takes_it_back(home):
         listed.write_bytes(foreign)
         refused = home.oauthctl(*command[1:], "--yes", check=False)
         assert refused.status == 3 and listed.read_bytes() == foreign and not handler(home).exists()
+    listed.unlink()
+    handler(home).parent.mkdir(parents=True, exist_ok=True)
+    handler(home).write_bytes(b"\xff" * 100)
+    assert home.oauthctl(*command[1:], "--yes", check=False).status == 3 and handler(home).read_bytes() == b"\xff" * 100
     for scheme in ("https", "app", "../x.y", "Com.Example"):
         assert home.oauthctl("setup", "scheme", scheme, "--yes", check=False).status == 64
