@@ -9,7 +9,7 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
   package var subject: String
   /// What people know themselves by, fit to be shown; nil: the server does not say.
   package var user: String?
-  /// Where `user` is not known: `sub`, fit to be shown.
+  /// `sub`, fit to be shown. Records from before this was always kept have it where `user` is not known.
   package var shownSubject: String?
   /// Unix seconds by the server's clock.
   package var expires: Int64
@@ -25,12 +25,19 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
     issuer = token.issuer
     subject = token.subject
     user = token.shownName(hiding: secrets)
-    shownSubject = user == nil ? token.shownSubject(hiding: secrets) : nil
+    shownSubject = token.shownSubject(hiding: secrets)
     expires = token.expires
   }
 
   /// In words, for lists.
   package var who: String? { user ?? shownSubject }
+
+  /// For a person who tells two of them apart: `sub` first, which nobody chooses for himself, then the name.
+  var whoBySubject: String {
+    let subject = shownSubject ?? Escaped.forTerminal(subject, limit: 255)
+    guard let user, user != subject else { return subject }
+    return "id \(subject), \(user)"
+  }
 
   package var endUser: EndUser { EndUser(issuer: issuer, subject: subject, who: who) }
 

@@ -14,14 +14,14 @@ extension LoginCoordinator {
     // Nobody logs in there: whose tokens it is made of was shown, and agreed to, before it began.
     let lent = grant.binding.request?.lent
     if lent != nil, !LentTokens.differences(before.binding.request?.lent, lent).isEmpty { return nil }
-    let other = OtherUser(was: was.who ?? "somebody else", now: identity.who ?? "somebody else")
+    let other = OtherUser(was: was.whoBySubject, now: identity.whoBySubject)
     let isInTime = time.now().seconds(since: session.began) < Double(session.started.expiresInSeconds)
     guard session.confirmsUser, isInTime, !asksNobody else {
       return AgentFailure(
         .loginCancelled,
         "\(name): the login ended as \(other.now), and the one before it is \(other.was)'s; that one stays",
         hint: lent == nil
-          ? "log in as \(other.was), or say whom you expect: oauthctl login \(name) --user USER"
+          ? "log in as \(was.who ?? "that one"), or say whom you expect: oauthctl login \(name) --user USER"
           : "say whom you expect: oauthctl login \(name) --user USER")
     }
     let borrowers = await service.borrowers(of: name, notBy: grant)

@@ -2,19 +2,29 @@
 extension IDToken {
   /// What fits on a line beside the words about it.
   private static let limitCharacters = 100
+  /// As long as a `sub` may be (§2): of two that differ, nothing that differs is cut.
+  private static let subjectCharacters = 255
 
-  /// What people know themselves by, best first; `sub` is mostly a number. Fit to be shown, and freed of `secrets`; nil
-  /// where it does not say.
+  /// What people know themselves by, best first; `sub` is mostly a number. What anybody may call himself comes last, marked:
+  /// an address that the server calls unverified, and `name`. Fit to be shown, and freed of `secrets`; nil where it does not
+  /// say.
   package func shownName(hiding secrets: [RequestSecrets]) -> String? {
-    [preferredUsername, email, name].lazy.compactMap(\.self).compactMap { Self.shown($0, secrets) }.first
+    let known = [preferredUsername, isEmailVerified ? email : nil]
+    let chosen = [email, name]
+    func first(_ names: [String?]) -> String? {
+      names.lazy.compactMap(\.self).compactMap { Self.shown($0, secrets, limit: Self.limitCharacters) }.first
+    }
+    return first(known) ?? first(chosen).map { $0 + " (not verified)" }
   }
 
   /// `sub`, fit to be shown.
-  package func shownSubject(hiding secrets: [RequestSecrets]) -> String? { Self.shown(subject, secrets) }
+  package func shownSubject(hiding secrets: [RequestSecrets]) -> String? {
+    Self.shown(subject, secrets, limit: Self.subjectCharacters)
+  }
 
-  private static func shown(_ text: String, _ secrets: [RequestSecrets]) -> String? {
+  private static func shown(_ text: String, _ secrets: [RequestSecrets], limit: Int) -> String? {
     let freed = secrets.reduce(text) { $1.cut(from: $0) }
-    let shown = Escaped.forTerminal(freed, limit: limitCharacters)
+    let shown = Escaped.forTerminal(freed, limit: limit)
     return ["", "…"].contains(shown) ? nil : shown
   }
 

@@ -13,11 +13,14 @@ struct OtherUserQuestion {
     return descriptor >= 0
   }
 
+  /// A `sub` of 255 characters, and a name of 100 with what is said of it.
+  private static func shown(_ who: String) -> String { PrintableText.escaped(who, limit: 400) }
+
   /// - Returns: the end of the login; nil: it goes on.
   /// - Throws: `CommandError.declined` after a no, with the login given up and the one before in its place.
   func ask(_ progress: LoginProgress) throws(CommandError) -> LoginProgress? {
     guard let other = progress.otherUser else { return nil }
-    let (was, now) = (PrintableText.escaped(other.was, limit: 120), PrintableText.escaped(other.now, limit: 120))
+    let (was, now) = (Self.shown(other.was), Self.shown(other.now))
     attend()
     // Who cannot ask may have joined a login whose question stands elsewhere: only a person's no ends it.
     let about =

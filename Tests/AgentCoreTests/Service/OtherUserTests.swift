@@ -3,6 +3,7 @@ import AgentWire
 import DevAuthorizationServer
 import HTTPTerms
 import OAuthProtocol
+import Sealing
 import Testing
 
 @testable import AgentCore
@@ -54,6 +55,29 @@ struct OtherUserTests {
     #expect(progress?.state == .pending && progress?.otherUser == OtherUser(was: "alice", now: "bob"))
     #expect(try await who(fixture) == "alice", "nothing is replaced before the answer")
     return started
+  }
+
+  @Test("two people of one name are told apart by what the server knows them as, which stands before the name")
+  func sameName() throws {
+    func record(_ subject: String, _ claims: [String: String]) throws -> IdentityRecord {
+      let all = ["iss": #""https://id""#, "aud": #""c""#, "sub": "\"\(subject)\"", "exp": "2", "iat": "1"].merging(
+        claims
+      ) { $1 }
+      let json = "{" + all.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+      let parts = [#"{"alg":"ES256"}"#, json].map { Base64URL.encode(Array($0.utf8)) }
+      return IdentityRecord(try IDToken(Secret(parts.joined(separator: ".") + ".c2ln")), hiding: [])
+    }
+    let address = #""alice@corp.example""#
+    let alice = try record("1001", ["email": address, "email_verified": "true"])
+    #expect(alice.whoBySubject == "id 1001, alice@corp.example" && alice.who == "alice@corp.example")
+    for claims in [["email": address, "email_verified": "false"], ["name": address]] {
+      #expect(try record("6666", claims).whoBySubject == "id 6666, alice@corp.example (not verified)")
+    }
+    #expect(try record("6666", ["preferred_username": address]).whoBySubject == "id 6666, alice@corp.example")
+    #expect(try record("6666", [:]).whoBySubject == "6666")
+    var old = alice
+    old.shownSubject = nil
+    #expect(old.whoBySubject == alice.whoBySubject, "a record from before it was kept")
   }
 
   @Test("a person who agrees has it replaced")

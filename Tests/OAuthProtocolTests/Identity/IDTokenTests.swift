@@ -82,13 +82,16 @@ struct IDTokenTests {
         hiding: [RequestSecrets([Secret("the-code-of-the-login")])])
     }
     #expect(try shown(["name": #""Alice A""#, "email": #""a@x""#, "preferred_username": #""alice""#]) == "alice")
-    #expect(try shown(["name": #""Alice A""#, "email": #""""#]) == "Alice A")
+    #expect(try shown(["name": #""Alice A""#, "email": #""""#]) == "Alice A (not verified)")
+    let unverified = ["email": #""a@x""#, "email_verified": "false", "name": #""Alice A""#]
+    #expect(try shown(unverified) == "a@x (not verified)", "anybody may write another's address")
+    #expect(try shown(unverified.merging(["preferred_username": #""alice""#]) { $1 }) == "alice")
     #expect(try shown(["name": "7"]) == nil)
     #expect(try shown([:]) == nil)
     let long = String(repeating: "x", count: 1_000)
-    #expect(try shown(["name": "\"\(long)\""])?.count == 100)
+    #expect(try shown(["name": "\"\(long)\""])?.count == 100 + " (not verified)".count)
     #expect(try shown(["name": "\"\(long)\(long)\""]) == nil)
-    #expect(try shown(["name": #""a\u001b[2J\u202e""#]) == "a\\u{1b}[2J\\u{202e}")
+    #expect(try shown(["name": #""a\u001b[2J\u202e""#]) == "a\\u{1b}[2J\\u{202e} (not verified)")
     let told = try #require(try shown(["name": #""I am the-code-of-the-login""#]))
     #expect(told.hasPrefix("I am") && !told.contains("the-code-of-the-login"))
   }

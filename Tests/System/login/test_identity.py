@@ -118,6 +118,14 @@ def test_a_person_is_asked_before_somebody_else_s_login_is_replaced(home, server
     assert (status == 0) == (left == "bob") and who(home) == left
 
 
+def test_somebody_else_of_the_same_name_is_told_apart_by_what_he_did_not_choose(home, server):
+    """His name was that of the login before, so the question read as a renewal."""
+    log_in(home, server)
+    server.script(users=["bob"], id_token_claims={"preferred_username": None, "email": None, "name": "alice"})
+    _, shown = run_at_terminal(home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": "n\n"})
+    assert "knows you as id bob, alice (not verified)." in shown and "Replace the login of alice by" in shown, shown
+
+
 def test_wishes_of_one_login_leave_the_file_as_it_is(home, server):
     log_in(home, server)
     text = account_file(home).read_text()
