@@ -9,6 +9,14 @@ extension Vault {
     /// The kind of slot that opened it; nil: the key of the open vault fits.
     package let openedBy: SlotKind?
     package let slots: [VaultStatus.Slot]
+    /// What the open vault has, where this is a copy of it and one of the two was changed since.
+    package var vault: Extent?
+  }
+
+  /// How far a vault has come.
+  package struct Extent: Equatable, Sendable {
+    package let recordCount: Int
+    package let commit: UInt64
   }
 
   /// Reads every page, seal and slot of the vault. Throws what is wrong with it.
@@ -37,7 +45,10 @@ extension Vault {
     try takeLock(in: directory)
     guard !isChecking else { throw .tooManyUnlocks }
     isChecking = true
-    defer { isChecking = false }
+    defer {
+      isChecking = false
+      removeGiven()
+    }
     let copy = CopyChecker(folder: location.directory, executor: checkExecutor)
     let report: Report
     do throws(VaultError) {
@@ -83,9 +94,13 @@ extension Vault {
     defer { judging = nil }
     if openedBy == nil { try await checkKey(of: slots, vaultID: vaultID, copy, keys) }
     let catalogue = try await copy.judge(keys)
-    return Report(
+    var report = Report(
       recordCount: catalogue.entries.count, commit: catalogue.commit, openedBy: openedBy,
       slots: catalogue.status(of: slots, keys: keys))
+    if let session, session.database.vaultID == vaultID, session.catalogue.commit != catalogue.commit {
+      report.vault = Extent(recordCount: session.catalogue.entries.count, commit: session.catalogue.commit)
+    }
+    return report
   }
 
   /// Throws `otherKey` where the copy's catalogue does not open with the open vault's key: it may be sealed under the key

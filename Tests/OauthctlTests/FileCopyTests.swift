@@ -38,7 +38,7 @@ struct FileCopyTests {
     defer { end() }
     #expect(throws: CommandError.self) { try FileBytes.copy(source, to: target, limit: 999) }
     #expect(access(target, F_OK) != 0)
-    try FileBytes.copy(source, to: target, limit: 1_000)
+    close(try FileBytes.copy(source, to: target, limit: 1_000))
     #expect(FileManager.default.contents(atPath: target)?.count == 1_000)
   }
 }

@@ -54,6 +54,22 @@ struct BackupTests {
     #expect(await vault.status().state == (what == "own" ? .open : .locked))
   }
 
+  @Test("A copy tells how far the vault has come since; one of vault.db alone lacks what is in the log")
+  func behind() async throws {
+    let (vault, away, _) = try await vaultWithBackup()
+    #expect(try await vault.check(file: away).vault == nil)
+    try await vault.put(.sample(6))
+    let ahead = Vault.Extent(recordCount: 6, commit: 8)
+    #expect(try await vault.check(file: away).vault == ahead)
+    #expect(try await vault.check(file: away, passphrase: passphrase).vault == ahead)
+    let alone = scratch.path + "/alone"
+    try scratch.write(scratch.read(scratch.location.databaseFile), to: alone)
+    let report = try await vault.check(file: alone)
+    #expect(report.recordCount < 6 && report.vault == ahead)
+    try await vault.lock()
+    #expect(try await vault.check(file: away).vault == nil, "a locked vault says nothing about itself")
+  }
+
   @Test("A backup with a flipped byte, cut short or of another kind is refused, and nothing of it is left")
   func bad() async throws {
     let (vault, away, _) = try await vaultWithBackup()

@@ -148,7 +148,8 @@ package struct VaultAdapter: VaultControl {
       return VaultCheckAnswer(
         records: report.recordCount, commit: Int(clamping: report.commit),
         openedBy: report.openedBy.map { VaultSlotKind($0).rawValue } ?? "vault_key",
-        slots: report.slots.map(Self.slot))
+        slots: report.slots.map(Self.slot),
+        vault: report.vault.map { .init(records: $0.recordCount, commit: Int(clamping: $0.commit)) })
     } catch { throw request.path == nil ? AgentFailure(error) : Self.failure(ofCopy: error) }
   }
 

@@ -58,16 +58,32 @@ package struct VaultCheckAnswer: Codable, Sendable, Equatable {
   /// `vault_key`: the key of the open vault; else the kind of a slot.
   package var openedBy: String
   package var slots: [VaultSlotsAnswer.Slot]
+  /// What the open vault has, where this is a copy of it and one of the two was changed since.
+  package var vault: Extent?
 
-  package init(records: Int, commit: Int, openedBy: String, slots: [VaultSlotsAnswer.Slot]) {
+  /// How far a vault has come.
+  package struct Extent: Codable, Sendable, Equatable {
+    package var records: Int
+    package var commit: Int
+
+    package init(records: Int, commit: Int) {
+      self.records = records
+      self.commit = commit
+    }
+  }
+
+  package init(
+    records: Int, commit: Int, openedBy: String, slots: [VaultSlotsAnswer.Slot], vault: Extent? = nil
+  ) {
     self.records = records
     self.commit = commit
     self.openedBy = openedBy
     self.slots = slots
+    self.vault = vault
   }
 
   package enum CodingKeys: String, CodingKey {
-    case records, commit, slots
+    case records, commit, slots, vault
     case openedBy = "opened_by"
   }
 }

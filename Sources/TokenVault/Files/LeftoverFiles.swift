@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Sealing
 
@@ -13,8 +14,17 @@ enum LeftoverFiles {
     let names = databases.flatMap { name in ["", "-wal", "-journal", "-shm"].map { name + $0 } }
     let marks = [VaultLocation.holdName, VaultLocation.untoldCodeName].map { $0 + ".new" }
     try remove(Set(names + marks), in: directory, path)
-    let others = try PrivateDirectory.names(in: directory, path)
-    try remove(others.filter { isGivenByTheDead($0) || isBackup($0) }, in: directory, path)
+    try remove(try PrivateDirectory.names(in: directory, path).filter(isBackup), in: directory, path)
+    try removeGiven(in: directory, path)
+  }
+
+  /// What `oauthctl` gave for a check and does not hold any more.
+  static func removeGiven(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) {
+    var left: [String] = []
+    for name in try PrivateDirectory.names(in: directory, path) where isGiven(name) {
+      if !isHeld(name, in: directory) { left.append(name) }
+    }
+    try remove(left, in: directory, path)
   }
 
   /// Whether this is what `Vault.backup` calls one.
@@ -50,12 +60,22 @@ enum LeftoverFiles {
     }
   }
 
-  /// `vault.given.PID` of a process that is no more: what `oauthctl` gave the agent to check.
-  static func isGivenByTheDead(_ name: String) -> Bool {
+  /// `vault.given.PID`, or the draft of one: what `oauthctl` gives the agent to check.
+  static func isGiven(_ name: String) -> Bool {
     guard name.hasPrefix(VaultLocation.givenPrefix),
-      let process = pid_t(name.dropFirst(VaultLocation.givenPrefix.count).prefix { $0 != "." }), process > 0
+      let process = pid_t(name.dropFirst(VaultLocation.givenPrefix.count).prefix { $0 != "." })
     else { return false }
-    return kill(process, 0) != 0 && errno == ESRCH
+    return process > 0
+  }
+
+  /// Whether somebody is at work on it, by his lock, which the kernel takes away however he ends. The number in the name
+  /// does not tell: it is given out again.
+  private static func isHeld(_ name: String, in directory: borrowing FileDescriptor) -> Bool {
+    // A pipe of that name would be waited for.
+    let number = openat(directory.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    guard number >= 0 else { return false }
+    let descriptor = FileDescriptor(number)
+    return clinux_is_locked(descriptor.number) == 1
   }
 
   private static func remove(
@@ -83,6 +103,14 @@ extension Vault {
   func removeStrays(in directory: borrowing FileDescriptor) throws(VaultError) {
     try LeftoverFiles.removeCopies(in: directory, location.directory, isChecking: isChecking)
     try LeftoverFiles.removeDrafts(of: [location.keyFile, location.keyFile + ".next", location.counterFile])
+  }
+
+  /// Whoever gave a copy for a check may have been killed meanwhile.
+  func removeGiven() {
+    do throws(VaultError) {
+      guard let directory = try vaultDirectory() else { return }
+      try LeftoverFiles.removeGiven(in: directory, location.directory)
+    } catch {}  // The next step that removes strays says why it cannot.
   }
 
   func removeStrays() {

@@ -49,7 +49,9 @@ extension VaultCommand {
   struct Check: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Reads every page, seal and slot of the vault, or of a backup.",
-      discussion: "Example: oauthctl vault check ~/backup/vault.db")
+      discussion:
+        "A copy of the vault that is open is compared with it: a vault.db that was copied by itself is good, and "
+        + "may lack the last changes.\nExample: oauthctl vault check ~/backup/vault.db")
     @Argument(help: "A backup; without it, the vault.", completion: .file()) var file: String?
     @Flag(help: "Opens the backup by its passphrase.") var passphrase = false
     @Flag(help: "Opens the backup by its recovery code.") var recoveryCode = false
@@ -74,6 +76,17 @@ extension VaultCommand {
       if json { return }
       context.terminal.say(
         "Good: \(count(answer.records, "record")), \(count(answer.slots.count, "way")) to open it, all intact.")
+      if let vault = answer.vault { context.terminal.say(Self.comparison(answer, vault)) }
+    }
+
+    /// A `vault.db` that was copied by itself is whole, and as old as the last time that its log was folded.
+    static func comparison(_ copy: VaultCheckAnswer, _ vault: VaultCheckAnswer.Extent) -> String {
+      let changes = count(abs(vault.commit - copy.commit), "change")
+      let records = count(vault.records, "record")
+      guard copy.commit < vault.commit else { return "It is \(changes) ahead of the vault here, which has \(records)." }
+      return
+        "It is \(changes) behind the vault, which has \(records). A copy with all of them: oauthctl vault backup FILE "
+        + "(a vault.db that is copied by itself lacks what is in vault.db-wal)"
     }
 
     private func check(_ context: CommandContext) throws(CommandError) -> VaultCheckAnswer {
@@ -94,10 +107,18 @@ extension VaultCommand {
         path: copy, passphrase: passphrase ? try secrets.passphrase() : nil,
         recoveryCode: recoveryCode ? try secrets.recoveryCode() : nil)
       CopyToCheck.removeLeftovers(in: folder)
-      try FileBytes.copy(file, to: copy, limit: AgentWire.VaultCheck.maximumFileBytes)
-      defer { unlink(copy) }
+      let held = try FileBytes.copy(file, to: copy, limit: AgentWire.VaultCheck.maximumFileBytes)
+      defer {
+        unlink(copy)
+        close(held)
+      }
       do throws(CommandError) {
-        return try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+        let answer = try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+        if status.state != .open, answer.openedBy != "vault_key" {
+          context.terminal.say(
+            "The vault here is not open, so the copy is not compared with it: it may lack the last changes.")
+        }
+        return answer
       } catch {
         guard case .agent(var failure, let account) = error else { throw error }
         if failure.kind == .vaultDamaged {
@@ -119,8 +140,9 @@ extension VaultCommand {
 private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
 extension FileBytes {
-  /// Copies a file of at most `limit` bytes under a new name, whole or not at all, mode 0600, durably.
-  static func copy(_ source: String, to target: String, limit: Int) throws(CommandError) {
+  /// Copies a file of at most `limit` bytes under a new name, whole or not at all, mode 0600, durably. The copy is locked
+  /// until the caller closes the descriptor that is returned.
+  static func copy(_ source: String, to target: String, limit: Int) throws(CommandError) -> Int32 {
     try copy(source, to: target, takingAway: false) { count throws(CommandError) in
       guard count <= limit else {
         throw .local("\(source) has \(count >> 20) MiB: more than the \(limit >> 20) of any vault", status: 3)
@@ -130,16 +152,17 @@ extension FileBytes {
 
   /// The same with a file of `byteCount` bytes, and the source is gone whatever comes of it.
   static func move(_ source: String, to target: String, byteCount: Int) throws(CommandError) {
-    try copy(source, to: target, takingAway: true) { count throws(CommandError) in
-      guard count == byteCount else {
-        throw .local("\(source) has \(count) bytes, not the \(byteCount) that the agent wrote", status: 3)
-      }
-    }
+    close(
+      try copy(source, to: target, takingAway: true) { count throws(CommandError) in
+        guard count == byteCount else {
+          throw .local("\(source) has \(count) bytes, not the \(byteCount) that the agent wrote", status: 3)
+        }
+      })
   }
 
   private static func copy(
     _ source: String, to target: String, takingAway: Bool, judge: (Int) throws(CommandError) -> Void
-  ) throws(CommandError) {
+  ) throws(CommandError) -> Int32 {
     func failure(_ step: String) -> CommandError { .local("cannot \(step): \(errorText())", status: 3) }
     let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw failure("open \(source)") }
@@ -159,8 +182,15 @@ extension FileBytes {
         throw .local("\(source) was changed while it was read", status: 3)
       }
       if some.isEmpty {
-        guard draft.publish() else { throw failure("write \(target)") }
-        return
+        // The same open file, and with it the lock, outlives the draft.
+        let held = fcntl(draft.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard held >= 0 else { throw failure("write \(target)") }
+        guard draft.publish() else {
+          let error = failure("write \(target)")
+          close(held)
+          throw error
+        }
+        return held
       }
       guard writeAll(some, to: draft.descriptor) else { throw failure("write \(target)") }
     }
@@ -168,7 +198,8 @@ extension FileBytes {
   }
 
   /// A file that gets its name when it is whole. Until then it has none, where the file system can do that: a kill leaves
-  /// nothing.
+  /// nothing. It is locked as long as it is open: whoever finds it knows that somebody is at work on it. Where locks cannot
+  /// be had it is removed too early, and its check fails.
   private struct Draft: ~Copyable {
     let descriptor: Int32
     private let target: String
@@ -182,6 +213,7 @@ extension FileBytes {
       if unnamed >= 0 {
         descriptor = unnamed
         name = nil
+        _ = clinux_try_lock_exclusive(descriptor)
         return
       }
       let name = "\(target).\(getpid()).tmp"
@@ -190,6 +222,7 @@ extension FileBytes {
       guard descriptor >= 0 else {
         throw .local("cannot create \(target): \(errorText())", status: 3)
       }
+      _ = clinux_try_lock_exclusive(descriptor)
     }
 
     deinit {

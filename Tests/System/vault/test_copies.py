@@ -1,5 +1,6 @@
 """Copies of the vault: made, checked, put back, damaged."""
 
+import fcntl
 import json
 import os
 import sqlite3
@@ -42,14 +43,35 @@ def test_a_backup_put_back_is_the_vault_and_is_checked_as_it_is(vault, server):
 def test_a_check_takes_away_what_a_killed_one_left(vault):
     copy, folder = vault.root / "copy", vault_file(vault).parent
     vault_command(vault, "backup", copy)
-    dead = vault.start("true")
-    dead.communicate()
-    left = [folder / f"vault.given.{dead.pid}", folder / f"vault.given.{dead.pid}.{dead.pid}.tmp"]
+    # The first process lives always: a number that was given out again tells nothing.
+    left = [folder / "vault.given.1", folder / "vault.given.1.1.tmp"]
     kept = [folder / f"vault.given.{os.getpid()}", folder / "vault.given.mine"]
     for path in left + kept:
         path.touch(mode=0o600)
+    with kept[0].open("r+") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        assert vault_command(vault, "check", copy).status == 0
+        assert sorted(folder.glob("vault.given.*")) == sorted(kept)
+        for path in left:
+            path.touch(mode=0o600)
+        set_passphrase(vault, PASSPHRASE)
+        assert sorted(folder.glob("vault.given.*")) == sorted(kept)
     assert vault_command(vault, "check", copy).status == 0
-    assert sorted(folder.glob("vault.given.*")) == sorted(kept)
+    assert sorted(folder.glob("vault.given.*")) == kept[1:]
+
+
+def test_a_copy_of_the_open_vault_s_file_alone_is_told_to_be_behind(vault, server):
+    copy = vault.root / "copy"
+    vault_command(vault, "backup", copy)
+    assert "behind" not in vault_command(vault, "check", copy).stderr
+    refresh(vault, check=True)
+    copy.write_bytes(vault_file(vault).read_bytes())
+    said = vault_command(vault, "check", copy).stderr
+    assert "behind the vault, which has 1 record" in said and "oauthctl vault backup FILE" in said, said
+    answer = json.loads(vault_command(vault, "check", copy, "--json").stdout)
+    assert answer["vault"]["records"] == 1 and answer["vault"]["commit"] > answer["commit"]
+    vault_command(vault, "lock")
+    assert "not compared" in vault_command(vault, "check", copy).stderr
 
 
 def damaged(data, place):
