@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import Testing
 
 @testable import oauthctl
@@ -86,6 +87,19 @@ struct ProgramLookupTests {
   func above(path: String, changed: String, status: Status) {
     #expect(Self.lookup(path, [changed: status]).folders == [])
     #expect(Self.lookup("/home/u/bin").folders == ["/home/u/bin"])
+  }
+
+  @Test(
+    "No way leads through procfs, by which the folder one is in has other names",
+    arguments: ["/proc/self/root/usr/bin", "/dev/fd/../root/usr/bin", "/proc/self/cwd", "/proc/self"])
+  func procfs(path: String) throws {
+    #expect(ProgramLookup.live(Environment(["PATH": "/usr/bin"])).folders == ["/usr/bin"])
+    #expect(ProgramLookup.live(Environment(["PATH": path])).folders == [])
+    let link = "/tmp/oauthctl-test-\(UInt64.random(in: 0 ... .max))"
+    try #require(symlink(path, link) == 0)
+    defer { unlink(link) }
+    #expect(ProgramLookup.live(Environment(["PATH": link])).folders == [])
+    #expect(ProgramLookup.place(of: path) == nil && ProgramLookup.place(of: link) == nil)
   }
 
   @Test("Who owns the root of the tree stands for root: in a user namespace it is another number")

@@ -101,8 +101,8 @@ enum TrustedFile {
       reason, remedy: .run("chmod u+\(shut == nil ? rights : "rwx") \(ShellWord.quoted(shut ?? path))"))
   }
 
-  /// The rules for what is open, for the folder of its name, and for the one that holds it once links are followed: whoever
-  /// may write one of these can put something else in its place.
+  /// The rules for what is open, and for every folder on the way to it, from `/` down, links followed: whoever may write one
+  /// of these can put something else in its place.
   private static func check(
     _ found: stat, _ descriptor: Int32, namedBy path: String, uid: UInt32
   ) throws(Failure) {
@@ -114,32 +114,39 @@ enum TrustedFile {
         "may be written by others (mode \(String(found.st_mode & 0o777, radix: 8)))",
         remedy: .run("chmod go-w \(ShellWord.quoted(path))"))
     }
-    if let folder = parent(of: path) { try check(folder: folder, uid: uid) }
-    if let real = self.path(of: descriptor), real != path, let folder = parent(of: real) {
-      try check(folder: folder, uid: uid)
+    // As named, and where what is open is: one of the two may have been changed in between.
+    try checkWay(to: path, uid: uid)
+    if let real = self.path(of: descriptor), real != path { try checkWay(to: real, uid: uid) }
+  }
+
+  private static func checkWay(to path: String, uid: UInt32) throws(Failure) {
+    guard let way = PathWalk.live(path) else { throw .refused("is in a folder that is gone, or behind too many links") }
+    let trust = FolderTrust(for: .files, userID: uid, facts: FolderTrust.live)
+    let last = folder(of: way.end)
+    for folder in way.folders {
+      switch trust.fault(of: folder, isLast: folder == last) {
+      case nil: continue
+      case .noFolder: throw .refused("is in a folder that is gone")
+      case .owner(let owner): throw .refused("is in \(folder), which belongs to another user (uid \(owner)): move it")
+      case .mode(let mode):
+        let isOwn = FolderTrust.live(folder)?.owner == uid
+        throw .refused(
+          "is in \(folder), which may be written by others (mode \(String(mode, radix: 8)))",
+          remedy: .run("\(isOwn ? "chmod go-w" : "sudo chmod o-w") \(ShellWord.quoted(folder))"))
+      }
+    }
+    // In a folder like /tmp a link is whose it is to turn.
+    for link in way.links {
+      guard let owner = FolderTrust.live(link)?.owner else { throw .refused("is in a folder that is gone") }
+      guard trust.isOwn(owner) else {
+        throw .refused("is behind the link \(link) of another user (uid \(owner)): take another way")
+      }
     }
   }
 
-  private static func check(folder: String, uid: UInt32) throws(Failure) {
-    var found = stat()
-    var root = stat()
-    guard stat(folder, &found) == 0, stat("/", &root) == 0 else { throw .refused("is in a folder that is gone") }
-    guard found.st_uid == uid || found.st_uid == 0 || found.st_uid == root.st_uid else {
-      throw .refused("is in \(folder), which belongs to another user (uid \(found.st_uid)): move it")
-    }
-    // In a folder like /tmp nobody moves what is another's. Groups of root's folders are root's business.
-    let others: mode_t = found.st_uid == uid ? 0o022 : 0o002
-    guard found.st_mode & others == 0 || found.st_mode & mode_t(S_ISVTX) != 0 else {
-      let mode = String(found.st_mode & 0o777, radix: 8)
-      throw .refused(
-        "is in \(folder), which may be written by others (mode \(mode))",
-        remedy: .run("chmod go-w \(ShellWord.quoted(folder))"))
-    }
-  }
-
-  private static func parent(of path: String) -> String? {
-    guard path != "/", let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
+  private static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
   }
 
   /// Whether root owns it although we see another owner: in a user namespace that maps only us, as the service's sandbox

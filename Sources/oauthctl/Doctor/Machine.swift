@@ -44,7 +44,7 @@ struct Machine: Sendable {
     return Machine(
       userID: geteuid(), now: time(nil), clockIsSynchronized: synchronized < 0 ? nil : synchronized == 1,
       landlockVersion: Int(clinux_landlock_version()), program: OwnExecutable.path, status: LiveSystem.status,
-      followedStatus: LiveSystem.followedStatus, realPath: FileBytes.realPath(of:),
+      followedStatus: LiveSystem.followedStatus, realPath: ProgramLookup.place,
       changedAt: { path in
         var found = stat()
         return stat(path, &found) == 0 ? found.st_ctim.tv_sec : nil

@@ -1,6 +1,8 @@
 import AgentClient
 import AgentWire
+import CLinux
 import Glibc
+import SystemFacts
 
 /// Where the programs come from that this one starts: curl, git, a browser's opener. One rule for all of them.
 ///
@@ -9,7 +11,8 @@ import Glibc
 /// happens to be in: a token is given to `curl`, not to `./curl`.
 ///
 /// What is looked at has to be what is started: links are followed once, at first, and every folder above is to be as
-/// trusted. Else somebody who owns one of them puts another program there in between.
+/// trusted. Else somebody who owns one of them puts another program there in between. No way leads through procfs, where
+/// `/proc/self/cwd` is `.` by another name.
 struct ProgramLookup: Sendable {
   /// Where to look when `PATH` is not set.
   static let usualPath = "/usr/local/bin:/usr/bin:/bin"
@@ -18,7 +21,7 @@ struct ProgramLookup: Sendable {
   let userID: UInt32
   /// lstat(2).
   let status: @Sendable (String) -> SocketLocation.FileStatus?
-  /// realpath(3); nil where there is nothing.
+  /// A path without links; nil where there is nothing, and where the way leads through procfs.
   let realPath: @Sendable (String) -> String?
   let isExecutable: @Sendable (String) -> Bool
   /// The folders of `PATH` that are looked into, in its order, without links: a program that is started gets them as
@@ -34,15 +37,24 @@ struct ProgramLookup: Sendable {
     self.status = status
     self.realPath = realPath
     self.isExecutable = isExecutable
-    for entry in self.path.split(separator: ":") where entry.hasPrefix("/") {
-      guard let folder = realPath(String(entry)), !folders.contains(folder), isTrusted(folder: folder) else { continue }
+    folders = trustedFolders(in: self.path)
+  }
+
+  /// The folders of a list like `PATH` that nobody else can put something into, in its order, without links, each once.
+  func trustedFolders(in list: String) -> [String] {
+    var folders: [String] = []
+    for entry in list.utf8.split(separator: UInt8(ascii: ":")) where entry.first == UInt8(ascii: "/") {
+      guard let folder = realPath(String(decoding: entry, as: UTF8.self)), !folders.contains(folder),
+        isTrusted(folder: folder)
+      else { continue }
       folders.append(folder)
     }
+    return folders
   }
 
   static func live(_ environment: Environment = .live) -> ProgramLookup {
     ProgramLookup(
-      path: environment["PATH"], userID: geteuid(), status: LiveSystem.status, realPath: FileBytes.realPath(of:),
+      path: environment["PATH"], userID: geteuid(), status: LiveSystem.status, realPath: Self.place,
       isExecutable: { access($0, X_OK) == 0 })
   }
 
@@ -51,30 +63,37 @@ struct ProgramLookup: Sendable {
   func find(_ name: String) -> String? {
     if name.contains("/") { return name.hasPrefix("/") && isExecutable(name) ? name : nil }
     guard !name.isEmpty else { return nil }
-    for folder in folders {
-      guard let program = realPath("\(folder)/\(name)"), isExecutable(program),
-        isTrusted(folder: FileBytes.folder(of: program)), let file = status(program)
-      else { continue }
-      if file.kind == .other, isOwn(file), file.mode & 0o022 == 0 { return program }
-    }
-    return nil
+    return folders.lazy.compactMap { trustedFile("\($0)/\(name)") }.first(where: isExecutable)
   }
 
-  /// Whether nobody else can write to a folder or put another one in its place. `folder` has no link in it.
-  ///
-  /// From `/` downwards, so that a folder stays what it is once it was looked at.
+  /// A file that nobody else can change or put another one in the place of, without links; nil: it is none.
+  func trustedFile(_ path: String) -> String? {
+    guard path.utf8.first == UInt8(ascii: "/"), let place = realPath(path),
+      isTrusted(folder: FileBytes.folder(of: place)), let file = status(place),
+      file.kind == .other, trust.isOwn(file.owner), file.mode & 0o022 == 0
+    else { return nil }
+    return place
+  }
+
+  /// From `/` downwards, so that a folder stays what it is once it was looked at. `folder` has no link in it.
   private func isTrusted(folder: String) -> Bool {
     let parts = folder.split(separator: "/")
     return (0...parts.count).allSatisfy { count in
-      guard let found = status("/" + parts.prefix(count).joined(separator: "/")) else { return false }
-      // In one above it, as /tmp is, others may make what they like where they cannot rename what is not theirs.
-      let isClosed = found.mode & 0o022 == 0 || count < parts.count && found.mode & 0o1000 != 0
-      return found.kind == .directory && isOwn(found) && isClosed
+      trust.fault(of: "/" + parts.prefix(count).joined(separator: "/"), isLast: count == parts.count) == nil
     }
   }
 
-  /// Whose the whole tree is may change anything: root, or who stands for root in a user namespace.
-  private func isOwn(_ file: SocketLocation.FileStatus) -> Bool {
-    file.owner == 0 || file.owner == userID || file.owner == status("/")?.owner
+  private var trust: FolderTrust {
+    FolderTrust(for: .programs, userID: userID) { [status] path in
+      status(path).map { .init(isFolder: $0.kind == .directory, owner: $0.owner, mode: $0.mode) }
+    }
+  }
+
+  /// Where a path leads, without links; nil where there is nothing, and where the way leads through procfs: its links go to
+  /// what some process has open or stands in, whatever they are called.
+  @Sendable static func place(of path: String) -> String? {
+    guard let way = PathWalk.live(path) else { return nil }
+    // PROC_SUPER_MAGIC of linux/magic.h.
+    return (way.folders + [way.end]).contains { clinux_filesystem_type($0) == 0x9FA0 } ? nil : way.end
   }
 }

@@ -129,6 +129,30 @@ struct FileConfigurationTests {
     #expect(reasons() == ["the file is in \(folder)/open, which may be written by others (mode 777)"])
   }
 
+  @Test(
+    "Every folder on the way counts, from the first one down: who may write one puts a link to other files of yours there"
+  )
+  func wayAbove() throws {
+    let folder = String(cString: realpath(scratch.path, nil))
+    for name in ["/home", "/home/.config", "/home/.config/oauthctl"] { mkdir(folder + name, 0o700) }
+    mkdir(folder + "/elsewhere", 0o700)
+    try scratch.write("elsewhere/config.toml", "proxy = \"http://evil.example:1\"\n")
+    let configuration = FileConfiguration(
+      folder: ConfigurationFolder(path: folder + "/home/.config/oauthctl", home: folder + "/home"), uid: getuid())
+    rmdir(folder + "/home/.config/oauthctl")
+    symlink("../../elsewhere", folder + "/home/.config/oauthctl")
+    #expect(configuration.read().problems.isEmpty)
+    for open in [folder + "/home", folder + "/home/.config"] {
+      chmod(open, 0o777)
+      let told = configuration.read().problems
+      #expect(told.first?.reason.hasSuffix("is in \(open), which may be written by others (mode 777)") == true)
+      #expect(told.first?.nextStep == .run("chmod go-w \(open)"))
+      chmod(open, 0o1777)
+      #expect(configuration.read().problems.isEmpty)
+      chmod(open, 0o700)
+    }
+  }
+
   @Test("A file of another user is refused")
   func foreign() throws {
     // Seen from another user: the file is ours, so neither theirs nor, unless we are root, root's.

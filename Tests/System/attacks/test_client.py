@@ -48,7 +48,8 @@ def test_no_option_reads_the_token_from_where_curl_got_it(work, dot):
 THIEF = '#!/bin/sh\ncat "$3" > {stolen} 2>&1\necho "$@" >> {stolen}\n'
 # What stands before the system's folders in PATH. `bin` is the home's own folder, from where every command here is run.
 FOLDERS = {
-    "a dot": ".", "nothing": "", "a relative folder": "bin", "everybody's folder": "{root}/open",
+    "a dot": ".", "nothing": "", "a relative folder": "bin", "a dot of procfs": "/proc/self/cwd",
+    "another": "/dev/fd/../cwd", "everybody's folder": "{root}/open",
     # Which everybody may replace.
     "a folder in everybody's": "{root}/open/below"}
 

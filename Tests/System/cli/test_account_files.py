@@ -187,12 +187,12 @@ def test_a_file_whose_mode_is_put_right_is_read_without_a_word_to_the_agent(home
     wait_until(lambda: not json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "its repair is seen")
 
 
-@pytest.mark.parametrize("above", [False, True], ids=["accounts.d", "the folder above"])
+@pytest.mark.parametrize("above", [0, 1, 2], ids=["accounts.d", "the folder above", "the one above that"])
 def test_a_folder_that_cannot_be_used_hides_no_login_and_every_tool_says_what_helps(home, agent, dot, above):
     """Also where the agent has not read the files before: only the vault knows of the account then."""
     log_in(home, dot)
     home.oauthctl("setup", "git", "--yes")
-    folder = account_file(home).parent.parent if above else account_file(home).parent
+    folder = account_file(home).parents[above]
     folder.chmod(0o777)
     agent.restart()
     step = f"run: chmod go-w {home.shown(folder)}"

@@ -1,0 +1,78 @@
+import Glibc
+
+/// Whether a folder is the user's or root's, and nobody else can put something else in the place of what is in it. Asked of
+/// every folder from `/` down: one that is closed, in one that is not, can be exchanged whole.
+package struct FolderTrust: Sendable {
+  /// What lstat(2) says.
+  package struct Facts: Sendable, Equatable {
+    package var isFolder: Bool
+    package var owner: UInt32
+    /// Nil: not looked at.
+    package var group: UInt32?
+    package var mode: UInt32
+
+    package init(isFolder: Bool, owner: UInt32, group: UInt32? = nil, mode: UInt32) {
+      self.isFolder = isFolder
+      self.owner = owner
+      self.group = group
+      self.mode = mode
+    }
+  }
+
+  package enum Fault: Sendable, Equatable {
+    case noFolder
+    case owner(UInt32)
+    case mode(UInt32)
+  }
+
+  /// What is looked for in the folder.
+  package enum Purpose: Sendable {
+    /// Programs, which get tokens. No group may write, and in the last folder nobody may add one.
+    case programs
+    /// Files that are judged themselves as well. In homes some groups may write: what root lets a group write is root's
+    /// business, and a group with the user's own number is his private one, as Debian makes one for each user.
+    case files
+  }
+
+  private let purpose: Purpose
+  private let userID: UInt32
+  private let facts: @Sendable (String) -> Facts?
+
+  /// `facts`: nil where there is nothing.
+  package init(for purpose: Purpose, userID: UInt32, facts: @escaping @Sendable (String) -> Facts?) {
+    self.purpose = purpose
+    self.userID = userID
+    self.facts = facts
+  }
+
+  /// What is wrong with one folder, without links in its path. `isLast`: what is looked for is in it.
+  package func fault(of folder: String, isLast: Bool) -> Fault? {
+    guard let found = facts(folder), found.isFolder else { return .noFolder }
+    guard isOwn(found.owner) else { return .owner(found.owner) }
+    return isClosed(found, isLast: isLast) ? nil : .mode(found.mode & 0o777)
+  }
+
+  /// Whose the whole tree is may change anything: root, or who stands for root in a user namespace.
+  package func isOwn(_ owner: UInt32) -> Bool { owner == 0 || owner == userID || owner == facts("/")?.owner }
+
+  private func isClosed(_ found: Facts, isLast: Bool) -> Bool {
+    // In a sticky folder, as /tmp is, others may add names, and cannot take away what is not theirs.
+    let isSticky = found.mode & 0o1000 != 0
+    switch purpose {
+    case .programs: return found.mode & 0o022 == 0 || isSticky && !isLast
+    case .files:
+      if isSticky || found.mode & 0o022 == 0 { return true }
+      if found.mode & 0o002 != 0 { return false }
+      return found.owner != userID || !isLast && (found.owner == 0 || found.group == userID)
+    }
+  }
+
+  /// lstat(2) on this machine, now.
+  @Sendable package static func live(_ path: String) -> Facts? {
+    var found = stat()
+    guard lstat(path, &found) == 0 else { return nil }
+    return Facts(
+      isFolder: found.st_mode & S_IFMT == S_IFDIR, owner: found.st_uid, group: found.st_gid,
+      mode: found.st_mode & 0o7777)
+  }
+}

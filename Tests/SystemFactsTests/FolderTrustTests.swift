@@ -1,0 +1,57 @@
+import SystemFacts
+import Testing
+
+@Suite("Whom a folder is open to")
+struct FolderTrustTests {
+  typealias Case = (owner: UInt32, group: UInt32, mode: UInt32, above: Bool, last: Bool)
+
+  /// The user is 7 with a group of that number, root is 0.
+  private func isTrusted(_ some: Case, _ purpose: FolderTrust.Purpose, isLast: Bool, root: UInt32 = 0) -> Bool {
+    let trust = FolderTrust(for: purpose, userID: 7) { path in
+      path == "/"
+        ? .init(isFolder: true, owner: root, group: 0, mode: 0o755)
+        : .init(isFolder: true, owner: some.owner, group: some.group, mode: some.mode)
+    }
+    return trust.fault(of: "/a", isLast: isLast) == nil
+  }
+
+  @Test(
+    "For files: nobody else writes there but in a sticky folder, groups of root's, and above the last one the private group",
+    arguments: [
+      (7, 7, 0o700, true, true), (7, 7, 0o775, true, false), (7, 50, 0o775, false, false), (7, 7, 0o777, false, false),
+      (7, 7, 0o757, false, false), (7, 50, 0o1777, true, true), (0, 50, 0o2775, true, true),
+      (0, 0, 0o777, false, false),
+      (0, 0, 0o1777, true, true), (8, 8, 0o755, false, false), (8, 7, 0o1777, false, false),
+    ] as [Case])
+  func files(some: Case) {
+    #expect(isTrusted(some, .files, isLast: false) == some.above)
+    #expect(isTrusted(some, .files, isLast: true) == some.last)
+  }
+
+  @Test(
+    "For programs: no group, and no sticky folder at the end",
+    arguments: [
+      (7, 7, 0o700, true, true), (7, 7, 0o775, false, false), (0, 50, 0o2775, false, false),
+      (0, 0, 0o1777, true, false),
+      (0, 0, 0o755, true, true), (8, 8, 0o755, false, false),
+    ] as [Case])
+  func programs(some: Case) {
+    #expect(isTrusted(some, .programs, isLast: false) == some.above)
+    #expect(isTrusted(some, .programs, isLast: true) == some.last)
+  }
+
+  @Test("What is no folder is told apart from one that is open, and whose it is")
+  func faults() {
+    let found: [String: FolderTrust.Facts] = [
+      "/": .init(isFolder: true, owner: 65_534, mode: 0o755), "/file": .init(isFolder: false, owner: 7, mode: 0o600),
+      "/root's": .init(isFolder: true, owner: 65_534, mode: 0o755),
+      "/other": .init(isFolder: true, owner: 8, mode: 0o755),
+      "/open": .init(isFolder: true, owner: 7, mode: 0o40777),
+    ]
+    let trust = FolderTrust(for: .files, userID: 7) { found[$0] }
+    #expect(trust.fault(of: "/file", isLast: true) == .noFolder && trust.fault(of: "/none", isLast: true) == .noFolder)
+    #expect(trust.fault(of: "/root's", isLast: true) == nil, "who owns the root of the tree stands for root")
+    #expect(trust.fault(of: "/other", isLast: true) == .owner(8))
+    #expect(trust.fault(of: "/open", isLast: true) == .mode(0o777))
+  }
+}
