@@ -63,6 +63,8 @@ struct CurlTests {
       ["http://127.000.000.001/"], ["https://127.1/"], ["https://0x7f.1/"], ["https://a./"], ["https://[::1%25lo]/"],
       [" https://a/"],
       ["-k"], ["--cacert", "f", "--connect-to", "::b:1"], ["--cacert", "f", "-x", "http://p"], ["--engine", "e"],
+      ["-E", "pkcs11:token=t"], ["--key", "PKCS11:a?pin-value=1"], ["--proxy-cert", "pkcs11:"], ["--key-type", "eng"],
+      ["--cert-type", "PROV"], ["--proxy-key", "pkcs11:x"], ["--expand-cert", "{{x}}"], ["--proxy-key-type", "ENG"],
       ["-H", "Host: b"], ["-H", " HOST:b"], ["-H", ":authority: b"], ["-H", "host;"], ["-H", "@file"],
       ["-H", "Host:\u{301}b"], ["-H", "@\u{301}file"], ["-H", "Authorization: \u{301}b"], ["-H", "A;\u{FE0F}"],
       ["-H", "X: a\r\nHost: b"], ["-A", "a\nb"], ["-b", "a\rb"], ["-e", "a\u{0}b"], ["--proxy-header", "a\r\nb"],
@@ -135,7 +137,10 @@ struct CurlTests {
       let policy = CurlPolicy(arguments: try CurlArguments(words + ["https://a/"]), anyHost: true)
       #expect(try policy.urls().count == 1)
     }
-    for words in [["-u", "a:b"], ["-X", "a b"], ["-A", "a\nb"], ["--trace", "file"], ["--engine", "e"]] {
+    for words in [
+      ["-u", "a:b"], ["-X", "a b"], ["-A", "a\nb"], ["--trace", "file"], ["--engine", "e"],
+      ["--key", "pkcs11:a"], ["--expand-key", "{{x}}"],
+    ] {
       let policy = CurlPolicy(arguments: try CurlArguments(words + ["https://a/"]), anyHost: true)
       #expect(throws: CurlPolicy.Refusal.self) { try policy.urls() }
     }

@@ -38,6 +38,19 @@ package enum CurlOptionEffects {
     return ["authorization", "host", ""].contains(name) || framing.contains(name)
   }
 
+  /// Whether an option has OpenSSL load a library: by its name, or as curl has it for a certificate or key at an address of
+  /// PKCS #11 (RFC 7512), or of the types ENG and PROV. `value`: nil where it cannot be read.
+  package static func loadsCode(_ option: String, _ value: String?) -> Bool {
+    let value = value?.lowercased()
+    return switch option {
+    case "engine": true
+    case "cert", "key", "proxy-cert", "proxy-key": value?.hasPrefix("pkcs11:") ?? true
+    case "cert-type", "key-type", "proxy-cert-type", "proxy-key-type":
+      value.map { ["eng", "prov"].contains($0) } ?? true
+    default: false
+    }
+  }
+
   /// A path, or `*`: the absolute form names a host, and that is believed before the Host field (RFC 9112 §3.2.2).
   package static func isTarget(_ text: String) -> Bool {
     text == "*" || text.hasPrefix("/") && text.utf8.allSatisfy { (0x21...0x7E).contains($0) || $0 >= 0x80 }

@@ -124,7 +124,8 @@ package struct CurlPolicy: Sendable {
       throw Refusal("--libcurl would write the token into a file")
     case "trace" where option.value != "%", "trace-ascii" where option.value != "%", "stderr" where showsToken:
       try check(shownBy: name, in: option.value)
-    case "engine": throw Refusal("--engine loads a library into the program that has the token")
+    case _ where CurlOptionEffects.loadsCode(name, isExpanded ? nil : option.value):
+      throw Refusal("--\(name) has a library loaded into the program that has the token", advice: "use a PEM file")
     case "request" where !HTTPToken.isToken(option.value ?? ""):
       throw Refusal("--request is no method: it could name another host")
     case "request-target" where !CurlOptionEffects.isTarget(option.value ?? ""):

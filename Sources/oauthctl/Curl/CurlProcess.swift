@@ -23,7 +23,9 @@ struct CurlProcess {
     var wiring = Program.Wiring()
     var headersPath: String?
     var words = arguments.words(andLast: settings.lastWords)
-    wiring.isLeftOut = settings.isLeftOut
+    wiring.passed = { name, value, lookup in
+      settings.isLeftOut(name) ? nil : CurlEnvironment.passed(name, value, lookup)
+    }
     switch headers {
     case .users:
       if let file = arguments.dumpHeader { words = ["--dump-header", file] + words }

@@ -15,8 +15,8 @@ enum Program {
     var isDetached = false
     /// Standard streams on `/dev/null` where `descriptors` does not say otherwise.
     var isSilent = false
-    /// Variables that the child does not get, beside those that no child gets.
-    var isLeftOut: @Sendable (String) -> Bool = { _ in false }
+    /// What the child gets of a variable, by its name, its value and where programs may come from; nil: nothing.
+    var passed: @Sendable (_ name: String, _ value: String, ProgramLookup) -> String? = { _, value, _ in value }
   }
 
   struct StartFailure: Error, Equatable {
@@ -72,10 +72,14 @@ enum Program {
     var variables: [String] = ["PATH=" + lookup.folders.joined(separator: ":")]
     guard var entry = clinux_environment() else { return variables }
     while let text = entry.pointee {
-      let pair = String(cString: text)
-      let name = String(pair.prefix { $0 != "=" })
-      if name != "PATH", !wiring.isLeftOut(name) { variables.append(pair) }
       entry += 1
+      let pair = String(cString: text)
+      guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      let (name, value) = (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
+      guard name != "PATH" else { continue }
+      let passed = wiring.passed(name, value, lookup)
+      if let passed { variables.append("\(name)=\(passed)") }
+      if passed != value { ClientTrace.tell?("\(name) is passed on \(passed.map { "as \($0)" } ?? "to nobody")") }
     }
     return variables
   }

@@ -80,6 +80,18 @@ def test_curl_is_not_taken_from_where_anybody_could_put_one(work, dot, thieves):
     assert not thieves.exists()
 
 
+def test_nothing_in_the_environment_has_curl_write_down_what_it_sends(work, dot):
+    """Nor has a library from the folder one is in loaded: that is what an empty part means."""
+    mine = work.bin / "curl"
+    mine.write_text("#!/bin/sh\nenv\n")
+    mine.chmod(0o755)
+    given = {"SSLKEYLOGFILE": str(work.root / "keys"), "QLOGDIR": str(work.root), "LD_LIBRARY_PATH": ":/usr/lib"}
+    seen = curl(work, dot.resource, environment=given | {"PATH": f"{work.bin}:/usr/bin:/bin", "SSL_CERT_DIR": "/x"}).lines
+    mine.unlink()
+    assert not [line for line in seen if line.startswith(("SSLKEYLOGFILE", "QLOGDIR", "LD_LIBRARY_PATH=:"))], seen
+    assert f"PATH={os.path.realpath(work.bin)}:/usr/bin" in seen and "SSL_CERT_DIR=/x" in seen, seen
+
+
 def test_git_is_not_taken_from_where_anybody_could_put_one(work, thieves):
     work.oauthctl("setup", "git", "--yes")
     work.oauthctl("doctor", check=False)

@@ -1,0 +1,55 @@
+/// What the curl that has the token gets of the environment: nothing that has it, or a library of it, write down what it sends,
+/// and code from no other place than programs come from. Who sets the whole environment can do more, and is not kept out.
+enum CurlEnvironment {
+  private enum Rule {
+    /// It is left out.
+    case never
+    /// Folders are left out that anybody else may write to, are relative or empty: an empty one is the folder one is in.
+    case folders
+    /// So is a file of that kind.
+    case file
+    /// So is each such file of a list; a name without a slash is looked for where libraries are.
+    case libraries
+  }
+
+  private static let rules: [String: Rule] = [
+    // The keys of the TLS connection, in a file that others may read (libcurl, every TLS library).
+    "SSLKEYLOGFILE": .never,
+    // What goes over QUIC, headers included (libcurl).
+    "QLOGDIR": .never,
+    // What a debug build of libcurl does, and the memory that it takes.
+    "CURL_DEBUG": .never, "CURL_MEMDEBUG": .never,
+    // Keys and records of a connection: GnuTLS, NSS.
+    "GNUTLS_DEBUG_LEVEL": .never, "SSLTRACE": .never, "SSLDEBUG": .never, "SSLDEBUGFILE": .never,
+    // Libraries in the place of the system's (ld.so(8)).
+    "LD_LIBRARY_PATH": .folders,
+    // Libraries beside them.
+    "LD_PRELOAD": .libraries, "LD_AUDIT": .libraries,
+    // Modules of glibc's iconv(3).
+    "GCONV_PATH": .folders,
+    // Names libraries to load, and where they lie (OpenSSL).
+    "OPENSSL_CONF": .file, "OPENSSL_ENGINES": .folders, "OPENSSL_MODULES": .folders,
+  ]
+
+  /// What curl gets of a variable; nil: nothing.
+  static func passed(_ name: String, _ value: String, _ lookup: ProgramLookup) -> String? {
+    switch rules[name] {
+    case nil: return value
+    case .never: return nil
+    case .folders:
+      // ld.so(8) takes semicolons for colons.
+      let list = value.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }
+      return joined(lookup.trustedFolders(in: list.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ":")))
+    case .file: return lookup.trustedFile(value)
+    case .libraries:
+      let list = value.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
+      return joined(
+        list.compactMap { entry in
+          let word = String(decoding: entry, as: UTF8.self)
+          return entry.contains(UInt8(ascii: "/")) ? lookup.trustedFile(word) : word
+        })
+    }
+  }
+
+  private static func joined(_ parts: [String]) -> String? { parts.isEmpty ? nil : parts.joined(separator: ":") }
+}

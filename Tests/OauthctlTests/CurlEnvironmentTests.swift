@@ -1,0 +1,28 @@
+import AgentWire
+import Testing
+
+@testable import oauthctl
+
+@Suite("What curl gets of the environment")
+struct CurlEnvironmentTests {
+  @Test(
+    "Nothing writes down what is sent, and code comes from where programs do",
+    arguments: [
+      ("SSLKEYLOGFILE", "/home/u/keys", nil), ("QLOGDIR", "/home/u", nil), ("GNUTLS_DEBUG_LEVEL", "9", nil),
+      ("CURL_DEBUG", "all", nil), ("SSLDEBUGFILE", "f", nil),
+      // An empty part is the folder one is in.
+      ("LD_LIBRARY_PATH", ":/a", "/a"), ("LD_LIBRARY_PATH", "/a:/usr/bin", "/a:/usr/bin"),
+      ("LD_LIBRARY_PATH", ".", nil),
+      ("LD_LIBRARY_PATH", "bin;/home/u/bin;/evil/bin;/tmp", "/home/u/bin"), ("OPENSSL_MODULES", "bin", nil),
+      ("OPENSSL_ENGINES", "/a", "/a"), ("GCONV_PATH", "./x", nil),
+      ("OPENSSL_CONF", "/a/curl", "/a/curl"), ("OPENSSL_CONF", "curl", nil), ("OPENSSL_CONF", "/evil/bin/curl", nil),
+      ("LD_PRELOAD", "libeatmydata.so /a/curl", "libeatmydata.so:/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
+      ("LD_AUDIT", "bin/curl", nil),
+      // What people choose their authorities, proxies and words with stays.
+      ("CURL_CA_BUNDLE", "f", "f"), ("SSL_CERT_FILE", "f", "f"), ("https_proxy", "p", "p"), ("LANG", "C", "C"),
+      ("A", "", ""),
+    ] as [(String, String, String?)])
+  func passed(name: String, value: String, expected: String?) {
+    #expect(CurlEnvironment.passed(name, value, ProgramLookupTests.lookup("/usr/bin")) == expected)
+  }
+}
