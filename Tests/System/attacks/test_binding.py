@@ -77,8 +77,8 @@ def test_what_is_shown_is_shown_whole(home, agent, dot):
 
 
 def test_a_new_host_stays_on_the_screen_that_the_question_stands_on(home, agent, dot):
-    """Rows of blanks below it pushed it off, and ended in a line that said something else; in the locale C all foreign letters
-    looked alike."""
+    """Rows of blanks below it pushed it off, and ended in a line that said something else; in the locale C all foreign
+    letters looked alike."""
     log_in(home, dot)
     blanks = " " * 1000
     values = [f'p{number} = "{blanks}"' for number in range(9)] + [f'z = "{blanks}hosts: (unchanged)"', 'y = "\\u0430"']

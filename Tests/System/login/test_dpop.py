@@ -36,7 +36,7 @@ def test_a_pushed_request_proves_the_key_that_the_code_is_bound_to(home, agent, 
 
 
 def test_a_pushed_request_whose_proof_is_refused_names_the_key_without_it(home, agent, provider):
-    """As Glewlwyd, which wants its nonce there and does not tell it; dpop_jkt binds the code (RFC 9449 section 10.1)."""
+    """As Glewlwyd, which wants its nonce there and does not tell it; dpop_jkt binds the code (RFC 9449 10.1)."""
     provider.requires, provider.wants, provider.silent = True, "first", True
     log_in(home, provider)
     assert provider.kinds() == ["refused", "push", "authorize", "nonce", "authorization_code"]
