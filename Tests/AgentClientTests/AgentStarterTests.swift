@@ -125,7 +125,7 @@ struct AgentStarterTests {
       _ = try StartLock(in: "/nosuch/a b;touch x", deadline: Deadline(milliseconds: 20))
     } throws: { error in
       guard case ClientError.notReachable(_, _, let hint, _) = error else { return false }
-      return "\(hint)".contains("rm '/nosuch/a b;touch x/start.lock'")
+      return hint.text.contains("rm '/nosuch/a b;touch x/start.lock'")
     }
   }
 

@@ -82,7 +82,7 @@ def test_the_settings_are_not_written_over_what_cannot_be_put_back(home, agent):
 
 @pytest.mark.parametrize("act", ["entry", "made", "turned"])
 def test_what_changes_under_the_question_of_a_scheme_is_kept(home, act):
-    """The desktop entry gets somebody's content; the list becomes a link, or its link leads to a file of the same text."""
+    """The desktop entry gets somebody's content; the list becomes a link, or leads to a file of the same text."""
     entry = home.data / "applications/oauthctl-com.example.app.desktop"
     listed, one, two = home.config / "mimeapps.list", home.root / "one", home.root / "two"
     for folder in (entry.parent, listed.parent):
