@@ -109,7 +109,7 @@ extension AgentFailure {
       self.init(.badRequest, "the vault has no \(kind.words)", hint: .run("oauthctl vault slots"))
     case .slotNeeded(let kind):
       self.init(
-        .notPermitted, "the vault keeps its \(kind.words): without it at most the recovery code would open the vault",
+        .notPermitted, "the vault keeps its \(kind.words): without it nothing would be left for daily use",
         hint: .run(kind == .passphrase ? "oauthctl vault key-file add" : "oauthctl vault passphrase set"))
     case .tooManyTries(let milliseconds):
       self.init(
