@@ -1,4 +1,5 @@
 import Glibc
+import SystemFacts
 
 /// Sees when somebody changed the configuration files (inotify(7)).
 ///
@@ -39,6 +40,16 @@ package final class ConfigurationWatch: Sendable {
         // Much comes into a home: it is looked at once more only while that is needed.
         arrivals |= UInt32(IN_ONESHOT)
       }
+    }
+    watchOpenFolders()
+  }
+
+  /// A folder further up that others may write to keeps the files from being read, until it is put right. Only such a one is
+  /// looked at, since there is much coming and going in those above.
+  private func watchOpenFolders() {
+    let trust = FolderTrust(for: .files, userID: geteuid(), facts: FolderTrust.live)
+    for folder in PathWalk.live(paths[0])?.folders ?? [] where trust.fault(of: folder, isLast: false) != nil {
+      _ = inotify_add_watch(descriptor, folder, UInt32(IN_ATTRIB | IN_ONLYDIR | IN_ONESHOT | IN_MASK_ADD))
     }
   }
 
