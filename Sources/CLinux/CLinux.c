@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 // Descriptors 0 to 2 are there before anything else is opened, in every program: what is printed, and what a child takes
@@ -90,6 +91,8 @@ long clinux_filesystem_type(const char *path) {
   if (statfs(path, &status) != 0) return -1;
   return (long)status.f_type;
 }
+
+int clinux_has_access_list(const char *path) { return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0; }
 
 int clinux_clock_is_synchronized(void) {
   struct timex state = {0};

@@ -10,12 +10,15 @@ package struct FolderTrust: Sendable {
     /// Nil: not looked at.
     package var group: UInt32?
     package var mode: UInt32
+    /// An access control list (acl(5)) stands behind the group's rights.
+    package var hasAccessList: Bool
 
-    package init(isFolder: Bool, owner: UInt32, group: UInt32? = nil, mode: UInt32) {
+    package init(isFolder: Bool, owner: UInt32, group: UInt32? = nil, mode: UInt32, hasAccessList: Bool = false) {
       self.isFolder = isFolder
       self.owner = owner
       self.group = group
       self.mode = mode
+      self.hasAccessList = hasAccessList
     }
   }
 
@@ -30,8 +33,8 @@ package struct FolderTrust: Sendable {
     /// Programs, which get tokens. No group may write, and in the last folder nobody may add one.
     case programs
     /// Files that are judged themselves as well. In homes some groups may write: what root lets a group write is root's
-    /// business, and a group with the user's own number is his private one, as Debian makes one for each user.
-    case files
+    /// business, and `privateGroup` is the user's alone: see ``PrivateGroup``.
+    case files(privateGroup: UInt32?)
   }
 
   private let purpose: Purpose
@@ -60,14 +63,16 @@ package struct FolderTrust: Sendable {
     let isSticky = found.mode & 0o1000 != 0
     switch purpose {
     case .programs: return found.mode & 0o022 == 0 || isSticky && !isLast
-    case .files:
+    case .files(let privateGroup):
       if isSticky || found.mode & 0o022 == 0 { return true }
       if found.mode & 0o002 != 0 { return false }
-      return found.owner != userID || !isLast && (found.owner == 0 || found.group == userID)
+      if found.owner != userID { return true }
+      let isPrivate = privateGroup != nil && found.group == privateGroup && !found.hasAccessList
+      return !isLast && (found.owner == 0 || isPrivate)
     }
   }
 
-  /// lstat(2) on this machine, now.
+  /// lstat(2) on this machine, now; access control lists are not looked for.
   @Sendable package static func live(_ path: String) -> Facts? {
     var found = stat()
     guard lstat(path, &found) == 0 else { return nil }

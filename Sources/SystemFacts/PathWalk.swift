@@ -29,7 +29,8 @@ package struct PathWalk: Sendable, Equatable {
     while let name = names.popLast() {
       nameCount += 1
       guard nameCount <= Self.maximumNames else { return nil }
-      if !folders.contains(end) { folders.append(end) }
+      // Byte by byte: two names may be one text (Unicode) and two folders.
+      if !folders.contains(where: { $0.utf8.elementsEqual(end.utf8) }) { folders.append(end) }
       if name == "." { continue }
       if name == ".." {
         end = Self.parent(of: end)

@@ -16,7 +16,7 @@ struct CurlEnvironmentTests {
       ("LD_LIBRARY_PATH", "bin;/home/u/bin;/evil/bin;/tmp", "/home/u/bin"), ("OPENSSL_MODULES", "bin", nil),
       ("OPENSSL_ENGINES", "/a", "/a"), ("GCONV_PATH", "./x", nil),
       ("OPENSSL_CONF", "/a/curl", "/a/curl"), ("OPENSSL_CONF", "curl", nil), ("OPENSSL_CONF", "/evil/bin/curl", nil),
-      ("LD_PRELOAD", "libeatmydata.so /a/curl", "libeatmydata.so:/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
+      ("LD_PRELOAD", "libeatmydata.so /a/curl", "/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
       ("LD_AUDIT", "bin/curl", nil),
       // What people choose their authorities, proxies and words with stays.
       ("CURL_CA_BUNDLE", "f", "f"), ("SSL_CERT_FILE", "f", "f"), ("https_proxy", "p", "p"), ("LANG", "C", "C"),

@@ -5,7 +5,7 @@ import Testing
 struct FolderTrustTests {
   typealias Case = (owner: UInt32, group: UInt32, mode: UInt32, above: Bool, last: Bool)
 
-  /// The user is 7 with a group of that number, root is 0.
+  /// The user is 7 with a private group of that number, root is 0.
   private func isTrusted(_ some: Case, _ purpose: FolderTrust.Purpose, isLast: Bool, root: UInt32 = 0) -> Bool {
     let trust = FolderTrust(for: purpose, userID: 7) { path in
       path == "/"
@@ -24,8 +24,8 @@ struct FolderTrustTests {
       (0, 0, 0o1777, true, true), (8, 8, 0o755, false, false), (8, 7, 0o1777, false, false),
     ] as [Case])
   func files(some: Case) {
-    #expect(isTrusted(some, .files, isLast: false) == some.above)
-    #expect(isTrusted(some, .files, isLast: true) == some.last)
+    #expect(isTrusted(some, .files(privateGroup: 7), isLast: false) == some.above)
+    #expect(isTrusted(some, .files(privateGroup: 7), isLast: true) == some.last)
   }
 
   @Test(
@@ -40,6 +40,18 @@ struct FolderTrustTests {
     #expect(isTrusted(some, .programs, isLast: true) == some.last)
   }
 
+  @Test("A group's rights are its own: a list behind them opens the folder, and without a private group each does")
+  func lists() {
+    func isTrusted(_ group: UInt32?, hasAccessList: Bool) -> Bool {
+      FolderTrust(for: .files(privateGroup: group), userID: 7) { _ in
+        .init(isFolder: true, owner: 7, group: 9, mode: 0o775, hasAccessList: hasAccessList)
+      }.fault(of: "/a", isLast: false) == nil
+    }
+    #expect(isTrusted(9, hasAccessList: false))
+    #expect(!isTrusted(9, hasAccessList: true) && !isTrusted(7, hasAccessList: false))
+    #expect(!isTrusted(nil, hasAccessList: false))
+  }
+
   @Test("What is no folder is told apart from one that is open, and whose it is")
   func faults() {
     let found: [String: FolderTrust.Facts] = [
@@ -48,7 +60,7 @@ struct FolderTrustTests {
       "/other": .init(isFolder: true, owner: 8, mode: 0o755),
       "/open": .init(isFolder: true, owner: 7, mode: 0o40777),
     ]
-    let trust = FolderTrust(for: .files, userID: 7) { found[$0] }
+    let trust = FolderTrust(for: .files(privateGroup: 7), userID: 7) { found[$0] }
     #expect(trust.fault(of: "/file", isLast: true) == .noFolder && trust.fault(of: "/none", isLast: true) == .noFolder)
     #expect(trust.fault(of: "/root's", isLast: true) == nil, "who owns the root of the tree stands for root")
     #expect(trust.fault(of: "/other", isLast: true) == .owner(8))

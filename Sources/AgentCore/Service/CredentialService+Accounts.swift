@@ -150,6 +150,9 @@ extension CredentialService {
         .configInvalid, "\(name): its tokens are bound to a key of this agent (DPoP), which one from elsewhere is not",
         hint: .run("oauthctl login \(name)"))
     }
+    // What was given for one login before is older than this.
+    if request.kind == .clientSecret { accounts[name]?.clientSecretOnce = nil }
+    if request.kind == .password { accounts[name]?.passwordOnce = nil }
     try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest))
     return EmptyResult()
   }

@@ -47,9 +47,11 @@ package final class ConfigurationWatch: Sendable {
   /// A folder further up that others may write to keeps the files from being read, until it is put right. Only such a one is
   /// looked at, since there is much coming and going in those above.
   private func watchOpenFolders() {
-    let trust = FolderTrust(for: .files, userID: geteuid(), facts: FolderTrust.live)
-    for folder in PathWalk.live(paths[0])?.folders ?? [] where trust.fault(of: folder, isLast: false) != nil {
-      _ = inotify_add_watch(descriptor, folder, UInt32(IN_ATTRIB | IN_ONLYDIR | IN_ONESHOT | IN_MASK_ADD))
+    let trust = TrustedFile.folderTrust(uid: geteuid())
+    let changes = UInt32(IN_ATTRIB | IN_ONLYDIR | IN_MASK_ADD) | UInt32(IN_ONESHOT)
+    for folder in paths.flatMap({ PathWalk.live($0)?.folders ?? [] })
+    where !paths.contains(folder) && trust.fault(of: folder, isLast: false) != nil {
+      _ = inotify_add_watch(descriptor, folder, changes)
     }
   }
 

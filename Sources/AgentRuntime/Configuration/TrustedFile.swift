@@ -1,4 +1,5 @@
 import AgentWire
+import CLinux
 import Glibc
 import SystemFacts
 
@@ -116,15 +117,25 @@ enum TrustedFile {
     }
     // As named, and where what is open is: one of the two may have been changed in between.
     try checkWay(to: path, uid: uid)
-    if let real = self.path(of: descriptor), real != path { try checkWay(to: real, uid: uid) }
+    if let real = self.path(of: descriptor), !real.utf8.elementsEqual(path.utf8) { try checkWay(to: real, uid: uid) }
+  }
+
+  /// What a folder on the way to a file of user `uid` has to be.
+  static func folderTrust(uid: UInt32) -> FolderTrust {
+    FolderTrust(for: .files(privateGroup: PrivateGroup.own), userID: uid) { path in
+      var facts = FolderTrust.live(path)
+      if let mode = facts?.mode, mode & 0o020 != 0 { facts?.hasAccessList = clinux_has_access_list(path) == 1 }
+      return facts
+    }
   }
 
   private static func checkWay(to path: String, uid: UInt32) throws(Failure) {
     guard let way = PathWalk.live(path) else { throw .refused("is in a folder that is gone, or behind too many links") }
-    let trust = FolderTrust(for: .files, userID: uid, facts: FolderTrust.live)
+    let trust = folderTrust(uid: uid)
     let last = folder(of: way.end)
     for folder in way.folders {
-      switch trust.fault(of: folder, isLast: folder == last) {
+      // Byte by byte: two names may be one text (Unicode) and two folders.
+      switch trust.fault(of: folder, isLast: folder.utf8.elementsEqual(last.utf8)) {
       case nil: continue
       case .noFolder: throw .refused("is in a folder that is gone")
       case .owner(let owner): throw .refused("is in \(folder), which belongs to another user (uid \(owner)): move it")

@@ -58,6 +58,9 @@ int clinux_close_from(int first);
 /// statfs's f_type, or -1: tells network file systems.
 long clinux_filesystem_type(const char *path);
 
+/// Whether an access control list (acl(5)) stands behind the rights of what has this path: 1, or 0.
+int clinux_has_access_list(const char *path);
+
 /// Whether something keeps the wall clock right (adjtimex(2)): 1, 0, or -1 when the kernel does not tell.
 int clinux_clock_is_synchronized(void);
 

@@ -8,7 +8,8 @@ enum CurlEnvironment {
     case folders
     /// So is a file of that kind.
     case file
-    /// So is each such file of a list; a name without a slash is looked for where libraries are.
+    /// So is each such file of a list, and each name without a slash: it may be a link to anything, in whatever folder it is
+    /// found.
     case libraries
   }
 
@@ -27,6 +28,8 @@ enum CurlEnvironment {
     "LD_PRELOAD": .libraries, "LD_AUDIT": .libraries,
     // Modules of glibc's iconv(3).
     "GCONV_PATH": .folders,
+    // Name libraries to load (GSS-API, Kerberos).
+    "GSS_MECH_CONFIG": .file, "KRB5_CONFIG": .file,
     // Names libraries to load, and where they lie (OpenSSL).
     "OPENSSL_CONF": .file, "OPENSSL_ENGINES": .folders, "OPENSSL_MODULES": .folders,
   ]
@@ -47,7 +50,7 @@ enum CurlEnvironment {
       return joined(
         list.compactMap { entry in
           let word = String(decoding: entry, as: UTF8.self)
-          return entry.contains(UInt8(ascii: "/")) ? lookup.trustedFile(word) : word
+          return entry.contains(UInt8(ascii: "/")) ? lookup.trustedFile(word) : nil
         })
     }
   }

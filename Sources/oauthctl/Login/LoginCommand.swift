@@ -157,6 +157,8 @@ struct LoginCommand: ContextCommand {
   ) throws(CommandError) {
     if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
     try VaultCreation(context: context).createIfAbsent()
+    // A file that was written a moment ago may not have been read yet.
+    if !isNew, !replacesFile { _ = try? context.agent.ask(ConfigReload()) }
     try secrets(context, account: account, check, isNew: isNew, keepsSecret: keepsSecret)
     let flow = LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,

@@ -44,8 +44,8 @@ struct ProgramLookup: Sendable {
   func trustedFolders(in list: String) -> [String] {
     var folders: [String] = []
     for entry in list.utf8.split(separator: UInt8(ascii: ":")) where entry.first == UInt8(ascii: "/") {
-      guard let folder = realPath(String(decoding: entry, as: UTF8.self)), !folders.contains(folder),
-        isTrusted(folder: folder)
+      guard let folder = realPath(String(decoding: entry, as: UTF8.self)), isTrusted(folder: folder),
+        !folders.contains(where: { $0.utf8.elementsEqual(folder.utf8) })
       else { continue }
       folders.append(folder)
     }

@@ -1,0 +1,20 @@
+import SystemFacts
+import Testing
+
+@Suite("A user's private group")
+struct PrivateGroupTests {
+  @Test(
+    "It has his name, whatever its number, and no other member",
+    arguments: [
+      ("ann:x:7:", 7), ("ann:x:7:ann", 7), ("ann:x:7:ann,bob", nil), ("ann:x:7:bob", nil), ("users:x:7:", nil),
+      ("", nil),
+      ("ann:x:8:", nil),
+    ] as [(String, UInt32?)])
+  func members(line: String, number: UInt32?) {
+    let passwd = ["root:x:0:0::/root:/bin/sh", "broken", "ann:x:1000:7:Ann:/home/ann:/bin/sh"]
+    #expect(PrivateGroup.number(of: 1000, passwd: passwd, group: ["root:x:0:", "broken", line]) == number)
+  }
+
+  @Test("One who is in no file has the group of his number")
+  func directory() { #expect(PrivateGroup.number(of: 1000, passwd: [], group: ["users:x:1000:"]) == 1000) }
+}
