@@ -10,15 +10,12 @@ package struct FolderTrust: Sendable {
     /// Nil: not looked at.
     package var group: UInt32?
     package var mode: UInt32
-    /// An access control list (acl(5)) stands behind the group's rights.
-    package var hasAccessList: Bool
 
-    package init(isFolder: Bool, owner: UInt32, group: UInt32? = nil, mode: UInt32, hasAccessList: Bool = false) {
+    package init(isFolder: Bool, owner: UInt32, group: UInt32? = nil, mode: UInt32) {
       self.isFolder = isFolder
       self.owner = owner
       self.group = group
       self.mode = mode
-      self.hasAccessList = hasAccessList
     }
   }
 
@@ -33,8 +30,9 @@ package struct FolderTrust: Sendable {
     /// Programs, which get tokens. No group may write, and in the last folder nobody may add one.
     case programs
     /// Files that are judged themselves as well. In homes some groups may write: what root lets a group write is root's
-    /// business, and `privateGroup` is the user's alone: see ``PrivateGroup``.
-    case files(privateGroup: UInt32?)
+    /// business, and what `isPrivate` says that the group of a folder of his may write, nobody else may: see ``PrivateGroup``.
+    /// It is asked only where that counts, since it looks at files.
+    case files(isPrivate: @Sendable (_ group: UInt32, _ folder: String) -> Bool)
   }
 
   private let purpose: Purpose
@@ -52,27 +50,26 @@ package struct FolderTrust: Sendable {
   package func fault(of folder: String, isLast: Bool) -> Fault? {
     guard let found = facts(folder), found.isFolder else { return .noFolder }
     guard isOwn(found.owner) else { return .owner(found.owner) }
-    return isClosed(found, isLast: isLast) ? nil : .mode(found.mode & 0o777)
+    return isClosed(folder, found, isLast: isLast) ? nil : .mode(found.mode & 0o777)
   }
 
   /// Whose the whole tree is may change anything: root, or who stands for root in a user namespace.
   package func isOwn(_ owner: UInt32) -> Bool { owner == 0 || owner == userID || owner == facts("/")?.owner }
 
-  private func isClosed(_ found: Facts, isLast: Bool) -> Bool {
+  private func isClosed(_ folder: String, _ found: Facts, isLast: Bool) -> Bool {
     // In a sticky folder, as /tmp is, others may add names, and cannot take away what is not theirs.
     let isSticky = found.mode & 0o1000 != 0
     switch purpose {
     case .programs: return found.mode & 0o022 == 0 || isSticky && !isLast
-    case .files(let privateGroup):
+    case .files(let isPrivate):
       if isSticky || found.mode & 0o022 == 0 { return true }
       if found.mode & 0o002 != 0 { return false }
       if found.owner != userID { return true }
-      let isPrivate = privateGroup != nil && found.group == privateGroup && !found.hasAccessList
-      return !isLast && (found.owner == 0 || isPrivate)
+      return !isLast && (found.owner == 0 || found.group.map { isPrivate($0, folder) } ?? false)
     }
   }
 
-  /// lstat(2) on this machine, now; access control lists are not looked for.
+  /// lstat(2) on this machine, now.
   @Sendable package static func live(_ path: String) -> Facts? {
     var found = stat()
     guard lstat(path, &found) == 0 else { return nil }

@@ -24,8 +24,8 @@ struct FolderTrustTests {
       (0, 0, 0o1777, true, true), (8, 8, 0o755, false, false), (8, 7, 0o1777, false, false),
     ] as [Case])
   func files(some: Case) {
-    #expect(isTrusted(some, .files(privateGroup: 7), isLast: false) == some.above)
-    #expect(isTrusted(some, .files(privateGroup: 7), isLast: true) == some.last)
+    #expect(isTrusted(some, .files { group, _ in group == 7 }, isLast: false) == some.above)
+    #expect(isTrusted(some, .files { group, _ in group == 7 }, isLast: true) == some.last)
   }
 
   @Test(
@@ -40,16 +40,13 @@ struct FolderTrustTests {
     #expect(isTrusted(some, .programs, isLast: true) == some.last)
   }
 
-  @Test("A group's rights are its own: a list behind them opens the folder, and without a private group each does")
-  func lists() {
-    func isTrusted(_ group: UInt32?, hasAccessList: Bool) -> Bool {
-      FolderTrust(for: .files(privateGroup: group), userID: 7) { _ in
-        .init(isFolder: true, owner: 7, group: 9, mode: 0o775, hasAccessList: hasAccessList)
-      }.fault(of: "/a", isLast: false) == nil
+  @Test("Whose a group is, is asked of the folder that it may write, and of no other")
+  func groups() {
+    let trust = FolderTrust(for: .files { $0 == 9 && $1 == "/a" }, userID: 7) { path in
+      .init(isFolder: true, owner: path == "/root's" ? 0 : 7, group: 9, mode: 0o775)
     }
-    #expect(isTrusted(9, hasAccessList: false))
-    #expect(!isTrusted(9, hasAccessList: true) && !isTrusted(7, hasAccessList: false))
-    #expect(!isTrusted(nil, hasAccessList: false))
+    #expect(trust.fault(of: "/a", isLast: false) == nil && trust.fault(of: "/a", isLast: true) == .mode(0o775))
+    #expect(trust.fault(of: "/b", isLast: false) == .mode(0o775) && trust.fault(of: "/root's", isLast: true) == nil)
   }
 
   @Test("What is no folder is told apart from one that is open, and whose it is")
@@ -60,7 +57,7 @@ struct FolderTrustTests {
       "/other": .init(isFolder: true, owner: 8, mode: 0o755),
       "/open": .init(isFolder: true, owner: 7, mode: 0o40777),
     ]
-    let trust = FolderTrust(for: .files(privateGroup: 7), userID: 7) { found[$0] }
+    let trust = FolderTrust(for: .files { group, _ in group == 7 }, userID: 7) { found[$0] }
     #expect(trust.fault(of: "/file", isLast: true) == .noFolder && trust.fault(of: "/none", isLast: true) == .noFolder)
     #expect(trust.fault(of: "/root's", isLast: true) == nil, "who owns the root of the tree stands for root")
     #expect(trust.fault(of: "/other", isLast: true) == .owner(8))

@@ -27,9 +27,8 @@ enum ClientHint {
   }
 
   /// Where the server ends the connection, since it wants a certificate that it was not shown. `name` is the account's.
-  static func certificate(_ name: String?) -> NextStep {
-    let name = name ?? "NAME"
-    return .advice(
+  static func certificate(_ name: String) -> NextStep {
+    .advice(
       "check that the server knows the certificate and it has not ended: oauthctl key show \(name) --certificate; to show "
         + "another: oauthctl key import \(name) < FILE")
   }

@@ -101,7 +101,7 @@ extension LoginCoordinator {
   }
 
   /// Throws where as many logins wait for a browser as may: each has processes that listen for it.
-  private func makeRoom(_ name: String) throws(AgentFailure) {
+  func makeRoom(_ name: String) throws(AgentFailure) {
     let waiting = sessions.values.count { $0.isPending && $0.browser != nil }
     guard waiting + listenersOpening < WireLimits.browserLogins else {
       throw AgentFailure(

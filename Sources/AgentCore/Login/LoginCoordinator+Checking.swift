@@ -25,6 +25,10 @@ extension LoginCoordinator {
       let address = redirect.listenAddresses.first
     else { return nil }
     do {
+      // The process that looks at it counts among those of logins.
+      try makeRoom(definition.name)
+      listenersOpening += 1
+      defer { listenersOpening -= 1 }
       let identity = try await redirects.identity(files, host: host)
       // Any port: whether the redirect's own is free is told elsewhere.
       let listener = try await redirects.listen(host: address, port: 0, identity: identity) { _ in .notFound }
@@ -43,7 +47,7 @@ extension LoginCoordinator {
         check: AccountConcern.redirect, message: "no login by browser: \(refusal.message)", hint: refusal.hint,
         isBlocking: true)
     } catch {
-      // No helper, or no place: that is no fault of the account's.
+      // No helper, or no room for one: that is no fault of the account's.
       return nil
     }
   }

@@ -46,7 +46,8 @@ extension LoginCoordinator {
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(
-        .login(failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)"))
+        .login(
+          failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)", of: definition.name))
     case .answered(let answer):
       return await keep(
         TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), to: request, session,

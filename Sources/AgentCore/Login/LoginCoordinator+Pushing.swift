@@ -56,7 +56,7 @@ extension LoginCoordinator {
     } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
-      throw .login(failure, "\(name): \(host): \(failure.message)")
+      throw .login(failure, "\(name): \(host): \(failure.message)", of: name)
     case .answered(let answer):
       return PushedAuthorizationVerdict(
         judging: answer, to: pushing, clientSecret: session.clientSecret, now: Int64(asked.wallSeconds))

@@ -126,7 +126,7 @@ package struct ServerResolver: Sendable {
           throw AgentFailure.installation("\(definition.name): \(reason.message)")
         }
         if case .unreachable(let reason) = failure.problem {
-          throw AgentFailure.login(reason, "\(definition.name): \(failure)")
+          throw AgentFailure.login(reason, "\(definition.name): \(failure)", of: definition.name)
         }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
@@ -205,8 +205,8 @@ extension ServerMetadata {
 }
 
 extension AgentFailure {
-  /// A request for a person's login that brought no answer.
-  static func login(_ failure: HTTPFailure, _ message: String) -> AgentFailure {
+  /// A request for a person's login to the account `name` that brought no answer.
+  static func login(_ failure: HTTPFailure, _ message: String, of name: String) -> AgentFailure {
     let authority: NextStep =
       "check the server's address; if its authority is a private one, name it: --ca FILE, or ca_file in the account's file"
     return switch failure.reason {
@@ -219,7 +219,7 @@ extension AgentFailure {
         .unavailable, message,
         hint: "it does not speak TLS there: check the port; on this machine plain http is taken, where http:// says so")
     case .tls: AgentFailure(.unavailable, message, hint: authority)
-    case .clientCertificate: AgentFailure(.clientRejected, message, hint: ClientHint.certificate(nil))
+    case .clientCertificate: AgentFailure(.clientRejected, message, hint: ClientHint.certificate(name))
     case .privateAddress:
       AgentFailure(
         .configInvalid, message,

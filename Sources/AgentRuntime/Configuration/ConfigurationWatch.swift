@@ -49,8 +49,9 @@ package final class ConfigurationWatch: Sendable {
   private func watchOpenFolders() {
     let trust = TrustedFile.folderTrust(uid: geteuid())
     let changes = UInt32(IN_ATTRIB | IN_ONLYDIR | IN_MASK_ADD) | UInt32(IN_ONESHOT)
-    for folder in paths.flatMap({ PathWalk.live($0)?.folders ?? [] })
-    where !paths.contains(folder) && trust.fault(of: folder, isLast: false) != nil {
+    // The way to the accounts leads through the folder above them, where they are there.
+    let way = paths.reversed().lazy.compactMap { PathWalk.live($0) }.first
+    for folder in way?.folders ?? [] where !paths.contains(folder) && trust.fault(of: folder, isLast: false) != nil {
       _ = inotify_add_watch(descriptor, folder, changes)
     }
   }

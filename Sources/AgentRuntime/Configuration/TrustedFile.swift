@@ -122,11 +122,10 @@ enum TrustedFile {
 
   /// What a folder on the way to a file of user `uid` has to be.
   static func folderTrust(uid: UInt32) -> FolderTrust {
-    FolderTrust(for: .files(privateGroup: PrivateGroup.own), userID: uid) { path in
-      var facts = FolderTrust.live(path)
-      if let mode = facts?.mode, mode & 0o020 != 0 { facts?.hasAccessList = clinux_has_access_list(path) == 1 }
-      return facts
-    }
+    // An access list may let others write through the group's rights.
+    FolderTrust(
+      for: .files { group, folder in group == PrivateGroup.own && clinux_has_access_list(folder) == 0 }, userID: uid,
+      facts: FolderTrust.live)
   }
 
   private static func checkWay(to path: String, uid: UInt32) throws(Failure) {

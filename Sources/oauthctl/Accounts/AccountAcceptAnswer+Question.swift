@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 
 /// What a person reads before a changed account file counts. What says where tokens and secrets go stands last, and the
 /// question names each place that is new: however much a file holds, that is not pushed off the screen.
@@ -33,10 +34,15 @@ extension AccountAcceptAnswer {
 
   /// The token endpoint's origin, and those that were not there before; each once.
   private var places: [String] {
-    let changed = differences.filter { $0.key != "hosts" && Self.places.contains($0.key) }.map(\.now)
-    let origins =
-      ([endpoints?["token_endpoint"]].compactMap(\.self) + changed).compactMap(NewAccount.origin) + hostsAdded
+    let changed = differences.filter { $0.key != "hosts" && Self.places.contains($0.key) && !Self.isAtHome($0) }
+    let urls = [endpoints?["token_endpoint"]].compactMap(\.self) + changed.map(\.now)
+    let origins = urls.compactMap(NewAccount.origin) + hostsAdded
     return origins.enumerated().filter { !origins[..<$0.offset].contains($0.element) }.map(\.element)
+  }
+
+  /// A redirect on this machine: the code comes back to the agent.
+  private static func isAtHome(_ difference: DefinitionDifference) -> Bool {
+    difference.key == "redirect_uri" && (try? Origin(of: difference.now))?.isLoopback == true
   }
 
   /// Origins that get tokens and did not before.

@@ -127,6 +127,8 @@ struct LoginCommand: ContextCommand {
 
   /// What is known of an account that was defined before.
   private func known(_ context: CommandContext, _ account: String) throws(CommandError) -> AccountCheckAnswer {
+    // A file that was written a moment ago may not have been read yet.
+    _ = try? context.agent.ask(ConfigReload())
     let check = try context.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
     // Before a vault is made for it.
     guard let problem = check.problems.first else { return check }
@@ -157,8 +159,6 @@ struct LoginCommand: ContextCommand {
   ) throws(CommandError) {
     if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
     try VaultCreation(context: context).createIfAbsent()
-    // A file that was written a moment ago may not have been read yet.
-    if !isNew, !replacesFile { _ = try? context.agent.ask(ConfigReload()) }
     try secrets(context, account: account, check, isNew: isNew, keepsSecret: keepsSecret)
     let flow = LoginFlow(
       context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,

@@ -19,6 +19,7 @@ extension LoginOptions {
     account.grant = .extension
     account.grantType = grantType
   }
+
   /// Whether one command cannot do it all, so that what it has set up stays. Two secrets and one standard input: the first
   /// command has done its part. A key is registered before it is used, and another account's token is agreed to, or that one
   /// is logged in, by a command of its own.

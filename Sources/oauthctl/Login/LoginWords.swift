@@ -37,7 +37,8 @@ enum LoginWords {
   }
 
   /// How a redirect comes back for which nobody listens on this machine; the last line is the question, where an answer
-  /// is read. Nil: the agent listens. `isListenedAt`: it does so on https. `problem`: why it does not. `isSetUp`: the desktop brings addresses of its scheme here.
+  /// is read. Nil: the agent listens. `isListenedAt`: it does so on https. `problem`: why it does not. `isSetUp`: the desktop
+  /// brings addresses of its scheme here.
   static func nothingListens(
     at redirectURI: String?, isListenedAt: Bool = false, problem: String? = nil, isSetUp: Bool, readsInput: Bool
   ) -> [String]? {

@@ -101,6 +101,7 @@ extension VaultCommand {
       guard status.state != .absent else {
         throw .local("there is no vault here that could open it", next: .run("oauthctl vault create"), status: 5)
       }
+      if status.state == .open, FileBytes.areOne(file, status.path) { return try check(context) }
       let folder = FileBytes.folder(of: status.path)
       let copy = CopyToCheck.path(in: folder)
       let request = AgentWire.VaultCheck(
@@ -140,6 +141,13 @@ extension VaultCommand {
 private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
 extension FileBytes {
+  /// Whether two paths lead to the same file.
+  fileprivate static func areOne(_ path: String, _ other: String) -> Bool {
+    var (found, also) = (stat(), stat())
+    return stat(path, &found) == 0 && stat(other, &also) == 0 && found.st_dev == also.st_dev
+      && found.st_ino == also.st_ino
+  }
+
   /// Copies a file of at most `limit` bytes under a new name, whole or not at all, mode 0600, durably. The copy is locked
   /// until the caller closes the descriptor that is returned.
   static func copy(_ source: String, to target: String, limit: Int) throws(CommandError) -> Int32 {

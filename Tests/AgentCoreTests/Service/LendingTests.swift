@@ -66,8 +66,7 @@ struct LendingTests {
     try await logIn("api", fixture)
     #expect(fixture.tokenRequests(Self.exchanges) == 1)
     let token = try await fixture.call(TokenGet(account: "api"))
-    #expect(token.scope == ["read"])
-    #expect(await fixture.isGood(token.accessToken))
+    #expect(await fixture.isGood(token.accessToken) && token.scope == ["read"])
   }
 
   @Test("fifty accounts that exchange from one login cost it one refresh, and all are served")
@@ -295,9 +294,7 @@ extension CredentialService {
     var definition = account.machine.definition
     definition?.issuer = issuer
     definition?.hosts = ["http://127.0.0.1:8080"]
-    let other = Account(
-      name, machine: AccountStateMachine(record: record, definition: definition), id: account.id,
-      version: account.version)
-    accounts[name] = other
+    let machine = AccountStateMachine(record: record, definition: definition)
+    accounts[name] = Account(name, machine: machine, id: account.id, version: account.version)
   }
 }

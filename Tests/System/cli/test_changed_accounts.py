@@ -168,7 +168,9 @@ def test_accept_does_nothing_before_somebody_agrees(home, agent, dot):
 
 def test_a_new_login_binds_the_change_too(home, agent, dot):
     log_in(home, dot)
-    edit(home, "work", token_endpoint=f'"{other_name(dot.token_endpoint)}"')
+    # Read at once: the agent sees a change of files only after a moment.
+    with account_file(home).open("a") as file:
+        file.write(f'token_endpoint = "{other_name(dot.token_endpoint)}"\n')
     shown = home.oauthctl("login", "work", "--accept-changes").stderr
     assert f"token_endpoint: {dot.token_endpoint} → {other_name(dot.token_endpoint)}" in shown
     assert home.oauthctl("get-token", "work", "--force").status == 0
