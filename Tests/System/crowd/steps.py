@@ -12,6 +12,8 @@ FULL = os.environ.get("PROVE") == "full"
 # Lives of tokens, and sleeps of the machine after which they are due, or over.
 LIFE, LONG = 3600, 10**7
 DUE, OVER = 3300, 4000
+# Requests of one server that the agent has under way at most while nobody else asks (RequestQueue).
+PLACES = 16
 # A login that only seems to be over is tried again after this long at most, once its access token has ended.
 LATER = 4000
 

@@ -8,11 +8,9 @@ import pytest
 from crowd.callers import Pending
 from crowd.oracle import Verdict, after_lock, never_sent, refreshes
 from crowd.steps import (
-    FULL, LIFE, LONG, OVER, fleet, later, ready_crowd, seen, silent, size, states_of, tell, until_acted)
+    FULL, LIFE, LONG, OVER, PLACES, fleet, later, ready_crowd, seen, silent, size, states_of, tell, until_acted)
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a boot clock of the agent's own")
-# Requests of one server that the agent has under way at most while nobody else asks (RequestQueue).
-PLACES = 16
 
 
 def until_quiet(server, least, seconds=60, pause=0.7):
@@ -101,7 +99,7 @@ def test_refused_connections_under_a_watchdog_lose_no_login(fleet, tell):
     server.behave(refuse=True)
     fleet.start(asleep=OVER)
     fleet.watcher.window()
-    ends, end, longest = 0, time.monotonic() + size(2.5, 120), 0.0
+    ends, end, longest = 0, time.monotonic() + size(2.5, 200), 0.0
     while time.monotonic() < end:
         time.sleep(0.5)
         gap = fleet.watcher.window()["manager"]["gap"]
