@@ -20,7 +20,8 @@ struct RequestPlaces {
 
   init(_ queue: RequestQueue<ServerRoute> = RequestQueue()) { self.queue = queue }
 
-  var isWaitedFor: Bool { queue.waitingCount > 0 }
+  var waitingCount: Int { queue.waitingCount }
+  var isWaitedFor: Bool { waitingCount > 0 }
 
   /// A place in the queue for a request to `server`. ``wait(_:_:)`` says whose it is.
   mutating func enqueue(_ server: ServerRoute, _ priority: RequestPriority) -> Ticket {

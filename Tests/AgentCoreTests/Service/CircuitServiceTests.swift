@@ -10,6 +10,14 @@ import Testing
 extension CredentialService {
   /// What each account was told last of its server.
   fileprivate var holds: [String: ServerHold?] { accounts.mapValues(\.machine.hold) }
+
+  /// How many wait for a place in the same turn of the actor in which a request of each of these has failed.
+  fileprivate func waitingAfterFailures(of names: some Sequence<String>) -> Int {
+    for name in names {
+      if let route = accounts[name]?.server?.route { note(.failure("refused"), of: route, for: name) }
+    }
+    return waitingForPlaces
+  }
 }
 
 @Suite("Many accounts of one dead server")
@@ -88,6 +96,17 @@ struct CircuitServiceTests {
     #expect(await fixture.failure(TokenGet(account: "a0"))?.kind == .unavailable)
     let after = await fixture.service.holds
     #expect(after.filter { before[$0.key] != $0.value }.keys.sorted() == ["a0"])
+  }
+
+  @Test("who waits for a place at a server that turns out to be dead leaves the queue at once, and is told")
+  func leavesTheQueue() async throws {
+    let fixture = try await fixture()
+    let held = try await fixture.service.takeTheOnlyPlace()
+    let asking = Self.names.map { name in Task { await fixture.failure(TokenGet(account: name)) } }
+    try await eventually("all wait") { await fixture.service.waitingForPlaces == Self.names.count }
+    #expect(await fixture.service.waitingAfterFailures(of: Self.names.prefix(ServerCircuit.accounts)) == 0)
+    for task in asking { #expect(await task.value?.kind == .unavailable) }
+    await fixture.service.giveBack(held)
   }
 
   @Test("a login asks a server that cannot be reached all the same, and its answer opens the way for all")

@@ -1,9 +1,10 @@
-import AgentCore
 import AgentTestSupport
 import AgentWire
 import DevAuthorizationServer
 import Testing
 import TokenVault
+
+@testable import AgentCore
 
 @Suite("Locking")
 struct LockTests {
@@ -164,6 +165,19 @@ struct LockTests {
     _ = try await fixture.call(VaultUnlock(passphrase: "x"))
     for name in names { #expect(try await fixture.isGood(fixture.call(TokenGet(account: name)).accessToken)) }
     #expect(fixture.refreshes - before == 40)
+  }
+
+  @Test("A request that waits for its place when a lock comes leaves the queue, and is not sent when a place is free")
+  func queue() async throws {
+    let fixture = try await AgentFixture.loggedIn()
+    let held = try await fixture.service.takeTheOnlyPlace()
+    let waiting = Task { await fixture.service.place(.searches, .person) }
+    try await eventually("it waits") { await fixture.service.waitingForPlaces == 1 }
+    let locking = Task { try await fixture.call(VaultLock()) }
+    try await eventually("it leaves the queue") { await fixture.service.waitingForPlaces == 0 }
+    #expect(await waiting.value == nil)
+    await fixture.service.giveBack(held)
+    #expect(try await locking.value.drained)
   }
 
   @Test("A server that does not answer within a minute does not keep the vault open, and that is said")

@@ -75,3 +75,13 @@ struct RequestPlacesTests {
     #expect(given.map(\.ticket) == [ticket] && given[0].applicant == nil)
   }
 }
+
+extension CredentialService {
+  /// One place for all requests, which is taken from now on: whoever asks after this waits.
+  func takeTheOnlyPlace() async throws -> Ticket {
+    places = RequestPlaces(RequestQueue(limit: 1))
+    return try #require(await place(.searches, .person))
+  }
+
+  var waitingForPlaces: Int { places.waitingCount }
+}

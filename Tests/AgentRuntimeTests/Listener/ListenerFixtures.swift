@@ -141,7 +141,7 @@ struct TestConnection: Sendable {
   /// The caller.
   let far: FarEnd
   let near: Int32
-  private let connection: LoopBound<CallerConnection>
+  let connection: LoopBound<CallerConnection>
 
   /// Through a narrow one hardly anything is taken that the caller does not read.
   init(

@@ -95,6 +95,24 @@ struct SharesTests {
     #expect(await connections[1].far.waitForLines(11).count == 11)
   }
 
+  @Test("Whoever comes while others stand in line is behind them, even where there is room")
+  func line() async throws {
+    let (loop, connections) = try await connections(1, ScriptedResponder(), ListenerLimits())
+    let connection = connections[0].connection
+    let begun = await loop.turn { queue in
+      var limits = ListenerLimits()
+      limits.otherRequests = RequestShares.Bound(each: 1, all: 5)
+      let shares = RequestShares(limits)
+      let first = shares.begin(.other, having: 1, isNext: false)
+      shares.standInLine(connection.value(on: queue), for: .other)
+      return [
+        first, shares.begin(.other, having: 1, isNext: false), shares.begin(.other, having: 1, isNext: true),
+        shares.begin(.other, having: 0, isNext: false),
+      ]
+    }
+    #expect(begun == [true, false, true, true], "in line, behind it, with its turn, and with a share of its own")
+  }
+
   @Test("When untaken answers use up what all have in common, those who take none are dropped, the longest first")
   func untaken() async throws {
     var limits = ListenerLimits()
