@@ -1,6 +1,3 @@
-import HTTPTerms
-import Sealing
-
 /// An error answer of an authorization server (RFC 6749 §4.1.2.1, §5.2), safe to show: escaped, without a piece of a secret
 /// of the request it answers, and without words that look like one. Only `code` belongs into a log.
 package struct OAuthError: Sendable, Equatable, CustomStringConvertible {

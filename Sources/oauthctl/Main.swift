@@ -1,5 +1,4 @@
 import AgentClient
-import AgentWire
 import CHeap
 import CLinux
 import CStart

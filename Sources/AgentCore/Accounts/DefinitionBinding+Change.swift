@@ -1,6 +1,5 @@
 package import AgentWire
 import OAuthTerms
-import Sealing
 
 /// One binding compared with the one that would take its place, discovered endpoints included.
 extension DefinitionBinding {

@@ -1,6 +1,4 @@
 package import AgentWire
-import HTTPTerms
-import OAuthProtocol
 package import OAuthTerms
 import Sealing
 

@@ -1,5 +1,4 @@
 import HTTPTerms
-import OAuthProtocol
 
 extension AccountDefinition {
   /// The canonical origins that the file names: `hosts`, or the issuer's own. Entries that do not parse are refused

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Sealing
 
 extension AccountRecord {
   /// Revocations that wait, at most: a server that takes none must not fill the record, which the vault bounds.

@@ -1,6 +1,5 @@
 import HTTPTerms
 package import OAuthProtocol
-import Sealing
 
 /// A client that was registered dynamically for an account (RFC 7591), with what deletes it at its server (RFC 7592).
 package struct ClientRegistrationRecord: Sendable, Equatable, Codable {

@@ -1,5 +1,4 @@
 import OAuthProtocol
-import Sealing
 
 /// Who has logged in, as the server's last ID token says that was believed.
 package struct IdentityRecord: Sendable, Equatable, Codable {

@@ -1,6 +1,5 @@
 import AgentWire
 import HTTPTerms
-import OAuthProtocol
 import OAuthTerms
 package import Sealing
 

@@ -1,7 +1,6 @@
 import AgentWire
 import Logging
 import OAuthProtocol
-import Sealing
 
 /// Who has logged in.
 extension LoginCoordinator {

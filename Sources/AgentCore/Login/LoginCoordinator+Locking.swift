@@ -1,5 +1,3 @@
-import AgentWire
-
 /// What a lock, a logout and a stop want of the logins.
 extension LoginCoordinator {
   /// The vault is being locked: ends every login, except those that may be given tokens at this moment, and forgets them.

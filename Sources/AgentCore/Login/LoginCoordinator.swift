@@ -1,7 +1,6 @@
 package import AgentWire
 package import Logging
 import OAuthProtocol
-import OAuthTerms
 package import Sealing
 
 /// Logs accounts in: one pending login per account, shared by all callers.

@@ -1,4 +1,3 @@
-import OAuthProtocol
 import Sealing
 
 /// The links that browsers are started with: each leads to the authorization URL, once.

@@ -1,5 +1,4 @@
 import AgentWire
-import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
 import Sealing

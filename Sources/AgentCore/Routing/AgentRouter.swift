@@ -1,6 +1,5 @@
 package import AgentWire
 package import Logging
-import Sealing
 
 /// Turns requests into calls of the service that owns the matter, and results into answer lines.
 package struct AgentRouter: LineResponder {

@@ -1,9 +1,7 @@
 package import AgentWire
-import OAuthProtocol
 import OAuthTerms
 import Sealing
 import Signing
-import TokenVault
 
 extension CredentialService {
   /// Seconds that `logout` waits for the server before it answers `pending`: a person waits no longer, and it is tried

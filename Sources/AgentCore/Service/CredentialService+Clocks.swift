@@ -1,6 +1,4 @@
-import HTTPTerms
 import Logging
-import OAuthProtocol
 
 /// Clocks: what servers say of the time, and what is done when the wall clock moves beside the boot clock.
 extension CredentialService {

@@ -1,8 +1,6 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
-import OAuthTerms
-import Sealing
 
 /// What is needed to make an account of nothing but a URL: the server behind it.
 extension CredentialService {

@@ -1,7 +1,6 @@
 import AgentWire
 import FoundationEssentials
 import Logging
-import OAuthProtocol
 import Sealing
 import TokenVault
 

@@ -1,7 +1,6 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
-import Sealing
 
 /// Tokens that are bound to a key (RFC 9449). Such a token is given with a proof for one request, or not at all: whoever
 /// cannot send proofs could do nothing with it.

@@ -1,6 +1,5 @@
 import AgentWire
 import HTTPTerms
-import OAuthProtocol
 
 extension CredentialService {
   /// The account that a request gets.

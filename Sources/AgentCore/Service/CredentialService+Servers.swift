@@ -1,8 +1,6 @@
 package import AgentWire
-import HTTPTerms
 import Logging
 import OAuthProtocol
-import Sealing
 
 /// Which servers accounts may ask, and who is told when that changes.
 extension CredentialService {

@@ -1,5 +1,3 @@
-import AgentWire
-
 /// What is known of the configuration files, and the readings of them.
 struct KnownFiles {
   var readings = FileReadings()

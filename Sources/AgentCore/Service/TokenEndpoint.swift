@@ -1,6 +1,5 @@
 import HTTPTerms
 import OAuthProtocol
-import OAuthTerms
 import Sealing
 
 /// Speaks to authorization servers for the credential service: builds requests from records, sends each as

@@ -1,6 +1,4 @@
 import AgentWire
-import OAuthProtocol
-import Sealing
 
 /// Those who wait for tokens. One sleep ends the patience of all, and what many wait for is made once.
 struct TokenWaiters {

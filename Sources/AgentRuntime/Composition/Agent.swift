@@ -2,7 +2,6 @@ import AgentCore
 import AgentWire
 import Glibc
 import Logging
-import OAuthProtocol
 import Sealing
 import SystemFacts
 import TokenVault

@@ -1,5 +1,4 @@
 import AgentCore
-import AgentWire
 import OAuthProtocol
 import OAuthTerms
 

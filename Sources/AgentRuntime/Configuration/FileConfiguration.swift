@@ -1,6 +1,5 @@
 package import AgentCore
 package import AgentWire
-import Glibc
 package import OAuthProtocol
 import Sealing
 import Synchronization

@@ -1,5 +1,4 @@
 import FetchWire
-import Glibc
 import OAuthProtocol
 import Sealing
 import Synchronization

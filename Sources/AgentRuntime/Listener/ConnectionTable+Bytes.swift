@@ -1,5 +1,3 @@
-import AgentCore
-
 /// What connections hold together, and who is dropped when it is too much. ``BufferBudget`` has the rules.
 extension ConnectionTable {
   static let clearInterval = LoopSpan.milliseconds(50)

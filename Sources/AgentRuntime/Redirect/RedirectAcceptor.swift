@@ -1,5 +1,3 @@
-import FetchWire
-import Glibc
 import Logging
 
 /// Lets connections of our own user reach a redirect listener, and those of nobody else: who answers the redirect decides

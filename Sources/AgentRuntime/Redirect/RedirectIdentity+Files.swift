@@ -1,7 +1,6 @@
 import AgentCore
 import AgentWire
 import FetchWire
-import Glibc
 import HTTPTerms
 import Sealing
 import SystemFacts

@@ -1,7 +1,6 @@
 import AgentCore
 import FetchWire
 import HTTPTerms
-import OAuthProtocol
 
 /// Which requests of a browser reach the login, and what the others are answered.
 struct RedirectRules: Sendable {

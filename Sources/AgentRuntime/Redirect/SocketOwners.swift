@@ -1,5 +1,3 @@
-import Glibc
-
 /// Whose the TCP sockets of this machine are. Loopback has no peer credentials (`SO_PEERCRED` is for Unix sockets); the
 /// kernel's tables name the user of each socket. Blocks: the kernel writes them while they are read.
 struct SocketOwners: Sendable {

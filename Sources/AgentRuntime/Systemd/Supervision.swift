@@ -1,6 +1,5 @@
 import AgentCore
 import AgentWire
-import CLinux
 import Glibc
 import Logging
 

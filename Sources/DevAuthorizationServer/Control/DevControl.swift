@@ -1,4 +1,3 @@
-import FoundationEssentials
 import OAuthProtocol
 
 /// The body of `POST /_dev/script`: each member does one thing, absent ones nothing.

@@ -1,5 +1,3 @@
-import OAuthProtocol
-
 /// The authorization endpoint and its pages (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9207).
 extension DevAuthorizationServer {
   /// Seconds that a person has for login and consent.

@@ -1,4 +1,3 @@
-import OAuthProtocol
 import Sealing
 
 /// The token endpoint (RFC 6749 §3.2).

@@ -1,5 +1,3 @@
-import OAuthProtocol
-
 /// Revocation (RFC 7009) and introspection (RFC 7662).
 extension DevAuthorizationServer {
   /// A refresh token takes its whole family along, an access token only itself. Unknown tokens are a success (§2.2).

@@ -1,4 +1,3 @@
-import OAuthProtocol
 import Sealing
 
 /// ID tokens (OpenID Connect Core 1.0 §2) for grants with `openid`.

@@ -1,5 +1,4 @@
 import Glibc
-import SystemFacts
 
 /// Files that hold secrets: regular, ours, one name, mode 0600 or less, never through a link.
 enum PrivateFile {

@@ -1,5 +1,3 @@
-import Sealing
-
 /// The constants of format 1 (docs/vault-format.md).
 enum VaultFormat {
   /// In the database's `user_version`, in `meta.format` and in every sealed plaintext.

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Hands a URL to a browser that outlives us.
 struct BrowserOpener: Sendable {
   let environment: Environment

@@ -1,4 +1,3 @@
-import AgentClient
 import AgentWire
 import SystemFacts
 

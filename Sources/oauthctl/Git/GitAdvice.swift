@@ -1,5 +1,4 @@
 import AgentWire
-import HelperFormats
 
 extension HelperRun {
   static func git(

@@ -1,5 +1,4 @@
 import AgentWire
-import Glibc
 import SystemFacts
 
 /// What git's configuration says of helpers, as `git config --null --get-regexp` lists it.

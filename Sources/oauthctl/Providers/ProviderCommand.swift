@@ -1,6 +1,5 @@
 import AgentWire
 import ArgumentParser
-import SystemFacts
 
 struct ProviderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,3 @@
-import AgentWire
 import OAuthProtocol
 import Sealing
 

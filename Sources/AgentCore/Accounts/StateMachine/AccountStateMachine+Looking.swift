@@ -1,5 +1,3 @@
-import AgentWire
-
 /// What others may know of the machine, and what the rules ask again and again.
 extension AccountStateMachine {
   package var name: String { definition?.name ?? record?.name ?? "?" }

@@ -1,7 +1,6 @@
 import AgentWire
 import OAuthProtocol
 import OAuthTerms
-import Sealing
 
 extension AccountStateMachine {
   /// Refusals without a reason that count as a login needed: one or two may be a proxy's or a restart's.
