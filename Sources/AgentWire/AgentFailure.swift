@@ -107,7 +107,8 @@ package struct AgentFailure: Error, Sendable, Equatable {
   package var accounts: [String]?
   /// Where a login lacks what a request needs: the scopes.
   package var missingScope: [String]?
-  /// The key of the account's file that is in the way: without it the same request may succeed.
+  /// The key of the account's file whose value is in the way, as the hint says: with another value, or without one, the same
+  /// request may succeed.
   package var obstacleKey: String?
 
   package init(

@@ -1,18 +1,15 @@
 /// A server that does not take the certificate of its client says so by an alert of TLS (RFC 8446 §6.2). In TLS 1.3 that comes
 /// after the client has sent its request, in place of an answer: the server's end of the handshake failed, and nothing behind
-/// the handshake was read. libcurl hands the alert on as OpenSSL's number in the text of its failure.
+/// the handshake was read.
 ///
 /// Where the connection is reset and the alert is lost, nobody can tell this from an answer that was lost.
 enum ClientCertificateRefusal {
-  /// Library 20 of OpenSSL is TLS, and the reason of an alert that came from the other end is 1000 and its number.
-  private static let mark = "error:0A"
-  private static let alerts = 1_000
   /// What a server says that was shown none: bad certificate (TLS 1.2), certificate required.
   private static let alertsForNone = [42, 116]
 
   /// What the server said, for people; nil: the failure is another one.
   static func told(_ text: String, wasShown: Bool) -> String? {
-    guard let alert = alert(in: text), let reason = reason(alert) else { return nil }
+    guard let alert = OpenSSLReason(in: text)?.alert, let reason = reason(alert) else { return nil }
     if wasShown { return "the server refused the client's certificate (\(reason))" }
     return alertsForNone.contains(alert)
       ? "the server takes only clients that show a certificate (mutual TLS), and none was shown" : nil
@@ -30,18 +27,5 @@ enum ClientCertificateRefusal {
     case 116: "certificate required"
     default: nil
     }
-  }
-
-  private static func alert(in text: String) -> Int? {
-    guard let start = text.range(of: mark) else { return nil }
-    let digits = text[start...].prefix { $0.isHexDigit }
-    return digits.count == 6 ? Int(digits, radix: 16).map { $0 - alerts } : nil
-  }
-}
-
-extension String {
-  /// The place behind `mark`, where that is in it.
-  fileprivate func range(of mark: String) -> Index? {
-    indices.first { self[$0...].hasPrefix(mark) }.map { index($0, offsetBy: mark.count) }
   }
 }

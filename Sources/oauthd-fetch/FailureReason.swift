@@ -10,6 +10,8 @@ enum FailureReason {
     var tunnelled: Bool
     /// A certificate is of the past or of the future, which time or a right clock mends.
     var isOutOfDate: Bool
+    /// What came from the other end is no TLS.
+    var isPlain: Bool
 
     /// Until the tunnel stands, the other end is the proxy.
     var endsAtProxy: Bool { usesProxy && !tunnelled && !sent }
@@ -24,7 +26,8 @@ enum FailureReason {
     case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .connection
     case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_PEER_FAILED_VERIFICATION: stage.isOutOfDate ? .tls : .untrusted
-    case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM,
+    case CURLE_SSL_CONNECT_ERROR: stage.isPlain ? .notTLS : .tls
+    case CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM,
       CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
       CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:

@@ -101,7 +101,8 @@ final class Transfer {
     let verified = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { ccurl_get_long(handle, $0) }
     let stage = FailureReason.Stage(
       sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200,
-      isOutOfDate: CertificateDates.areRefused(verifyResults: verified))
+      isOutOfDate: CertificateDates.areRefused(verifyResults: verified),
+      isPlain: OpenSSLReason(in: text) == .wrongVersionNumber)
     if !head.hasBegun, !stage.endsAtProxy,
       let refusal = ClientCertificateRefusal.told(text, wasShown: certificate != nil)
     {

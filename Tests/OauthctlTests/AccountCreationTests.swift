@@ -37,8 +37,10 @@ struct AccountCreationTests {
     #expect(file.text?.contains("https://new.example") == !isChanged)
   }
 
-  @Test("Where DPoP is in the way, the account is taken back and the next step is the same login without it")
-  func withoutDPoP() throws {
+  @Test(
+    "The next step after an account is taken back follows the key that is in the way; without DPoP the login is the same"
+  )
+  func obstacles() throws {
     var template = Array("/tmp/oauthctl-creation-XXXXXX".utf8CString)
     let root = try #require(mkdtemp(&template).map { String(cString: $0) })
     let variables = ["XDG_CONFIG_HOME": root]
@@ -67,6 +69,8 @@ struct AccountCreationTests {
       return creation.takingBack(after: error, command: command, isHalf: false, otherMethod: nil).nextStep
     }
     #expect(try nextStep("dpop")?.text.hasPrefix("oauthctl login work https://as.example --client-id c   #") == true)
-    #expect(try nextStep(nil) == "run the command again with other options")
+    #expect(try nextStep("resource") == "run the command again with other options")
+    #expect(try nextStep("redirect_uri")?.text.hasPrefix("run the command again with another --port, or") == true)
+    #expect(try nextStep(nil)?.text.hasPrefix("take something out of") == true)
   }
 }

@@ -26,6 +26,13 @@ struct ClientCertificateRefusalTests {
     #expect((told?.contains("none was shown") == true) == isWanted)
   }
 
+  @Test("An answer that is no TLS is known by OpenSSL's number, whatever words stand behind it")
+  func plain() {
+    #expect(OpenSSLReason(in: "OpenSSL/3.0.19: error:0A00010B:SSL routines::x") == .wrongVersionNumber)
+    #expect(OpenSSLReason(in: "error:0A00010A:SSL routines::wrong version number") != .wrongVersionNumber)
+    #expect(OpenSSLReason(in: "wrong version number") == nil)
+  }
+
   @Test(
     "Every other failure is another one: an alert about something else, our own refusal, no number",
     arguments: [

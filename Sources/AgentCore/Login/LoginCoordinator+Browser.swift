@@ -136,12 +136,14 @@ extension LoginCoordinator {
         let all =
           definition.redirectPorts.count > 1 && refusal?.isTaken == true
           ? "none of redirect_ports (\(ports.map(String.init).joined(separator: ", "))) is free: " : ""
-        throw AgentFailure(
+        let isFixed = refusal?.isTaken == true && redirect.port != nil
+        var failure = AgentFailure(
           .unavailable,
           "\(definition.name): the redirect listener cannot be opened: \(all)\(refusal?.message ?? "\(error)")",
-          hint: refusal?.isTaken == true && redirect.port != nil
-            ? Self.hint(withoutPortOf: session) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong")
-        )
+          hint: isFixed
+            ? Self.hint(withoutPortOf: session) : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong"))
+        failure.obstacleKey = isFixed ? "redirect_uri" : nil
+        throw failure
       }
     }
   }
@@ -271,6 +273,7 @@ extension LoginCoordinator {
       var failure = AgentFailure(
         .serverRefused, "\(name): \(session.binding.issuerHost) did not grant access: \(error.told)",
         hint: Self.hint(error, session), oauthError: error.code, oauthErrorDescription: error.explanation)
+      failure.obstacleKey = error.advice?.action.definitionKey
       failure.logLine = verdict.logLine
       end(id, .failure(failure))
       return .failure(failure)

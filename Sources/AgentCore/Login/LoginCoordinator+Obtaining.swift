@@ -208,9 +208,11 @@ extension LoginCoordinator {
 
   /// The failure of a login of which the server has refused a step.
   static func refused(_ error: OAuthError, _ message: String, _ session: LoginSession) -> AgentFailure {
-    AgentFailure(
+    var failure = AgentFailure(
       error.meaning == .clientRefused ? .clientRejected : .serverRefused, message, hint: hint(error, session),
       oauthError: error.code, oauthErrorDescription: error.explanation)
+    failure.obstacleKey = error.advice?.action.definitionKey
+    return failure
   }
 
   /// What the server said, in plain words: where a password is all that was sent, `invalid_grant` is about that (RFC 6749

@@ -213,8 +213,7 @@ extension AgentFailure {
     case .authority: AgentFailure(.configInvalid, message, hint: "look at the file, then try again: it is read anew")
     // The same command would fail tomorrow as well.
     case .untrusted: AgentFailure(.configInvalid, message, hint: authority)
-    // OpenSSL's words for an answer that is no TLS.
-    case .tls where failure.message.contains("wrong version number"):
+    case .notTLS:
       AgentFailure(
         .unavailable, message,
         hint: "it does not speak TLS there: check the port; on this machine plain http is taken, where http:// says so")

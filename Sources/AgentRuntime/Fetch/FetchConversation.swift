@@ -172,6 +172,7 @@ extension HTTPFailure {
       case .nameResolution: .nameResolution
       case .connection: .connection
       case .tls: .tls
+      case .notTLS: .notTLS
       case .proxy: .proxy
       case .timeout: .timeout
       case .tooLarge: .tooLarge

@@ -36,6 +36,8 @@ package struct FetchFailure: Equatable, Sendable, Error {
     /// The server ended the connection since it wants a certificate that the client did not show. It took nothing of the
     /// request, even where that had left already (TLS 1.3: RFC 8446 §4.4.2.4).
     case clientCertificate = 12
+    /// The server's first bytes are no TLS.
+    case notTLS = 13
   }
 
   package var reason: Reason

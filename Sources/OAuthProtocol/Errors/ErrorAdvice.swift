@@ -15,6 +15,15 @@ package struct ErrorAdvice: Sendable, Equatable {
     case wait
     /// A sentence of its own.
     case other(String)
+
+    /// The key of the account's file that it is about; nil: none, or one that is wrong at the server as well.
+    package var definitionKey: String? {
+      switch self {
+      case .checkScope: "scope"
+      case .checkResource: "resource"
+      case .logIn, .checkClient, .checkRedirect, .askAdministrator, .wait, .other: nil
+      }
+    }
   }
 
   /// Follows a colon: small at its beginning, and without a full stop.

@@ -80,6 +80,8 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     case nameResolution = "name_resolution"
     case connection
     case tls
+    /// The server's first bytes are no TLS.
+    case notTLS = "not_tls"
     case proxy
     case timeout
     case tooLarge = "too_large"

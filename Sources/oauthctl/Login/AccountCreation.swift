@@ -140,22 +140,20 @@ struct AccountCreation {
     {
       return error.advising(.run(command.replacingFirst(silent, with: "")))
     }
-    if case .agent(let failure, _) = error, failure.obstacleKey == "dpop", command.range(ofText: " --dpop") != nil {
+    if error.obstacleKey == "dpop", command.range(ofText: " --dpop") != nil {
       return error.advising(.run("\(command.replacingFirst(" --dpop", with: ""))   # tokens that are bound to no key"))
     }
-    // The agent names the file, which is gone.
+    // The agent names the key of a file that is gone.
     if case .agent(let failure, _) = error, failure.oauthError == "invalid_scope" {
       return error.advising("run the command again with another --scope")
     }
+    switch error.obstacleKey {
     // A port that somebody else has: there is no client to replace any more.
-    if let step = error.nextStep?.text,
-      step.range(ofText: " --replace ") != nil || step.range(ofText: "redirect_uri in ") != nil
-    {
+    case "redirect_uri":
       let option = command.range(ofText: " --redirect-uri") == nil ? "another --port" : "another port in --redirect-uri"
       return error.advising("run the command again with \(option), or when nothing uses that one any more")
-    }
-    if error.nextStep?.text.range(ofText: file.path) != nil {
-      return error.advising("run the command again with other options")
+    case _?: return error.advising("run the command again with other options")
+    case nil: break
     }
     return error.advising(
       error.nextStep?.map { step in

@@ -21,7 +21,7 @@ struct StatusChanges: Sendable {
       note(&lines, error.sentence ?? "the agent does not answer")
     case .success(let status):
       let page = StatusPage(status: status, accounts: status.accounts, now: now)
-      note(&lines, page.agentLine)
+      note(&lines, page.agentWords)
       var seen: [String: Told] = [:]
       for account in status.accounts {
         let told = Told(state: account.state, reason: account.reason, expiresAt: account.expiresAt)
@@ -36,7 +36,7 @@ struct StatusChanges: Sendable {
   }
 
   private mutating func note(_ lines: inout [String], _ words: String) {
-    if agent != words { lines.append(words.hasPrefix("agent ") ? words : "agent    " + words) }
+    if agent != words { lines.append(StatusPage.agentLine(words)) }
     agent = words
   }
 

@@ -31,7 +31,7 @@ struct StatusPage: Sendable {
     if accounts.isEmpty, [.open, .absent].contains(status.vault.state), status.problems.isEmpty {
       lines += ["no account yet", "  \(NextStep.firstLogin().line)"].map { cut($0, terminal) }
     }
-    lines.append(cut(agentLine, terminal))
+    lines.append(cut(Self.agentLine(agentWords), terminal))
     if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
     // What is wrong with an open vault, or with its disk, has a step of its own.
     if let remedy = status.vault.remedy ?? (status.vault.reason == nil ? nil : status.vault.nextStep) {
@@ -94,9 +94,12 @@ struct StatusPage: Sendable {
     }
   }
 
-  var agentLine: String {
-    "agent    pid \(status.pid), \(AgentReport.words(started: status.started)) · \(Self.vaultText(status.vault))"
+  /// What the agent's line says behind its title.
+  var agentWords: String {
+    "pid \(status.pid), \(AgentReport.words(started: status.started)) · \(Self.vaultText(status.vault))"
   }
+
+  static func agentLine(_ words: String) -> String { "agent    " + words }
 
   static func vaultText(_ vault: VaultStatusAnswer) -> String {
     vault.state == .absent ? vaultState(vault) : "vault " + vaultState(vault)

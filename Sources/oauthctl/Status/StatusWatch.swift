@@ -66,7 +66,7 @@ struct StatusWatch {
     case .success(let status):
       lines = StatusPage(status: status, accounts: status.accounts, now: now, isFrame: true).lines(terminal)
     case .failure(let error):
-      let sentence = "agent    " + PrintableText.escaped(error.sentence ?? "it does not answer")
+      let sentence = StatusPage.agentLine(PrintableText.escaped(error.sentence ?? "it does not answer"))
       lines = [terminal.columns.map { Table.cut(sentence, to: $0) } ?? sentence]
     }
     if let rows, lines.count >= rows {

@@ -61,6 +61,11 @@ enum CommandError: Error, Equatable {
     }
   }
 
+  /// The key of the account's file whose value is in the way; nil: none, or nobody said.
+  var obstacleKey: String? {
+    if case .agent(let failure, _) = self { failure.obstacleKey } else { nil }
+  }
+
   /// The same failure with another next step.
   func advising(_ step: NextStep?) -> CommandError {
     switch self {
