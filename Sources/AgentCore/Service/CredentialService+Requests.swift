@@ -41,9 +41,9 @@ extension CredentialService {
   private func admit() {
     let given = places.takeTurn()
     let now = time.now().bootSeconds
-    for (ticket, applicant) in given {
+    for (ticket, waiter) in given {
       setAlarm(.patience(ticket), at: now + Self.promptSeconds)
-      switch applicant {
+      switch waiter {
       case .request(let continuation)?: continuation.resume(returning: true)
       case .account(let name)?: placed(name, ticket)
       case nil: release(ticket)
@@ -181,8 +181,8 @@ extension CredentialService {
 
   /// No request in the queue is sent any more. Those that have their place go on.
   func emptyQueue() {
-    for applicant in places.withdrawAll() {
-      switch applicant {
+    for waiter in places.withdrawAll() {
+      switch waiter {
       case .account(let name): accounts[name]?.ticket = nil
       case .request(let continuation): continuation.resume(returning: false)
       }

@@ -94,7 +94,7 @@ extension CredentialService {
         } catch { return }
         self.waiters.giveUp(id, event)
       }
-      waiters.add(PatientTask(continuation: continuation, timer: timer), id, for: event)
+      waiters.add(TimedWait(continuation: continuation, timer: timer), id, for: event)
     }
   }
 

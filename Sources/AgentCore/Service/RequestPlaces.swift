@@ -4,7 +4,7 @@ struct RequestPlaces {
   typealias Ticket = RequestQueue<ServerRoute>.Ticket
 
   /// Who waits for a place.
-  enum Applicant {
+  enum Waiter {
     case account(String)
     /// Resumed with whether it got one.
     case request(CheckedContinuation<Bool, Never>)
@@ -14,7 +14,7 @@ struct RequestPlaces {
   static let givenInTurn = 32
 
   private var queue: RequestQueue<ServerRoute>
-  private var applicants: [Ticket: Applicant] = [:]
+  private var waiters: [Ticket: Waiter] = [:]
   /// A turn is to come.
   private var isTurnDue = false
 
@@ -28,21 +28,21 @@ struct RequestPlaces {
     queue.enqueue(server, priority)
   }
 
-  mutating func wait(_ ticket: Ticket, _ applicant: Applicant) { applicants[ticket] = applicant }
+  mutating func wait(_ ticket: Ticket, _ waiter: Waiter) { waiters[ticket] = waiter }
 
   mutating func change(_ ticket: Ticket, to priority: RequestPriority) { queue.change(ticket, to: priority) }
 
-  /// Takes an applicant out of the queue; nil: it does not wait any more.
+  /// Takes a waiter out of the queue; nil: it does not wait any more.
   @discardableResult
-  mutating func withdraw(_ ticket: Ticket) -> Applicant? {
+  mutating func withdraw(_ ticket: Ticket) -> Waiter? {
     queue.withdraw(ticket)
-    return applicants.removeValue(forKey: ticket)
+    return waiters.removeValue(forKey: ticket)
   }
 
   /// Takes the accounts out of the queue that wait for `server`. People's requests stay: they are sent whatever is known.
   mutating func withdrawAccounts(at server: ServerRoute) -> [String] {
     var names: [String] = []
-    for case (let ticket, .account(let name)) in applicants where queue.server(of: ticket) == server {
+    for case (let ticket, .account(let name)) in waiters where queue.server(of: ticket) == server {
       withdraw(ticket)
       names.append(name)
     }
@@ -50,10 +50,10 @@ struct RequestPlaces {
   }
 
   /// Takes everybody out of the queue.
-  mutating func withdrawAll() -> [Applicant] {
-    defer { applicants = [:] }
-    for ticket in applicants.keys { queue.withdraw(ticket) }
-    return Array(applicants.values)
+  mutating func withdrawAll() -> [Waiter] {
+    defer { waiters = [:] }
+    for ticket in waiters.keys { queue.withdraw(ticket) }
+    return Array(waiters.values)
   }
 
   /// Whether a turn has to begin, until ``takeTurn()``.
@@ -62,10 +62,10 @@ struct RequestPlaces {
     return !isTurnDue
   }
 
-  /// The places that are given away now. One without applicant is released.
-  mutating func takeTurn() -> [(ticket: Ticket, applicant: Applicant?)] {
+  /// The places that are given away now. One without waiter is released.
+  mutating func takeTurn() -> [(ticket: Ticket, waiter: Waiter?)] {
     isTurnDue = false
-    return queue.admitted(most: Self.givenInTurn).map { ($0, applicants.removeValue(forKey: $0)) }
+    return queue.admitted(most: Self.givenInTurn).map { ($0, waiters.removeValue(forKey: $0)) }
   }
 
   mutating func release(_ ticket: Ticket) { queue.release(ticket) }

@@ -16,12 +16,12 @@ struct ServiceWaiters {
   var changes = Waiters<CheckedContinuation<AgentFailure?, Never>>()
   /// What ``Event/clocks`` waits for; nil: nobody is asked.
   var clockCheck: Task<Void, Never>?
-  private var tasks: [Event: Waiters<PatientTask>] = [:]
+  private var tasks: [Event: Waiters<TimedWait>] = [:]
 
   func isAwaited(_ event: Event) -> Bool { tasks[event] != nil }
 
-  mutating func add(_ task: PatientTask, _ id: UInt64, for event: Event) {
-    tasks[event, default: Waiters()].add(task, id)
+  mutating func add(_ wait: TimedWait, _ id: UInt64, for event: Event) {
+    tasks[event, default: Waiters()].add(wait, id)
   }
 
   /// The task waits no longer, whatever happens.

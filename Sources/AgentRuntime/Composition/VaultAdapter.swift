@@ -19,9 +19,10 @@ package struct VaultAdapter: VaultControl {
     let status = await vault.status()
     let slots = status.slots.map { slot in
       let isMissing = slot.kind == .keyFile && status.isKeyFileMissing
-      let flaw: VaultSlotKind.Flaw? = isMissing ? .missing : slot.isIntact ? nil : .damaged
+      let fault: VaultSlotKind.Fault? = isMissing ? .missing : slot.isIntact ? nil : .damaged
       // A kind of a later version has no name here.
-      return slot.kind.map { VaultSlotKind($0).entry(flaw) } ?? "slot_\(slot.number)" + (flaw.map { " (\($0))" } ?? "")
+      return slot.kind.map { VaultSlotKind($0).entry(fault) } ?? "slot_\(slot.number)"
+        + (fault.map { " (\($0))" } ?? "")
     }
     var (state, reason) = words(status.state)
     var hint: NextStep?

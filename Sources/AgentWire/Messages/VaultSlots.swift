@@ -5,13 +5,13 @@ package enum VaultSlotKind: String, Codable, Sendable, CaseIterable {
   case passphrase
 
   /// What may be wrong with the slot of a kind: it does not open, or its key file is gone.
-  package enum Flaw: String, CaseIterable, Sendable { case damaged, missing }
+  package enum Fault: String, CaseIterable, Sendable { case damaged, missing }
 
   /// As it stands in ``VaultStatusAnswer/slots``.
-  package func entry(_ flaw: Flaw? = nil) -> String { rawValue + (flaw.map { " (\($0.rawValue))" } ?? "") }
+  package func entry(_ fault: Fault? = nil) -> String { rawValue + (fault.map { " (\($0.rawValue))" } ?? "") }
 
   /// Every way in which it can stand there.
-  package var entries: [String] { [entry()] + Flaw.allCases.map { entry($0) } }
+  package var entries: [String] { [entry()] + Fault.allCases.map { entry($0) } }
 }
 
 /// What a guess at a passphrase costs.

@@ -15,8 +15,8 @@ struct RequestPlacesTests {
     return ticket
   }
 
-  private func name(_ applicant: RequestPlaces.Applicant?) -> String? {
-    if case .account(let name)? = applicant { name } else { nil }
+  private func name(_ waiter: RequestPlaces.Waiter?) -> String? {
+    if case .account(let name)? = waiter { name } else { nil }
   }
 
   @Test("one turn at a time hands out places, and whoever has one waits no longer")
@@ -27,11 +27,11 @@ struct RequestPlacesTests {
     let begins = [places.beginTurn(), places.beginTurn()]
     #expect(begins == [true, false])
     let given = places.takeTurn()
-    #expect(given.map(\.ticket) == [a, b] && given.map { name($0.applicant) } == ["a", "b"])
+    #expect(given.map(\.ticket) == [a, b] && given.map { name($0.waiter) } == ["a", "b"])
     #expect(places.isWaitedFor && places.withdraw(a) == nil)
     #expect(places.beginTurn() == true)
     places.release(a)
-    #expect(places.takeTurn().map { name($0.applicant) } == ["c"])
+    #expect(places.takeTurn().map { name($0.waiter) } == ["c"])
     #expect(!places.isWaitedFor)
   }
 
@@ -45,8 +45,8 @@ struct RequestPlacesTests {
     let isPlaced = await withCheckedContinuation { continuation in
       places.wait(login, .request(continuation))
       #expect(Set(places.withdrawAccounts(at: Self.one)) == ["a", "c"])
-      for (_, applicant) in places.takeTurn() {
-        if case .request(let continuation)? = applicant { continuation.resume(returning: true) }
+      for (_, waiter) in places.takeTurn() {
+        if case .request(let continuation)? = waiter { continuation.resume(returning: true) }
       }
     }
     #expect(isPlaced)
@@ -64,15 +64,15 @@ struct RequestPlacesTests {
     _ = enqueue(&places, "b")
     #expect(places.takeTurn().isEmpty)
     places.release(running)
-    #expect(places.takeTurn().map { name($0.applicant) } == ["b"])
+    #expect(places.takeTurn().map { name($0.waiter) } == ["b"])
   }
 
-  @Test("one that left before its applicant was known is told of without one")
-  func noApplicant() {
+  @Test("one that left before its waiter was known is told of without one")
+  func noWaiter() {
     var places = RequestPlaces()
     let ticket = places.enqueue(Self.one, .person)
     let given = places.takeTurn()
-    #expect(given.map(\.ticket) == [ticket] && given[0].applicant == nil)
+    #expect(given.map(\.ticket) == [ticket] && given[0].waiter == nil)
   }
 }
 

@@ -6,9 +6,9 @@ import Testing
 @Suite("Those who wait for other things than tokens")
 struct ServiceWaitersTests {
   /// Waits as a task of `body`'s table until that answers it, and its timer is over.
-  private func wait(_ body: (PatientTask) -> Void) async {
+  private func wait(_ body: (TimedWait) -> Void) async {
     let timer = Task { while !Task.isCancelled { await Task.yield() } }
-    await withCheckedContinuation { body(PatientTask(continuation: $0, timer: timer)) }
+    await withCheckedContinuation { body(TimedWait(continuation: $0, timer: timer)) }
     await timer.value
   }
 

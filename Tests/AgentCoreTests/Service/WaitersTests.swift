@@ -65,8 +65,8 @@ struct WaitersTests {
     await withCheckedContinuation { continuation in
       let task = Task { while !Task.isCancelled { await Task.yield() } }
       timer = task
-      var waiters = Waiters<PatientTask>()
-      waiters.add(PatientTask(continuation: continuation, timer: task), 1)
+      var waiters = Waiters<TimedWait>()
+      waiters.add(TimedWait(continuation: continuation, timer: task), 1)
       all ? waiters.answerAll() : waiters.answer(1)
       waiters.answer(1)
     }
