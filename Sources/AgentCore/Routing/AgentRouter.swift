@@ -165,7 +165,7 @@ package struct AgentRouter: LineResponder {
   private static func tokenGet(_ request: RequestLine) throws(AgentFailure) -> TokenGet {
     var parameters = try request.parameters(TokenGet.self)
     if let rejected = parameters.rejected {
-      parameters.rejected = RejectedToken(fingerprint: try CredentialService.fingerprint(rejected).description)
+      parameters.rejected = RejectedToken(fingerprint: try Fingerprint(rejected: rejected).description)
     }
     return parameters
   }

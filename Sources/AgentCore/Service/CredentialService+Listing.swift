@@ -30,7 +30,7 @@ extension CredentialService {
 
   /// The accounts that the files define, where the vault does not open.
   package func shutList(_ failure: AgentFailure, limit: Int?, after: String?) async -> AccountPage {
-    Self.page(await lockedList(failure.message), size: limit ?? WireLimits.pageSize, after: after)
+    await lockedList(failure.message).page(size: limit ?? WireLimits.pageSize, after: after)
   }
 
   /// Accounts that have a definition.
@@ -75,19 +75,13 @@ extension CredentialService {
 
   // MARK: While the vault is shut
 
-  private func lockedList(_ reason: String) async -> [AccountSummary] {
+  private func lockedList(_ reason: String) async -> LockedList {
     let began = time.now().bootSeconds
-    if let known = files.lockedList, known.isGood(for: reason, at: began) { return known.summaries }
-    let summaries = await lockedSummaries(reason).sorted { $0.account < $1.account }
-    files.lockedList = LockedList(summaries, reason: reason, began: began, ended: time.now().bootSeconds)
-    return summaries
-  }
-
-  private static func page(_ all: [AccountSummary], size: Int, after: String?) -> AccountPage {
-    func cursor(_ one: AccountSummary) -> String { "\(AccountIndex.rank(one.state)):\(one.account)" }
-    let first = after.map { after in all.firstPlace { cursor($0) > after } } ?? 0
-    let page = all[first...].prefix(size)
-    return AccountPage(accounts: Array(page), next: page.endIndex == all.endIndex ? nil : page.last.map(cursor))
+    if let known = files.lockedList, known.isGood(for: reason, at: began) { return known }
+    let summaries = await lockedSummaries(reason)
+    let list = LockedList(summaries, reason: reason, began: began, ended: time.now().bootSeconds)
+    files.lockedList = list
+    return list
   }
 
   // MARK: One account

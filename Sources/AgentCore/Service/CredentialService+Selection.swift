@@ -14,7 +14,7 @@ extension CredentialService {
   func select(_ request: TokenGet) throws(AgentFailure) -> Choice {
     let wish = AccountSelection.Wish(account: request.account, url: request.url, username: request.username)
     // What is no fingerprint is refused later, with words of its own.
-    return try select(wish, rejected: request.rejected.flatMap { try? Self.fingerprint($0) })
+    return try select(wish, rejected: request.rejected.flatMap { try? Fingerprint(rejected: $0) })
   }
 
   func select(account: String, url: String?) throws(AgentFailure) -> Choice {

@@ -81,10 +81,14 @@ extension CredentialService {
   private func waiter(
     _ request: TokenGet, _ name: String, timeoutSeconds: Double
   ) throws(AgentFailure) -> AccountStateMachine.Waiter {
-    let key = try key(request, name)
-    let rejected = try request.rejected.map(Self.fingerprint)
+    let account = accounts[name]
+    let key = try account?.machine.definition.map { (definition) throws(AgentFailure) in
+      try TokenKey(request, of: definition, granted: account?.machine.record?.grant?.scope ?? [])
+    }
+    let rejected = try request.rejected.map(Fingerprint.init(rejected:))
     return AccountStateMachine.Waiter(
-      id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init), rejected: rejected,
+      id: nextID(), key: key ?? .standard, minimumValiditySeconds: request.minValiditySeconds.map(Double.init),
+      rejected: rejected,
       place: rejected == nil ? nil : Self.place(request.url), force: request.force ?? false,
       bestEffort: request.bestEffort ?? false,
       deadline: time.now().bootSeconds + timeoutSeconds)
@@ -93,7 +97,7 @@ extension CredentialService {
   /// `token.reject`.
   package func reject(_ request: TokenReject) async throws(AgentFailure) -> TokenRejectAnswer {
     try await open()
-    let fingerprint = try Self.fingerprint(request.rejected)
+    let fingerprint = try Fingerprint(rejected: request.rejected)
     let wish = AccountSelection.Wish(account: request.account, url: request.url, username: request.username)
     let name = try select(wish, rejected: fingerprint).name
     let place = Self.place(request.url)
@@ -102,34 +106,6 @@ extension CredentialService {
       verdict = found
     }
     return TokenRejectAnswer(verdict)
-  }
-
-  private func key(_ request: TokenGet, _ name: String) throws(AgentFailure) -> TokenKey {
-    guard let definition = accounts[name]?.machine.definition else { return .standard }
-    // Mostly all of it is asked for.
-    if request.scope == nil, request.resource == nil, request.audience == nil { return .standard }
-    func checked(_ what: String, _ asked: [String]?, _ allowed: [String]) throws(AgentFailure) -> [String] {
-      guard let asked else { return [] }
-      // Without it the whole token is meant, and that is more than whoever sends an empty one expects.
-      guard !asked.isEmpty, !asked.contains("") else {
-        throw AgentFailure(
-          .badRequest, "\(name): \(what) is empty", hint: .advice("leave it out, or name what is to be asked for"))
-      }
-      guard let other = asked.first(where: { !allowed.contains($0) }) else { return asked }
-      let shown = Escaped.forTerminal(other, limit: 80)
-      throw AgentFailure(
-        .notPermitted, "\(name): \(what) \(shown) may not be asked for",
-        hint:
-          "add it to \(what == "scope" ? "allowed_scope" : what) in \(definition.file.isEmpty ? "its file" : definition.file)"
-      )
-    }
-    // What the login was granted is in everybody's token anyway: less of it is nothing more.
-    let granted = accounts[name]?.machine.record?.grant?.scope ?? []
-    let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope + granted)
-    return TokenKey(
-      scope: [Set(definition.scope), Set(granted)].contains(Set(scope)) ? [] : scope,
-      resource: try checked("resource", request.resource, definition.resource),
-      audience: try checked("audience", request.audience, definition.audience))
   }
 
   func answer(_ token: TokenRecord, _ choice: Choice) -> TokenAnswer {
@@ -168,36 +144,6 @@ extension CredentialService {
   func refuse(_ id: RequestID, _ failure: AgentFailure, _ reply: (TokenReply) -> Void) {
     logger.debug("refused", metadata: ["method": "token.get", "failure": "\(failure.kind.rawValue)"])
     reply(.line(AnswerLine.failure(id, failure)))
-  }
-
-  static func fingerprint(_ rejected: RejectedToken) throws(AgentFailure) -> Fingerprint {
-    switch (rejected.fingerprint, rejected.token) {
-    case (let text?, nil):
-      guard let fingerprint = Fingerprint(text) else {
-        throw AgentFailure(.badRequest, "rejected.fingerprint is not sha256: and 32 hex digits")
-      }
-      return fingerprint
-    case (nil, let token?) where (1...WireLimits.tokenBytes).contains(token.utf8.count):
-      return Fingerprint(of: Secret(token))
-    default:
-      throw AgentFailure(.badRequest, "rejected names either a fingerprint or a token")
-    }
-  }
-}
-
-/// The bounds of `token.get`'s numbers.
-struct TokenBounds {
-  let timeoutSeconds: Double
-
-  init(_ request: TokenGet) throws(AgentFailure) {
-    let timeout = request.timeoutMilliseconds ?? WireLimits.defaultTimeoutMilliseconds
-    guard (1...WireLimits.timeoutMilliseconds).contains(timeout) else {
-      throw AgentFailure(.badRequest, "timeout_ms is 1 to \(WireLimits.timeoutMilliseconds)")
-    }
-    guard (0...TokenLine.greatestValiditySeconds).contains(request.minValiditySeconds ?? 0) else {
-      throw AgentFailure(.badRequest, "min_validity_s is 0 to \(TokenLine.greatestValiditySeconds)")
-    }
-    timeoutSeconds = Double(timeout) / 1_000
   }
 }
 

@@ -1,0 +1,35 @@
+import AgentWire
+import OAuthProtocol
+
+extension TokenKey {
+  /// What `request` asks for of the account `definition`, whose login was granted the scopes `granted`. Throws `bad_request`
+  /// for something empty, `not_permitted` for what neither the file nor the login allows.
+  init(_ request: TokenGet, of definition: AccountDefinition, granted: [String]) throws(AgentFailure) {
+    // Mostly all of it is asked for.
+    guard request.scope != nil || request.resource != nil || request.audience != nil else {
+      self = .standard
+      return
+    }
+    func checked(_ what: String, _ asked: [String]?, _ allowed: [String]) throws(AgentFailure) -> [String] {
+      guard let asked else { return [] }
+      // Without it the whole token is meant, and that is more than whoever sends an empty one expects.
+      guard !asked.isEmpty, !asked.contains("") else {
+        throw AgentFailure(
+          .badRequest, "\(definition.name): \(what) is empty",
+          hint: .advice("leave it out, or name what is to be asked for"))
+      }
+      guard let other = asked.first(where: { !allowed.contains($0) }) else { return asked }
+      let shown = Escaped.forTerminal(other, limit: 80)
+      let file = definition.file.isEmpty ? "its file" : definition.file
+      throw AgentFailure(
+        .notPermitted, "\(definition.name): \(what) \(shown) may not be asked for",
+        hint: "add it to \(what == "scope" ? "allowed_scope" : what) in \(file)")
+    }
+    // What the login was granted is in everybody's token anyway: less of it is nothing more.
+    let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope + granted)
+    self.init(
+      scope: [Set(definition.scope), Set(granted)].contains(Set(scope)) ? [] : scope,
+      resource: try checked("resource", request.resource, definition.resource),
+      audience: try checked("audience", request.audience, definition.audience))
+  }
+}
