@@ -5,15 +5,22 @@ import OAuthProtocol
 /// Rules for single values. Each gives nil for a good value, else a reason that shows nothing of a value that may hold a
 /// secret.
 enum ValueRules {
-  static func issuer(_ text: String) -> String? {
+  /// What `read` has against a value: without the value, which the file shows.
+  private static func problem(_ read: () throws(ProtocolError) -> Void) -> String? {
     do {
-      _ = try Issuer(text)
+      try read()
       return nil
-    } catch .issuer(_, let reason) {
-      return reason
     } catch {
-      return "\(error)"
+      switch error {
+      case .issuer(_, let reason), .redirectURI(_, let reason), .parameter(_, let reason): return reason
+      case .url, .reservedParameter, .duplicateParameter, .malformedForm, .clientAuthentication, .tooFewRandomBytes:
+        return "\(error)"
+      }
     }
+  }
+
+  static func issuer(_ text: String) -> String? {
+    problem { () throws(ProtocolError) in _ = try Issuer(text) }
   }
 
   static func endpoint(_ text: String) -> String? {
@@ -26,14 +33,7 @@ enum ValueRules {
   }
 
   static func redirectURI(_ text: String) -> String? {
-    do {
-      _ = try RedirectURI(text)
-      return nil
-    } catch .redirectURI(_, let reason) {
-      return reason
-    } catch {
-      return "\(error)"
-    }
+    problem { () throws(ProtocolError) in _ = try RedirectURI(text) }
   }
 
   static func host(_ text: String) -> String? {
@@ -53,14 +53,7 @@ enum ValueRules {
 
   /// RFC 8707 §2.
   static func resource(_ text: String) -> String? {
-    do {
-      try RequestedAccess.checkResources([text])
-      return nil
-    } catch .parameter(_, let reason) {
-      return reason
-    } catch {
-      return "\(error)"
-    }
+    problem { () throws(ProtocolError) in try RequestedAccess.checkResources([text]) }
   }
 
   static func audience(_ text: String) -> String? {
@@ -68,14 +61,7 @@ enum ValueRules {
   }
 
   static func clientID(_ text: String) -> String? {
-    do {
-      _ = try OAuthClient(id: text)
-      return nil
-    } catch .parameter(_, let reason) {
-      return reason
-    } catch {
-      return "\(error)"
-    }
+    problem { () throws(ProtocolError) in _ = try OAuthClient(id: text) }
   }
 
   /// A user name as Basic credentials can carry it: without a colon (RFC 7617 §2).

@@ -1,14 +1,9 @@
 /// `agent.hello`: which protocol and capabilities this agent has.
-package struct AgentHello: RequestParameters, Equatable {
+package struct AgentHello: ParameterlessRequest {
   package typealias Answer = AgentHelloAnswer
   package static let method = Method.agentHello
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct AgentHelloAnswer: Codable, Sendable, Equatable {

@@ -26,16 +26,11 @@ package struct ConfigurationProblem: Codable, Sendable, Equatable {
 }
 
 /// `config.reload`: reads the configuration files again; files with problems keep their last good definition.
-package struct ConfigReload: RequestParameters, Equatable {
+package struct ConfigReload: ParameterlessRequest {
   package typealias Answer = ConfigReloadAnswer
   package static let method = Method.configReload
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct ConfigReloadAnswer: Codable, Sendable, Equatable {

@@ -1,15 +1,10 @@
 /// `events.subscribe`: from its answer on, this connection gets what changes. The state before that is not sent: ask
 /// `agent.status` after it.
-package struct EventsSubscribe: RequestParameters, Equatable {
+package struct EventsSubscribe: ParameterlessRequest {
   package typealias Answer = EmptyResult
   package static let method = Method.eventsSubscribe
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 /// What a subscribed connection gets, each a notification (JSON-RPC 2.0 §4.1). None holds a secret.

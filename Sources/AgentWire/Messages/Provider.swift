@@ -1,14 +1,9 @@
 /// `provider.list`: the presets for known providers, those in the program and the user's own.
-package struct ProviderList: RequestParameters, Equatable {
+package struct ProviderList: ParameterlessRequest {
   package typealias Answer = ProviderListAnswer
   package static let method = Method.providerList
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct ProviderListAnswer: Codable, Sendable, Equatable {

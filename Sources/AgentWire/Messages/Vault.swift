@@ -1,14 +1,9 @@
 /// `vault.status`.
-package struct VaultStatusRequest: RequestParameters, Equatable {
+package struct VaultStatusRequest: ParameterlessRequest {
   package typealias Answer = VaultStatusAnswer
   package static let method = Method.vaultStatus
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct VaultStatusAnswer: Codable, Sendable, Equatable {
@@ -110,16 +105,11 @@ package struct VaultCreateAnswer: Codable, Sendable, Equatable {
 }
 
 /// `vault.lock`: forgets every key and token, and stays so over restarts until `vault.unlock`.
-package struct VaultLock: RequestParameters, Equatable {
+package struct VaultLock: ParameterlessRequest {
   package typealias Answer = VaultLockAnswer
   package static let method = Method.vaultLock
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct VaultLockAnswer: Codable, Sendable, Equatable {

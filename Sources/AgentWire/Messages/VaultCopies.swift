@@ -1,14 +1,9 @@
 /// `vault.backup`: writes a copy of the vault, sealed as it is, for the caller to take away.
-package struct VaultBackup: RequestParameters, Equatable {
+package struct VaultBackup: ParameterlessRequest {
   package typealias Answer = VaultBackupAnswer
   package static let method = Method.vaultBackup
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct VaultBackupAnswer: Codable, Sendable, Equatable {

@@ -21,16 +21,11 @@ package enum VaultStrength: String, Codable, Sendable, CaseIterable {
 }
 
 /// `vault.slots`: the ways to open the vault.
-package struct VaultSlots: RequestParameters, Equatable {
+package struct VaultSlots: ParameterlessRequest {
   package typealias Answer = VaultSlotsAnswer
   package static let method = Method.vaultSlots
 
   package init() {}
-
-  package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable {}
-  package init(from decoder: any Decoder) throws {}
-  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
 package struct VaultSlotsAnswer: Codable, Sendable, Equatable {

@@ -25,14 +25,8 @@ package struct DeviceAuthorizationRequest: Sendable {
 
   /// Throws ``ProtocolError`` for a reserved, repeated or malformed parameter, a malformed scope or resource.
   package func httpRequest() throws(ProtocolError) -> HTTPRequest {
-    try ExtraParameters.checkForToken(extra)
-    try RequestedAccess.checkScope(scope)
-    try RequestedAccess.checkResources(resources)
     var form = FormParameters()
-    if !scope.isEmpty { form.append("scope", scopeSeparator.joined(scope)) }
-    for resource in resources { form.append("resource", resource) }
-    for audience in audiences { form.append("audience", audience) }
-    for parameter in extra { form.append(parameter.name, parameter.value) }
+    try form.append(scope: scope, scopeSeparator, resources: resources, audiences: audiences, extra: extra)
     return .form(endpoint, client: client, form)
   }
 }

@@ -28,16 +28,10 @@ package struct TokenRequest: Sendable {
 
   /// Throws ``ProtocolError`` for a reserved, repeated or malformed parameter, a malformed scope or resource.
   package func httpRequest() throws(ProtocolError) -> HTTPRequest {
-    try ExtraParameters.checkForToken(extra)
-    try RequestedAccess.checkScope(scope)
-    try RequestedAccess.checkResources(resources)
     var form = FormParameters()
     form.append("grant_type", grant.type)
     form.append(grant.parameters)
-    if !scope.isEmpty { form.append("scope", scopeSeparator.joined(scope)) }
-    for resource in resources { form.append("resource", resource) }
-    for audience in audiences { form.append("audience", audience) }
-    for parameter in extra { form.append(parameter.name, parameter.value) }
+    try form.append(scope: scope, scopeSeparator, resources: resources, audiences: audiences, extra: extra)
     return .form(endpoint, client: client, form)
   }
 }
