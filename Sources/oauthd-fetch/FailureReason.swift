@@ -17,12 +17,17 @@ enum FailureReason {
     var endsAtProxy: Bool { usesProxy && !tunnelled && !sent }
   }
 
+  /// Whether a line of a head was longer than the 100 KiB that libcurl keeps of one. CURLE_TOO_LARGE (100) says so since
+  /// 8.6; before, libcurl called it a lack of memory, of which there is enough for so little.
+  static func isLineTooLong(_ code: CURLcode) -> Bool { code.rawValue == 100 || code == CURLE_OUT_OF_MEMORY }
+
   static func of(_ code: CURLcode, at stage: Stage) -> FetchFailure.Reason {
     switch code {
     case CURLE_OPERATION_TIMEDOUT: .timeout
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: .proxy
     case CURLE_COULDNT_CONNECT, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING:
       stage.endsAtProxy ? .proxy : .connection
+    case _ where isLineTooLong(code) && stage.endsAtProxy: .proxy
     case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .connection
     case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_PEER_FAILED_VERIFICATION: stage.isOutOfDate ? .tls : .untrusted

@@ -95,6 +95,7 @@ final class Transfer {
 
   private func failure() -> FetchFailure {
     if let overflow { return FetchFailure(.tooLarge, overflow) }
+    if sent, FailureReason.isLineTooLong(result) { return FetchFailure(.tooLarge, Self.headTooLarge) }
     if result == CURLE_COULDNT_CONNECT, network.hasRefusedAll { return network.failure(target.host) }
     let text = overdue ?? String(cString: errorText[0] == 0 ? curl_easy_strerror(result) : UnsafePointer(errorText))
     let connectCode = ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE)
@@ -282,9 +283,12 @@ final class Transfer {
     return bytes.count
   }
 
+  private static let headTooLarge =
+    "the head of the server's answer is larger than \(FetchLimits.answerHeaderBytes) bytes"
+
   private func takeHeader(_ line: UnsafeRawBufferPointer) -> Int {
     guard head.add(line) else {
-      overflow = "the head of the server's answer is larger than \(FetchLimits.answerHeaderBytes) bytes"
+      overflow = Self.headTooLarge
       return 0
     }
     return line.count

@@ -76,6 +76,10 @@ struct Treatment: Sendable, CustomTestStringConvertible {
       for index in 0..<100 { connection.send("X-\(index): \(String(repeating: "v", count: 1_020))\r\n") }
       connection.send("\r\n")
     },
+    answers("sends a line of 4 MiB in its head", .sentNoAnswer(.tooLarge)) { connection in
+      connection.send("HTTP/1.1 200 OK\r\nX: ")
+      connection.send([UInt8](repeating: 0x61, count: 4 << 20))
+    },
     answers("sends 300 short fields", .sentNoAnswer(.tooLarge)) { connection in
       connection.send("HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 300) + "\r\n")
     },
