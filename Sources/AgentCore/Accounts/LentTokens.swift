@@ -71,11 +71,13 @@ package struct LentToken: Sendable, Equatable, Codable {
 
   /// The same with whom the lender's `login` is known to be of, where nobody was noted at the moment `agreed`, and that
   /// login has stood since: it is the one that was agreed to.
+  ///
+  /// The clock that counts from a boot on tells which was first. Across boots there is the wall clock alone, which somebody may
+  /// have set meanwhile, or which was wrong: then it is not known.
   func known(by login: GrantRecord, agreed: Moment) -> LentToken {
-    // By this machine's clocks alone: the clocks of two servers differ, and either could tell a wrong one.
-    var agreed = agreed
-    agreed.behindSeconds = nil
-    guard user == nil, issuer == login.binding.issuer, login.loggedIn.seconds(since: agreed) <= 0 else { return self }
+    guard user == nil, issuer == login.binding.issuer, login.loggedIn.bootID == agreed.bootID,
+      login.loggedIn.bootSeconds <= agreed.bootSeconds
+    else { return self }
     return bound(to: login)
   }
 

@@ -1,7 +1,8 @@
 import AgentWire
 
 /// Who has tokens by whose login. What a person agreed to was that login, of that person: where another one is in its
-/// place, the tokens of both would be mixed, so nothing is given or sent until somebody agrees anew.
+/// place, the tokens of both would be mixed, so nothing is given or sent until somebody agrees anew. Nor is anything while
+/// there is none: it was taken back, and nobody knows whose the next one is.
 extension CredentialService {
   /// Why nothing of `account` is given or sent: a login that its tokens are made by is another one by now.
   func lenderFault(_ account: Account) -> AgentFailure? {
@@ -14,9 +15,11 @@ extension CredentialService {
   func lenderFault(_ lent: LentToken, of name: String) -> AgentFailure? {
     // What no login is bound to yet is what a person is agreeing to now.
     let borrower = grant(of: name).flatMap { $0.binding.request?.lent?.all.contains(lent) == true ? $0 : nil }
-    guard let login = grant(of: lent.account),
-      let change = lent.change(to: login, agreed: borrower?.loggedIn ?? time.now())
-    else { return nil }
+    guard let login = grant(of: lent.account) else {
+      do throws(LenderObstacle) { _ = try grant(lentTo: name, of: lent) } catch { return error.failure(of: name) }
+      return nil
+    }
+    guard let change = lent.change(to: login, agreed: borrower?.loggedIn ?? time.now()) else { return nil }
     return AgentFailure(
       .definitionChanged,
       "\(name): its login is bound to tokens of \(lent.account) \(change); nothing is given or sent",

@@ -172,7 +172,9 @@ extension CredentialService {
   private func hint(
     _ state: AccountSummary.State, _ machine: AccountStateMachine, _ definition: AccountDefinition
   ) -> NextStep? {
-    switch state {
+    // Of another account's login: what helps is said with it.
+    if let fault = machine.lenderFault { return fault.hint }
+    return switch state {
     case .new where definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true:
       ClientObstacle.noKey.hint(definition.name)
     case .new: lenderHint(definition) ?? .run("oauthctl login \(definition.name)")

@@ -14,7 +14,7 @@ struct EarlierLendersTests {
   private static let company = LendingTests.company.changed { $0.scope = ["openid", "profile", "read"] }
 
   /// `api` is bound to `company`, and to nobody there.
-  private func fixture() async throws -> AgentFixture {
+  private func fixture(_ change: (inout GrantRecord) -> Void = { _ in }) async throws -> AgentFixture {
     let fixture = AgentFixture([Self.company, LendingTests.borrower()])
     try await fixture.logIn("company")
     try await LendingTests().logIn("api", fixture)
@@ -22,6 +22,10 @@ struct EarlierLendersTests {
       let read = stored.payload.withBytes { try? JSONDecoder().decode(AccountRecord.self, from: Data($0)) }
       guard var record = read, record.name == "api" else { continue }
       record.grant?.binding.request?.lent?.subject.user = nil
+      if var grant = record.grant {
+        change(&grant)
+        record.grant = grant
+      }
       try await fixture.store.put(
         VaultRecord(id: stored.id, version: stored.version + 1, payload: Secret(try JSONEncoder().encode(record))))
     }
@@ -80,6 +84,17 @@ struct EarlierLendersTests {
     _ = try await agent.call(TokenGet(account: "api"))
     #expect(await noted(agent) == "bob")
     #expect(agent.tokenRequests(LendingTests.exchanges) == 2)
+  }
+
+  @Test("a wall clock proves nothing of another boot: the clock may have been wrong then, or set since")
+  func otherBoot() async throws {
+    let before = try await fixture {
+      $0.loggedIn.bootID = "the one before"
+      $0.loggedIn.wallSeconds += 1_000_000
+    }
+    try await logIn(as: "bob", before)
+    let failure = await before.restarted().failure(TokenGet(account: "api"))
+    #expect(failure?.kind == .definitionChanged && failure?.message.contains("bob is logged in there now") == true)
   }
 
   private func isOfAPI(_ stored: VaultRecord) -> Bool {

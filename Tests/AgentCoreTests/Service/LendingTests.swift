@@ -88,6 +88,12 @@ struct LendingTests {
   func lenderLoggedOut() async throws {
     let fixture = try await fixture()
     try await logIn("api", fixture)
+    let token = try await fixture.call(TokenGet(account: "api")).accessToken
+    _ = try await fixture.call(Logout(account: "company"))
+    #expect(await fixture.failure(TokenGet(account: "api"))?.kind == .loginRequired, "not even what is there")
+    #expect(try await fixture.call(AccountShow(account: "api")).summary.state == .loginRequired)
+    try await fixture.logIn("company", request: "back")
+    #expect(try await fixture.call(TokenGet(account: "api")).accessToken == token)
     _ = try await fixture.call(Logout(account: "company"))
     fixture.clock.advance(by: 3_601)
     for _ in 0..<3 {
@@ -132,8 +138,9 @@ struct LendingTests {
     fixture.configuration.set([Self.borrower()])
     _ = try await fixture.call(ConfigReload())
     let left = try await fixture.call(AccountShow(account: "api")).summary
-    #expect(
-      left.state == .ok && left.hint?.hasPrefix("it needs a token of company, and there is no such account") == true)
+    #expect(left.state == .configInvalid && left.reason == "it needs a token of company, and there is no such account")
+    #expect(left.hint == "name one that there is in /etc/accounts.d/api.toml" && left.expiresAt == nil)
+    #expect(await fixture.failure(TokenGet(account: "api"))?.kind == .configInvalid, "not even what is there")
   }
 
   @Test("a token goes only where the lender's hosts let it go")

@@ -127,6 +127,21 @@ def test_what_was_got_by_the_login_of_one_person_is_not_given_or_renewed_by_that
         assert get_token(home, "api") == "exchanged-2" and state() == "ok"
 
 
+@pytest.mark.parametrize("end", ["logout", "forget"])
+def test_a_lender_that_is_gone_frees_no_token_that_was_held(home, agent, end):
+    """Held since somebody else logged in there: his leaving is no agreement."""
+    with consenting(home) as server, Willing(None) as exchange:
+        borrowed_from_alice(home, server, exchange)
+        server.script(users=["bob"])
+        home.oauthctl("login", "company", "--user", "bob")
+        for command in ([], [end, "company"] if end == "logout" else ["account", end, "company", "--yes"]):
+            if command:
+                home.oauthctl(*command)
+            refused = home.oauthctl("get-token", "api", check=False)
+            assert refused.status in (3, 4) and refused.stdout == "" and "company" in refused.stderr, refused
+        assert exchange.given == 1
+
+
 class Names(Willing):
     """Says in an ID token whom it knows."""
 

@@ -165,12 +165,14 @@ def test_another_lender_in_the_file_is_sent_nothing(home, company, exchange):
 def test_the_login_that_is_needed_is_the_lenders_and_is_enough(home, company, exchange):
     log_in(home, exchange)
     home.oauthctl("logout", "company")
-    for _ in range(2):
-        refused = home.oauthctl("get-token", "api", "--force", check=False)
-        assert refused.status == 4 and "oauthctl login company" in refused.stderr, refused
-    # What was got before lives on.
-    assert get_token(home, "api") == "exchanged-1"
+    # What was got before is not given either: it was got by a login that was taken back.
+    for words in (["--force"], ["--force"], []):
+        refused = home.oauthctl("get-token", "api", *words, check=False)
+        assert refused.status == 4 and "oauthctl login company" in refused.stderr and refused.stdout == "", refused
+    told = home.oauthctl("status").stdout
+    assert "api: it needs a token of company: login needed: not logged in; run: oauthctl login company" in told, told
     home.oauthctl("login", "company")
+    assert get_token(home, "api") == "exchanged-1"
     assert home.oauthctl("get-token", "api", "--force").lines == ["exchanged-2"]
 
 

@@ -92,10 +92,16 @@ extension AccountStateMachine {
 
   // MARK: Status
 
+  /// The lender's login is another one, it is not there, or the lender is not.
+  private func state(_ lenderFault: AgentFailure) -> AccountSummary.State {
+    if lenderFault.kind == .loginRequired { return .loginRequired }
+    return lenderFault.kind == .configInvalid ? .configInvalid : .definitionChanged
+  }
+
   /// The state of the account in one word, and one line why.
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
-    if let lenderFault { return (.definitionChanged, lenderFault.message(without: name)) }
+    if let lenderFault { return (state(lenderFault), lenderFault.message(without: name)) }
     if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
     if let fault = clientFault { return (.clientRejected, fault.reason) }
     switch grant.verdict?.kind {
