@@ -5,7 +5,9 @@ import Sealing
 /// What a step that failed or was killed can leave: sealed copies that open by what opened the vault then, and files that
 /// were half-written. Every name is reserved (docs/vault-format.md); what is no plain file of ours is left alone.
 enum LeftoverFiles {
-  /// In the vault's folder. `isChecking`: a copy of a backup is being checked just now.
+  /// In the vault's folder. `isChecking`: a copy of a backup is being checked just now. What `oauthctl` has given for a check
+  /// goes even if it is held: whoever holds it may be stopped for as long as he likes, and the copy may open by what does not
+  /// open the vault any more. A check that has begun has a copy of its own; one that has not fails.
   static func removeCopies(
     in directory: borrowing FileDescriptor, _ path: String, isChecking: Bool
   ) throws(VaultError) {
@@ -14,8 +16,8 @@ enum LeftoverFiles {
     let names = databases.flatMap { name in ["", "-wal", "-journal", "-shm"].map { name + $0 } }
     let marks = [VaultLocation.holdName, VaultLocation.untoldCodeName].map { $0 + ".new" }
     try remove(Set(names + marks), in: directory, path)
-    try remove(try PrivateDirectory.names(in: directory, path).filter(isBackup), in: directory, path)
-    try removeGiven(in: directory, path)
+    let named = try PrivateDirectory.names(in: directory, path).filter { isBackup($0) || isGiven($0) }
+    try remove(named, in: directory, path)
   }
 
   /// What `oauthctl` gave for a check and does not hold any more.

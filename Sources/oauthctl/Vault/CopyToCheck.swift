@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 
 /// The copy of a backup beside the vault that the agent is given to check. It is locked as long as somebody is at work on
-/// it: the kernel ends that however he ends, and the agent and the next check remove what nobody holds.
+/// it: the kernel ends that however he ends, and the agent and the next check remove what nobody holds. A change of what
+/// opens the vault removes what is held, too.
 enum CopyToCheck {
   private static let prefix = "vault.given."
 

@@ -122,6 +122,12 @@ extension VaultCommand {
         return answer
       } catch {
         guard case .agent(var failure, let account) = error else { throw error }
+        if failure.kind == .storageFailed, access(copy, F_OK) != 0 {
+          // The agent leaves no copy lying about then, since it may open by what opens the vault no more.
+          throw .local(
+            "the vault was locked or changed while \(file) was given to the agent, which took the copy away",
+            next: .run("oauthctl vault check \(ShellWord.quoted(file))"), status: 3)
+        }
         if failure.kind == .vaultDamaged {
           failure.message = "\(file): \(failure.message)"
           throw .agent(failure, account: account)

@@ -1,7 +1,10 @@
 """Attacks on the vault by a program of the same user that knows an old secret, and by a file that is to be checked."""
 
 import json
+import signal
+import socket
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -140,6 +143,52 @@ def test_a_file_too_large_for_a_vault_is_refused_before_a_byte_of_it_is_copied(v
         assert "256 MiB is the most" in json.loads(wire.read_line())["error"]["message"]
     folder = vault_file(vault).parent
     assert not list(folder.glob("vault.check*")) and not list(folder.glob("vault.given*"))
+
+
+class Relay:
+    """A socket before the agent's that passes everything on but the request to check a copy, until `go` is set."""
+
+    def __init__(self, home):
+        self.path, self.came, self.go = home.root / "relay.sock", threading.Event(), threading.Event()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.path.chmod(0o600)
+        self.listener.listen()
+        threading.Thread(target=self.serve, args=(str(home.socket),), daemon=True).start()
+
+    def serve(self, agent):
+        while True:
+            caller, _ = self.listener.accept()
+            upward = socket.socket(socket.AF_UNIX)
+            upward.connect(agent)
+            for ends in ((caller, upward), (upward, caller)):
+                threading.Thread(target=self.copy, args=ends, daemon=True).start()
+
+    def copy(self, source, target):
+        while data := source.recv(65536):
+            if b'"vault.check"' in data:
+                self.came.set()
+                self.go.wait(60)
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+def test_a_copy_that_a_stopped_check_holds_does_not_outlive_a_change(vault):
+    """Nobody knows how long it stays stopped, and the copy opens by the passphrase of before."""
+    set_passphrase(vault, LEAKED)
+    copy, folder, relay = vault.root / "mine", vault_file(vault).parent, Relay(vault)
+    vault_command(vault, "backup", copy)
+    check = vault.start(
+        vault.programs / "oauthctl", "vault", "check", copy, environment={"OAUTHCTL_SOCKET": str(relay.path)})
+    assert relay.came.wait(20) and list(folder.glob("vault.given.*"))
+    check.send_signal(signal.SIGSTOP)
+    with Wire(vault.socket) as wire:
+        wire.call("vault.set_slot", kind="passphrase", strength="interactive", passphrase=NEW, current=LEAKED)
+    assert not list(folder.glob("vault.given.*")) and opens(vault, NEW) and not opens(vault, LEAKED)
+    check.send_signal(signal.SIGCONT)
+    relay.go.set()
+    _, said = check.communicate(timeout=20)
+    assert check.returncode == 3 and "took the copy away" in said and "oauthctl vault check ~/mine" in said, said
 
 
 # An old vault put back
