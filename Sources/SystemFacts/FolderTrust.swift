@@ -49,12 +49,33 @@ package struct FolderTrust: Sendable {
   /// What is wrong with one folder, without links in its path. `isLast`: what is looked for is in it.
   package func fault(of folder: String, isLast: Bool) -> Fault? {
     guard let found = facts(folder), found.isFolder else { return .noFolder }
-    guard isOwn(found.owner) else { return .owner(found.owner) }
+    guard isOwn(found.owner, at: folder) else { return .owner(found.owner) }
     return isClosed(folder, found, isLast: isLast) ? nil : .mode(found.mode & 0o777)
   }
 
-  /// Whose the whole tree is may change anything: root, or who stands for root in a user namespace.
-  package func isOwn(_ owner: UInt32) -> Bool { owner == 0 || owner == userID || owner == facts("/")?.owner }
+  /// Whether what is at `path` is the user's or root's, `owner` being whose lstat(2) says it is. Whose the whole tree is may
+  /// change anything: root, or who stands for root in a user namespace. Where that maps only the user, strangers have the
+  /// same number: a program is root's there where only root puts anything. Homes lie in folders of root's by any name.
+  package func isOwn(_ owner: UInt32, at path: String) -> Bool {
+    if owner == 0 || owner == userID { return true }
+    guard owner == facts("/")?.owner else { return false }
+    switch purpose {
+    case .programs: return Self.isSystems(path)
+    case .files: return true
+    }
+  }
+
+  /// What only root fills, on one system or another.
+  private static let systemFolders = ["/usr", "/etc", "/bin", "/sbin", "/nix/store", "/gnu/store", "/snap", "/app"]
+
+  /// Whether `path`, without links, is such a folder, is in one, or leads to one.
+  package static func isSystems(_ path: String) -> Bool {
+    // Byte by byte: an accent after a slash does not hide it.
+    func leads(_ path: String, to other: String) -> Bool {
+      path == "/" || other.utf8.elementsEqual(path.utf8) || other.utf8.starts(with: "\(path)/".utf8)
+    }
+    return systemFolders.contains { leads(path, to: $0) || leads($0, to: path) }
+  }
 
   private func isClosed(_ folder: String, _ found: Facts, isLast: Bool) -> Bool {
     // In a sticky folder, as /tmp is, others may add names, and cannot take away what is not theirs.

@@ -10,11 +10,9 @@ struct CurlEnvironmentTests {
     arguments: [
       ("SSLKEYLOGFILE", "/home/u/keys", nil), ("QLOGDIR", "/home/u", nil), ("GNUTLS_DEBUG_LEVEL", "9", nil),
       ("CURL_DEBUG", "all", nil), ("SSLDEBUGFILE", "f", nil),
-      // An empty part is the folder one is in.
-      ("LD_LIBRARY_PATH", ":/a", "/a"), ("LD_LIBRARY_PATH", "/a:/usr/bin", "/a:/usr/bin"),
-      ("LD_LIBRARY_PATH", ".", nil),
-      ("LD_LIBRARY_PATH", "bin;/home/u/bin;/evil/bin;/tmp", "/home/u/bin"), ("OPENSSL_MODULES", "bin", nil),
-      ("OPENSSL_ENGINES", "/a", "/a"), ("GCONV_PATH", "./x", nil),
+      // Of a folder nobody knows what its links lead to.
+      ("LD_LIBRARY_PATH", "/a:/usr/bin", nil), ("OPENSSL_MODULES", "/a", nil), ("OPENSSL_ENGINES", "/a", nil),
+      ("GCONV_PATH", "/a", nil),
       ("OPENSSL_CONF", "/a/curl", "/a/curl"), ("OPENSSL_CONF", "curl", nil), ("OPENSSL_CONF", "/evil/bin/curl", nil),
       ("LD_PRELOAD", "libeatmydata.so /a/curl", "/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
       ("LD_AUDIT", "bin/curl", nil),

@@ -49,6 +49,20 @@ struct FolderTrustTests {
     #expect(trust.fault(of: "/b", isLast: false) == .mode(0o775) && trust.fault(of: "/root's", isLast: true) == nil)
   }
 
+  @Test(
+    "In a namespace that maps only the user, a program is root's where only root puts anything",
+    arguments: [
+      ("/", true), ("/usr", true), ("/usr/bin", true), ("/nix", true), ("/nix/store/a/bin", true), ("/nix/var", false),
+      ("/home", false), ("/usrx", false), ("/tmp/usr/bin", false), ("/usr\u{301}", false), ("/n", false),
+    ])
+  func namespace(folder: String, isTrusted: Bool) {
+    let facts: @Sendable (String) -> FolderTrust.Facts? = { _ in .init(isFolder: true, owner: 65_534, mode: 0o755) }
+    let programs = FolderTrust(for: .programs, userID: 7, facts: facts)
+    #expect((programs.fault(of: folder, isLast: true) == nil) == isTrusted)
+    let files = FolderTrust(for: .files { _, _ in false }, userID: 7, facts: facts)
+    #expect(files.fault(of: folder, isLast: true) == nil)
+  }
+
   @Test("What is no folder is told apart from one that is open, and whose it is")
   func faults() {
     let found: [String: FolderTrust.Facts] = [

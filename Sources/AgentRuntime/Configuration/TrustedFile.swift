@@ -148,7 +148,7 @@ enum TrustedFile {
     // In a folder like /tmp a link is whose it is to turn.
     for link in way.links {
       guard let owner = FolderTrust.live(link)?.owner else { throw .refused("is in a folder that is gone") }
-      guard trust.isOwn(owner) else {
+      guard trust.isOwn(owner, at: link) else {
         throw .refused("is behind the link \(link) of another user (uid \(owner)): take another way")
       }
     }
@@ -165,7 +165,7 @@ enum TrustedFile {
     var root = stat()
     guard stat("/", &root) == 0, root.st_uid != 0, found.st_uid == root.st_uid, let path = path(of: descriptor)
     else { return false }
-    return path.hasPrefix("/etc/") || path.hasPrefix("/usr/")
+    return FolderTrust.isSystems(path)
   }
 
   /// Where the open file is, links resolved.

@@ -4,9 +4,7 @@ enum CurlEnvironment {
   private enum Rule {
     /// It is left out.
     case never
-    /// Folders are left out that anybody else may write to, are relative or empty: an empty one is the folder one is in.
-    case folders
-    /// So is a file of that kind.
+    /// A file is left out that anybody else may write to, or that is named by a relative path.
     case file
     /// So is each such file of a list, and each name without a slash: it may be a link to anything, in whatever folder it is
     /// found.
@@ -22,16 +20,14 @@ enum CurlEnvironment {
     "CURL_DEBUG": .never, "CURL_MEMDEBUG": .never,
     // Keys and records of a connection: GnuTLS, NSS.
     "GNUTLS_DEBUG_LEVEL": .never, "SSLTRACE": .never, "SSLDEBUG": .never, "SSLDEBUGFILE": .never,
-    // Libraries in the place of the system's (ld.so(8)).
-    "LD_LIBRARY_PATH": .folders,
-    // Libraries beside them.
+    // Folders of libraries: in the place of the system's (ld.so(8)), of glibc's iconv(3), of OpenSSL. A folder that is the
+    // user's alone may have a link in it to what is not, by whatever name, and in folders below. No curl that is installed
+    // needs one.
+    "LD_LIBRARY_PATH": .never, "GCONV_PATH": .never, "OPENSSL_ENGINES": .never, "OPENSSL_MODULES": .never,
+    // Libraries beside the system's.
     "LD_PRELOAD": .libraries, "LD_AUDIT": .libraries,
-    // Modules of glibc's iconv(3).
-    "GCONV_PATH": .folders,
-    // Name libraries to load (GSS-API, Kerberos).
-    "GSS_MECH_CONFIG": .file, "KRB5_CONFIG": .file,
-    // Names libraries to load, and where they lie (OpenSSL).
-    "OPENSSL_CONF": .file, "OPENSSL_ENGINES": .folders, "OPENSSL_MODULES": .folders,
+    // Name libraries to load (GSS-API, Kerberos, OpenSSL).
+    "GSS_MECH_CONFIG": .file, "KRB5_CONFIG": .file, "OPENSSL_CONF": .file,
   ]
 
   /// What curl gets of a variable; nil: nothing.
@@ -39,21 +35,15 @@ enum CurlEnvironment {
     switch rules[name] {
     case nil: return value
     case .never: return nil
-    case .folders:
-      // ld.so(8) takes semicolons for colons.
-      let list = value.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }
-      return joined(lookup.trustedFolders(in: list.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ":")))
     // No settings at all: its mode lets everybody write.
     case .file: return value == "/dev/null" ? value : lookup.trustedFile(value)
     case .libraries:
       let list = value.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
-      return joined(
-        list.compactMap { entry in
-          let word = String(decoding: entry, as: UTF8.self)
-          return entry.contains(UInt8(ascii: "/")) ? lookup.trustedFile(word) : nil
-        })
+      let kept = list.compactMap { entry in
+        let word = String(decoding: entry, as: UTF8.self)
+        return entry.contains(UInt8(ascii: "/")) ? lookup.trustedFile(word) : nil
+      }
+      return kept.isEmpty ? nil : kept.joined(separator: ":")
     }
   }
-
-  private static func joined(_ parts: [String]) -> String? { parts.isEmpty ? nil : parts.joined(separator: ":") }
 }

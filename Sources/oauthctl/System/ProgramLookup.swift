@@ -70,7 +70,7 @@ struct ProgramLookup: Sendable {
   func trustedFile(_ path: String) -> String? {
     guard path.utf8.first == UInt8(ascii: "/"), let place = realPath(path),
       isTrusted(folder: FileBytes.folder(of: place)), let file = status(place),
-      file.kind == .other, trust.isOwn(file.owner), file.mode & 0o022 == 0
+      file.kind == .other, trust.isOwn(file.owner, at: place), file.mode & 0o022 == 0
     else { return nil }
     return place
   }

@@ -28,13 +28,20 @@ def test_no_option_reads_the_token_from_where_curl_got_it(work, dot):
 
 
 def test_nothing_in_the_environment_has_curl_write_down_what_it_sends(work, dot):
-    """Nor has a library from the folder one is in loaded: that is what an empty part means."""
+    """Nor has it load a library that others may write, by a file of theirs or behind a link in the user's folder."""
+    theirs, folder = work.root / "theirs", work.root / "lib"
+    theirs.touch(mode=0o600)
+    theirs.chmod(0o666)
+    folder.mkdir(mode=0o755)
+    (folder / "libcurl.so.4").symlink_to(theirs)
     mine = work.bin / "curl"
     mine.write_text("#!/bin/sh\nenv\n")
     mine.chmod(0o755)
-    given = {"SSLKEYLOGFILE": str(work.root / "keys"), "QLOGDIR": str(work.root), "LD_LIBRARY_PATH": ":/usr/lib",
-             "PATH": f"{work.bin}:/usr/bin:/bin", "SSL_CERT_DIR": "/x"}
+    bad = {"SSLKEYLOGFILE": str(work.root / "keys"), "QLOGDIR": str(work.root),
+           "GSS_MECH_CONFIG": str(theirs), "KRB5_CONFIG": theirs.name, "OPENSSL_CONF": str(theirs)}
+    bad |= dict.fromkeys(("LD_LIBRARY_PATH", "GCONV_PATH", "OPENSSL_MODULES", "OPENSSL_ENGINES"), str(folder))
+    given = bad | {"PATH": f"{work.bin}:/usr/bin:/bin", "SSL_CERT_DIR": "/x"}
     seen = curl(work, dot.resource, environment=given).lines
     mine.unlink()
-    assert not [line for line in seen if line.startswith(("SSLKEYLOGFILE", "QLOGDIR", "LD_LIBRARY_PATH=:"))], seen
+    assert not [line for line in seen if line.partition("=")[0] in bad], seen
     assert f"PATH={os.path.realpath(work.bin)}:/usr/bin" in seen and "SSL_CERT_DIR=/x" in seen, seen

@@ -10,6 +10,7 @@ from login.assertion_judge import Judge
 from login.test_assertions import define as define_with_key
 from support.accounts import account_file, define
 from support.terminal import run_at_terminal
+from support.wire import Wire
 
 GOOD, OTHER = "good-secret-5f21", "other-secret-8c04"
 
@@ -48,6 +49,21 @@ def test_a_refused_import_changes_no_client_secret(home, strict):
     refused = home.run("setsid", home.programs / "oauthctl", "account", "import", "work", stdin=text, check=False)
     assert refused.status == 64 and "--replace" in refused.stderr
     assert home.oauthctl("get-token", "work", "--force").stdout.startswith("access-")
+
+
+def test_a_secret_of_a_login_that_was_given_up_takes_the_place_of_no_newer_one(home, agent):
+    with Strict() as provider:
+        lines = [f'issuer = "{provider.issuer}"', 'client_id = "mine"', 'grant = "client_credentials"',
+                 'client_authentication = "client_secret_post"']
+        define(home, "work", *lines)
+        home.oauthctl("vault", "create")
+        home.oauthctl("secret", "set", "work", "client_secret", stdin=GOOD + "\n")
+        home.oauthctl("login", "work")
+        with Wire(home.socket) as wire:
+            # As `login --client-secret-stdin` gives it, for one login.
+            wire.call("secret.set", account="work", kind="client_secret", value=OTHER, keep=False)
+        home.oauthctl("secret", "set", "work", "client_secret", stdin=GOOD + "\n")
+        home.oauthctl("login", "work")
 
 
 def test_an_access_token_that_has_ended_takes_the_place_of_no_login(home, strict):

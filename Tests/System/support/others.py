@@ -49,7 +49,7 @@ def open_if_read(fifo):
         return None
 
 
-def as_nobody(action):
+def as_nobody(action, user=NOBODY):
     """Run `action` in a process of user `nobody` and return what it returns; only root can."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as another user")
@@ -59,8 +59,8 @@ def as_nobody(action):
         status = 1
         try:
             os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
+            os.setgid(user)
+            os.setuid(user)
             with open(writer, "wb") as pipe:
                 pipe.write(pickle.dumps(action()))
             status = 0
@@ -77,8 +77,8 @@ def as_nobody(action):
 
 
 @contextlib.contextmanager
-def home_of_nobody(scratch, programs):
-    """A home of user `nobody`, with programs that he may read.
+def home_of_nobody(scratch, programs, user=NOBODY):
+    """A home of user `nobody`, or of another one with the group of his number, with programs that he may read.
 
     `begin(program, ...)` starts one as him, `begin_agent` the agent; `give()` makes him the owner of all.
     """
@@ -96,15 +96,15 @@ def home_of_nobody(scratch, programs):
 
     def give():
         for path in [root, *root.rglob("*")]:
-            os.chown(path, NOBODY, NOBODY)
+            os.chown(path, user, user)
 
     def begin(program, *arguments, **options):
-        begun.append(home.start(program, *arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options))
+        begun.append(home.start(program, *arguments, user=user, group=user, extra_groups=[], **options))
         return begun[-1]
 
     def begin_agent(**options):
         process = begin(folder / "oauthd", **options)
-        wait_until(lambda: as_nobody(lambda: accepts(home.socket)), 20, "the agent listens")
+        wait_until(lambda: as_nobody(lambda: accepts(home.socket), user), 20, "the agent listens")
         return process
 
     give()
