@@ -123,6 +123,16 @@ extension CredentialService {
     }
   }
 
+  /// `failure` of `account`: where it has no login, and could have none since another account has to log in first, that
+  /// is what is told.
+  func blamingLender(_ failure: AgentFailure, of account: Account) -> AgentFailure {
+    guard failure.kind == .loginRequired, account.machine.record?.grant == nil,
+      let definition = account.machine.definition
+    else { return failure }
+    do throws(AgentFailure) { try checkLenders(of: definition) } catch { return error }
+    return failure
+  }
+
   /// Accounts that `definition` needs a token of, and that have none to lend.
   func lenderConcerns(_ definition: AccountDefinition) -> [AccountConcern] {
     // Of a locked vault nobody knows who could lend.

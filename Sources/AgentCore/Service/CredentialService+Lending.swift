@@ -199,10 +199,7 @@ extension CredentialService {
 
   /// The lender's failure as that of whoever asked for the token of `name`, with the lender's next step.
   private static func failure(_ failure: AgentFailure, of lent: LentToken, for name: String) -> AgentFailure {
-    if failure.kind == .vaultLocked { return failure }
-    var failure = failure
-    failure.message = "\(name): \(LenderObstacle.need(lent)): \(failure.message(without: lent.account))"
-    return failure
+    failure.kind == .vaultLocked ? failure : LenderObstacle(failure, of: lent).failure(of: name)
   }
 
   /// The accounts that get their tokens for those of `lender`, sorted.

@@ -91,7 +91,7 @@ extension CredentialService {
     _ name: String, _ machine: AccountStateMachine, at now: Moment
   ) -> (state: AccountSummary.State, reason: String?) {
     var (state, reason) = machine.state(at: now)
-    if state == .ok || state == .new, let problem = problems.first(about: name) {
+    if [.ok, .new, .configInvalid].contains(state), let problem = problems.first(about: name) {
       state = .configInvalid
       reason = problem.sentence
     }
@@ -178,13 +178,14 @@ extension CredentialService {
     case .new where definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true:
       ClientObstacle.noKey.hint(definition.name)
     case .new: lenderHint(definition) ?? .run("oauthctl login \(definition.name)")
-    case .loginRequired: .run("oauthctl login \(definition.name)")
+    case .loginRequired: machine.lenderHint ?? .run("oauthctl login \(definition.name)")
     case .clientRejected:
       machine.clientFault?.hint
         ?? ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
     case .definitionChanged: machine.definitionChangedHint
-    case .configInvalid: problems.first(about: definition.name)?.nextStep ?? "mend \(definition.file)"
-    case .retrying: machine.authorityHint ?? machine.certificateHint ?? machine.doubtHint
+    case .configInvalid:
+      problems.first(about: definition.name)?.nextStep ?? machine.lenderHint ?? "mend \(definition.file)"
+    case .retrying: machine.authorityHint ?? machine.certificateHint ?? machine.doubtHint ?? machine.lenderHint
     case .ok, .refreshing, .expired: lenderHint(definition) ?? machine.narrowedHint
     case .loginPending, .locked: nil
     }

@@ -102,6 +102,9 @@ struct LendingTests {
       #expect(failure?.hint?.text.hasPrefix("oauthctl login company") == true)
       #expect(failure?.message.hasPrefix("api: it needs a token of company: ") == true)
     }
+    let told = try await fixture.call(AccountShow(account: "api")).summary
+    #expect(told.state == .loginRequired && told.reason == "it needs a token of company: login needed: not logged in")
+    #expect(told.hint == "oauthctl login company")
     #expect(fixture.tokenRequests(Self.exchanges) == 1)
     try await fixture.logIn("company", request: "again")
     try await eventually("it is served again") { (try? await fixture.call(TokenGet(account: "api"))) != nil }
@@ -112,6 +115,10 @@ struct LendingTests {
     let fixture = try await fixture()
     let new = try await AgentFixture([Self.company, Self.borrower()]).call(AccountShow(account: "api")).summary
     #expect(new.state == .new && new.hint?.hasPrefix("it needs a token of company: login needed: not logged") == true)
+    let first = await AgentFixture([Self.company, Self.borrower()]).failure(TokenGet(account: "api"))
+    #expect(first?.kind == .loginRequired && first?.hint == .run("oauthctl login company"))
+    #expect(first?.message == "api: it needs a token of company: login needed: not logged in")
+    #expect(await fixture.failure(TokenGet(account: "api"))?.hint == .run("oauthctl login api"), "the lender is ready")
     try await logIn("api", fixture)
     _ = try await fixture.call(SecretSet(account: "company", kind: .refreshToken, value: "made-up"))
     #expect(await fixture.failure(TokenGet(account: "company", force: true))?.kind == .loginRequired)

@@ -26,6 +26,37 @@ struct DoctorAccountTests {
       }, ["wrong configuration: chmod u+rx /home/u/.config/oauthctl/accounts.d"]
     ),
     (
+      "a home that keeps the agent from the folder of account files is one fault",
+      { machine, agent in
+        machine.files["/home/u"] = (.directory, 7, 0o777, "")
+        let problems = ["", "/work.toml"].map {
+          ConfigurationProblem(
+            file: "/home/u/.config/oauthctl/accounts.d\($0)", line: nil, key: nil,
+            reason: "it is in /home/u, which may be written by others (mode 777)", hint: .run("chmod go-w /home/u"))
+        }
+        agent.status.problems = [problems[0]]
+        agent.check.problems = [problems[1]]
+      }, ["wrong configuration: chmod go-w /home/u"]
+    ),
+    (
+      "a lender that is no more is told by the concern alone",
+      { _, agent in
+        (agent.account.state, agent.account.reason) = (.configInvalid, "it needs a token of company, and there is none")
+        agent.check.concerns = [
+          AccountConcern(
+            check: "client", message: "it needs a token of company, and there is none", hint: "name one",
+            isBlocking: true)
+        ]
+      }, ["wrong client: name one"]
+    ),
+    (
+      "a lender that needs a login is named, not its borrower",
+      { _, agent in
+        (agent.account.state, agent.account.reason) = (.loginRequired, "it needs a token of company: login needed")
+        (agent.account.hint, agent.account.hintKind) = ("oauthctl login company", "command")
+      }, ["wrong login: oauthctl login company"]
+    ),
+    (
       "a login whose file is gone",
       { _, agent in
         agent.account.state = .configInvalid

@@ -124,10 +124,25 @@ extension AccountStateMachine {
     }
     switch hold {
     case .until(_, _, let reason)?: return (.retrying, reason)
-    case .lender(let failure, _, _)?: return (.retrying, failure.message)
+    case .lender(let failure, _, _)?: return (Self.state(lender: failure.kind), failure.message(without: name))
     case nil, .probing?: break
     }
     return (.expired, "renewed when it is asked for")
+  }
+
+  /// What a failure of the account that lends to it makes of it. A lender that needs a person is tried on: nobody tells
+  /// when that was done.
+  private static func state(lender kind: FailureKind) -> AccountSummary.State {
+    if kind == .loginRequired { return .loginRequired }
+    return kind == .configInvalid ? .configInvalid : .retrying
+  }
+
+  /// What a person has to do before another account lends to it again; nil: nothing, or its own login comes first.
+  var lenderHint: NextStep? {
+    guard case .lender(let failure, _, _)? = hold, !failure.kind.isRetryable, record?.grant?.verdict == nil else {
+      return nil
+    }
+    return failure.hint
   }
 
   /// Milliseconds until the next attempt by plan.

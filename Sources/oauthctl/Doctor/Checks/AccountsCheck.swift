@@ -54,10 +54,14 @@ enum AccountsCheck {
     let name = account.account
     do throws(CommandError) {
       let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
-      // Told by the check of its file.
-      if account.state == .configInvalid { return [] }
       if !answer.problems.isEmpty {
-        return answer.problems.filter { !told.contains($0) }.map {
+        // Told by the check of its file.
+        if account.state == .configInvalid { return [] }
+        // What is wrong with a folder is wrong with each file in it.
+        let others = answer.problems.filter { problem in
+          !told.contains { $0 == problem || problem.file.hasPrefix($0.file + "/") }
+        }
+        return others.map {
           .wrong("definition", $0.sentence, "put it right, then: oauthctl reload")
         }
       }
@@ -126,13 +130,13 @@ enum AccountsCheck {
     case .retrying where account.hint != nil:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]
-    case .loginRequired: return [.wrong("login", reason, .run("oauthctl login \(name)"))]
+    case .loginRequired: return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .clientRejected: return [.wrong("login", reason, account.nextStep ?? .run("oauthctl account show \(name)"))]
     case .definitionChanged:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl account accept \(name)"))]
     case .configInvalid where account.fileGone == true:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl logout \(name)"))]
-    // Told by the checks of its file and of the vault.
+    // Told by the checks of its file, of its server and of the vault.
     case .configInvalid, .locked: return []
     }
   }
