@@ -30,6 +30,8 @@ struct DoctorContext: Sendable {
     environment = command.environment
     do throws(CommandError) {
       let hello = try command.agent.call(AgentHello(), timeoutMilliseconds: Self.answerMilliseconds)
+      // The agent sees a change of its files within a second; what it says here is of the files as they are now.
+      _ = try? command.agent.call(ConfigReload(), timeoutMilliseconds: Self.answerMilliseconds)
       let status = try command.agent.call(AgentStatus(limit: 1), timeoutMilliseconds: Self.answerMilliseconds)
       agent = .running(hello: hello, status: status)
     } catch {

@@ -157,6 +157,16 @@ struct DoctorAccountTests {
     #expect(Doctor.troubles(Self.cases[index]) == Self.cases[index].2, "\(Self.cases[index].0)")
   }
 
+  @Test("The fault of a folder tells how many accounts it concerns, after the agent has looked at the files")
+  func folder() throws {
+    var machine = PretendedMachine()
+    machine.files["/home/u/.config/oauthctl"]?.mode = 0o777
+    machine.files["/home/u/.config/oauthctl/accounts.d/home.toml"] =
+      machine.files["/home/u/.config/oauthctl/accounts.d/work.toml"]
+    let found = try #require(Doctor.findings(machine).first { $0.check == "configuration" })
+    #expect(found.message == "~/.config/oauthctl may be written by others, which concerns 2 accounts")
+  }
+
   @Test("What a server says is not told with the account's name twice")
   func accountOnce() throws {
     var agent = PretendedAgent()

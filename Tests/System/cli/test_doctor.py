@@ -129,6 +129,21 @@ def test_one_fault_is_told_once_and_one_account_can_be_looked_at_alone(home, age
     assert unknown.status == 3 and "nobody: no such account" in unknown.stderr
 
 
+def test_the_files_are_looked_at_as_they_are_now_and_a_folder_s_fault_is_one(home, dot, agent):
+    log_in(home, dot)
+    write_account(home, "other", (home.config / "oauthctl" / "accounts.d" / "work.toml").read_text())
+    home.oauthctl("reload")
+    folder = home.config / "oauthctl"
+    folder.chmod(0o777)
+    page = home.oauthctl("doctor", check=False).stdout
+    assert page.count("may be written by others") == 1 and "which concerns 2 accounts" in page, page
+    folder.chmod(0o700)
+    folder.rename(home.config / "elsewhere")
+    healthy, troubles = examine(home)
+    assert not healthy and troubles[("login", "work")]["message"].startswith("its file is gone"), troubles
+    assert ("definition", "work") not in troubles, "that is told once"
+
+
 def test_an_agent_that_was_stopped_is_told_at_once_with_what_wakes_it(home, agent):
     with stopped(agent.process.pid):
         healthy, troubles = examine(home)

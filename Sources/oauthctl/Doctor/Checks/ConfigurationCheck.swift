@@ -13,21 +13,25 @@ enum ConfigurationCheck {
     let files =
       [folder, "\(folder)/config.toml", "\(folder)/accounts.d"] + accounts.map { "\(folder)/accounts.d/\($0)" }
     var findings: [Finding] = []
+    // A folder that may not be read has no names.
+    let concerned = max(accounts.count, context.accounts.count)
     // One fault is told once, whatever the agent says of it as well.
     var told: Set<String> = []
     for path in files {
       guard let found = machine.followedStatus(path) else { continue }
-      let least: UInt32 = path == folder || path.hasSuffix("/accounts.d") ? 0o500 : 0o400
+      let isFolder = path == folder || path.hasSuffix("/accounts.d")
+      let least: UInt32 = isFolder ? 0o500 : 0o400
+      let whom = isFolder && concerned > 1 ? ", which concerns \(concerned) accounts" : ""
       if found.mode & 0o022 != 0 {
         findings.append(
           .wrong(
-            "configuration", "\(context.shown(path)) may be written by others",
+            "configuration", "\(context.shown(path)) may be written by others\(whom)",
             .run("chmod go-w \(context.quoted(path))")))
       } else if found.owner == machine.userID, found.mode & least != least {
         findings.append(
           .wrong(
             "configuration",
-            "\(context.shown(path)) may not be read by you (mode \(String(found.mode & 0o777, radix: 8)))",
+            "\(context.shown(path)) may not be read by you (mode \(String(found.mode & 0o777, radix: 8)))\(whom)",
             .run("chmod u+\(least == 0o500 ? "rx" : "r") \(context.quoted(path))")))
       } else {
         continue
