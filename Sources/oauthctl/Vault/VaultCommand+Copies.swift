@@ -66,7 +66,8 @@ extension VaultCommand {
           next: .run("oauthctl vault check   # the vault itself, without an option"))
       }
       let answer: VaultCheckAnswer
-      if let file { answer = try check(file, context) } else { answer = try check(context) }
+      var unread: String?
+      if let file { (answer, unread) = try check(file, context) } else { answer = try check(context) }
       if json { context.terminal.data(JSONText.pretty(answer)) }
       let damaged = answer.slots.filter { !$0.intact }
       for slot in damaged {
@@ -76,17 +77,21 @@ extension VaultCommand {
       if json { return }
       context.terminal.say(
         "Good: \(count(answer.records, "record")), \(count(answer.slots.count, "way")) to open it, all intact.")
-      if let vault = answer.vault { context.terminal.say(Self.comparison(answer, vault)) }
+      if let remark = Self.remark(answer, unread: unread) { context.terminal.say(remark) }
     }
 
-    /// A `vault.db` that was copied by itself is whole, and as old as the last time that its log was folded.
-    static func comparison(_ copy: VaultCheckAnswer, _ vault: VaultCheckAnswer.Extent) -> String {
+    /// How a copy compares with the open vault. `unread` is the log that lies beside it: a `vault.db` without its log is
+    /// whole, and as old as the last time that it was folded in.
+    static func remark(_ copy: VaultCheckAnswer, unread: String?) -> String? {
+      let unread = unread.map { "\($0), which lies beside it, was not read" }
+      guard let vault = copy.vault else { return unread.map { "\($0), and may hold further changes." } }
       let changes = count(abs(vault.commit - copy.commit), "change")
       let records = count(vault.records, "record")
       guard copy.commit < vault.commit else { return "It is \(changes) ahead of the vault here, which has \(records)." }
+      let why = unread ?? "it is an older backup, or a vault.db that was copied without its vault.db-wal"
       return
-        "It is \(changes) behind the vault, which has \(records). A copy with all of them: oauthctl vault backup FILE "
-        + "(a vault.db that is copied by itself lacks what is in vault.db-wal)"
+        "It is \(changes) behind the vault, which has \(records): \(why). "
+        + "A copy with all of them: oauthctl vault backup FILE"
     }
 
     private func check(_ context: CommandContext) throws(CommandError) -> VaultCheckAnswer {
@@ -94,14 +99,17 @@ extension VaultCommand {
       return try context.agent.call(AgentWire.VaultCheck(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
     }
 
-    /// The agent may not see what the user sees: it is given a copy beside the vault.
-    private func check(_ file: String, _ context: CommandContext) throws(CommandError) -> VaultCheckAnswer {
+    /// The agent may not see what the user sees: it is given a copy beside the vault. `unread` is the log beside `file`,
+    /// which it is not given.
+    private func check(
+      _ file: String, _ context: CommandContext
+    ) throws(CommandError) -> (VaultCheckAnswer, unread: String?) {
       let secrets = VaultSecrets(context: context)
       let status = try context.agent.ask(VaultStatusRequest())
       guard status.state != .absent else {
         throw .local("there is no vault here that could open it", next: .run("oauthctl vault create"), status: 5)
       }
-      if status.state == .open, FileBytes.areOne(file, status.path) { return try check(context) }
+      if status.state == .open, FileBytes.areOne(file, status.path) { return (try check(context), nil) }
       let folder = FileBytes.folder(of: status.path)
       let copy = CopyToCheck.path(in: folder)
       let request = AgentWire.VaultCheck(
@@ -119,7 +127,7 @@ extension VaultCommand {
           context.terminal.say(
             "The vault here is not open, so the copy is not compared with it: it may lack the last changes.")
         }
-        return answer
+        return (answer, FileBytes.logBeside(file))
       } catch {
         guard case .agent(var failure, let account) = error else { throw error }
         if failure.kind == .storageFailed, access(copy, F_OK) != 0 {
@@ -147,6 +155,12 @@ extension VaultCommand {
 private func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 
 extension FileBytes {
+  /// The log of SQLite's that lies beside the database `file` and holds changes that are not in it; nil: there is none.
+  fileprivate static func logBeside(_ file: String) -> String? {
+    var found = stat()
+    return stat(file + "-wal", &found) == 0 && found.st_size > 0 ? file + "-wal" : nil
+  }
+
   /// Whether two paths lead to the same file.
   fileprivate static func areOne(_ path: String, _ other: String) -> Bool {
     var (found, also) = (stat(), stat())
