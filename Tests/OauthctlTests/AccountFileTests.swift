@@ -22,6 +22,14 @@ struct AccountFileTests {
     ])
   func typedIssuer(typed: String, issuer: String) { #expect(NewAccount.issuer(typed: typed) == issuer) }
 
+  @Test("Whoever forgets a lender is told of its borrowers, be it one or several")
+  func borrowers() {
+    typealias Forget = AccountCommand.Forget
+    #expect(Forget.borrowersLine(["a"], "b") == "a gets its tokens for those of b")
+    #expect(Forget.borrowersStep(["a"]).text.contains("in the file of a, or"))
+    #expect(Forget.borrowersStep(["a", "c"]).text.contains("in each of their files, or"))
+  }
+
   @Test(
     "What was written is removed as long as it is that, by its bytes and as a file",
     arguments: [nil, "edited before", "replaced before", "edited while the agent forgets"])

@@ -230,8 +230,7 @@ extension CredentialService {
     let isAlone = accounts[request.account].map(isLoginAlone) ?? false
     let name = isAlone ? request.account : try select(account: request.account, url: nil).name
     guard let grant = accounts[name]?.machine.record?.grant else {
-      let isTold = accounts[name]?.machine.record?.revocations.contains { $0.clientURI == nil } != true
-      return LogoutAnswer(revocation: isTold ? .none : .pending)
+      return await earlierLogout(of: name)
     }
     let began = time.now()
     accounts[name]?.forgetSecretsForOnce()
@@ -239,6 +238,17 @@ extension CredentialService {
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
     let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)
     return Self.answer(ends, open: open, name)
+  }
+
+  /// What came of the logout before, as far as this agent has seen it; `none` where nothing is left of that login.
+  private func earlierLogout(of name: String) async -> LogoutAnswer {
+    let isPending = accounts[name]?.machine.record?.revocations.contains { $0.clientURI == nil } == true
+    guard let since = accounts[name]?.revoked.last(where: { $0.revocation.clientURI == nil })?.revocation.since else {
+      return LogoutAnswer(revocation: isPending ? .pending : .none)
+    }
+    let (ends, open) = await revocations(name, since: since, seconds: 0)
+    let answer = Self.answer(ends, open: open, name)
+    return answer.revocation == .revoked ? LogoutAnswer(revocation: .none) : answer
   }
 
   /// `open` is how many tokens are still to be revoked at the server.

@@ -79,13 +79,12 @@ struct AccountCommand: ParsableCommand {
       let was = file.current
       var login: String?
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
-      let borrowers = kept?.borrowers.map { Self.borrowersLine($0, name) }
       if !yes {
-        var lines = [borrowers].compactMap(\.self)
+        var lines = kept?.borrowers.map { [Self.borrowersLine($0, name)] } ?? []
         login = kept.map { $0.login ?? "" }
         if let host = kept?.host, kept?.clientHost == nil {
           lines.append(
-            "Its login at \(host) stays valid there. To end that too, answer n and run: oauthctl logout \(name)")
+            "\(Self.staysLine(host)) To end it there too, answer n and run: oauthctl logout \(name)")
         }
         if let host = kept?.clientHost {
           lines.append(
@@ -104,8 +103,10 @@ struct AccountCommand: ParsableCommand {
       }
       // Whoever was asked has read it.
       let stays = yes && kept?.clientHost == nil ? kept?.host : nil
-      context.terminal.say("Forgot \(name)." + (stays.map { " Its login at \($0) stays valid there." } ?? ""))
-      if yes, let borrowers { context.terminal.warn(borrowers, next: Self.borrowersStep) }
+      context.terminal.say("Forgot \(name)." + (stays.map { " " + Self.staysLine($0) } ?? ""))
+      if yes, let names = kept?.borrowers {
+        context.terminal.warn(Self.borrowersLine(names, name), next: Self.borrowersStep(names))
+      }
       if let line = Self.clientLine(answer) { context.terminal.say(line) }
       let revocations = answer.revocations ?? 0
       if revocations > 0 {
@@ -126,8 +127,15 @@ extension AccountCommand.Forget {
     return "\(shown)\(others) \(names.count == 1 ? "gets its tokens" : "get their tokens") for those of \(lender)"
   }
 
-  private static let borrowersStep: NextStep =
-    "name another `subject_account` in each file, or log in again under the same name"
+  static func borrowersStep(_ names: [String]) -> NextStep {
+    let files = names.count == 1 ? "the file of \(names[0])" : "each of their files"
+    return "name another `subject_account` in \(files), or log in again under the same name"
+  }
+
+  /// A server that has refused a login once may take it again, and one that has not may have ended it meanwhile.
+  private static func staysLine(_ host: String) -> String {
+    "\(host) is not told, so its login may stay valid there."
+  }
 
   /// What became of the client that was registered for it.
   static func clientLine(_ answer: AccountForgetAnswer) -> String? {

@@ -27,6 +27,8 @@ struct LogoutTests {
     fixture.transport.withServer { $0.script(.revoke, .answer(status: 503)) }
     #expect(try await fixture.call(Logout(account: "work")).revocation == .pending)
     #expect(await fixture.isGood(token))
+    let again = try await fixture.call(Logout(account: "work"))
+    #expect(again.revocation == .pending && again.reason?.contains("503") == true)
     fixture.configuration.set([])
     await fixture.service.drain(seconds: 1)
     let restarted = fixture.restarted()
@@ -75,6 +77,7 @@ struct LogoutTests {
     #expect(answer.revocation == .refused)
     #expect(answer.reason?.contains("clients with a secret only") == true)
     #expect(answer.reason?.contains("oauthctl secret set") == false)
+    #expect(try await fixture.call(Logout(account: "work")) == answer, "it is as true when it is asked again")
     await fixture.service.idle(seconds: 60)
     let sent = fixture.transport.withServer { $0.requests(to: .revoke) }
     fixture.clock.advance(by: 7_200)
