@@ -30,6 +30,11 @@ extension CredentialService {
       _ = await lookAtAuthorities(of: [choice.name])
       choice = try select(request)
     }
+    if !mayAsk(request, choice.name) {
+      // Its file may have been edited a moment ago.
+      _ = await readFiles()
+      choice = try select(request)
+    }
     try checkBinding(choice.name, isProven: isProven)
     try checkNeeded(request, choice.name)
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
@@ -61,7 +66,7 @@ extension CredentialService {
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
       let choice = try select(request)
-      if mayBeMended(choice.name) { return askApart(question) }
+      if mayBeMended(choice.name) || !mayAsk(request, choice.name) { return askApart(question) }
       try checkBinding(choice.name, isProven: false)
       try checkNeeded(request, choice.name)
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)
@@ -81,13 +86,10 @@ extension CredentialService {
   private func waiter(
     _ request: TokenGet, _ name: String, timeoutSeconds: Double
   ) throws(AgentFailure) -> AccountStateMachine.Waiter {
-    let account = accounts[name]
-    let key = try account?.machine.definition.map { (definition) throws(AgentFailure) in
-      try TokenKey(request, of: definition, granted: account?.machine.record?.grant?.scope ?? [])
-    }
+    let key = try key(request, name)
     let rejected = try request.rejected.map(Fingerprint.init(rejected:))
     return AccountStateMachine.Waiter(
-      id: nextID(), key: key ?? .standard, minimumValiditySeconds: request.minValiditySeconds.map(Double.init),
+      id: nextID(), key: key, minimumValiditySeconds: request.minValiditySeconds.map(Double.init),
       rejected: rejected,
       place: rejected == nil ? nil : Self.place(request.url), force: request.force ?? false,
       bestEffort: request.bestEffort ?? false,
@@ -106,6 +108,17 @@ extension CredentialService {
       verdict = found
     }
     return TokenRejectAnswer(verdict)
+  }
+
+  /// Whether the account's file, as it was read last, lets the scopes, resources and audiences of `request` be asked for.
+  private func mayAsk(_ request: TokenGet, _ name: String) -> Bool {
+    do throws(AgentFailure) { _ = try key(request, name) } catch { return error.kind != .notPermitted }
+    return true
+  }
+
+  private func key(_ request: TokenGet, _ name: String) throws(AgentFailure) -> TokenKey {
+    guard let machine = accounts[name]?.machine, let definition = machine.definition else { return .standard }
+    return try TokenKey(request, of: definition, granted: machine.record?.grant?.scope ?? [])
   }
 
   func answer(_ token: TokenRecord, _ choice: Choice) -> TokenAnswer {
