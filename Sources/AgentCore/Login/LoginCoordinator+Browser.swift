@@ -31,7 +31,7 @@ extension LoginCoordinator {
       redirect = try definition.redirect()
       // Where nobody can listen for the answer: for the browser's link alone, which keeps `state` out of its arguments.
       place = redirect.isLoopback || session.isBrowserRemote ? redirect : try RedirectURI("http://127.0.0.1")
-    } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    } catch { throw AgentFailure(error, of: definition.name) }
     let takesAnswer = redirect.isLoopback
     try makeRoom(definition.name)
     listenersOpening += 1
@@ -77,7 +77,7 @@ extension LoginCoordinator {
           resources: definition.resource, audiences: definition.audience,
           extra: session.wishes.parameters(definition))
         request.scopeSeparator = definition.scopeSeparator
-      } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+      } catch { throw AgentFailure(error, of: definition.name) }
       let (url, life) = try await authorizationURL(request, session)
       let page =
         definition.authorizationEndpoint == nil

@@ -23,7 +23,7 @@ extension LoginCoordinator {
         request.scopeSeparator = definition.scopeSeparator
         return try request.httpRequest()
       }
-    } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    } catch { throw AgentFailure(error, of: definition.name) }
     let host = session.binding.issuerHost
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
@@ -94,7 +94,7 @@ extension LoginCoordinator {
         ).httpRequest()
       }
     } catch {
-      end(id, .failure(AgentFailure(.configInvalid, "\(session.definition.name): \(error)")))
+      end(id, .failure(AgentFailure(error, of: session.definition.name)))
       return nil
     }
     switch outcome {

@@ -42,7 +42,7 @@ extension LoginCoordinator {
         request.scopeSeparator = definition.scopeSeparator
         return try request.httpRequest()
       }
-    } catch { return .failure(AgentFailure(.configInvalid, "\(definition.name): \(error)")) }
+    } catch { return .failure(AgentFailure(error, of: definition.name)) }
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(

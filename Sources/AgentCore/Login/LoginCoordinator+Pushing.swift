@@ -10,7 +10,7 @@ extension LoginCoordinator {
   ) async throws(AgentFailure) -> (url: String, notice: String?) {
     let name = session.definition.name
     guard let endpoint = session.server.pushedAuthorizationRequestEndpoint else {
-      do { return (try request.url(), nil) } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
+      do { return (try request.url(), nil) } catch { throw AgentFailure(error, of: name) }
     }
     let pushed = try await push(request, to: endpoint, session)
     do {
@@ -19,7 +19,7 @@ extension LoginCoordinator {
         pushed.expiresInSeconds < Int(LoginSession.windowSeconds)
           ? "the server keeps this address for \(pushed.expiresInSeconds) s and for one use: open it by then" : nil
       )
-    } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
+    } catch { throw AgentFailure(error, of: name) }
   }
 
   /// Where the proof of the key is refused, the request is sent once more without: the thumbprint in it binds the code as
@@ -53,7 +53,7 @@ extension LoginCoordinator {
         (client, _) throws(ProtocolError) in
         try PushedAuthorizationRequest(endpoint: endpoint, client: client, request: request).httpRequest()
       }
-    } catch { throw AgentFailure(.configInvalid, "\(name): \(error)") }
+    } catch { throw AgentFailure(error, of: name) }
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
       throw .login(failure, "\(name): \(host): \(failure.message)", of: name)

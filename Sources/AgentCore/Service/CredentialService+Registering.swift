@@ -16,7 +16,7 @@ extension CredentialService {
     let definition = try await readDefinition(request.account, request.definition)
     let redirect: RedirectURI
     do { redirect = try definition.redirect().registered(at: definition.issuer) } catch {
-      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
+      throw AgentFailure(error, of: definition.name)
     }
     var transport = ObservedTransport(service: self, account: nil)
     let server = try await ServerResolver(transport: transport)

@@ -34,13 +34,16 @@ package struct ResolvedServer: Sendable {
   /// What the account's secrets are bound to when it logs in with this server.
   func binding(_ definition: AccountDefinition, hasSecret: Bool) throws(AgentFailure) -> DefinitionBinding {
     let method: String
-    do {
-      method =
-        try definition.clientAuthentication
-        // The grant itself is the proof.
-        ?? (definition.grant.terms.need == .privateKey ? ClientAuthenticationMethod.none.rawValue : nil)
-        ?? ClientAuthenticationMethod.chosen(hasSecret: hasSecret, supported: authenticationMethods).rawValue
-    } catch { throw AgentFailure(.configInvalid, "\(definition.name): \(error)") }
+    if let named = definition.clientAuthentication {
+      method = named
+    } else if definition.grant.terms.need == .privateKey {
+      // The grant itself is the proof.
+      method = ClientAuthenticationMethod.none.rawValue
+    } else {
+      do throws(ProtocolError) {
+        method = try ClientAuthenticationMethod.chosen(hasSecret: hasSecret, supported: authenticationMethods).rawValue
+      } catch { throw AgentFailure(error, of: definition.name) }
+    }
     return DefinitionBinding(
       issuer: definition.issuer, clientID: definition.clientID, clientAuthentication: method,
       tokenEndpoint: tokenEndpoint.text, authorizationEndpoint: authorizationEndpoint?.text,
@@ -109,7 +112,7 @@ package struct ServerResolver: Sendable {
   ) async throws(AgentFailure) -> (ServerMetadata, MetadataKind) {
     let issuer: Issuer
     do { issuer = try Issuer(definition.issuer) } catch {
-      throw AgentFailure(.configInvalid, "\(definition.name): \(error)")
+      throw AgentFailure(error, of: definition.name)
     }
     let route = HTTPRoute(
       authority: NamedAuthority(
