@@ -47,6 +47,13 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
     method?.proof?.isPrivateKey == true || grant?.terms.need == .privateKey
   }
 
+  /// The command that keeps a key which is there already, for the account `name` with `method` (nil: the default): with its
+  /// certificate, where that is shown.
+  package static func keyImport(_ name: String, _ method: Self?) -> String {
+    method?.proof == .certificate
+      ? "cat KEY CERTIFICATE | oauthctl key import \(name)" : "oauthctl key import \(name) < FILE"
+  }
+
   package enum Proof: Sendable {
     /// What the server knows as well.
     case sharedSecret

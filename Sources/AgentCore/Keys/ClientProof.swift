@@ -28,7 +28,7 @@ extension DefinitionBinding {
   /// The client as this login's server knows it, for a request to `endpoint`. `secret` is the client secret or the private
   /// key.
   func client(_ secret: Secret?, _ proof: ClientProof, to endpoint: WebURL) throws(ProtocolError) -> OAuthClient {
-    let obstacle = ClientObstacle(clientAuthentication, secret)
+    let obstacle = ClientObstacle(clientAuthentication, secret, to: endpoint)
     guard obstacle == nil, let method = ClientAuthenticationMethod(rawValue: clientAuthentication) else {
       throw .clientAuthentication((obstacle ?? .unknownMethod).reason(clientAuthentication))
     }
@@ -38,12 +38,7 @@ extension DefinitionBinding {
         secret,
         sign: { (secret) throws(ProtocolError) in try assertion(proof, to: endpoint.text).signed(with: secret, method)
         },
-        show: { (secret) throws(ProtocolError) in
-          guard endpoint.origin.scheme == .https else {
-            throw .clientAuthentication("\(clientAuthentication) needs TLS, and \(endpoint.text) has none")
-          }
-          return try ConnectionCertificate(stored: secret)
-        }))
+        show: { (secret) throws(ProtocolError) in try ConnectionCertificate(stored: secret) }))
   }
 
   /// `grant` as it is sent: one that is an assertion (RFC 7523 §2.1) is signed, for the user that the account names or for

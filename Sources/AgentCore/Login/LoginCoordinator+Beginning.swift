@@ -18,10 +18,10 @@ extension LoginCoordinator {
         server.binding(context.definition, hasSecret: context.clientSecret != nil), of: context.definition.name)
       let agreement = try await service.checkLogin(context, binding, agreed: request.bindingDigest)
       // Before a browser is opened for a login that could not end.
-      if let obstacle = ClientObstacle(binding.clientAuthentication, context.clientSecret) {
+      let method = binding.clientAuthentication
+      if let obstacle = ClientObstacle(method, context.clientSecret, to: server.tokenEndpoint) {
         let name = context.definition.name
-        throw AgentFailure(
-          .configInvalid, "\(name): \(obstacle.reason(binding.clientAuthentication))", hint: obstacle.hint(name))
+        throw AgentFailure(.configInvalid, "\(name): \(obstacle.reason(method))", hint: obstacle.hint(name, method))
       }
       var proofKey: Secret?
       if let algorithm = try server.proofAlgorithm(context.definition) {

@@ -34,6 +34,15 @@ enum AccountConcerns {
           check: "client", message: "its server does not list \(method.rawValue), but: \(shown)",
           hint: "check client_authentication in \(file)"))
     }
+    if let method, method.proof == .certificate,
+      case .noTLS(let endpoint)? = ClientObstacle(method.rawValue, nil, to: server.tokenEndpoint)
+    {
+      let obstacle = ClientObstacle.noTLS(endpoint)
+      concerns.append(
+        AccountConcern(
+          check: "client", message: obstacle.reason(method.rawValue),
+          hint: obstacle.hint(definition.name, method.rawValue), isBlocking: true))
+    }
     if certificateIsOver {
       concerns.append(
         AccountConcern(

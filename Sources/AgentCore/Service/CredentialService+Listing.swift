@@ -176,7 +176,7 @@ extension CredentialService {
     if let fault = machine.lenderFault { return fault.hint }
     return switch state {
     case .new where definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true:
-      ClientObstacle.noKey.hint(definition.name)
+      ClientObstacle.noKey.hint(definition.name, definition.clientAuthentication)
     case .new: lenderHint(definition) ?? .run("oauthctl login \(definition.name)")
     case .loginRequired: machine.lenderHint ?? .run("oauthctl login \(definition.name)")
     case .clientRejected:
@@ -201,7 +201,7 @@ extension AccountStateMachine {
     switch ClientObstacle(binding.clientAuthentication, nil) {
     case .noKey: return AccountCheckAnswer.privateKey
     case .noSecret: return SecretKind.clientSecret.rawValue
-    case .unknownMethod, .noCertificate, .keyForSecret, .secretForKey, nil: return nil
+    case .unknownMethod, .noCertificate, .keyForSecret, .secretForKey, .noTLS, nil: return nil
     }
   }
 

@@ -5,6 +5,11 @@ struct AccountPageText {
   let details: AccountDetails
   let environment: Environment
 
+  /// What is kept. A private key is kept in the place of a client secret.
+  private var secrets: [String] {
+    details.secrets.map { details.publicKey != nil && $0 == SecretKind.clientSecret.rawValue ? "private key" : $0 }
+  }
+
   var lines: [String] {
     let summary = details.summary
     var facts: [(String, String)] = []
@@ -34,7 +39,7 @@ struct AccountPageText {
     add("hosts", summary.hosts.joined(separator: " "))
     add("git user", summary.gitUsername)
     for name in details.endpoints.keys.sorted() { add(name, details.endpoints[name]) }
-    add("secrets", details.secrets.joined(separator: " "))
+    add("secrets", secrets.joined(separator: ", "))
     add("token left", summary.expiresInSeconds.map { $0 > 0 ? Duration.text(seconds: $0) : "ended" })
     add("renewed", summary.state == .new ? nil : (summary.renewable ? "by itself" : "by a new login"))
     add("fingerprint", details.fingerprint)

@@ -104,9 +104,7 @@ struct KeyCommand: ParsableCommand {
       guard ClientAuthenticationMethod.needsPrivateKey(method, GrantKind(rawValue: details.summary.grant)) else {
         return .configuration("\(name): it has no key, and its file names no use for a private key")
       }
-      return .configuration(
-        "\(name): it has no key",
-        next: KeyCommand.another(name))
+      return .configuration("\(name): it has no key", next: KeyCommand.another(details))
     }
   }
 
@@ -132,12 +130,15 @@ struct KeyCommand: ParsableCommand {
       _ = try context.agent.ask(SecretForget(account: name, kind: .clientSecret, publicKey: key), about: name)
       context.terminal.say("Deleted the key of \(name).")
       guard details.loggedInAt != nil else { return }
-      context.terminal.warn("\(name) cannot renew its tokens without a key", next: KeyCommand.another(name))
+      context.terminal.warn("\(name) cannot renew its tokens without a key", next: KeyCommand.another(details))
     }
   }
 
-  static func another(_ name: String) -> NextStep {
-    .run("oauthctl key create \(name)   # or, for one that is there: oauthctl key import \(name) < FILE")
+  static func another(_ details: AccountDetails) -> NextStep {
+    let name = details.summary.account
+    let method = details.clientAuthentication.flatMap(ClientAuthenticationMethod.init(rawValue:))
+    let importing = ClientAuthenticationMethod.keyImport(name, method)
+    return .run("oauthctl key create \(name)   # or, for one that is there: \(importing)")
   }
 
   /// The public half as a JWK.

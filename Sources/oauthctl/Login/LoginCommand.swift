@@ -265,6 +265,10 @@ struct LoginCommand: ContextCommand {
         about: account)
     }
     if missing.contains(AccountCheckAnswer.privateKey) {
+      // Before a key is made that could not be used.
+      if let concern = check.concerns?.first(where: { $0.check == "client" && $0.isBlocking == true }) {
+        throw .configuration("\(account): \(concern.message)", next: concern.nextStep)
+      }
       throw .configuration(
         "\(account) has no private key yet, by which its client proves itself",
         next: .run("oauthctl key create \(account)   # register what it prints, then: oauthctl login \(account)"))

@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthTerms
 import Sealing
 import Testing
@@ -26,6 +27,20 @@ struct ClientObstacleTests {
       }
     }
     #expect(ClientObstacle("x", Self.secret) == .unknownMethod)
+  }
+
+  @Test("A certificate is shown over TLS alone, and a key that is there comes with its certificate")
+  func certificate() throws {
+    let (method, key) = ("tls_client_auth", Self.keyWithCertificate)
+    let plain = try WebURL("http://127.0.0.1:8080/token")
+    let obstacle = try #require(ClientObstacle(method, key, to: plain))
+    #expect(obstacle == ClientObstacle(method, nil, to: plain), "it is told before a key is made")
+    #expect(obstacle.reason(method).contains("needs TLS, and http://127.0.0.1:8080/token has none"))
+    #expect(obstacle.hint("work", method).text.contains("https://"))
+    #expect(ClientObstacle(method, key, to: try WebURL("https://id.example/token")) == nil)
+    #expect(ClientObstacle("private_key_jwt", Self.key, to: plain) == nil)
+    #expect(ClientObstacle.noKey.hint("work", method).text.hasSuffix("cat KEY CERTIFICATE | oauthctl key import work"))
+    #expect(ClientObstacle.noKey.hint("work", "private_key_jwt").text.hasSuffix("key import work < FILE"))
   }
 
   @Test(

@@ -49,6 +49,14 @@ struct AccountConcernTests {
     #expect(checks(definition { $0.clientAuthentication = "none" }, server, secret: true) == ["client false"])
   }
 
+  @Test("A certificate that could be shown to nobody is told before a key is made for it")
+  func plainServer() throws {
+    let plain = ResolvedServer(tokenEndpoint: try WebURL("http://127.0.0.1/token"))
+    #expect(checks(definition { $0.clientAuthentication = "tls_client_auth" }, plain) == ["client true"])
+    #expect(checks(definition { $0.clientAuthentication = "tls_client_auth" }, try server()) == [])
+    #expect(checks(definition { $0.clientAuthentication = "private_key_jwt" }, plain) == [])
+  }
+
   @Test("A scope that the server does not list, and offline access that is not asked for")
   func scope() throws {
     #expect(checks(definition(), try server { $0.scopes = ["read"] }) == [])

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,9 @@ def test_a_key_of_the_vault_shows_a_certificate_that_it_signed_itself(home, agen
     provider.define(home, 'grant = "client_credentials"', method="self_signed_tls_client_auth")
     refused = home.oauthctl("login", "work", check=False)
     assert refused.status == 3 and "oauthctl key create work" in refused.stderr
+    assert "cat KEY CERTIFICATE | oauthctl key import work" in home.oauthctl("status").stdout
     public = json.loads(home.oauthctl("key", "create", "work").stdout)
+    assert re.search(r"(?m)^secrets +private key$", home.oauthctl("account", "show", "work").stdout)
     text = home.oauthctl("key", "show", "work", "--certificate").stdout
     certificate = x509.load_pem_x509_certificate(text.encode())
     assert base64.b64decode(public["x5c"][0]) == certificate.public_bytes(serialization.Encoding.DER)

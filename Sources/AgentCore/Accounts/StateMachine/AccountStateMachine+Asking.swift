@@ -219,7 +219,7 @@ extension AccountStateMachine {
       )
     }
     return ClientObstacle(binding.clientAuthentication, secret?.secret).map {
-      ($0.reason(binding.clientAuthentication), $0.hint(name))
+      ($0.reason(binding.clientAuthentication), $0.hint(name, binding.clientAuthentication))
     }
   }
 
