@@ -42,6 +42,9 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
 
   package var needsSecret: Bool { proof != nil }
 
+  /// Whether the client signs an assertion about itself (RFC 7523 §2.2).
+  package var signs: Bool { self == .clientSecretJWT || self == .privateKeyJWT }
+
   /// Whether an account with `method` (nil: the default) and `grant` has a private key.
   package static func needsPrivateKey(_ method: Self?, _ grant: GrantKind?) -> Bool {
     method?.proof?.isPrivateKey == true || grant?.terms.need == .privateKey

@@ -18,6 +18,9 @@ struct OptionCombinationTests {
       (["--port", "8400"], .clientCredentials, "--port is for a login by browser"),
       (["--redirect-uri", "http://127.0.0.1/x"], .password, "--redirect-uri is for a login by browser"),
       (["--param", "a=b"], .jwtBearer, "--param is for a login by browser"),
+      (["--no-browser"], .clientCredentials, "--no-browser is for a login by browser or by code"),
+      (["--no-qr"], .tokenExchange, "--no-qr is for a login by browser or by code"),
+      (["--user", "me"], .tokenExchange, "--user is for a login that a person makes"),
     ] as [([String], GrantKind, String)])
   func refused(flags: [String], grant: GrantKind, words: String) throws {
     let error = #expect(throws: CommandError.self) { try LoginOptions.parse(flags).check(for: grant) }
@@ -29,7 +32,8 @@ struct OptionCombinationTests {
     arguments: [
       (["--password-stdin", "--keep-password"], .password), (["--subject-account", "a"], .tokenExchange),
       (["--port", "8400", "--param", "a=b", "--prompt", "login"], .authorizationCode),
-      (["--no-browser", "--no-qr", "--accept-changes", "--username", "me"], .clientCredentials),
+      (["--accept-changes", "--username", "me"], .clientCredentials), (["--user", "me"], .password),
+      (["--no-browser", "--no-qr", "--user", "me"], .authorizationCode), (["--no-browser", "--device"], .deviceCode),
     ] as [([String], GrantKind)])
   func taken(flags: [String], grant: GrantKind) throws {
     let options = try LoginOptions.parse(flags)
@@ -49,6 +53,10 @@ struct OptionCombinationTests {
         ], "no secret is sent with --client-authentication none"
       ),
       (["login", "work", "https://id.example", "--client-id", "c", "--password-stdin"], "is for --grant password"),
+      (
+        ["login", "work", "https://id.example", "--client-id", "c", "--assertion-audience", "endpoint"],
+        "--assertion-audience is for a client that signs, with --client-authentication client_secret_jwt or private"
+      ),
       (
         ["login", "work", "https://id.example", "--client-id", "c", "--redirect-cert", "/dev/null"],
         "--redirect-key is missing"

@@ -171,13 +171,14 @@ extension LoginCoordinator {
     let definition = session.definition
     guard session.server.registersClients else {
       return .advice(
-        "end what uses that port, or have another one registered at \(session.binding.issuerHost) and write it into "
-          + "redirect_uri in \(definition.file)")
+        "end what uses that port, or log in with --no-browser and paste the address; or have another port registered at "
+          + "\(session.binding.issuerHost) and write it into redirect_uri in \(definition.file)")
     }
     let url = ShellWord.quoted(definition.resource.first ?? definition.issuer)
     return .run(
       "oauthctl login \(definition.name) \(url) --replace   "
-        + "# registers a client with another port, where the server does that; or end what uses the port")
+        + "# registers a client with another port, where the server does that; or end what uses the port, or log in "
+        + "with --no-browser and paste the address")
   }
 
   /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on

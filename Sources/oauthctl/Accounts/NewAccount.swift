@@ -39,6 +39,12 @@ struct NewAccount: Sendable, Equatable {
   /// The grant it will have.
   var effectiveGrant: GrantKind? { grant ?? defaults["grant"]?.text.flatMap(GrantKind.init(rawValue:)) }
 
+  /// How its client will prove itself; nil: it is not said, and is found out.
+  var effectiveClientAuthentication: ClientAuthenticationMethod? {
+    clientAuthentication
+      ?? defaults["client_authentication"]?.text.flatMap(ClientAuthenticationMethod.init(rawValue:))
+  }
+
   static func == (left: NewAccount, right: NewAccount) -> Bool { left.tomlText == right.tomlText }
 
   static let firstLine =

@@ -95,6 +95,7 @@ struct LoginCommand: ContextCommand {
     new?.provider = preset?.provider
     guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
     try options.check(for: new.effectiveGrant ?? .standard)
+    try options.checkAssertionAudience(of: new)
     try options.checkRedirectFiles(of: new)
     if found == nil, preset == nil { try options.checkUser(new.scope, Self.commandLine(Self.words)) }
     var creation = try AccountCreation(

@@ -2,8 +2,8 @@ import AgentWire
 import OAuthTerms
 
 /// Options that need company. One that could only be ignored is refused: whoever typed it believes that it was heard. What
-/// permits or forbids something (`--replace`, `--no-browser` and their like), and what describes the server (endpoints,
-/// `--ca`), is so in any company.
+/// permits or forbids something (`--replace` and its like), and what describes the server (endpoints, `--ca`), is so in any
+/// company.
 extension LoginOptions {
   /// What the words alone tell.
   ///
@@ -32,6 +32,18 @@ extension LoginOptions {
       let remedy = device && rule.isForBrowser ? "leave it out, or --device" : "leave it out"
       throw .usage("\(option) is for \(rule.place), and this login is by \(grant.rawValue)", next: .advice(remedy))
     }
+  }
+
+  /// Whom a signature is for matters to who signs, and no server's metadata makes a client sign. `account` has what a
+  /// preset says, too.
+  ///
+  /// - Throws: `CommandError.usage`
+  func checkAssertionAudience(of account: NewAccount) throws(CommandError) {
+    guard assertionAudience != nil, account.effectiveGrant?.terms.need != .privateKey else { return }
+    guard account.effectiveClientAuthentication?.signs != true else { return }
+    let signing = ClientAuthenticationMethod.allCases.filter(\.signs).map(\.rawValue).joined(separator: " or ")
+    throw .usage(
+      "--assertion-audience is for a client that signs, with --client-authentication \(signing)", next: "leave it out")
   }
 
   /// Both files of a redirect on https, wherever each is named.
@@ -65,6 +77,13 @@ extension LoginOptions {
       Rule(
         options: [("--password-stdin", passwordFromInput), ("--keep-password", keepPassword)],
         place: "--grant password", holds: terms.need == .password),
+      Rule(
+        options: [("--no-browser", noBrowser), ("--no-qr", noQRCode)], place: "a login by browser or by code",
+        holds: terms.giver != .nobody),
+      // Of these no server says who has logged in: nobody has.
+      Rule(
+        options: [("--user", user != nil)], place: "a login that a person makes",
+        holds: ![.clientSecret, .otherLogin].contains(terms.need)),
       Rule(
         options: [("--subject-account", subjectAccount != nil)], place: "--grant token_exchange or id_jag",
         holds: terms.need == .otherLogin),

@@ -150,7 +150,8 @@ enum AccountsCheck {
     else { return [] }
     return [
       .wrong(
-        "redirect", "port \(port) of its redirect address is taken by another program: no login by browser",
+        "redirect",
+        "port \(port) of its redirect address is taken by another program: until it is free, log in with --no-browser",
         .run("ss -ltnp 'sport = :\(port)'"))
     ]
   }
