@@ -76,6 +76,13 @@ struct TokenTests {
     #expect(page.output.isEmpty)
   }
 
+  @Test("An address in the place of a name is told with the option that takes it")
+  func address() throws {
+    let command = try #require(try Oauthctl.parseAsRoot(["get-token", "https://h.example/a?b"]) as? GetTokenCommand)
+    let error = #expect(throws: CommandError.self) { try command.request() }
+    #expect(error?.status == 64 && error?.nextStep == .run("oauthctl get-token --url 'https://h.example/a?b'"))
+  }
+
   @Test("A failure names the account")
   func failure() throws {
     let context = CommandContext.scripted(Page()) { _ throws(CommandError) in

@@ -238,7 +238,7 @@ struct LoginCommand: ContextCommand {
         next: .run(NamedChoice.text(accounts.map(\.account)) { "oauthctl login \($0)" }))
     }
     guard let only = accounts.first else {
-      throw .configuration("there is no account yet", next: .run("oauthctl login NAME ISSUER --client-id ID"))
+      throw .configuration("there is no account yet", next: .firstLogin())
     }
     return only.account
   }

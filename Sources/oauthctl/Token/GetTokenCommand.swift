@@ -99,6 +99,11 @@ struct GetTokenCommand: ContextCommand {
 
   /// The request these flags mean, without reading anything but `--rejected-stdin`.
   func request() throws(CommandError) -> TokenGet {
+    if let name, url == nil, name.contains("://") {
+      throw .usage(
+        "\(name) is an address, and this is an account's name",
+        next: .run("oauthctl get-token --url \(ShellWord.quoted(name))"))
+    }
     if let name { try AccountName.check(name) }
     try selection.check()
     if rejectedFromInput, rejectedFingerprint != nil {
