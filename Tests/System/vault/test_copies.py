@@ -68,7 +68,7 @@ def test_a_copy_of_the_open_vault_s_file_alone_is_told_to_be_behind(vault, serve
     log = vault.root / "copy-wal"
     log.write_bytes(vault_file(vault).with_name("vault.db-wal").read_bytes())
     said = vault_command(vault, "check", copy).stderr
-    assert f"which has 1 record: {log}, which lies beside it, was not read." in said and "older" not in said, said
+    assert "/copy-wal, which lies beside it, was not read." in said and "older" not in said, said
     log.unlink()
     answer = json.loads(vault_command(vault, "check", copy, "--json").stdout)
     assert answer["vault"]["records"] == 1 and answer["vault"]["commit"] > answer["commit"]
