@@ -93,14 +93,17 @@ struct KeyReader {
   }
 
   /// A whole number of seconds.
-  mutating func seconds(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+  mutating func seconds(_ key: String, _ range: ClosedRange<Int>) -> Int? { number(key, of: "seconds", range) }
+
+  /// A whole number; `unit` is for people.
+  mutating func number(_ key: String, of unit: String, _ range: ClosedRange<Int>) -> Int? {
     guard let value = document.values[key] else { return nil }
-    guard case .integer(let seconds) = value, range.contains(seconds) else {
-      let found = if case .integer(let seconds) = value { "\(seconds)" } else { value.kind }
-      refuse(key, "it is \(found), but must be whole seconds from \(range.lowerBound) to \(range.upperBound)")
+    guard case .integer(let number) = value, range.contains(number) else {
+      let found = if case .integer(let number) = value { "\(number)" } else { value.kind }
+      refuse(key, "it is \(found), but must be whole \(unit) from \(range.lowerBound) to \(range.upperBound)")
       return nil
     }
-    return seconds
+    return number
   }
 
   /// A string of words, or an array of strings.
@@ -148,7 +151,25 @@ struct KeyReader {
 
   /// One of a few words.
   mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ key: String, _ type: Choice.Type) -> Choice? {
-    guard let text = string(key, limitBytes: 256) else { return nil }
+    string(key, limitBytes: 256).flatMap { choice(key, $0, type) }
+  }
+
+  /// Some of a few words, each once.
+  mutating func choices<Choice: RawRepresentable<String> & CaseIterable>(
+    _ key: String, _ type: Choice.Type
+  ) -> [Choice]? {
+    let words = words(key, limit: Choice.allCases.count)
+    guard Set(words).count == words.count else {
+      refuse(key, "it names the same twice")
+      return nil
+    }
+    let choices = words.compactMap { choice(key, $0, type) }
+    return choices.isEmpty ? nil : choices
+  }
+
+  private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ key: String, _ text: String, _ type: Choice.Type
+  ) -> Choice? {
     if let choice = Choice(rawValue: text) { return choice }
     let known = Choice.allCases.map(\.rawValue)
     let meant = NameSuggestion.nearest(to: text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""

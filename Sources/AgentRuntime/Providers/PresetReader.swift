@@ -8,8 +8,9 @@ struct PresetReader {
   private let place: String
   /// Placeholders that were found so far.
   private var placeholders = 0
+  private var problemsOfFacts: [ConfigurationProblem] = []
 
-  static let known = ["title", "register_at", "notes", "ask", "account"]
+  static let known = ["title", "register_at", "notes", "ask", "account", "facts"]
   /// Questions of one preset: no provider has needed more than two.
   private static let questions = 4
 
@@ -22,7 +23,7 @@ struct PresetReader {
       var reader = PresetReader(
         keys: KeyReader(file: place, document: document), document: document, place: place)
       let preset = reader.preset(name, file, String(decoding: bytes, as: UTF8.self), folder)
-      let problems = reader.keys.problems
+      let problems = reader.keys.problems + reader.problemsOfFacts
       guard problems.isEmpty, let preset else { return .failure(ConfigurationProblems(problems)) }
       // As it will be for somebody: with each example for an answer.
       let examples = preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }
@@ -51,6 +52,7 @@ struct PresetReader {
       keys.refuse("title", "it is missing; oauthctl provider list shows it")
     }
     preset.notes = notes()
+    preset.facts = facts()
     preset.questions = questions()
     let names = preset.questions.map(\.name)
     if keys.problems.isEmpty, let page = keys.string("register_at", limitBytes: 2_048),
@@ -90,6 +92,17 @@ struct PresetReader {
       keys.refuse("notes", reason)
     }
     return notes
+  }
+
+  private mutating func facts() -> ProviderFacts? {
+    guard keys.has("facts") else { return nil }
+    guard let table = document.table("facts") else {
+      keys.refuse("facts", "it must be a table: [facts]")
+      return nil
+    }
+    let found = FactsReader.read(table, place: place)
+    problemsOfFacts = found.problems
+    return found.facts
   }
 
   private mutating func questions() -> [ProviderQuestion] {

@@ -10,6 +10,7 @@ struct ProviderPreset: Sendable {
   var registerAt: String?
   var notes: [String] = []
   var questions: [ProviderQuestion] = []
+  var facts: ProviderFacts?
   /// Keys of an account's file, with placeholders in their texts.
   var account: TOMLDocument
   let text: String
@@ -40,7 +41,7 @@ struct ProviderPreset: Sendable {
     let page = registerAt.map { Placeholders.filled($0, with: answers) }
     return ProviderShowAnswer(
       provider: name, title: title, file: file, registerAt: page.flatMap { $0.contains("{") ? nil : $0 }, notes: notes,
-      questions: questions, account: isWhole ? try made(answers) : nil, text: text)
+      questions: questions, account: isWhole ? try made(answers) : nil, facts: facts, text: text)
   }
 
   private func made(_ answers: [String: String]) throws(AgentFailure) -> [String: ProviderDefault] {

@@ -59,12 +59,14 @@ package struct ProviderShowAnswer: Codable, Sendable, Equatable {
   package var questions: [ProviderQuestion]
   /// Keys and values of an account's file; nil while an answer is missing.
   package var account: [String: ProviderDefault]?
+  package var facts: ProviderFacts?
   /// The file as it is.
   package var text: String
 
   package init(
     provider: String, title: String, file: String? = nil, registerAt: String? = nil, notes: [String] = [],
-    questions: [ProviderQuestion] = [], account: [String: ProviderDefault]? = nil, text: String = ""
+    questions: [ProviderQuestion] = [], account: [String: ProviderDefault]? = nil, facts: ProviderFacts? = nil,
+    text: String = ""
   ) {
     self.provider = provider
     self.title = title
@@ -73,11 +75,12 @@ package struct ProviderShowAnswer: Codable, Sendable, Equatable {
     self.notes = notes
     self.questions = questions
     self.account = account
+    self.facts = facts
     self.text = text
   }
 
   package enum CodingKeys: String, CodingKey {
-    case provider, title, file, notes, questions, account, text
+    case provider, title, file, notes, questions, account, facts, text
     case registerAt = "register_at"
   }
 }

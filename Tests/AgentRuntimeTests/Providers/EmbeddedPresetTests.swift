@@ -78,11 +78,35 @@ struct EmbeddedPresetTests {
     }
   }
 
+  /// The rows of the table of docs/providers.md that begins with `head`.
+  private static func rows(below head: String) throws -> [String] {
+    let page = try #require(FileManager.default.contents(atPath: root + "/docs/providers.md"))
+    let lines = String(decoding: page, as: UTF8.self).split(separator: "\n")
+    return lines.drop { !$0.hasPrefix(head) }.dropFirst(2).prefix { $0.hasPrefix("|") }.map(String.init)
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    "|" + cells.map { $0.isEmpty ? " " : " \($0) " }.joined(separator: "|") + "|"
+  }
+
+  @Test("docs/providers.md tells what is known of each besides, as its file says")
+  func facts() throws {
+    let expected = try Self.names.sorted().compactMap { name -> String? in
+      guard let facts = try Self.preset(name).facts else { return nil }
+      let life = [
+        facts.refreshTokenDays.map { "\($0) days" }, facts.refreshTokenIdleDays.map { "\($0) days without use" },
+      ]
+      return Self.row([
+        "`\(name)`", (facts.sasl ?? []).map(\.rawValue).joined(separator: ", "),
+        (facts.tokenAnswer ?? []).map { "`\($0.rawValue)`" }.joined(separator: ", "),
+        facts.refreshTokens?.rawValue ?? "", life.compactMap(\.self).joined(separator: ", "),
+      ])
+    }
+    #expect(try Self.rows(below: "| preset | mail |") == expected, Comment(rawValue: expected.joined(separator: "\n")))
+  }
+
   @Test("docs/providers.md has a row for each, as its file says")
   func page() throws {
-    let page = try #require(FileManager.default.contents(atPath: Self.root + "/docs/providers.md"))
-    let lines = String(decoding: page, as: UTF8.self).split(separator: "\n")
-    let rows = lines.drop { !$0.hasPrefix("| preset |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
     let expected = try Self.names.sorted().map { name in
       let preset = try Self.preset(name)
       let definition = try preset.definition(preset.questions.reduce(into: [:]) { $0[$1.name] = $1.example }).get()
@@ -96,8 +120,9 @@ struct EmbeddedPresetTests {
           ? "by metadata" : definition.deviceAuthorizationEndpoint == nil ? "no" : "yes",
         definition.reuseGraceSeconds.map { "\(Int($0)) s" } ?? "",
       ]
-      return "|" + cells.map { $0.isEmpty ? " " : " \($0) " }.joined(separator: "|") + "|"
+      return Self.row(cells)
     }
-    #expect(rows.map(String.init) == expected, Comment(rawValue: expected.joined(separator: "\n")))
+    let rows = try Self.rows(below: "| preset | provider |")
+    #expect(rows == expected, Comment(rawValue: expected.joined(separator: "\n")))
   }
 }

@@ -90,6 +90,45 @@ struct PresetReaderTests {
     #expect(failure?.message.contains("did you mean keycloak?") == true && failure?.kind == .configInvalid)
   }
 
+  private let facts = """
+
+    [facts]
+    sasl = ["XOAUTH2", "OAUTHBEARER"]
+    token_answer = ["nested", "error_with_200"]
+    refresh_tokens = "rotated"
+    refresh_token_idle_days = 90
+    """
+
+  @Test("What is known of the provider besides is shown")
+  func knownFacts() async throws {
+    try write(good + facts)
+    #expect(
+      try await show().facts
+        == ProviderFacts(
+          sasl: [.xoauth2, .oauthBearer], tokenAnswer: [.nested, .errorWith200], refreshTokens: .rotated,
+          refreshTokenIdleDays: 90))
+    try write(good)
+    #expect(try await show().facts == nil)
+  }
+
+  @Test(
+    "A fact that is none is told with its line",
+    arguments: [
+      ("\"OAUTHBEARER\"", "\"PLAIN\"", "none of \"XOAUTH2\", \"OAUTHBEARER\""),
+      ("\"OAUTHBEARER\"", "\"XOAUTH2\"", "the same twice"), ("\"nested\"", "\"xml\"", "none of"),
+      ("\"rotated\"", "\"rotating\"", "is none of \"none\""), ("\"rotated\"", "\"none\"", "of no use"),
+      ("= 90", "= 0", "whole days from 1 to 3650"), ("sasl", "imap", "there is no such key"),
+      ("refresh_tokens = \"rotated\"", "refresh_token = \"SECRET\"", "secrets do not belong"),
+    ])
+  func wrongFacts(_ old: String, _ new: String, _ reason: String) async throws {
+    try write(good + facts.replacing(old, with: new))
+    let told = try #require(problem())
+    #expect(told.reason.contains(reason) && (15...19).contains(told.line ?? 0), "\(told)")
+    await #expect(throws: AgentFailure.self) { try await show() }
+    try write("facts = 1\n" + good)
+    #expect(problem()?.key == "facts")
+  }
+
   @Test(
     "A mistake is told with its line, by the rules for account files",
     arguments: [
