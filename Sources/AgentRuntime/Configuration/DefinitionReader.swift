@@ -45,8 +45,8 @@ struct DefinitionReader {
     if let answer = keys.bool("dpop") { definition.usesDPoP = answer }
     let separator = keys.choice("scope_separator", ScopeSeparator.self) ?? .blank
     definition.scopeSeparator = separator
-    definition.scope = separator.split(words("scope", limit: 256, ValueRules.scope))
-    definition.allowedScope = separator.split(words("allowed_scope", limit: 256, ValueRules.scope))
+    definition.scope = scopes("scope", separator)
+    definition.allowedScope = scopes("allowed_scope", separator)
     definition.resource = words("resource", limit: 16, ValueRules.resource)
     definition.audience = words("audience", limit: 16, ValueRules.audience)
     if let uri = checked("redirect_uri", ValueRules.redirectURI) { definition.redirectURI = uri }
@@ -121,6 +121,16 @@ struct DefinitionReader {
     if !definition.redirectPorts.isEmpty, !redirect.isLoopback || redirect.port != nil {
       keys.refuse("redirect_ports", "they are for a redirect_uri on loopback that names no port")
     }
+  }
+
+  /// At most as many as are kept of a server's answer; a word may hold several where commas separate them.
+  private mutating func scopes(_ key: String, _ separator: ScopeSeparator) -> [String] {
+    let scopes = separator.split(words(key, limit: ScopeList.limit, ValueRules.scope))
+    guard scopes.count <= ScopeList.limit else {
+      keys.refuse(key, "it has \(scopes.count) scopes between its commas, more than \(ScopeList.limit)")
+      return []
+    }
+    return scopes
   }
 
   private mutating func words(_ key: String, limit: Int, _ rule: (String) -> String?) -> [String] {

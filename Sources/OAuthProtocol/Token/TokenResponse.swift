@@ -74,7 +74,7 @@ extension TokenResponse {
     switch value {
     case .string(let text): tokens = ScopeList.parse(text.text(limit: 64 << 10) ?? "")
     case .array(let values):
-      tokens = ScopeList.unique(
+      tokens = ScopeList.kept(
         values.compactMap { value in
           if case .string(let text) = value { text.text(limit: 1_024) } else { nil }
         })

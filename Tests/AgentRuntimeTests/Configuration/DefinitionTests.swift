@@ -81,6 +81,18 @@ struct DefinitionTests {
     #expect(definition == expected)
   }
 
+  @Test("More than 256 scopes are refused, however they are separated", arguments: ["scope", "allowed_scope"])
+  func scopes(_ key: String) throws {
+    func pairs(_ count: Int) -> String { "[" + (0..<count).map { "\"a\($0),b\($0)\"" }.joined(separator: ",") + "]" }
+    let commas = Self.base + "scope_separator = \",\"\n"
+    let most = try read(commas + "\(key) = \(pairs(128))\n").get()
+    #expect((key == "scope" ? most.scope : most.allowedScope).count == 256)
+    let told = problems(commas + "\(key) = \(pairs(129))\n")
+    #expect(told.map(\.reason) == ["it has 258 scopes between its commas, more than 256"])
+    #expect(told.first?.key == key && told.first?.line == 4)
+    #expect(problems(Self.base + "\(key) = \(pairs(257))\n").map(\.reason) == ["it has 257 entries, more than 256"])
+  }
+
   @Test("A redirect on https with its certificate is listened at, on one port or on several")
   func secureRedirect() throws {
     let files = "redirect_cert_file = \"/c.pem\"\nredirect_key_file = \"~/k.pem\"\n"
