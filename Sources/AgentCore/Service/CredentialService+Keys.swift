@@ -18,7 +18,7 @@ extension CredentialService {
     if let kept = try keptKey(of: name, for: request) {
       let key = try await keyMaker.certifiedKey(request, name, kept: kept.secret, now: now, random: random)
       try await change(name, .setCertificate(key.stored, of: kept))
-      return KeySetAnswer(publicKey: key.publicJWK)
+      return KeySetAnswer(publicKey: key.publicJWK, isCertificateAlone: true)
     }
     let replaces = request.replace == true
     // Before a key is made; what decides is the change itself.

@@ -33,8 +33,16 @@ package struct KeySet: RequestParameters {
 package struct KeySetAnswer: Codable, Sendable, Equatable {
   /// A JWK (RFC 7517), as a server's registration takes it.
   package var publicKey: String
+  /// True: a certificate came alone, for the key that was kept before; nil: the key is the one that was given or made.
+  package var isCertificateAlone: Bool?
 
-  package init(publicKey: String) { self.publicKey = publicKey }
+  package init(publicKey: String, isCertificateAlone: Bool? = nil) {
+    self.publicKey = publicKey
+    self.isCertificateAlone = isCertificateAlone
+  }
 
-  package enum CodingKeys: String, CodingKey { case publicKey = "public_key" }
+  package enum CodingKeys: String, CodingKey {
+    case publicKey = "public_key"
+    case isCertificateAlone = "certificate_alone"
+  }
 }

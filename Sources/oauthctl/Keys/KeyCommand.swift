@@ -162,7 +162,22 @@ struct KeyCommand: ParsableCommand {
       throw .usage(failure.message(about: request.account), next: failure.hint)
     }
     context.terminal.data(answer.publicKey)
-    context.terminal.say(
-      "Kept the key of \(request.account)\(check.secretOwner). Register the public half, above, there.")
+    context.terminal.say(answer.words(for: request.account, check.secretOwner))
+  }
+}
+
+extension KeySetAnswer {
+  /// What was kept, and what is to be done with what was printed. `owner`: the server that a key is for, as a part of the
+  /// sentence; a certificate that came alone leaves its key where that belongs.
+  fileprivate func words(for account: String, _ owner: String) -> String {
+    if isCertificateAlone == true {
+      return
+        "Kept the certificate, for the key that \(account) had. A server that was given the one before it needs this "
+        + "one, above."
+    }
+    if CertificateText(publicKey: publicKey) != nil {
+      return "Kept the key and the certificate of \(account)\(owner). Register the public half with it, above, there."
+    }
+    return "Kept the key of \(account)\(owner). Register the public half, above, there."
   }
 }

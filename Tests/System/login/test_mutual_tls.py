@@ -87,14 +87,16 @@ def test_a_refused_certificate_is_told_and_loses_no_login(home, agent, provider,
     """The server ends the connection after the request has left (TLS 1.3): it has taken nothing of it."""
     key, other = new_key(), Authority(authority.directory / "other")
     provider.define(home)
-    keep(home, provider, pem_of(key), issue_client(authority, "mine", key, ends=-0.5))
+    kept = keep(home, provider, pem_of(key), issue_client(authority, "mine", key, ends=-0.5))
+    assert f"Kept the key and the certificate of work, for {provider.issuer}" in kept.stderr, kept
     refused = home.oauthctl("login", "work", check=False)
     assert refused.status == 9 and "certificate expired" in refused.stderr, refused
     assert "oauthctl key import" in refused.stderr
     told = home.oauthctl("doctor", check=False).stdout
     assert "the certificate of its client has ended" in told, told
     # A new one of the same key.
-    keep(home, provider, issue_client(authority, "mine", key))
+    kept = keep(home, provider, issue_client(authority, "mine", key))
+    assert "Kept the certificate, for the key that work had." in kept.stderr and provider.issuer not in kept.stderr
     home.oauthctl("login", "work")
     provider.door.trust(other.file.read_text())
     for _ in range(3):
