@@ -5,7 +5,9 @@ import Testing
 
 @Suite("A login of another program")
 struct ImportedCredentialTests {
-  private func read(_ text: String) throws -> ImportedCredential { try ImportedCredential(reading: Array(text.utf8)) }
+  private func read(_ text: String) throws -> ImportedCredential {
+    try ImportedCredential(reading: Array(text.utf8), for: "work")
+  }
 
   @Test("oidc-agent's account")
   func oidcAgent() throws {

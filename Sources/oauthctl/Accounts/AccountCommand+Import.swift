@@ -8,9 +8,10 @@ extension AccountCommand {
     static let configuration = CommandConfiguration(
       abstract: "Takes over a login that another program has made, from standard input.",
       discussion: """
-        Standard input is one JSON object: refresh_token, client_id, issuer, and what else is there (client_secret, access_token with its end, scope, token_endpoint). oidc-gen --print NAME and gcloud's application_default_credentials.json are such.
+        Standard input is one JSON object: refresh_token, client_id, issuer, and what else is there (client_secret, access_token with its end, scope, token_endpoint). oidc-gen --print NAME and gcloud's application_default_credentials.json are such. What pizauth dumps is taken, too: its account of the same name, or its only one.
         The refresh token is used at once, so that you hear of a wrong one. Where the server replaces it, the other program's copy is dead from then on: end its login there.
         Example: oidc-gen --print work | oauthctl account import work
+                 pizauth dump | oauthctl account import work
                  oauthctl account import work https://id.example --client-id 3fa9 < FILE
         """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
@@ -50,7 +51,7 @@ extension AccountCommand {
       guard let text = FileBytes.readAll(from: STDIN_FILENO, limit: ImportedCredential.limitBytes) else {
         throw .usage("standard input cannot be read, or holds more than 256 KiB")
       }
-      try run(context, try ImportedCredential(reading: text))
+      try run(context, try ImportedCredential(reading: text, for: name))
     }
 
     func run(_ context: CommandContext, _ credential: ImportedCredential) throws(CommandError) {

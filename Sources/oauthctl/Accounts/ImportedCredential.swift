@@ -3,7 +3,8 @@ import FoundationEssentials
 
 /// A login that another program has made, as it writes it down: one JSON object with the names of RFC 6749, of oidc-agent
 /// (`oidc-gen --print`), of Google's libraries and gcloud (`application_default_credentials.json`), or of Go's
-/// `oauth2.Token` (rclone and others). What is not needed is left alone.
+/// `oauth2.Token` (rclone and others). What is not needed is left alone, an ID token too: only one that
+/// comes straight from the token endpoint is believed. Or it is what `pizauth dump` prints.
 struct ImportedCredential: Equatable {
   var refreshToken: String?
   var accessToken: String?
@@ -18,14 +19,12 @@ struct ImportedCredential: Equatable {
   /// Longest text that is read: three tokens of 32 KiB, every byte escaped as two.
   static let limitBytes = 256 << 10
 
-  /// - Throws: `CommandError.usage` for what is no login. The text is secret: nothing of it is repeated.
-  init(reading bytes: [UInt8]) throws(CommandError) {
-    let members: [String: Value]
-    do { members = try JSONDecoder().decode([String: Value].self, from: Data(bytes)) } catch {
-      throw .usage(
-        "standard input holds no JSON object with a login",
-        next: .advice(
-          "\(Self.wanted); what pizauth dumps cannot be taken over: log in anew, oauthctl login"))
+  /// - Throws: `CommandError.usage` for what is no login. The text is secret: no more of it is repeated than the names of
+  ///   pizauth's accounts.
+  init(reading bytes: [UInt8], for account: String) throws(CommandError) {
+    guard let members = try? JSONDecoder().decode([String: Value].self, from: Data(bytes)) else {
+      self = try Self(dumpedByPizauth: bytes, for: account)
+      return
     }
     func text(_ names: String...) -> String? {
       names.lazy.compactMap { if case .text(let text)? = members[$0], !text.isEmpty { text } else { nil } }.first
@@ -49,11 +48,7 @@ struct ImportedCredential: Equatable {
     clientSecret = text("client_secret")
     issuer = text("issuer", "issuer_url")
     tokenEndpoint = text("token_endpoint", "token_uri", "token_url")
-    // Google's own files name no issuer.
-    if issuer == nil, text("type") == "authorized_user" || tokenEndpoint == Self.googleTokenEndpoint {
-      issuer = "https://accounts.google.com"
-      tokenEndpoint = nil
-    }
+    nameGoogle(text("type") == "authorized_user")
     scope = ["scope", "scopes"].lazy.compactMap { members[$0]?.words }.first { !$0.isEmpty }
     guard accessToken != nil else { return }
     guard let end = Self.end(members) else {
@@ -64,8 +59,15 @@ struct ImportedCredential: Equatable {
     expiresAt = end
   }
 
+  /// Google's own files name no issuer, nor does pizauth. `isGoogles`: another sign than the token endpoint says so.
+  mutating func nameGoogle(_ isGoogles: Bool) {
+    guard issuer == nil, isGoogles || tokenEndpoint == Self.googleTokenEndpoint else { return }
+    issuer = "https://accounts.google.com"
+    tokenEndpoint = nil
+  }
+
   /// What can be imported.
-  private static let wanted = "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it"
+  static let wanted = "give one with refresh_token, client_id and issuer, as oidc-gen --print NAME prints it"
   private static let googleTokenEndpoint = "https://oauth2.googleapis.com/token"
 
   /// When the access token ends; nil: that cannot be told.

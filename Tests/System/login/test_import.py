@@ -1,5 +1,6 @@
 """`oauthctl account import`: a login that another program has made, by its JSON on standard input."""
 
+import base64
 import json
 
 import pytest
@@ -21,16 +22,27 @@ def credential(provider, **more):
     return json.dumps({"refresh_token": REFRESH, "client_id": "theirs", "issuer": provider.issuer, **more})
 
 
+def unsigned(claims):
+    """A JWT whose signature is of nobody."""
+    parts = (json.dumps(part).encode() for part in ({"alg": "RS256"}, claims))
+    return ".".join([*(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts), "c2ln"])
+
+
 def take(home, text, *arguments, check=True):
     return home.oauthctl("account", "import", "work", *arguments, stdin=text, check=check)
 
 
 def test_an_imported_login_is_used_at_once_and_renewed(home, agent, provider):
-    told = take(home, credential(provider, issuer=None, issuer_url=provider.issuer, daeSetByUser=0, scope="read"))
+    forged = {"iss": provider.issuer, "sub": "1", "aud": "theirs", "exp": 4_000_000_000, "iat": 1, "name": "Mallory"}
+    told = take(home, credential(
+        provider, issuer=None, issuer_url=provider.issuer, daeSetByUser=0, scope="read", id_token=unsigned(forged)))
     assert "Imported work." in told.stderr and "renewed by itself" in told.stderr
     sent = provider.form("refresh_token")
     assert sent["refresh_token"] == REFRESH and sent["client_id"] == "theirs" and "scope" not in sent
     assert home.oauthctl("get-token", "work").stdout == "access-1\n"
+    # Nobody has looked at its signature, and it did not come from the token endpoint: it says nothing.
+    assert "Mallory" not in home.oauthctl("account", "show", "work").stdout
+    assert home.oauthctl("get-token", "work", "--type", "id", check=False).stdout == ""
     home.oauthctl("get-token", "work", "--force")
     assert provider.form("refresh_token")["refresh_token"] == "refresh-1"
     agent.restart()

@@ -1,0 +1,120 @@
+/// What `pizauth dump` prints, format 1: a nonce, the accounts enciphered with a key that stands in pizauth's source, and a
+/// tag (ChaCha20-Poly1305). pizauth promises the format within its first major release. The tag is left alone: with a public
+/// key it proves nothing, and what was damaged reads as no dump, or is refused by the server.
+///
+/// Inside are values one after the other, as its serializer (bincode) writes them: numbers little-endian, texts and lists
+/// behind their counts.
+struct PizauthDump {
+  struct Account: Equatable {
+    var name = ""
+    var clientID = ""
+    var clientSecret: String?
+    var scope: [String] = []
+    var tokenEndpoint = ""
+    var accessToken: String?
+    var refreshToken: String?
+    /// Unix seconds.
+    var expiresAt: Int?
+  }
+
+  enum Problem: Error, Equatable {
+    /// Something else, or damaged.
+    case notOne
+    case version(UInt64)
+  }
+
+  /// Those with a login, by name.
+  let accounts: [Account]
+
+  /// Stands in pizauth's source, to keep the tokens from those who search files for texts.
+  private static let key: [UInt8] = [
+    0x66, 0xA2, 0x47, 0xA8, 0x5E, 0x48, 0xCF, 0xEC, 0xAA, 0xED, 0x9B, 0x36, 0xEB, 0xA9, 0x7D, 0x53,
+    0x50, 0xD4, 0x28, 0x63, 0x75, 0x09, 0x7A, 0x44, 0xEE, 0xFF, 0xB9, 0xC4, 0x54, 0x6B, 0x65, 0xA3,
+  ]
+  private static let tagBytes = 16
+  private static let format: UInt64 = 1
+  /// A later format would be a small number, too; what is no dump is a random one of 64 bits.
+  private static let latestFormat: UInt64 = 1_000
+
+  init(_ bytes: [UInt8]) throws(Problem) {
+    guard bytes.count > ChaCha20.nonceBytes + Self.tagBytes,
+      let cipher = ChaCha20(key: Self.key, nonce: bytes.prefix(ChaCha20.nonceBytes))
+    else { throw .notOne }
+    // The first block is the tag's (RFC 8439 §2.8).
+    let text = cipher.applied(to: Array(bytes.dropFirst(ChaCha20.nonceBytes).dropLast(Self.tagBytes)), counter: 1)
+    var values = Values(text[...])
+    let format = try values.number()
+    guard format == Self.format else { throw format <= Self.latestFormat ? .version(format) : .notOne }
+    accounts = try values.list { (values: inout Values) throws(Problem) in try Self.account(&values) }
+      .filter { $0.accessToken != nil || $0.refreshToken != nil }
+      .sorted { $0.name < $1.name }
+    guard values.rest.isEmpty else { throw .notOne }
+  }
+
+  private static func account(_ values: inout Values) throws(Problem) -> Account {
+    var account = Account(name: try values.text())
+    _ = try values.text()  // the authorization endpoint
+    _ = try values.list { (values: inout Values) throws(Problem) in (try values.text(), try values.text()) }
+    account.clientID = try values.text()
+    account.clientSecret = try values.optionalText()
+    _ = try values.text()  // the redirect
+    account.scope = try values.list { (values: inout Values) throws(Problem) in try values.text() }
+    account.tokenEndpoint = try values.text()
+    switch try values.bytes(4) {
+    case [0, 0, 0, 0]: break
+    case [1, 0, 0, 0]:
+      account.accessToken = try values.text()
+      _ = try values.seconds()  // when it was got
+      account.expiresAt = try values.seconds()
+      account.refreshToken = try values.optionalText()
+    default: throw .notOne
+    }
+    return account
+  }
+
+  private struct Values {
+    private(set) var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    mutating func bytes(_ count: Int) throws(Problem) -> [UInt8] {
+      guard count <= rest.count else { throw .notOne }
+      defer { rest = rest.dropFirst(count) }
+      return Array(rest.prefix(count))
+    }
+
+    mutating func number() throws(Problem) -> UInt64 { try bytes(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+
+    /// How many follow, each of a byte at least: no more than there is room for.
+    private mutating func count() throws(Problem) -> Int {
+      guard let count = Int(exactly: try number()), count <= rest.count else { throw .notOne }
+      return count
+    }
+
+    mutating func text() throws(Problem) -> String {
+      guard let text = String(validating: try bytes(try count()), as: UTF8.self) else { throw .notOne }
+      return text
+    }
+
+    mutating func optionalText() throws(Problem) -> String? {
+      switch try bytes(1) {
+      case [0]: nil
+      case [1]: try text()
+      default: throw .notOne
+      }
+    }
+
+    mutating func list<Element>(_ next: (inout Values) throws(Problem) -> Element) throws(Problem) -> [Element] {
+      var list: [Element] = []
+      for _ in 0..<(try count()) { list.append(try next(&self)) }
+      return list
+    }
+
+    /// A time: seconds and nanoseconds.
+    mutating func seconds() throws(Problem) -> Int? {
+      let seconds = Int(exactly: try number())
+      _ = try bytes(4)
+      return seconds
+    }
+  }
+}

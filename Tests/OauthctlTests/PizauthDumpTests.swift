@@ -1,0 +1,88 @@
+import AgentWire
+import FoundationEssentials
+import Testing
+
+@testable import oauthctl
+
+/// Dumps as pizauth's source writes them (its format 1), sealed by Python's cryptography.
+@Suite("A login that pizauth has made")
+struct PizauthDumpTests {
+  /// Accounts "work" and "home" with a login, "idle" without one.
+  private static let three =
+    "BwcHBwcHBwcHBwcHlNCdmZMxxKKYu1wf8Wcj6GsGd04ycwILS73ga/W94DqUmovZ3Ezb0hmp1ojC9U09+JnUhaxI2dmzXPR12e+9"
+    + "PwO/iOGidlt9pyW9MpKgmIAsDeTv+v8RInSLkvjV4Jg+z8PAD2XiurNUCKCXRSQSLM0lnTmumnR1Lhj7wDrfPtQx7wohLNzTP47u"
+    + "Phf0Mk8AD0/mtuos2N+ePlvPGZ0ZGOe3/W0BPPNTc/bnr3GKKg3fxujaFd/n1DOqMde4898mh+VH+t5NeNgavSooOC/PPbDAPWK9"
+    + "0+X+bvJ55kDOHlatpr3j7T0CQXEvrURR2cODpWYQvpHSiTrooR9djN0ErSTVejekLdlu1R3Gx4pKnKoXC0h0p80h7brCkq4ublg+"
+    + "La0u8iF1UD9aiw6o2muuP8fvgXBnAZPaVNDKiTVRJUhZpcc5zVZrZzav6y7ZJeSvowyo/E7aktR2A9ZqAsROz0A6IYuBJDcMETQh"
+    + "QcWQ0tn0fNnJiQ0Aex0FIcwt1A9H/Mayy4hRe5xjtBffRZ0N0RcxisBRsQ8rFs/JI8DmCny/UOD+yxAtdtSfkAu0C0BIE8BUHeI7"
+    + "VNt1C3fJBLdC4xLoAYogE7u5WDPCnJmvNE65x4Cs3QQ61WE6qz1Pysn0/QvXk2pGjRiW90G9KCouHhg1cI4TanSTjuVT3dCZ1NZI"
+    + "vjGtGN/lScCmwrq6IBhuiyWOHEUPZteVG8uz9ILkIwm520+WDyGY3V+xBBfwcXwLTHDFxnXVSP2VUycYAwKeDDLBqIEteXx4VqUz"
+    + "TLvAP4vxtOylJ0sS+kXkMHcV6rJTrwGNm0KeRTmI15BAxf4Y9bhNTK67VQStmXf4iKpNBTwYjhLVREnlMfQY72li261o1dWw6r5F"
+    + "LCF5nHrAXnxPWGE/7sVsotl0qevnR2yDppk0T14ZNvI9kvOWKcmYgYXW49yax5wwYusFCAS359CJrBc="
+  private static let none =
+    "BwcHBwcHBwcHBwcHlNCdmZMxxKKau1wf8Wcj6GsGd04ycwILVbb+ZfW94DqUmovZ3Ezb0hmp1ojC9U09+JnUhaxI2dmzXPR02e+9"
+    + "PwO/iO6idlt9pyW9KpWug4pzdI2Bju8RInTj5oylu9t4wMnjB22ksLhBStL7ICcSLM0lmTmu+wQFLxWWoVOzMNQxjGZISbLIdJvn"
+    + "NAv0GT9jbCqVxfIssKvqTmHgXoUCC/Xhui0bLPI0C5eK3x3vBX2wrY20Fd/nuW/47hCiszm3PKCKB6RQ2k8="
+  private static let second = "BwcHBwcHBwcHBwcHl9CdmZMxxKKbu1wf8Wcj6BIpG8S4H6Amj9/LuO785UQ="
+
+  private func bytes(_ text: String) throws -> [UInt8] { Array(try #require(Data(base64Encoded: text))) }
+
+  private func read(_ text: String, for name: String) throws -> ImportedCredential {
+    try ImportedCredential(reading: try bytes(text), for: name)
+  }
+
+  @Test("The account of the same name is taken, with its client")
+  func named() throws {
+    let work = try read(Self.three, for: "work")
+    #expect(work.refreshToken == "pizauth-refresh" && work.accessToken == "pizauth-access")
+    #expect(work.expiresAt == 1_800_003_600 && work.scope == ["mail", "offline_access"])
+    #expect(work.clientID == "app" && work.clientSecret == "client-secret")
+    #expect(work.issuer == nil && work.tokenEndpoint == "https://id.example/token")
+    let home = try read(Self.three, for: "home")
+    #expect(home.refreshToken == nil && home.accessToken == "home-access" && home.clientSecret == nil)
+    #expect(home.issuer == "https://accounts.google.com" && home.tokenEndpoint == nil)
+  }
+
+  @Test("Where none has that name, the names are told")
+  func others() throws {
+    for name in ["idle", "other"] {
+      let error = #expect(throws: CommandError.self) { try read(Self.three, for: name) }
+      #expect(error?.status == 64)
+      #expect(error?.sentence == "pizauth has logins, but none is called \(name): home, work")
+    }
+    let error = #expect(throws: CommandError.self) { try read(Self.none, for: "idle") }
+    #expect(error?.sentence == "pizauth had no login when it wrote this")
+  }
+
+  @Test("A format that is not known is told, and what is cut off or damaged is no dump")
+  func damaged() throws {
+    let newer = #expect(throws: CommandError.self) { try read(Self.second, for: "work") }
+    #expect(newer?.sentence?.contains("in its format 2; format 1 alone is known here") == true)
+    #expect(newer?.nextStep?.text.contains("oauthctl login work") == true)
+    let whole = try bytes(Self.three)
+    for count in stride(from: 0, to: whole.count, by: 13) {
+      #expect(throws: PizauthDump.Problem.notOne) { try PizauthDump(Array(whole.prefix(count))) }
+    }
+    #expect(throws: PizauthDump.Problem.notOne) { try PizauthDump(whole + [0]) }
+    // A count that is huge ends the reading at once.
+    for place in stride(from: 12, to: whole.count - 16, by: 13) {
+      var spoiled = whole
+      spoiled[place] ^= 0x80
+      _ = try? PizauthDump(spoiled)
+    }
+  }
+
+  @Test("ChaCha20 is that of RFC 8439 §2.4.2")
+  func cipher() throws {
+    let nonce: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0x4A, 0, 0, 0, 0]
+    let cipher = try #require(ChaCha20(key: Array(0..<32), nonce: nonce))
+    let text = Array(
+      ("Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, "
+        + "sunscreen would be it.").utf8)
+    let sealed = cipher.applied(to: text, counter: 1)
+    #expect(sealed.prefix(16).elementsEqual([110, 46, 53, 154, 37, 104, 249, 128, 65, 186, 7, 40, 221, 13, 105, 129]))
+    #expect(sealed.suffix(4).elementsEqual([0x5E, 0x42, 0x87, 0x4D]))
+    #expect(cipher.applied(to: sealed, counter: 1) == text)
+    #expect(ChaCha20(key: [1], nonce: nonce) == nil && ChaCha20(key: Array(0..<32), nonce: [1]) == nil)
+  }
+}
