@@ -166,7 +166,7 @@ let package = Package(
       "oauthctl",
       [
         "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "OAuthTerms", "SystemFacts", "CHeap", "CLinux",
-        "CStart", argumentParser,
+        "CSodium", "CStart", argumentParser,
       ],
       linkerSettings: staticClient),
     program(

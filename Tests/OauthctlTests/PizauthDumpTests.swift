@@ -64,25 +64,10 @@ struct PizauthDumpTests {
       #expect(throws: PizauthDump.Problem.notOne) { try PizauthDump(Array(whole.prefix(count))) }
     }
     #expect(throws: PizauthDump.Problem.notOne) { try PizauthDump(whole + [0]) }
-    // A count that is huge ends the reading at once.
-    for place in stride(from: 12, to: whole.count - 16, by: 13) {
+    for place in stride(from: 0, to: whole.count, by: 13) {
       var spoiled = whole
       spoiled[place] ^= 0x80
-      _ = try? PizauthDump(spoiled)
+      #expect(throws: PizauthDump.Problem.notOne) { try PizauthDump(spoiled) }
     }
-  }
-
-  @Test("ChaCha20 is that of RFC 8439 §2.4.2")
-  func cipher() throws {
-    let nonce: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0x4A, 0, 0, 0, 0]
-    let cipher = try #require(ChaCha20(key: Array(0..<32), nonce: nonce))
-    let text = Array(
-      ("Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, "
-        + "sunscreen would be it.").utf8)
-    let sealed = cipher.applied(to: text, counter: 1)
-    #expect(sealed.prefix(16).elementsEqual([110, 46, 53, 154, 37, 104, 249, 128, 65, 186, 7, 40, 221, 13, 105, 129]))
-    #expect(sealed.suffix(4).elementsEqual([0x5E, 0x42, 0x87, 0x4D]))
-    #expect(cipher.applied(to: sealed, counter: 1) == text)
-    #expect(ChaCha20(key: [1], nonce: nonce) == nil && ChaCha20(key: Array(0..<32), nonce: [1]) == nil)
   }
 }

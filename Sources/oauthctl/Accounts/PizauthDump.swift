@@ -1,6 +1,7 @@
-/// What `pizauth dump` prints, format 1: a nonce, the accounts enciphered with a key that stands in pizauth's source, and a
-/// tag (ChaCha20-Poly1305). pizauth promises the format within its first major release. The tag is left alone: with a public
-/// key it proves nothing, and what was damaged reads as no dump, or is refused by the server.
+import CSodium
+
+/// What `pizauth dump` prints, format 1: a nonce, and the accounts sealed with a key that stands in pizauth's source
+/// (ChaCha20-Poly1305, RFC 8439 §2.8). pizauth promises the format within its first major release.
 ///
 /// Inside are values one after the other, as its serializer (bincode) writes them: numbers little-endian, texts and lists
 /// behind their counts.
@@ -31,24 +32,29 @@ struct PizauthDump {
     0x66, 0xA2, 0x47, 0xA8, 0x5E, 0x48, 0xCF, 0xEC, 0xAA, 0xED, 0x9B, 0x36, 0xEB, 0xA9, 0x7D, 0x53,
     0x50, 0xD4, 0x28, 0x63, 0x75, 0x09, 0x7A, 0x44, 0xEE, 0xFF, 0xB9, 0xC4, 0x54, 0x6B, 0x65, 0xA3,
   ]
-  private static let tagBytes = 16
+  private static let nonceBytes = Int(crypto_aead_chacha20poly1305_IETF_NPUBBYTES)
+  private static let tagBytes = Int(crypto_aead_chacha20poly1305_IETF_ABYTES)
   private static let format: UInt64 = 1
-  /// A later format would be a small number, too; what is no dump is a random one of 64 bits.
-  private static let latestFormat: UInt64 = 1_000
 
   init(_ bytes: [UInt8]) throws(Problem) {
-    guard bytes.count > ChaCha20.nonceBytes + Self.tagBytes,
-      let cipher = ChaCha20(key: Self.key, nonce: bytes.prefix(ChaCha20.nonceBytes))
-    else { throw .notOne }
-    // The first block is the tag's (RFC 8439 §2.8).
-    let text = cipher.applied(to: Array(bytes.dropFirst(ChaCha20.nonceBytes).dropLast(Self.tagBytes)), counter: 1)
+    guard let text = Self.opened(bytes) else { throw .notOne }
     var values = Values(text[...])
     let format = try values.number()
-    guard format == Self.format else { throw format <= Self.latestFormat ? .version(format) : .notOne }
+    guard format == Self.format else { throw .version(format) }
     accounts = try values.list { (values: inout Values) throws(Problem) in try Self.account(&values) }
       .filter { $0.accessToken != nil || $0.refreshToken != nil }
       .sorted { $0.name < $1.name }
     guard values.rest.isEmpty else { throw .notOne }
+  }
+
+  /// Nil: something else, or damaged.
+  private static func opened(_ bytes: [UInt8]) -> [UInt8]? {
+    guard bytes.count > nonceBytes + tagBytes else { return nil }
+    let (nonce, sealed) = (Array(bytes.prefix(nonceBytes)), Array(bytes.dropFirst(nonceBytes)))
+    var text = [UInt8](repeating: 0, count: sealed.count - tagBytes)
+    let status = crypto_aead_chacha20poly1305_ietf_decrypt(
+      &text, nil, nil, sealed, UInt64(sealed.count), nil, 0, nonce, key)
+    return status == 0 ? text : nil
   }
 
   private static func account(_ values: inout Values) throws(Problem) -> Account {

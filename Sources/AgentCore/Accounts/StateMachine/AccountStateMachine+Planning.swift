@@ -92,16 +92,10 @@ extension AccountStateMachine {
 
   // MARK: Status
 
-  /// The lender's login is another one, it is not there, or the lender is not.
-  private func state(_ lenderFault: AgentFailure) -> AccountSummary.State {
-    if lenderFault.kind == .loginRequired { return .loginRequired }
-    return lenderFault.kind == .configInvalid ? .configInvalid : .definitionChanged
-  }
-
   /// The state of the account in one word, and one line why.
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
-    if let lenderFault { return (state(lenderFault), lenderFault.message(without: name)) }
+    if let lenderFault { return (Self.state(lender: lenderFault.kind, else: .definitionChanged), lenderFault.message(without: name)) }
     if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
     if let fault = clientFault { return (.clientRejected, fault.reason) }
     switch grant.verdict?.kind {
@@ -124,17 +118,16 @@ extension AccountStateMachine {
     }
     switch hold {
     case .until(_, _, let reason)?: return (.retrying, reason)
-    case .lender(let failure, _, _)?: return (Self.state(lender: failure.kind), failure.message(without: name))
+    case .lender(let failure, _, _)?: return (Self.state(lender: failure.kind, else: .retrying), failure.message(without: name))
     case nil, .probing?: break
     }
     return (.expired, "renewed when it is asked for")
   }
 
-  /// What a failure of the account that lends to it makes of it. A lender that needs a person is tried on: nobody tells
-  /// when that was done.
-  private static func state(lender kind: FailureKind) -> AccountSummary.State {
+  /// What a failure of the account that lends to it makes of it: that has no login, is not there, or something `other`.
+  private static func state(lender kind: FailureKind, else other: AccountSummary.State) -> AccountSummary.State {
     if kind == .loginRequired { return .loginRequired }
-    return kind == .configInvalid ? .configInvalid : .retrying
+    return kind == .configInvalid ? .configInvalid : other
   }
 
   /// What a person has to do before another account lends to it again; nil: nothing, or its own login comes first.
