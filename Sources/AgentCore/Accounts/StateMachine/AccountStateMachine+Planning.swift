@@ -95,7 +95,9 @@ extension AccountStateMachine {
   /// The state of the account in one word, and one line why.
   package func state(at now: Moment) -> (state: AccountSummary.State, reason: String?) {
     guard let grant = record?.grant else { return (.new, nil) }
-    if let lenderFault { return (Self.state(lender: lenderFault.kind, else: .definitionChanged), lenderFault.message(without: name)) }
+    if let fault = lenderFault {
+      return (Self.state(lender: fault.kind, else: .definitionChanged), fault.message(without: name))
+    }
     if isDefinitionChanged { return (.definitionChanged, definitionChangedReason) }
     if let fault = clientFault { return (.clientRejected, fault.reason) }
     switch grant.verdict?.kind {
@@ -118,7 +120,8 @@ extension AccountStateMachine {
     }
     switch hold {
     case .until(_, _, let reason)?: return (.retrying, reason)
-    case .lender(let failure, _, _)?: return (Self.state(lender: failure.kind, else: .retrying), failure.message(without: name))
+    case .lender(let failure, _, _)?:
+      return (Self.state(lender: failure.kind, else: .retrying), failure.message(without: name))
     case nil, .probing?: break
     }
     return (.expired, "renewed when it is asked for")
