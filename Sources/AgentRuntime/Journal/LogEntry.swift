@@ -1,4 +1,5 @@
 import AgentWire
+import CLinux
 import Glibc
 import HTTPTerms
 import Logging

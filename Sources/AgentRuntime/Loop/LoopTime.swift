@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A moment on the monotonic clock, as a loop's timers and deadlines use it: 64 bits, since each answer compares some.

@@ -1,5 +1,6 @@
 import AgentCore
 import AgentWire
+import CLinux
 import Glibc
 import Logging
 
