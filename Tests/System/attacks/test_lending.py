@@ -90,7 +90,8 @@ def test_a_token_that_is_lent_is_not_sent_after_its_account_has_taken_it_back(ho
     for thread in threads:
         thread.join()
     assert slow.came == sent(home) - before == under_way < COUNT
-    assert sum(isinstance(answer, WireError) for answer in answers) == COUNT - under_way
+    # A token that is made of a login which is not there any more is given to nobody.
+    assert sum(isinstance(answer, WireError) for answer in answers) == COUNT - (under_way if change == "host" else 0)
 
 
 class Willing(Exchange):

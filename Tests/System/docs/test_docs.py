@@ -59,6 +59,8 @@ def test_the_words_of_a_choice_are_the_source():
 def test_lists_are_bounded_as_described():
     text = (SOURCES / "AgentRuntime/Configuration/DefinitionReader.swift").read_text()
     bounds = dict(re.findall(r'(?:words|parameters)\(\s*"(\w+)", limit: (\d+)', text))
+    scopes = re.search(r"limit = (\d+)", (SOURCES / "OAuthProtocol/Token/ScopeList.swift").read_text()).group(1)
+    bounds |= {key: scopes for key in re.findall(r'scopes\("(\w+)", separator\)', text)}
     parameters = re.search(r"keys\.table\(key, limit: (\d+)\)", text).group(1)
     bounds |= {"authorize_parameters": parameters, "token_parameters": parameters}
     told = {
