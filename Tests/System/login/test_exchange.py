@@ -170,7 +170,8 @@ def test_the_login_that_is_needed_is_the_lenders_and_is_enough(home, company, ex
         refused = home.oauthctl("get-token", "api", *words, check=False)
         assert refused.status == 4 and "oauthctl login company" in refused.stderr and refused.stdout == "", refused
     told = home.oauthctl("status").stdout
-    assert "api: it needs a token of company: login needed: not logged in; run: oauthctl login company" in told, told
+    needs = "api: it needs a token of company: login needed: not logged in\n  run: oauthctl login company\n"
+    assert needs in told, told
     home.oauthctl("login", "company")
     assert get_token(home, "api") == "exchanged-1"
     assert home.oauthctl("get-token", "api", "--force").lines == ["exchanged-2"]
@@ -273,4 +274,4 @@ def test_doctor_tells_of_a_lender_that_is_gone(home, exchange):
     told = home.oauthctl("doctor", "api", check=False)
     assert told.status == 1 and told.stdout.count("no such account") == 1, told
     told = home.oauthctl("status")
-    assert "api: it needs a token of company, and there is no such account; name one" in told.stdout, told
+    assert "api: it needs a token of company, and there is no such account\n  name one" in told.stdout, told

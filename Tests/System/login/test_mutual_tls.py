@@ -129,9 +129,11 @@ def test_a_certificate_that_does_not_fit_is_refused_and_not_kept(home, agent, pr
     keep(home, provider, pem_of(key), certificate)
     assert "for another key" in keep(home, provider, issue_client(authority, "m", other), check=False).stderr
     # Where there is no TLS, nobody is shown one.
-    provider.metadata["mtls_endpoint_aliases"]["token_endpoint"] = provider.issuer + "/token"
+    aliases = provider.metadata["mtls_endpoint_aliases"]
+    secure, aliases["token_endpoint"] = aliases["token_endpoint"], provider.issuer + "/token"
     refused = home.oauthctl("login", "work", check=False)
     assert refused.status == 3 and "needs TLS" in refused.stderr and provider.shown == [], refused
+    aliases["token_endpoint"] = secure
     # A key whose certificate nobody has is not what this method needs.
     edit(home, "work", client_authentication='"private_key_jwt"')
     keep(home, provider, pem_of(key), check=False)
