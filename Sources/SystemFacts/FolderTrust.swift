@@ -60,9 +60,18 @@ package struct FolderTrust: Sendable {
     if owner == 0 || owner == userID { return true }
     guard owner == facts("/")?.owner else { return false }
     switch purpose {
-    case .programs: return Self.isSystems(path)
+    case .programs: return Self.isSystems(path) && !isHandedOn(path)
     case .files: return true
     }
+  }
+
+  /// What root often gives to somebody else: /usr/local to whoever installs programs there, and /app, which is root's in a
+  /// Flatpak alone.
+  private func isHandedOn(_ path: String) -> Bool {
+    func isBelow(_ folder: String) -> Bool {
+      path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: "\(folder)/".utf8)
+    }
+    return isBelow("/usr/local") || isBelow("/app") && facts("/.flatpak-info") == nil
   }
 
   /// What only root fills, on one system or another.

@@ -54,9 +54,12 @@ struct FolderTrustTests {
     arguments: [
       ("/", true), ("/usr", true), ("/usr/bin", true), ("/nix", true), ("/nix/store/a/bin", true), ("/nix/var", false),
       ("/home", false), ("/usrx", false), ("/tmp/usr/bin", false), ("/usr\u{301}", false), ("/n", false),
+      ("/usr/local", false), ("/usr/local/bin", false), ("/usr/localx", true), ("/app/bin", false),
     ])
   func namespace(folder: String, isTrusted: Bool) {
-    let facts: @Sendable (String) -> FolderTrust.Facts? = { _ in .init(isFolder: true, owner: 65_534, mode: 0o755) }
+    let facts: @Sendable (String) -> FolderTrust.Facts? = { path in
+      path == "/.flatpak-info" ? nil : .init(isFolder: true, owner: 65_534, mode: 0o755)
+    }
     let programs = FolderTrust(for: .programs, userID: 7, facts: facts)
     #expect((programs.fault(of: folder, isLast: true) == nil) == isTrusted)
     let files = FolderTrust(for: .files { _, _ in false }, userID: 7, facts: facts)

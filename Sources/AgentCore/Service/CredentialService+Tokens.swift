@@ -30,11 +30,6 @@ extension CredentialService {
       _ = await lookAtAuthorities(of: [choice.name])
       choice = try select(request)
     }
-    if !mayAsk(request, choice.name) {
-      // Its file may have been edited a moment ago.
-      _ = await readFiles()
-      choice = try select(request)
-    }
     try checkBinding(choice.name, isProven: isProven)
     try checkNeeded(request, choice.name)
     let left = max(0.001, bounds.timeoutSeconds - time.now().seconds(since: began))
@@ -66,7 +61,7 @@ extension CredentialService {
     do throws(AgentFailure) {
       let bounds = try TokenBounds(request)
       let choice = try select(request)
-      if mayBeMended(choice.name) || !mayAsk(request, choice.name) { return askApart(question) }
+      if mayBeMended(choice.name) { return askApart(question) }
       try checkBinding(choice.name, isProven: false)
       try checkNeeded(request, choice.name)
       let waiter = try waiter(request, choice.name, timeoutSeconds: bounds.timeoutSeconds)
@@ -108,12 +103,6 @@ extension CredentialService {
       verdict = found
     }
     return TokenRejectAnswer(verdict)
-  }
-
-  /// Whether the account's file, as it was read last, lets the scopes, resources and audiences of `request` be asked for.
-  private func mayAsk(_ request: TokenGet, _ name: String) -> Bool {
-    do throws(AgentFailure) { _ = try key(request, name) } catch { return error.kind != .notPermitted }
-    return true
   }
 
   private func key(_ request: TokenGet, _ name: String) throws(AgentFailure) -> TokenKey {

@@ -23,7 +23,7 @@ extension TokenKey {
       let file = definition.file.isEmpty ? "its file" : definition.file
       throw AgentFailure(
         .notPermitted, "\(definition.name): \(what) \(shown) may not be asked for",
-        hint: "add it to \(what == "scope" ? "allowed_scope" : what) in \(file)")
+        hint: "add it to \(what == "scope" ? "allowed_scope" : what) in \(file), which is read again within a second")
     }
     // What the login was granted is in everybody's token anyway: less of it is nothing more.
     let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope + granted)

@@ -176,9 +176,6 @@ struct TokenServiceTests {
     #expect(fixture.refreshes == 1)
     #expect(await fixture.failure(TokenGet(account: "work", scope: ["openid"]))?.kind == .serverRefused)
     #expect(try await fixture.call(TokenGet(account: "work")).accessToken == whole.accessToken)
-    // What is written into the file counts from then on.
-    fixture.configuration.set([.browser.changed { $0.allowedScope = ["email"] }])
-    #expect(await fixture.failure(TokenGet(account: "work", scope: ["email"]))?.kind == .serverRefused)
   }
 
   @Test("what the login was granted may be asked for, though the file names no scope")
