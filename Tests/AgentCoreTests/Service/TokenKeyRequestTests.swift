@@ -39,7 +39,9 @@ struct TokenKeyRequestTests {
       ("audience", { () throws(AgentFailure) in try key(audience: ["a"]) }),
     ] {
       let failure = #expect(throws: AgentFailure.self) { try asked() }
-      #expect(failure?.kind == .notPermitted && failure?.hint?.text == "add it to \(what) in /a/work.toml")
+      #expect(
+        failure?.kind == .notPermitted
+          && failure?.hint?.text == "add it to \(what) in /a/work.toml, which is read again within a second")
     }
   }
 
