@@ -15,12 +15,20 @@ struct CurlEnvironmentTests {
       ("GCONV_PATH", "/a", nil),
       ("OPENSSL_CONF", "/a/curl", "/a/curl"), ("OPENSSL_CONF", "curl", nil), ("OPENSSL_CONF", "/evil/bin/curl", nil),
       ("LD_PRELOAD", "libeatmydata.so /a/curl", "/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
-      ("LD_AUDIT", "bin/curl", nil),
+      ("LD_AUDIT", "bin/curl", nil), ("LD_PRELOAD", "/a/$LIB/own.so:/a/curl:/a/link", "/a/curl"),
+      ("LD_AUDIT", "/a/${ORIGIN}/own.so", nil),
       // What people choose their authorities, proxies and words with stays.
       ("CURL_CA_BUNDLE", "f", "f"), ("SSL_CERT_FILE", "f", "f"), ("https_proxy", "p", "p"), ("LANG", "C", "C"),
       ("A", "", ""),
     ] as [(String, String, String?)])
   func passed(name: String, value: String, expected: String?) {
-    #expect(CurlEnvironment.passed(name, value, ProgramLookupTests.lookup("/usr/bin")) == expected)
+    // Folders may well be called so.
+    var here: [String: ProgramLookupTests.Status] = [:]
+    for folder in ["/a/$LIB", "/a/${ORIGIN}"] {
+      here[folder] = ProgramLookupTests.Status(kind: .directory, owner: 0, mode: 0o755)
+      here["\(folder)/own.so"] = ProgramLookupTests.Status(kind: .other, owner: 0, mode: 0o644)
+    }
+    let lookup = ProgramLookupTests.lookup("/usr/bin", here, links: ["/a/link": "/a/$LIB/own.so"])
+    #expect(CurlEnvironment.passed(name, value, lookup) == expected)
   }
 }

@@ -28,6 +28,7 @@ struct ImportedCredentialTests {
       #"{"token":"t","refresh_token":"r","token_uri":"https://oauth2.googleapis.com/token","scopes":["a","b"],"#
         + #""expiry":"2026-11-23T02:00:00.123456Z"}"#)
     #expect(python.issuer == "https://accounts.google.com" && python.scope == ["a", "b"])
+    #expect(python.tokenEndpoint == "https://oauth2.googleapis.com/token")
     #expect(python.accessToken == "t" && python.expiresAt == 1_795_399_200)
   }
 

@@ -88,23 +88,33 @@ extension AccountCommand {
     }
 
     /// A refresh token goes to the server that gave it, and by the client that got it.
+    /// What a person typed comes first. `known` is the account where standard input alone describes the login.
     private func match(
-      _ credential: ImportedCredential, _ known: AccountDetails, _ shown: AccountImportAnswer
+      _ credential: ImportedCredential, _ known: AccountDetails?, _ shown: AccountImportAnswer
     ) throws(CommandError) {
-      func compare(_ what: String, _ given: String?, _ its: String?) throws(CommandError) {
-        guard let given, let its, given != its else { return }
+      func compare(
+        _ what: String, _ given: String?, _ its: String?, by part: (String) -> String? = { $0 }
+      ) throws(CommandError) {
+        guard let given, let its, part(given) != part(its) else { return }
         throw .configuration(
           "\(name): the login on standard input is of another \(what) than the account: "
             + "\(given), and the account's is \(its)",
-          next: .run("oauthctl account import OTHER   # an account of its own"))
+          next: .run(
+            known != nil
+              ? "oauthctl account import OTHER   # an account of its own"
+              : "oauthctl account import \(name) --token-endpoint URL < FILE   # when you know which of them is right"))
       }
-      func bare(_ url: String?) -> String? { url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } }
-      try compare("client", credential.clientID, known.summary.clientID)
-      try compare("server", bare(credential.issuer), bare(shown.issuer ?? known.summary.issuer))
-      // Without an issuer its token endpoint is all that names the server.
-      if credential.issuer == nil {
-        try compare("token endpoint", credential.tokenEndpoint, shown.endpoints["token_endpoint"])
+      func bare(_ url: String) -> String? { url.hasSuffix("/") ? String(url.dropLast()) : url }
+      if let known {
+        try compare("client", credential.clientID, known.summary.clientID)
+        try compare("server", credential.issuer, shown.issuer ?? known.summary.issuer, by: bare)
       }
+      guard issuer == nil, tokenEndpoint == nil else { return }
+      // Without an issuer the whole address is all that names the server.
+      let isWhole = known != nil && credential.issuer == nil
+      try compare(
+        "token endpoint", credential.tokenEndpoint, shown.endpoints["token_endpoint"],
+        by: isWhole ? { $0 } : NewAccount.origin(of:))
     }
 
     /// The account that flags and credential describe; flags come first.
@@ -133,14 +143,14 @@ extension AccountCommand {
       return account
     }
 
-    /// What was shown is what is replaced and bound. `known` is the account where standard input alone describes the login.
+    /// What was shown is what is replaced and bound.
     private func seal(
       _ context: CommandContext, _ credential: ImportedCredential, for known: AccountDetails?
     ) throws(CommandError) -> AccountImportAnswer {
       try VaultCreation(context: context).createIfAbsent()
       let shown = try context.agent.call(
         AccountImport(account: name, dryRun: true, clientSecret: credential.clientSecret), timeoutMilliseconds: 90_000)
-      if let known { try match(credential, known, shown) }
+      try match(credential, known, shown)
       if !shown.differences.isEmpty {
         let change = AccountAcceptAnswer(
           differences: shown.differences, accepted: false, endpoints: shown.endpoints)

@@ -4,7 +4,7 @@ extension ImportedCredential {
   /// Names that a refusal tells; pizauth's users have a few.
   private static let namesTold = 10
 
-  /// The account `name` of what pizauth dumps, or the only one in it that has a login.
+  /// The account `name` of what pizauth dumps, or the only one in it.
   ///
   /// - Throws: `CommandError.usage` for what is no such dump either, and for one without that login.
   init(dumpedByPizauth bytes: [UInt8], for name: String) throws(CommandError) {
@@ -19,16 +19,25 @@ extension ImportedCredential {
           next: .advice("log in anew: oauthctl login \(name) ISSUER --client-id ID   # the ID stands in pizauth.conf"))
       }
     }
+    try self.init(pizauth: accounts, for: name)
+  }
+
+  /// - Throws: `CommandError.usage` where none of them is that account, with a login.
+  init(pizauth accounts: [PizauthDump.Account], for name: String) throws(CommandError) {
+    let logins = accounts.filter(\.hasLogin)
+    guard !logins.isEmpty else {
+      throw .usage("pizauth had no login when it wrote this", next: .run("oauthctl login \(name)"))
+    }
+    let names = logins.prefix(Self.namesTold).map { PrintableText.escaped($0.name, limit: 40) }
+    let told = names.joined(separator: ", ") + (logins.count > names.count ? " and more" : "")
     guard let account = accounts.first(where: { $0.name == name }) ?? (accounts.count == 1 ? accounts.first : nil)
     else {
-      guard !accounts.isEmpty else {
-        throw .usage("pizauth had no login when it wrote this", next: .run("oauthctl login \(name)"))
-      }
-      let names = accounts.prefix(Self.namesTold).map { PrintableText.escaped($0.name, limit: 40) }
       throw .usage(
-        "pizauth has logins, but none is called \(name): " + names.joined(separator: ", ")
-          + (accounts.count > names.count ? " and more" : ""),
-        next: .advice("import one under its own name"))
+        "pizauth has logins, but none is called \(name): \(told)", next: .advice("import one under its own name"))
+    }
+    guard account.hasLogin else {
+      throw .usage(
+        "pizauth has no login for \(name)", next: .advice("import another under its own name: \(told)"))
     }
     refreshToken = account.refreshToken
     accessToken = account.accessToken

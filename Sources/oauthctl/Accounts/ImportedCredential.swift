@@ -63,7 +63,8 @@ struct ImportedCredential: Equatable {
   mutating func nameGoogle(_ isGoogles: Bool) {
     guard issuer == nil, isGoogles || tokenEndpoint == Self.googleTokenEndpoint else { return }
     issuer = "https://accounts.google.com"
-    tokenEndpoint = nil
+    // Older files name one that Google has moved.
+    if tokenEndpoint != Self.googleTokenEndpoint { tokenEndpoint = nil }
   }
 
   /// What can be imported.

@@ -16,6 +16,8 @@ struct PizauthDump {
     var refreshToken: String?
     /// Unix seconds.
     var expiresAt: Int?
+
+    var hasLogin: Bool { accessToken != nil || refreshToken != nil }
   }
 
   enum Problem: Error, Equatable {
@@ -24,7 +26,7 @@ struct PizauthDump {
     case version(UInt64)
   }
 
-  /// Those with a login, by name.
+  /// By name. One without a login counts, too: its name is no other's.
   let accounts: [Account]
 
   /// Stands in pizauth's source, to keep the tokens from those who search files for texts.
@@ -42,7 +44,6 @@ struct PizauthDump {
     let format = try values.number()
     guard format == Self.format else { throw .version(format) }
     accounts = try values.list { (values: inout Values) throws(Problem) in try Self.account(&values) }
-      .filter { $0.accessToken != nil || $0.refreshToken != nil }
       .sorted { $0.name < $1.name }
     guard values.rest.isEmpty else { throw .notOne }
   }

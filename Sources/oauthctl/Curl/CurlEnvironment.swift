@@ -6,8 +6,8 @@ enum CurlEnvironment {
     case never
     /// A file is left out that anybody else may write to, or that is named by a relative path.
     case file
-    /// So is each such file of a list, and each name without a slash: it may be a link to anything, in whatever folder it is
-    /// found.
+    /// So is each such file of a list, each name without a slash (it may be a link to anything, in whatever folder it is
+    /// found), and each with a `$`: ld.so(8) puts a folder in the place of `$ORIGIN`, `$LIB` and `$PLATFORM`.
     case libraries
   }
 
@@ -38,10 +38,12 @@ enum CurlEnvironment {
     // No settings at all: its mode lets everybody write.
     case .file: return value == "/dev/null" ? value : lookup.trustedFile(value)
     case .libraries:
-      let list = value.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
-      let kept = list.compactMap { entry in
-        let word = String(decoding: entry, as: UTF8.self)
-        return entry.contains(UInt8(ascii: "/")) ? lookup.trustedFile(word) : nil
+      let kept = value.split { $0 == ":" || $0 == " " }.compactMap { entry -> String? in
+        guard entry.contains("/"), !entry.contains("$"), let place = lookup.trustedFile(String(entry)) else {
+          return nil
+        }
+        // What a link leads to is read as ld.so(8) reads it, too.
+        return place.contains { "$: ".contains($0) } ? nil : place
       }
       return kept.isEmpty ? nil : kept.joined(separator: ":")
     }

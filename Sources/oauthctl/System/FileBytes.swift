@@ -84,19 +84,27 @@ enum FileBytes {
   }
 
   /// The bytes up to a line feed or the end, as text without CR and LF, byte by byte so that nothing behind the line
-  /// is taken. A byte `until` ends the line too and stays in it. Nil: nothing there, too long, or not UTF-8.
-  static func readLine(from descriptor: Int32, limit: Int, until: UInt8? = nil) -> String? {
+  /// is taken. Nil: nothing there, too long, not UTF-8, or the descriptor `end` was readable before the line's end.
+  static func readLine(from descriptor: Int32, limit: Int, unless end: Int32? = nil) -> String? {
     var line: [UInt8] = []
     var sawAny = false
-    while let byte = readSome(from: descriptor, limit: 1), let byte = byte.first {
+    while true {
+      if let end, !waits(for: descriptor, unless: end) { return nil }
+      guard let byte = readSome(from: descriptor, limit: 1)?.first else { break }
       sawAny = true
       if byte == UInt8(ascii: "\n") { break }
       line.append(byte)
       if line.count > limit { return nil }
-      if byte == until { break }
     }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
     return sawAny ? String(validating: line, as: UTF8.self) : nil
+  }
+
+  /// Waits until `descriptor` has something to read, or its end. False: `end` has, whatever `descriptor` has.
+  private static func waits(for descriptor: Int32, unless end: Int32) -> Bool {
+    var both = [descriptor, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while poll(&both, nfds_t(both.count), -1) < 0 && errno == EINTR {}
+    return both[1].revents == 0
   }
 
   /// A regular file's bytes; nil when it is not there, not regular or too long.

@@ -21,22 +21,6 @@ enum Interrupts {
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
   }
 
-  /// While a question stands: an interrupt ends the process as ever, and the shell's prompt begins a line of its own.
-  static func endLine() {
-    guard !isIgnored(SIGINT) else { return }
-    signal(SIGINT) { number in
-      var end = UInt8(ascii: "\n")
-      _ = write(STDERR_FILENO, &end, 1)
-      signal(number, SIG_DFL)
-      raise(number)
-    }
-  }
-
-  /// The question is answered.
-  static func leaveLine() {
-    if !isIgnored(SIGINT) { signal(SIGINT, SIG_DFL) }
-  }
-
   private static let handler: @convention(c) (Int32) -> Void = { number in
     var byte = UInt8(truncatingIfNeeded: number)
     let saved = errno
@@ -57,6 +41,54 @@ enum Interrupts {
   /// The child ended.
   static func takeBack() {
     for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
+  }
+
+  /// What comes while a question stands: it is kept, and ends the question instead of the process, so that what was begun
+  /// for it is taken back.
+  struct Held {
+    private static let numbers = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+
+    /// Readable when an interrupt has come.
+    let readEnd: Int32
+    private let ownWriteEnd: Int32
+    private let writeEndBefore: Int32
+    private var before: [(number: Int32, action: sigaction)] = []
+
+    /// Nil: the system has no descriptors left.
+    init?() {
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else { return nil }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
+      (readEnd, ownWriteEnd) = (ends[0], ends[1])
+      writeEndBefore = writeEnd
+      writeEnd = ownWriteEnd
+      for number in Self.numbers where !isIgnored(number) {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { continue }
+        before.append((number, action))
+        signal(number, handler)
+      }
+    }
+
+    /// From now on interrupts do what they did before. Where no answer came, what is taken back outlives the terminal: its
+    /// hangup is told to everybody on it, more than once.
+    ///
+    /// - Returns: the signal that came.
+    func end(isAnswered: Bool) -> Int32? {
+      let number = FileBytes.readSome(from: readEnd, limit: 1)?.first.map(Int32.init)
+      for (number, action) in before {
+        var action = action
+        sigaction(number, &action, nil)
+      }
+      if !isAnswered || number != nil { signal(SIGHUP, SIG_IGN) }
+      writeEnd = writeEndBefore
+      close(ownWriteEnd)
+      close(readEnd)
+      return number
+    }
   }
 
   private nonisolated(unsafe) static var childProcess: pid_t = 0

@@ -53,25 +53,23 @@ extension Terminal {
       throw .local(unable ?? "there is no terminal to ask on: \(question)", next: next, status: 64)
     }
     defer { close(descriptor) }
+    // An interrupt ends the question, and its line: what asks takes back what it has begun, and the shell begins a new line.
+    guard let interrupts = Interrupts.Held() else {
+      throw .local("nothing can be asked: \(FileBytes.errorText())", next: next, status: 1)
+    }
     // Before the question: who answers at once would see the answer, and turning the echo off drops it.
     let echo = isSecret ? SilentEcho(descriptor) : nil
-    if !isSecret { Interrupts.endLine() }
-    defer { if !isSecret { Interrupts.leaveLine() } }
     // What was typed before the question does not answer it.
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.
     let text = QuestionText(
       lines: lines.map { visible($0, limit: .max) }, question: visible(question, limit: .max) + ending)
     FileBytes.writeAll(Array(text.text(on: Self.screen(of: descriptor)).utf8), to: descriptor)
-    defer {
-      if let echo {
-        echo.restore()
-        FileBytes.writeAll([UInt8(ascii: "\n")], to: descriptor)
-      }
-    }
-    guard let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, until: SilentEcho.interruptKey)
-    else { throw .local("nothing was entered", status: 64) }
-    if line.unicodeScalars.last?.value == UInt32(SilentEcho.interruptKey) { throw .silent(status: 130) }
+    let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, unless: interrupts.readEnd)
+    echo?.restore()
+    if isSecret || line == nil { FileBytes.writeAll([UInt8(ascii: "\n")], to: descriptor) }
+    if let number = interrupts.end(isAnswered: line != nil) { throw .silent(status: 128 + number) }
+    guard let line else { throw .local("nothing was entered", status: 64) }
     return line
   }
 
@@ -94,45 +92,24 @@ extension Terminal {
   }
 }
 
-/// Echo turned off on a terminal.
-private final class SilentEcho {
-  /// Control-C.
-  static let interruptKey: UInt8 = 3
-
-  /// What ends the program while the echo is off must not leave it off.
-  private static let ends = [SIGTERM, SIGHUP]
-  /// For their handler, which may touch nothing that locks or allocates.
-  private nonisolated(unsafe) static var current = (descriptor: Int32(-1), before: termios())
-
+/// Echo turned off on a terminal, while interrupts are held: what ends the program must not leave it off.
+private struct SilentEcho {
   private let descriptor: Int32
-  private var before = termios()
-  private let isActive: Bool
+  private let before: termios
 
-  init(_ descriptor: Int32) {
+  /// Nil: this is no terminal.
+  init?(_ descriptor: Int32) {
     self.descriptor = descriptor
-    guard tcgetattr(descriptor, &before) == 0 else {
-      isActive = false
-      return
-    }
-    var silent = before
-    silent.c_lflag &= ~tcflag_t(ECHO)
-    // The interrupt key ends the line instead of the process, so that the echo comes back before anything else.
-    silent.c_lflag &= ~tcflag_t(ISIG)
-    silent.c_cc.11 = Self.interruptKey  // VEOL
-    isActive = tcsetattr(descriptor, TCSAFLUSH, &silent) == 0
-    Self.current = (descriptor, before)
-    for number in Self.ends where isActive && !Interrupts.isIgnored(number) {
-      signal(number) { number in
-        tcsetattr(SilentEcho.current.descriptor, TCSANOW, &SilentEcho.current.before)
-        signal(number, SIG_DFL)
-        raise(number)
-      }
-    }
+    var modes = termios()
+    guard tcgetattr(descriptor, &modes) == 0 else { return nil }
+    before = modes
+    modes.c_lflag &= ~tcflag_t(ECHO)
+    // Control-Z would stop the program and leave it off, too. VSUSP: a NUL is no key (_POSIX_VDISABLE).
+    modes.c_cc.10 = 0
+    guard tcsetattr(descriptor, TCSAFLUSH, &modes) == 0 else { return nil }
   }
 
   func restore() {
-    guard isActive else { return }
-    for number in Self.ends where !Interrupts.isIgnored(number) { signal(number, SIG_DFL) }
     var before = before
     _ = tcsetattr(descriptor, TCSAFLUSH, &before)
   }

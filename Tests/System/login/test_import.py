@@ -6,7 +6,7 @@ import json
 import pytest
 
 from login.provider import CLIENT_SECRET, Provider
-from support.accounts import account_file, edit
+from support.accounts import account_file, define, edit
 from support.terminal import run_at_terminal
 
 REFRESH, ACCESS = "imported-refresh-71c2", "imported-access-9d0e"
@@ -128,6 +128,27 @@ def test_a_login_of_another_client_or_server_than_the_account_s_is_refused(home,
         refused = take(home, credential(provider, refresh_token="foreign", **foreign), "--replace", check=False)
         assert refused.status == 3 and "another" in refused.stderr
         assert elsewhere.seen == [] and len(provider.seen) == 1
+
+
+@pytest.mark.parametrize("issuer", [True, False], ids=["issuer", "no issuer"])
+def test_a_refresh_token_goes_to_no_other_token_endpoint_than_its_own(home, agent, provider, issuer):
+    with Provider() as elsewhere:
+        define(
+            home, "work", f'issuer = "{provider.issuer}"', 'client_id = "theirs"',
+            f'token_endpoint = "{elsewhere.issuer}/token"')
+        named = {"token_endpoint": provider.issuer + "/token"} | ({} if issuer else {"issuer": None})
+        refused = take(home, credential(provider, **named), "--accept-changes", check=False)
+        assert refused.status == 3 and "another token endpoint" in refused.stderr
+        assert named["token_endpoint"] in refused.stderr and f"{elsewhere.issuer}/token" in refused.stderr
+        assert elsewhere.seen == [] and provider.seen == []
+        # Nor where the account is made by it, unless a person says so.
+        account_file(home).unlink()
+        home.oauthctl("reload")
+        moved = credential(provider, token_endpoint=elsewhere.issuer + "/token")
+        assert take(home, moved, check=False).status == 3 and not account_file(home).exists()
+        assert elsewhere.seen == [] and provider.seen == []
+        take(home, moved, provider.issuer)
+        assert provider.form("refresh_token")["refresh_token"] == REFRESH
 
 
 def test_a_file_that_changed_sends_no_imported_token_elsewhere(home, agent, provider):
