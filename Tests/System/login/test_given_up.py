@@ -11,8 +11,9 @@ SECOND = "shown? [y/N]"
 
 
 @pytest.fixture
-def server(home, agent):
+def server(home):
     server = server_of(home, "strict")
+    home.agent.start()
     yield server
     server.stop()
 
