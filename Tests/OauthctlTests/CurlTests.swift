@@ -77,6 +77,17 @@ struct CurlTests {
       "\(String(describing: error))")
   }
 
+  @Test("A vault that is locked is told as that, and not as a mistake in curl's arguments")
+  func locked() throws {
+    let context = CommandContext.scripted(Page()) { _ throws(CommandError) in
+      throw .agent(AgentFailure(.vaultLocked, "the vault is locked"), account: nil)
+    }
+    let error = #expect(throws: CommandError.self) {
+      _ = try CurlRun(context: context, invocation: CurlInvocation(["-s", "work", "http://127.0.0.1/"])).run()
+    }
+    #expect(error?.sentence == "the vault is locked")
+  }
+
   @Test("Each of them is no option of curl's")
   func names() {
     for name in CurlOwnOptions.names { #expect(CurlOptionTable.shape(of: String(name.dropFirst(2))) == nil) }

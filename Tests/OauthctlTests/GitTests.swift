@@ -195,6 +195,7 @@ struct GitTests {
       var account = PretendedAgent().account
       account.account = name
       account.state = state
+      account.gitUsername = "oauth2"
       account.isDefault = isDefault
       account.paths = paths
       return account
@@ -207,6 +208,11 @@ struct GitTests {
     #expect(undecided(account("b"), account("a", paths: ["x"])).isEmpty)
     #expect(undecided(account("b"), account("a", isDefault: false)).count == 1)
     #expect(undecided(account("a"), account("b", .new)).isEmpty && undecided(account("a")).isEmpty)
+    #expect(undecided(account("a"), account("b", .loginRequired)).count == 1, "git is refused there")
+    #expect(undecided(account("a"), account("b", .configInvalid)).count == 1, "its last good definition holds")
+    var unread = account("b", .configInvalid)
+    unread.gitUsername = nil
+    #expect(undecided(account("a"), unread).isEmpty)
   }
 
   @Test("An account's authority is set where there is none, and only its own is taken away")

@@ -13,6 +13,8 @@ package enum AccountSelection {
     /// Where it is defined.
     package var file: String
     package var isLoggedIn: Bool
+    /// Whether its login works and its file can be read: such are proposed first.
+    package var isWorking: Bool
     package var paths: [String]
     package var isDefault: Bool
     /// The person's name at the server, as the file has it.
@@ -22,12 +24,14 @@ package enum AccountSelection {
     package var holdsRejected: Bool
 
     package init(
-      _ definition: AccountDefinition, hosts: HostPolicy, isLoggedIn: Bool, holdsRejected: Bool = false
+      _ definition: AccountDefinition, hosts: HostPolicy, isLoggedIn: Bool, isWorking: Bool = true,
+      holdsRejected: Bool = false
     ) {
       name = definition.name
       self.hosts = hosts
       file = definition.file
       self.isLoggedIn = isLoggedIn
+      self.isWorking = isWorking
       paths = definition.paths
       isDefault = definition.isDefault
       username = definition.username
@@ -125,7 +129,8 @@ package enum AccountSelection {
     left = preferred(loggedIn.isEmpty ? left : loggedIn, path: path)
     guard left.count != 1 else { return left[0].name }
     let place = origin.map { " \($0)" } ?? ""
-    let names = left.map(\.name).sorted()
+    let (working, others) = (left.filter(\.isWorking), left.filter { !$0.isWorking })
+    let names = working.map(\.name).sorted() + others.map(\.name).sorted()
     guard !loggedIn.isEmpty else {
       throw AgentFailure(
         .loginRequired, "login needed: none of the accounts that fit\(place) is logged in: \(list(names))",

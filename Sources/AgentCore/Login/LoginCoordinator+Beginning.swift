@@ -9,6 +9,8 @@ extension LoginCoordinator {
     let left = departures[request.account, default: 0]
     do throws(AgentFailure) {
       let context = try await service.loginContext(request.account)
+      let wishes = try LoginWishes(request)
+      try Self.checkUser(wishes, context.definition, known: context.record?.grant?.identity)
       try await service.checkLenders(of: context.definition)
       let giver = context.definition.giver(device: request.device == true)
       let now = time.now()
@@ -34,7 +36,7 @@ extension LoginCoordinator {
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
           expiresInSeconds: Int(LoginSession.windowSeconds)))
-      session.wishes = try LoginWishes(request)
+      session.wishes = wishes
       session.confirmsUser = request.confirmsUser == true
       session.epoch = epoch
       session.departures = left

@@ -1,6 +1,7 @@
 import AgentWire
 import Logging
 import OAuthProtocol
+import SystemFacts
 
 /// Who has logged in.
 extension LoginCoordinator {
@@ -53,12 +54,30 @@ extension LoginCoordinator {
 
   /// Somebody is expected, and nobody can tell who it is.
   private static func notKnown(_ expected: String, _ session: LoginSession) -> AgentFailure {
-    let name = session.definition.name
-    let lacksOpenID = !session.definition.scope.contains("openid")
-    return AgentFailure(
+    AgentFailure(
       .loginCancelled,
-      "\(name): \(session.binding.issuerHost) does not say who has logged in, so nobody knows whether it is \(shown(expected))",
-      hint: lacksOpenID ? .run("oauthctl login \(name) --add-scope openid") : "log in without --user")
+      "\(session.definition.name): \(session.binding.issuerHost) does not say who has logged in, "
+        + "so nobody knows whether it is \(shown(expected))",
+      hint: openIDStep(expected, session.definition) ?? "log in without --user")
+  }
+
+  /// Before a browser opens for a login that would be refused afterwards: whoever is expected is not known without the
+  /// scope openid. Where the login before, `known`, told who it was all the same, the next one may, too.
+  static func checkUser(
+    _ wishes: LoginWishes, _ definition: AccountDefinition, known: IdentityRecord?
+  ) throws(AgentFailure) {
+    guard let expected = wishes.user, known == nil, let step = openIDStep(expected, definition) else { return }
+    throw AgentFailure(
+      .badRequest,
+      "\(definition.name): without the scope openid no server says who has logged in, so nobody knows whether it is "
+        + shown(expected),
+      hint: step)
+  }
+
+  /// Nil: the scope is there.
+  private static func openIDStep(_ expected: String, _ definition: AccountDefinition) -> NextStep? {
+    guard !definition.scope.contains("openid") else { return nil }
+    return .run("oauthctl login \(definition.name) --add-scope openid --user \(ShellWord.quoted(shown(expected)))")
   }
 
   private static func shown(_ expected: String) -> String { Escaped.forTerminal(expected, limit: 100) }

@@ -1,3 +1,5 @@
+import AgentWire
+
 /// When a token is refreshed without anybody asking (docs/tokens.md). Pure: times come in, a time comes out.
 package enum RefreshPlan {
   /// Share of a token's life after which it is refreshed: a quarter is left for a server in trouble.
@@ -20,6 +22,20 @@ package enum RefreshPlan {
   /// Whoever asks with `best_effort` makes no refresh while more than this share of the token's life is left, however long
   /// it is to last: a tool that asks before each of its steps would else use up every token at once.
   package static let bestEffortShare = 0.5
+
+  /// A request may ask for this share of a token's life at any time: a token with less left is always renewed for it.
+  package static let attainableShare = 0.9
+
+  /// Whole seconds.
+  package static func attainableValidity(lifeSeconds: Double) -> Int {
+    Int(max(0, min(lifeSeconds * attainableShare, Double(TokenLine.greatestValiditySeconds))))
+  }
+
+  /// A token that is younger, in seconds, is not renewed for a validity that it falls short of: refreshes that are forced
+  /// follow each other no faster.
+  package static func leastAgeForValidity(lifeSeconds: Double) -> Double {
+    min(ForcedRefreshBudget.windowSeconds, lifeSeconds * (1 - attainableShare))
+  }
 
   /// Seconds after `received` at which a token with this life is refreshed. `random` is in 0..<1.
   package static func refreshAge(lifeSeconds: Double, random: Double) -> Double {

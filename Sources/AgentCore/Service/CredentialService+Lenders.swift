@@ -89,9 +89,11 @@ extension CredentialService {
 
   private func grant(lentTo name: String, of lent: LentToken) throws(LenderObstacle) -> GrantRecord {
     guard let machine = accounts[lent.account]?.machine, let definition = machine.definition else {
+      let borrower = accounts[name]?.machine.definition
+      let key = borrower?.lent.map { $0.subject.account != lent.account } == true ? "actor_account" : "subject_account"
       throw LenderObstacle(
         .configInvalid, "\(LenderObstacle.need(lent)), and there is no such account",
-        hint: .advice("name one that there is in \(accounts[name]?.machine.definition?.file ?? "its file")"))
+        hint: .advice("name an existing account as \(key) in \(borrower?.file ?? "its file")"))
     }
     guard let grant = machine.record?.grant else {
       throw LenderObstacle(machine.loginRequired("not logged in"), of: lent)

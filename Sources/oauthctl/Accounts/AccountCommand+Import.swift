@@ -130,8 +130,9 @@ extension AccountCommand {
           "that does not say which \(server == nil ? "server" : "client") the login is of: "
             + missing.joined(separator: " and ") + (missing.count > 1 ? " are" : " is") + " missing",
           next: .run(
-            "oauthctl account import \(name)\(server == nil ? " ISSUER" : "")\(client == nil ? " --client-id ID" : "") < FILE"
-          ))
+            LoginCommand.commandLine(
+              LoginCommand.words + (server == nil ? ["ISSUER"] : []) + (client == nil ? ["--client-id", "ID"] : []))
+              + " < FILE"))
       }
       var account = NewAccount(issuer: server, clientID: client)
       account.clientAuthentication = try LoginOptions.clientAuthentication(clientAuthentication)
@@ -160,7 +161,10 @@ extension AccountCommand {
           isGiven: acceptChanges,
           otherwise: "run the command again with --accept-changes   # when you know who changed the file")
       }
-      if let host = shown.host, !replace {
+      // A dead login is nothing to lose.
+      if let host = shown.host, !replace,
+        try context.agent.ask(AccountShow(account: name), about: name).summary.state != .loginRequired
+      {
         try context.terminal.agree(
           "Replace that login?", about: ["\(name) is logged in at \(host) already."],
           otherwise: "run the command again with --replace, or: oauthctl logout \(name)")

@@ -52,7 +52,12 @@ struct CurlRun {
 
   /// curl takes its operands in any order, so an account's name behind an option would be a URL to it.
   private func checkOrder() throws(CommandError) {
-    for name in invocation.possibleNames where (try? context.agent.ask(AccountShow(account: name))) != nil {
+    for name in invocation.possibleNames {
+      do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: name)) } catch {
+        // Nobody can tell what is an account, and there will be no token either.
+        if case .agent(let failure, _) = error, failure.kind == .vaultLocked { throw error }
+        continue
+      }
       throw .local(
         "\(name) is an account, and its name comes first",
         next: .run("oauthctl curl \(own.words)\(name) …"), status: 125)

@@ -17,7 +17,9 @@ struct SharedHosts: Equatable {
   }
 
   static func undecided(_ accounts: [AccountSummary], among hosts: [String]) -> [SharedHosts] {
-    let able = accounts.filter { ![.new, .loginRequired, .locked].contains($0.state) }
+    // The agent counts a login that is dead, and neither an account that has none nor a login whose file cannot be read, which
+    // has no name for git.
+    let able = accounts.filter { ![.new, .locked].contains($0.state) && $0.gitUsername != nil }
     return hosts.compactMap { host in
       let url = GitSetup.url(host: host)
       let fitting = able.filter { $0.hosts.contains { GitSetup.url(host: $0) == url } }

@@ -207,7 +207,7 @@ struct LoginCommand: ContextCommand {
   }
 
   /// The command line without the program's name. No secret is ever in it.
-  private static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
+  static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
 
   /// `words` without an option and its value.
   static func without(_ option: String, _ words: [String]) -> [String] {
@@ -221,7 +221,7 @@ struct LoginCommand: ContextCommand {
     return words
   }
 
-  private static func commandLine(_ words: [String]) -> String {
+  static func commandLine(_ words: [String]) -> String {
     (["oauthctl"] + words.map(ShellWord.quoted)).joined(separator: " ")
   }
 

@@ -123,11 +123,10 @@ struct ServerFinding {
       throw .usage(
         "\(found.issuer) needs to know which client this is, and registers none by itself: --client-id is missing"
           + document,
-        next: found.resource == nil
-          ? "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
-          : .run(
-            command(given, found, " --client-id ID")
-              + "   # after you registered a client there (redirect http://127.0.0.1/callback)"))
+        // With a client the URL is taken for the issuer, and what was typed may only lead to it.
+        next: .run(
+          command(given, found, " --client-id ID")
+            + "   # after you registered a client there (redirect http://127.0.0.1/callback)"))
     }
     var options = given
     if !options.device, options.redirectURI == nil {

@@ -9,6 +9,7 @@ struct AccountSelectionTests {
   private struct One {
     var name: String
     var isLoggedIn = true
+    var isWorking = true
     var username: String?
     var gitUsername = "oauth2"
     var paths: [String] = []
@@ -22,7 +23,7 @@ struct AccountSelectionTests {
       paths: one.paths, isDefault: one.isDefault)
     return AccountSelection.Candidate(
       definition, hosts: HostPolicy(definition, boundTo: nil), isLoggedIn: one.isLoggedIn,
-      holdsRejected: one.holdsRejected)
+      isWorking: one.isWorking, holdsRejected: one.holdsRejected)
   }
 
   private func select(_ ones: [One], _ username: String? = nil, path: String = "/") -> Result<String, AgentFailure> {
@@ -67,6 +68,8 @@ struct AccountSelectionTests {
     let both = failure([One(name: "work"), One(name: "other")])
     #expect(both?.kind == .accountAmbiguous && both?.accounts == ["other", "work"])
     #expect(both?.message == "2 accounts fit https://h.example: other, work")
+    let dead = failure([One(name: "a", isWorking: false), One(name: "work"), One(name: "other")])
+    #expect(dead?.accounts == ["other", "work", "a"], "those that work come first")
     let defaults = failure([One(name: "work", isDefault: true), One(name: "other", isDefault: true)])
     #expect(defaults?.message == "2 accounts fit https://h.example, each as the default: other, work")
     #expect(defaults?.hint == "take  default = true  out of the files of all but one")

@@ -146,7 +146,8 @@ struct LendingTests {
     _ = try await fixture.call(ConfigReload())
     let left = try await fixture.call(AccountShow(account: "api")).summary
     #expect(left.state == .configInvalid && left.reason == "it needs a token of company, and there is no such account")
-    #expect(left.hint == "name one that there is in /etc/accounts.d/api.toml" && left.expiresAt == nil)
+    #expect(left.hint == "name an existing account as subject_account in /etc/accounts.d/api.toml")
+    #expect(left.expiresAt == nil)
     #expect(await fixture.failure(TokenGet(account: "api"))?.kind == .configInvalid, "not even what is there")
   }
 

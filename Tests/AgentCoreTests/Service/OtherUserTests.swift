@@ -144,14 +144,16 @@ struct OtherUserTests {
     }
   }
 
-  @Test("nobody is known to be expected where the server does not say who it is")
+  @Test(
+    "nobody is expected where no server could say who it is, before a browser opens; who it is stays in the next step")
   func unknown() async throws {
     let fixture = AgentFixture()
-    let started = try await start(fixture) { $0.user = "alice" }
-    _ = try await fixture.follow(try await fixture.location(started))
-    let failure = await fixture.failure(LoginWait(loginID: started.loginID))
-    #expect(failure?.kind == .loginCancelled && failure?.hint == .run("oauthctl login work --add-scope openid"))
-    #expect(fixture.store.count == 0)
+    try await fixture.logIn()
+    var request = LoginStart(requestID: "two", account: "work")
+    request.user = "alice o"
+    let failure = await fixture.failure(request)
+    #expect(failure?.hint == .run("oauthctl login work --add-scope openid --user 'alice o'"))
+    #expect(failure?.kind == .badRequest && fixture.redirects.open.isEmpty)
   }
 
   @Test("wishes reach the authorization request in place of the file's, and their bounds hold")

@@ -21,16 +21,36 @@ struct ValidityTests {
     let driver = MachineDriver(.loggedIn(life: 100, age: 50))
     let id = driver.ask(least: 101)
     #expect(driver.failure(id) == .validityUnattainable)
-    #expect(driver.failureWhole(id)?.maximumValiditySeconds == 100)
+    #expect(driver.failureWhole(id)?.maximumValiditySeconds == 90)
     #expect(driver.saving == nil)
     #expect(driver.token(driver.ask(least: 101, bestEffort: true)) == "a1")
   }
 
-  @Test("a token younger than a tenth of its life is not renewed to meet a wish")
-  func young() {
-    let driver = MachineDriver(.loggedIn(life: 100, age: 5))
-    #expect(driver.failure(driver.ask(least: 96)) == .validityUnattainable)
-    #expect(driver.sent.isEmpty)
+  @Test(
+    "a token younger than a tenth of its life, and than thirty seconds, is not renewed to meet a wish",
+    arguments: [(100.0, 5.0, 96.0, false), (600, 29, 599, false), (600, 31, 599, true), (3_600, 40, 3_590, true)])
+  func young(life: Double, age: Double, least: Double, isRenewed: Bool) {
+    let driver = MachineDriver(.loggedIn(life: life, age: age))
+    let id = driver.ask(least: least)
+    #expect((driver.failure(id) == .validityUnattainable) == !isRenewed)
+    #expect((driver.saving != nil) == isRenewed)
+  }
+
+  @Test("what a refusal advises is served, whatever the age of the token", arguments: [0.0, 5, 29, 59, 61, 599])
+  func advised(age: Double) throws {
+    let driver = MachineDriver(.loggedIn(life: 600, age: age))
+    for least in [600.0, 700] { #expect(driver.failure(driver.ask(least: least)) == .validityUnattainable) }
+    let refused = try #require(driver.failureWhole(driver.ask(least: 700)))
+    #expect(refused.message == "work: its tokens live 600 s, too short for 700 s from now on")
+    let most = try #require(refused.maximumValiditySeconds)
+    #expect(most == 540 && refused.hint?.text.hasPrefix("ask for at most 540 s (--min-validity 540)") == true)
+    let id = driver.ask(least: Double(most))
+    if driver.saving != nil {
+      driver.saved()
+      driver.pass(2)
+      driver.endsDurably(.granted("a2", life: 600))
+    }
+    #expect(driver.token(id) == (age > 60 ? "a2" : "a1"))
   }
 
   @Test("what an old token does not last for, a new one may")
@@ -50,7 +70,7 @@ struct ValidityTests {
     driver.saved()
     driver.endsDurably(.granted("a2", life: 10))
     #expect(driver.failure(id) == .validityUnattainable)
-    #expect(driver.failureWhole(id)?.maximumValiditySeconds == 10)
+    #expect(driver.failureWhole(id)?.maximumValiditySeconds == 9)
     #expect(driver.token(humble) == "a2")
     #expect(driver.sent.count == 1)
   }

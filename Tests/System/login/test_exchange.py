@@ -274,4 +274,5 @@ def test_doctor_tells_of_a_lender_that_is_gone(home, exchange):
     told = home.oauthctl("doctor", "api", check=False)
     assert told.status == 1 and told.stdout.count("no such account") == 1, told
     told = home.oauthctl("status")
-    assert "api: it needs a token of company, and there is no such account\n  name one" in told.stdout, told
+    step = "  name an existing account as subject_account in "
+    assert f"api: it needs a token of company, and there is no such account\n{step}" in told.stdout, told

@@ -65,8 +65,9 @@ def test_a_wrong_refresh_token_is_told_with_what_to_do(home, agent, provider):
     assert told.status == 4 and "invalid_grant" in told.stderr and "run: oauthctl login work" in told.stderr
     undone = "work stays set up. To undo that: oauthctl account forget work"
     assert undone in told.stderr and account_file(home).exists()
-    # Of an account that was there before nothing is to be undone.
-    assert undone not in take(home, credential(provider), "--replace", check=False).stderr
+    # Of an account that was there before nothing is to be undone, and nobody is asked about a login that does not work.
+    again = take(home, credential(provider), check=False)
+    assert again.status == 4 and "invalid_grant" in again.stderr and undone not in again.stderr, again
 
 
 def test_a_server_that_is_away_costs_no_imported_login(home, agent, provider):
@@ -92,6 +93,10 @@ def test_what_is_missing_is_told(home, agent, provider, lacks, said, step):
     told = take(home, credential(provider, **lacks), check=False)
     assert told.status == 64 and said in told.stderr and step in told.stderr
     assert provider.seen == [] and not account_file(home).exists()
+    # What was typed is in the command that helps.
+    typed = [*([] if "issuer" in lacks else [provider.issuer]), "--scope", "read"]
+    told = take(home, credential(provider, **lacks), *typed, check=False)
+    assert f"account import work {' '.join(typed)} {step.removeprefix('import work ')}" in told.stderr, told
     flags = [provider.issuer] if "issuer" in lacks else []
     take(home, credential(provider, **lacks), *flags, *(["--client-id", "mine"] if "client_id" in lacks else []))
     assert provider.form("refresh_token")["client_id"] == ("mine" if "client_id" in lacks else "theirs")

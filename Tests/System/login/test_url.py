@@ -120,6 +120,11 @@ def test_a_server_that_registers_nobody_is_told_with_the_whole_command(home, age
     home.oauthctl(*["mine" if word == "ID" else word for word in words[1:]], "--client-authentication", "none")
     assert provider.form("authorize")["client_id"] == "mine"
     assert provider.form("authorization_code")["resource"] == provider.url
+    # The server's own URL, too: with a client it is taken for the issuer, to the letter.
+    refused = home.oauthctl("login", "slashed", provider.issuer + "/", check=False)
+    words = shlex.split(next_step(refused).split("   #")[0])
+    assert words[:4] == ["oauthctl", "login", "slashed", provider.issuer], refused
+    home.oauthctl(*["mine" if word == "ID" else word for word in words[1:]], "--client-authentication", "none")
 
 
 def test_a_resource_whose_server_is_silent_about_pkce_needs_a_word(home, agent, provider):

@@ -143,20 +143,26 @@ extension AccountStateMachine {
     (token.remaining(at: now) ?? 1) > 0 && (waiter.minimumValiditySeconds == nil || waiter.bestEffort)
   }
 
-  /// A validity that even a new token would not have.
+  /// A validity that even a new token would not have, or only one that is newer than this young one.
   func unattainable(_ token: TokenRecord, for waiter: Waiter, at now: Moment) -> AgentFailure? {
     guard let least = waiter.minimumValiditySeconds, let life = token.lifeSeconds,
       let remaining = token.remaining(at: now), remaining > 0
     else { return nil }
-    guard life < least || remaining > life * 0.9 else { return nil }
-    let most = Int(max(life, 0))
-    return AgentFailure(
-      .validityUnattainable, "\(name): its tokens live \(most) s, less than the \(Int(least)) s asked for",
-      hint: Self.validityHint(most), maximumValiditySeconds: most)
+    guard least < life else {
+      // A life counts from the request, so none has all of it left when it comes.
+      return validityUnattainable("its tokens live \(Int(life)) s, too short for \(Int(least)) s from now on", life)
+    }
+    guard life - remaining < RefreshPlan.leastAgeForValidity(lifeSeconds: life) else { return nil }
+    return validityUnattainable(
+      "its token lives \(Int(remaining)) s more, and is too new to be renewed for \(Int(least)) s", life)
   }
 
-  static func validityHint(_ most: Int) -> NextStep {
-    "ask for at most \(most) s (--min-validity \(most)), or take what there is (--best-effort)"
+  func validityUnattainable(_ reason: String, _ lifeSeconds: Double) -> AgentFailure {
+    let most = RefreshPlan.attainableValidity(lifeSeconds: lifeSeconds)
+    return AgentFailure(
+      .validityUnattainable, "\(name): \(reason)",
+      hint: "ask for at most \(most) s (--min-validity \(most)), or take what there is (--best-effort)",
+      maximumValiditySeconds: most)
   }
 
   /// The account's server cannot be reached, or another account lends no token, and it is not the time to try.

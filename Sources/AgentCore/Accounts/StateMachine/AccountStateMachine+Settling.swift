@@ -51,13 +51,11 @@ extension AccountStateMachine {
       } else if isAcceptable(token, for: waiter, at: now) {
         actions.append(.deliver(waiter.id, token))
       } else {
-        let most = Int(max(0, token.remaining(at: now) ?? 0))
+        let left = max(0, token.remaining(at: now) ?? 0)
         actions.append(
           .refuse(
             waiter.id,
-            AgentFailure(
-              .validityUnattainable, "\(name): a new token lives only \(most) s",
-              hint: Self.validityHint(most), maximumValiditySeconds: most)))
+            validityUnattainable("a new token lives only \(Int(left)) s", token.lifeSeconds ?? left)))
       }
     }
     waiters = remaining
