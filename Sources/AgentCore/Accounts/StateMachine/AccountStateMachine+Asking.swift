@@ -148,7 +148,7 @@ extension AccountStateMachine {
     guard let least = waiter.minimumValiditySeconds, let life = token.lifeSeconds,
       let remaining = token.remaining(at: now), remaining > 0
     else { return nil }
-    guard least < life else {
+    guard least < life || waiter.bestEffort && least == life else {
       // A life counts from the request, so none has all of it left when it comes.
       return validityUnattainable("its tokens live \(Int(life)) s, too short for \(Int(least)) s from now on", life)
     }
