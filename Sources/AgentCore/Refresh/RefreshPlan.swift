@@ -31,12 +31,6 @@ package enum RefreshPlan {
     Int(max(0, min(lifeSeconds * attainableShare, Double(TokenLine.greatestValiditySeconds))))
   }
 
-  /// A token that is younger, in seconds, is not renewed for a validity that it falls short of: refreshes that are forced
-  /// follow each other no faster.
-  package static func leastAgeForValidity(lifeSeconds: Double) -> Double {
-    min(ForcedRefreshBudget.windowSeconds, lifeSeconds * (1 - attainableShare))
-  }
-
   /// Seconds after `received` at which a token with this life is refreshed. `random` is in 0..<1.
   package static func refreshAge(lifeSeconds: Double, random: Double) -> Double {
     max(leastSeconds, lifeSeconds * (share + spread * (2 * random - 1)))

@@ -28,7 +28,7 @@ struct ValidityTests {
 
   @Test(
     "a token younger than a tenth of its life, and than thirty seconds, is not renewed to meet a wish",
-    arguments: [(100.0, 5.0, 96.0, false), (600, 29, 599, false), (600, 31, 599, true), (3_600, 40, 3_590, true)])
+    arguments: [(100.0, 5.0, 96.0, false), (600, 59, 599, false), (600, 61, 599, true), (3_600, 40, 3_590, false)])
   func young(life: Double, age: Double, least: Double, isRenewed: Bool) {
     let driver = MachineDriver(.loggedIn(life: life, age: age))
     let id = driver.ask(least: least)

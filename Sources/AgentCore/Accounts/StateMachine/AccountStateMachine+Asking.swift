@@ -152,7 +152,7 @@ extension AccountStateMachine {
       // A life counts from the request, so none has all of it left when it comes.
       return validityUnattainable("its tokens live \(Int(life)) s, too short for \(Int(least)) s from now on", life)
     }
-    guard life - remaining < RefreshPlan.leastAgeForValidity(lifeSeconds: life) else { return nil }
+    guard remaining > life * RefreshPlan.attainableShare else { return nil }
     return validityUnattainable(
       "its token lives \(Int(remaining)) s more, and is too new to be renewed for \(Int(least)) s", life)
   }
