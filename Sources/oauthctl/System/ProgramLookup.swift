@@ -63,7 +63,11 @@ struct ProgramLookup: Sendable {
   func find(_ name: String) -> String? {
     if name.contains("/") { return name.hasPrefix("/") && isExecutable(name) ? name : nil }
     guard !name.isEmpty else { return nil }
-    return folders.lazy.compactMap { trustedFile("\($0)/\(name)") }.first(where: isExecutable)
+    // Each is asked once: a lazy sequence asks twice, and ends the process where the second answer is another one.
+    for folder in folders {
+      if let file = trustedFile("\(folder)/\(name)"), isExecutable(file) { return file }
+    }
+    return nil
   }
 
   /// A file that nobody else can change or put another one in the place of, without links; nil: it is none.
