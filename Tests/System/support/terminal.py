@@ -4,9 +4,17 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import subprocess
 import termios
 import time
+
+
+def enter_terminal():
+    """In the new process: standard input is its terminal, and Control-C reaches it, whoever runs the tests."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def run_at_terminal(home, *command, answers=None, until=None, seconds=60, environment=None):
@@ -19,7 +27,7 @@ def run_at_terminal(home, *command, answers=None, until=None, seconds=60, enviro
     ours, theirs = pty.openpty()
     process = home.start(
         *command, environment=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        preexec_fn=enter_terminal)
     os.close(theirs)
     written, end = b"", time.monotonic() + seconds
     try:
