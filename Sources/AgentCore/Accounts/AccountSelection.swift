@@ -13,7 +13,7 @@ package enum AccountSelection {
     /// Where it is defined.
     package var file: String
     package var isLoggedIn: Bool
-    /// Whether its login works and its file can be read: such are proposed first.
+    /// Whether nothing is known against its login: such are proposed first.
     package var isWorking: Bool
     package var paths: [String]
     package var isDefault: Bool

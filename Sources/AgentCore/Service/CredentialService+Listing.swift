@@ -87,7 +87,7 @@ extension CredentialService {
   // MARK: One account
 
   /// The state that is shown, and one line why.
-  func state(
+  private func state(
     _ name: String, _ machine: AccountStateMachine, at now: Moment
   ) -> (state: AccountSummary.State, reason: String?) {
     var (state, reason) = machine.state(at: now)

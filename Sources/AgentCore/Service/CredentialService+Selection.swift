@@ -80,10 +80,9 @@ extension CredentialService {
   func candidate(_ account: Account, _ rejected: Fingerprint? = nil) -> AccountSelection.Candidate? {
     guard let definition = account.machine.definition else { return nil }
     let record = account.machine.record
-    let state = state(account.name, account.machine, at: now(account.name)).state
     return AccountSelection.Candidate(
       definition, hosts: HostPolicy(definition, boundTo: record?.grant?.binding), isLoggedIn: record?.grant != nil,
-      isWorking: [.ok, .refreshing, .retrying, .expired].contains(state),
+      isWorking: record?.grant?.verdict == nil && account.machine.lenderFault == nil,
       holdsRejected: rejected.map { rejected in
         record?.tokens.contains { $0.fingerprint == rejected } ?? false
       } ?? false)
