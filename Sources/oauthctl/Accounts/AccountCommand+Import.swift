@@ -87,8 +87,8 @@ extension AccountCommand {
       return try context.agent.ask(AccountShow(account: name), about: name)
     }
 
-    /// A refresh token goes to the server that gave it, and by the client that got it.
-    /// What a person typed comes first. `known` is the account where standard input alone describes the login.
+    /// A refresh token goes to the server that gave it, and by the client that got it. What a person typed comes first.
+    /// `known` is the account where standard input alone describes the login.
     private func match(
       _ credential: ImportedCredential, _ known: AccountDetails?, _ shown: AccountImportAnswer
     ) throws(CommandError) {
@@ -161,12 +161,13 @@ extension AccountCommand {
           isGiven: acceptChanges,
           otherwise: "run the command again with --accept-changes   # when you know who changed the file")
       }
-      // A dead login is nothing to lose.
-      if let host = shown.host, !replace,
-        try context.agent.ask(AccountShow(account: name), about: name).summary.state != .loginRequired
-      {
+      if let host = shown.host, !replace {
+        // One that seems to be dead may live on, where only an answer was lost.
+        let state = try context.agent.ask(AccountShow(account: name), about: name).summary.state
+        let what =
+          state == .loginRequired ? "has a login at \(host) that does not work now" : "is logged in at \(host) already"
         try context.terminal.agree(
-          "Replace that login?", about: ["\(name) is logged in at \(host) already."],
+          "Replace that login?", about: ["\(name) \(what)."],
           otherwise: "run the command again with --replace, or: oauthctl logout \(name)")
       }
       return try context.agent.call(

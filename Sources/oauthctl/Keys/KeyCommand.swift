@@ -172,7 +172,7 @@ extension KeySetAnswer {
   fileprivate func words(for account: String, _ owner: String) -> String {
     if isCertificateAlone == true {
       return
-        "Kept the certificate, for the key that \(account) had. A server that was given the one before it needs this "
+        "Kept the certificate, for the key that \(account) had. Where the server was given the one before, give it this "
         + "one, above."
     }
     if CertificateText(publicKey: publicKey) != nil {

@@ -65,8 +65,12 @@ def test_a_wrong_refresh_token_is_told_with_what_to_do(home, agent, provider):
     assert told.status == 4 and "invalid_grant" in told.stderr and "run: oauthctl login work" in told.stderr
     undone = "work stays set up. To undo that: oauthctl account forget work"
     assert undone in told.stderr and account_file(home).exists()
-    # Of an account that was there before nothing is to be undone, and nobody is asked about a login that does not work.
-    again = take(home, credential(provider), check=False)
+    # That its login does not work is said, and that it is replaced is asked all the same: only an answer may be lost.
+    asked = take(home, credential(provider), check=False)
+    assert asked.status == 64 and "work has a login at 127.0.0.1" in asked.stderr, asked
+    assert "does not work now" in asked.stderr
+    # Of an account that was there before nothing is to be undone.
+    again = take(home, credential(provider), "--replace", check=False)
     assert again.status == 4 and "invalid_grant" in again.stderr and undone not in again.stderr, again
 
 
