@@ -3,7 +3,6 @@ import HTTPTerms
 import Logging
 import OAuthProtocol
 import Sealing
-import SystemFacts
 
 extension LoginCoordinator {
   /// Authorization code with PKCE S256 and a loopback redirect (RFC 6749 §4.1, RFC 7636, RFC 8252 §7.3).
@@ -156,29 +155,6 @@ extension LoginCoordinator {
     do { return try await redirects.identity(files, host: host) } catch {
       throw Self.failure(error as? RedirectListenerError ?? RedirectListenerError("\(error)"), definition)
     }
-  }
-
-  private static func failure(_ refusal: RedirectListenerError, _ definition: AccountDefinition) -> AgentFailure {
-    AgentFailure(
-      refusal.isOfFile ? .configInvalid : .unavailable,
-      "\(definition.name): nobody can listen at \(definition.redirectURI): \(refusal.message)",
-      hint: refusal.hint)
-  }
-
-  /// Whoever has the port may be another user, and keep it. A client that was registered by a command is replaced by one;
-  /// where the server registers none, a person has to ask for another port there.
-  private static func hint(withoutPortOf session: LoginSession) -> NextStep {
-    let definition = session.definition
-    guard session.server.registersClients else {
-      return .advice(
-        "end what uses that port, or log in with --no-browser and paste the address; or have another port registered at "
-          + "\(session.binding.issuerHost) and write it into redirect_uri in \(definition.file)")
-    }
-    let url = ShellWord.quoted(definition.resource.first ?? definition.issuer)
-    return .run(
-      "oauthctl login \(definition.name) \(url) --replace   "
-        + "# registers a client with another port, where the server does that; or end what uses the port, or log in "
-        + "with --no-browser and paste the address")
   }
 
   /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on

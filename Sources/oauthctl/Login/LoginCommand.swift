@@ -206,25 +206,6 @@ struct LoginCommand: ContextCommand {
       next: .run(Self.commandLine(["login", account, name] + words.dropFirst())))
   }
 
-  /// The command line without the program's name. No secret is ever in it.
-  static var words: [String] { Array(CommandLine.arguments.dropFirst()) }
-
-  /// `words` without an option and its value.
-  static func without(_ option: String, _ words: [String]) -> [String] {
-    zip(words, [""] + words).filter { $0 != option && $1 != option && !$0.hasPrefix(option + "=") }.map(\.0)
-  }
-
-  /// The options as they were typed: all but the command and the first of each of `arguments`.
-  private static func flags(without arguments: [String]) -> [String] {
-    var words = Array(Self.words.dropFirst())
-    for argument in arguments { words.firstIndex(of: argument).map { _ = words.remove(at: $0) } }
-    return words
-  }
-
-  static func commandLine(_ words: [String]) -> String {
-    (["oauthctl"] + words.map(ShellWord.quoted)).joined(separator: " ")
-  }
-
   private func accountName(_ context: CommandContext, isNew: Bool) throws(CommandError) -> String {
     if let name {
       if isNew { return try accountName(name) }
