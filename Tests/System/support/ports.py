@@ -1,32 +1,51 @@
 """Ports of loopback that stay a test's own while it closes them and listens there again."""
 
 import errno
+import functools
 import itertools
-import os
 import socket
-from pathlib import Path
 
-FIRST = 10_000
-# From here on the kernel gives ports away: to whoever connects, and to whoever asks for any.
-LAST = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-# Two runs of the tests begin at different places.
-candidates = itertools.cycle(range(FIRST, LAST)) if LAST > FIRST else itertools.repeat(0)
-candidates = itertools.islice(candidates, os.getpid() * 97 % max(1, LAST - FIRST), None)
+# Below what the kernel gives to whoever asks for any port, and below what the agent registers redirects at.
+FIRST, LAST, BLOCK = 10_000, 20_000, 200
+LOOPBACK = ("127.0.0.1", "::1")
+# Closed with the process, which gives its block back.
+claims = []
 
 
 def listening(address="127.0.0.1", port=0, backlog=64):
-    """A socket that listens at `port`, or at one that the kernel gives nobody."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    if port:
-        return socket.create_server((address, port), family=family, backlog=backlog)
-    while True:
-        try:
-            return socket.create_server((address, next(candidates)), family=family, backlog=backlog)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
+    """A socket that listens at `port`, or at one that nobody has at either address of loopback."""
+    port = port or next(port for port in own_ports() if all(is_free(one, port) for one in LOOPBACK))
+    return socket.create_server((address, port), family=family(address), backlog=backlog)
 
 
 def free_port():
     with listening() as probe:
         return probe.getsockname()[1]
+
+
+def is_free(address, port):
+    try:
+        socket.create_server((address, port), family=family(address)).close()
+    except OSError as error:
+        # A machine without IPv6 has nobody there either.
+        return error.errno != errno.EADDRINUSE
+    return True
+
+
+def family(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+@functools.cache
+def own_ports():
+    """The ports of a block that no other process of the tests takes as long as this one runs, over and over."""
+    for first in range(FIRST, LAST, BLOCK):
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            claim.bind(f"\0oauthctl-tests-ports-{first}")
+        except OSError:
+            claim.close()
+            continue
+        claims.append(claim)
+        return itertools.cycle(range(first, first + BLOCK))
+    raise RuntimeError(f"every block of ports between {FIRST} and {LAST} belongs to a run of the tests")
