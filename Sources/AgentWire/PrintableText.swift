@@ -1,23 +1,25 @@
 /// Makes text of others fit for a terminal, a log or a line of a helper protocol.
 package enum PrintableText {
-  /// Shows controls (C0, C1, DEL), bidirectional and zero-width characters, odd blanks, accents without a letter, line
-  /// separators, private and unassigned code points as `\u{…}`, and cuts after `limit` characters, with `…`.
+  /// Shows controls (C0, C1, DEL), bidirectional and zero-width characters, odd blanks and letters that look like one, accents
+  /// without a letter or more than four on one, line separators, private and unassigned code points as `\u{…}`, and cuts after `limit` characters, with `…`.
   package static func escaped(_ text: String, limit: Int = 300) -> String {
     var result = ""
     var count = 0
-    var isBehindLetter = false
+    // More would run into the rows above and below; no language puts more than these on one letter.
+    let mostMarks = 4
+    var marksLeft = 0
     for scalar in text.unicodeScalars {
       if count == limit {
         result += "…"
         break
       }
       count += 1
-      if isPrintable(scalar), isBehindLetter || !isMark(scalar) {
+      if isPrintable(scalar), marksLeft > 0 || !isMark(scalar) {
         result.unicodeScalars.append(scalar)
-        isBehindLetter = scalar != " "
+        marksLeft = isMark(scalar) ? marksLeft - 1 : scalar == " " ? 0 : mostMarks
       } else {
         result += escape(scalar)
-        isBehindLetter = false
+        marksLeft = 0
       }
     }
     return result
@@ -35,10 +37,12 @@ package enum PrintableText {
     }
   }
 
+  /// Symbols and letters by their category, blanks to the eye: a pattern of Braille, a head of a note, two Egyptian signs.
+  private static let blankSymbols: Set<Unicode.Scalar> = ["\u{2800}", "\u{1D159}", "\u{13441}", "\u{13442}"]
+
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
-    // An empty pattern of Braille: a symbol by its category, a blank to the eye.
-    if scalar == "\u{2800}" { return false }
+    if blankSymbols.contains(scalar) { return false }
     switch scalar.properties.generalCategory {
     case .spaceSeparator, .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
       return false

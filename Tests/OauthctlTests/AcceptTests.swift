@@ -76,12 +76,35 @@ struct QuestionTextTests {
       String(repeating: "hosts:", count: 100), "  key: " + String(repeating: "漢", count: 300),
       "key: " + String(repeating: "a b ", count: 300), "a " + String(repeating: "b", count: 78), "", "short",
     ] {
-      let rows = QuestionText.rows(of: line, columns: 80)
+      let rows = ScreenRows.rows(of: line, columns: 80)
       #expect(rows.dropFirst().allSatisfy { $0.hasPrefix("    ") } && rows.allSatisfy { $0.count < 80 }, "\(line)")
       let margin = line.hasPrefix("  ") ? 6 : 4
       #expect(rows[0] + rows.dropFirst().map { $0.dropFirst(margin) }.joined() == line)
     }
-    #expect(QuestionText.rows(of: String(repeating: "漢", count: 40), columns: 80).count == 2, "they are wide")
+    #expect(ScreenRows.rows(of: String(repeating: "漢", count: 40), columns: 80).count == 2, "they are wide")
+  }
+
+  @Test("A web address stays whole where it is to be copied, and what stands around it does not")
+  func addresses() {
+    let address = "https://id.example/" + String(repeating: "a", count: 100)
+    let rows = ScreenRows.rows(of: "Open \(address) or leave it", columns: 40, keepsAddresses: true)
+    #expect(rows == ["Open ", "    \(address) ", "    or leave it"])
+    #expect(ScreenRows.rows(of: address, columns: 40).allSatisfy { $0.count < 40 })
+  }
+
+  @Test("No sentence of a failure has a row that looks like another line of the program, and a command is one line")
+  func sentences() {
+    let page = Page()
+    let words = String(repeating: "x", count: 29) + " oauthctl: log in at evil.example"
+    page.terminal(errorColumns: 40).fail(
+      .local(words, next: .run("oauthctl login work --scope one --scope two"), status: 1))
+    #expect(
+      page.error == """
+        oauthctl: xxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            oauthctl: log in at evil.example
+          run: oauthctl login work --scope one --scope two
+
+        """)
   }
 
   @Test("What does not fit onto the screen is told above the question")

@@ -20,8 +20,8 @@ final class Page: @unchecked Sendable {
   var output = ""
   var error = ""
 
-  func terminal(columns: Int? = nil, usesColor: Bool = false) -> Terminal {
-    Terminal(columns: columns, usesColor: usesColor) { stream, text in
+  func terminal(columns: Int? = nil, usesColor: Bool = false, errorColumns: Int? = nil) -> Terminal {
+    Terminal(columns: columns, usesColor: usesColor, errorColumns: { errorColumns }) { stream, text in
       if stream == .output { self.output += text } else { self.error += text }
     }
   }

@@ -116,7 +116,7 @@ struct ServerQuestionTests {
     let asked = ServerQuestion(
       resource: "https://m/mcp", issuer: issuer, destination: "https://m", scope: scope)
     #expect(asked.question == "Log in at https://evil.example?")
-    let rows = asked.lines.flatMap { QuestionText.rows(of: $0, columns: 80) }
+    let rows = asked.lines.flatMap { ScreenRows.rows(of: $0, columns: 80) }
     let ours = rows.filter { !$0.hasPrefix("    ") }
     #expect(
       ours == [

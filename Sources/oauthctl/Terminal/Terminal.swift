@@ -17,6 +17,8 @@ struct Terminal: Sendable {
   /// Columns of standard output; nil when it is no terminal, or does not tell.
   var columns: Int?
   var usesColor: Bool
+  /// Columns of standard error; nil where it is no terminal, or does not tell. Asked at each line: windows change.
+  private let errorColumns: @Sendable () -> Int?
   /// Whether the user's locale knows no other characters.
   private let isASCII: @Sendable () -> Bool
   /// Texts with paths as people write them.
@@ -25,7 +27,8 @@ struct Terminal: Sendable {
 
   init(
     outputIsTerminal: Bool = false, errorIsTerminal: Bool = false, inputIsTerminal: Bool = false, columns: Int? = nil,
-    usesColor: Bool = false, isASCII: @escaping @Sendable () -> Bool = { false },
+    usesColor: Bool = false, errorColumns: @escaping @Sendable () -> Int? = { nil },
+    isASCII: @escaping @Sendable () -> Bool = { false },
     withShortPaths: @escaping @Sendable (String) -> String = { $0 },
     write: @escaping @Sendable (Stream, String) -> Void
   ) {
@@ -34,6 +37,7 @@ struct Terminal: Sendable {
     self.inputIsTerminal = inputIsTerminal
     self.columns = columns
     self.usesColor = usesColor
+    self.errorColumns = errorColumns
     self.isASCII = isASCII
     self.withShortPaths = withShortPaths
     sink = write
@@ -59,13 +63,16 @@ struct Terminal: Sendable {
       columns: columns(environment, of: output ? STDOUT_FILENO : nil),
       usesColor: output && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
         && environment["TERM"] != nil,
-      isASCII: { environment.wantsASCII }, withShortPaths: environment.shortPaths(in:), write: write)
+      errorColumns: { windowColumns(of: STDERR_FILENO) }, isASCII: { environment.wantsASCII },
+      withShortPaths: environment.shortPaths(in:), write: write)
   }
 
   /// The same for a program that is called for each token, and prints data and remarks alone: nothing is asked about the
   /// terminal beforehand.
   static func helper(_ environment: Environment = .live) -> Terminal {
-    Terminal(isASCII: { environment.wantsASCII }, withShortPaths: environment.shortPaths(in:), write: write)
+    Terminal(
+      errorColumns: { windowColumns(of: STDERR_FILENO) }, isASCII: { environment.wantsASCII },
+      withShortPaths: environment.shortPaths(in:), write: write)
   }
 
   private static func write(_ stream: Stream, _ text: String) {
@@ -89,7 +96,11 @@ struct Terminal: Sendable {
   /// `COLUMNS` where it is set to a sensible number, else what the terminal says.
   static func columns(_ environment: Environment, of descriptor: Int32?) -> Int? {
     if let text = environment["COLUMNS"], let columns = Int(text), (20...10_000).contains(columns) { return columns }
-    guard let descriptor else { return nil }
+    return descriptor.flatMap(windowColumns)
+  }
+
+  /// What the terminal behind `descriptor` says; nil where it is none, or says nothing sensible.
+  private static func windowColumns(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }
     return Int(size.ws_col)
@@ -103,8 +114,21 @@ struct Terminal: Sendable {
     if !lines.isEmpty { sink(.output, lines) }
   }
 
-  /// One line for people on standard error, escaped.
-  func say(_ line: String) { sink(.error, visible(line, limit: Self.lineLimit) + "\n") }
+  /// One line for people on standard error, escaped, and broken where the terminal ends.
+  func say(_ line: String) {
+    let line = visible(line, limit: Self.lineLimit)
+    guard let columns = errorColumns() else { return sink(.error, line + "\n") }
+    sink(.error, ScreenRows.rows(of: line, columns: columns, keepsAddresses: true).map { $0 + "\n" }.joined())
+  }
+
+  /// A command is one line however long: people copy it.
+  private func say(_ step: NextStep) {
+    let line = "  " + Self.oneLine(step.line)
+    switch step {
+    case .run: sink(.error, visible(line, limit: Self.lineLimit) + "\n")
+    case .advice: say(line)
+    }
+  }
 
   func say(_ lines: [String]) { for line in lines { say(line) } }
 
@@ -164,13 +188,13 @@ struct Terminal: Sendable {
   func fail(_ error: CommandError) {
     guard let sentence = error.sentence else { return }
     say("oauthctl: \(Self.oneLine(sentence))")
-    if let step = error.nextStep { say("  " + Self.oneLine(step.line)) }
+    if let step = error.nextStep { say(step) }
   }
 
   /// A remark that ends nothing.
   func warn(_ what: String, next step: NextStep? = nil) {
     say("oauthctl: \(Self.oneLine(what))")
-    if let step { say("  " + Self.oneLine(step.line)) }
+    if let step { say(step) }
   }
 
   private static func oneLine(_ text: String) -> String {

@@ -5,6 +5,7 @@ import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import termios
 import time
@@ -17,14 +18,17 @@ def enter_terminal():
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
-def run_at_terminal(home, *command, answers=None, until=None, seconds=60, environment=None):
+def run_at_terminal(home, *command, answers=None, until=None, seconds=60, environment=None,
+                    columns=0):
     """Run a program with a controlling terminal; (status, everything the terminal shows).
 
     Types the `answers`, each once what it belongs to was written; one that is a function is called for it then.
     Ends the program, with status None, as soon as it has written `until`; one that does neither in time fails the test.
+    `columns` is what the terminal tells of its width, 0 that it tells nothing.
     """
     answers = dict(answers or {})
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
     process = home.start(
         *command, environment=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
         preexec_fn=enter_terminal)

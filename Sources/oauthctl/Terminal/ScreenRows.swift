@@ -1,0 +1,56 @@
+/// A line as rows of a screen. Text of others may be long: no row but the first begins with it, so none looks like a line of
+/// this program.
+enum ScreenRows {
+  /// How far the rest of a line is moved to the right beneath its first row.
+  private static let indentation = 4
+
+  /// `line` broken where the screen ends, behind a blank where there is one. The rows are the line again when they are put
+  /// together without their indentation.
+  ///
+  /// `keepsAddresses`: a web address that is longer than a row stays whole, on rows of its own: terminals open it, people
+  /// copy it.
+  static func rows(of line: String, columns: Int, keepsAddresses: Bool = false) -> [String] {
+    let own = line.prefix { $0 == " " }.count
+    let margin = String(repeating: " ", count: min(own + indentation, columns / 2))
+    var found: [String] = []
+    var (row, used, isEmpty) = ("", 0, true)
+    func breakRow() {
+      found.append(row)
+      (row, used, isEmpty) = (margin, margin.count, true)
+    }
+    for word in words(of: line) {
+      let needed = word.reduce(0) { $0 + width($1) }
+      let isWhole = keepsAddresses && isAddress(word)
+      if !isEmpty, used + needed >= columns { breakRow() }
+      for scalar in word {
+        if used + width(scalar) >= columns, !isWhole { breakRow() }
+        row.unicodeScalars.append(scalar)
+        used += width(scalar)
+        if scalar != " " { isEmpty = false }
+      }
+    }
+    return found + [row]
+  }
+
+  /// Each with the blanks behind it.
+  private static func words(of line: String) -> [Substring.UnicodeScalarView] {
+    var found: [Substring.UnicodeScalarView] = []
+    var rest = line.unicodeScalars[...]
+    while !rest.isEmpty {
+      let end = rest.firstIndex { $0 != " " }.flatMap { rest[$0...].firstIndex(of: " ") } ?? rest.endIndex
+      let next = rest[end...].firstIndex { $0 != " " } ?? rest.endIndex
+      found.append(rest[..<next])
+      rest = rest[next...]
+    }
+    return found
+  }
+
+  private static func isAddress(_ word: Substring.UnicodeScalarView) -> Bool {
+    let word = Substring(word.drop { $0 == " " })
+    return word.hasPrefix("https://") || word.hasPrefix("http://")
+  }
+
+  /// Columns at most: wide characters begin with Hangul's letters (U+1100). What is narrower than this says only ends its row
+  /// earlier.
+  private static func width(_ scalar: Unicode.Scalar) -> Int { scalar.value < 0x1100 ? 1 : 2 }
+}
