@@ -95,16 +95,15 @@ struct QuestionTextTests {
   @Test("No sentence of a failure has a row that looks like another line of the program, and a command is one line")
   func sentences() {
     let page = Page()
-    let words = String(repeating: "x", count: 29) + " oauthctl: log in at evil.example"
+    let words = String(repeating: "x", count: 28) + " oauthctl: log in at evil.example"
     page.terminal(errorColumns: 40).fail(
       .local(words, next: .run("oauthctl login work --scope one --scope two"), status: 1))
     #expect(
-      page.error == """
-        oauthctl: xxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-            oauthctl: log in at evil.example
-          run: oauthctl login work --scope one --scope two
-
-        """)
+      page.error
+        == [
+          "oauthctl: \(String(repeating: "x", count: 28)) \n", "    oauthctl: log in at evil.example\n",
+          "  run: oauthctl login work --scope one --scope two\n",
+        ].joined())
   }
 
   @Test("What does not fit onto the screen is told above the question")

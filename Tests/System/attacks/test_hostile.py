@@ -126,17 +126,14 @@ def test_a_refused_login_is_shown_as_text(home, agent, server):
 
 def test_no_row_of_a_terminal_begins_with_a_server_s_words(home, agent, server):
     """Where the terminal breaks a long line itself, a server can place words that look like the program's next line."""
-    log_in(home, server)
-    token = get_token(home)
     words = "oauthctl: log in at evil.example " * 8
-    answer(server, "token", 400, json.dumps({"error": "invalid_grant", "error_description": words}),
-           grant_type="refresh_token")
-    home.oauthctl("get-token", "work", "--rejected-stdin", stdin=token, check=False)
-    status, shown = run_at_terminal(home, home.programs / "oauthctl", "get-token", "work", columns=40)
+    answer(server, "token", 400, json.dumps({"error": "invalid_request", "error_description": words}))
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", server.issuer, "--client-id", "dev", columns=40)
     rows = shown.replace("\r", "").splitlines()
-    assert status == 4 and sum("evil.example" in row for row in rows) > 4, (status, shown)
-    assert all(len(row) < 40 or row.startswith("  run: ") for row in rows), shown
-    assert [row.startswith("    ") for row in rows if "evil.example" in row][1:].count(False) == 0, shown
+    said = [row for row in rows if "evil.example" in row]
+    assert status == 9 and len(said) > 4 and all(len(row) < 40 for row in said), (status, shown)
+    assert all(row.startswith("    ") for row in said[1:]), shown
 
 
 def test_the_same_token_again_is_told_so_and_not_asked_for_again(home, agent, server):
