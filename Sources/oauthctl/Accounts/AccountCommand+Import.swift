@@ -63,6 +63,7 @@ extension AccountCommand {
         var creation = try AccountCreation(context: context, name: name, replace: replace)
         isNew = creation.isFirst
         let account = try account(credential)
+        defer { Interrupts.endPuttingOff() }
         do throws(CommandError) {
           // Nobody logs in: the token endpoint is enough.
           _ = try creation.create(account, discovers: account.tokenEndpoint == nil)

@@ -35,6 +35,8 @@ struct AccountCreation {
 
   /// `discovers`: a login needs endpoints that the file may not name.
   ///
+  /// Interrupts are put off from the moment in which the file is written, until ``Interrupts/endPuttingOff()``.
+  ///
   /// - Returns: among others the kinds of secrets the account still needs.
   mutating func create(_ account: NewAccount, discovers: Bool = true) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
@@ -55,6 +57,8 @@ struct AccountCreation {
       throw refusal
     }
     let path = file.name(in: context.environment)
+    // Until the caller has logged in, or taken this back.
+    Interrupts.beginPuttingOff()
     let saved = try save(text, to: file, shownAs: path)
     let found = Self.discoverySentence(check, issuer: account.issuer)
     context.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")

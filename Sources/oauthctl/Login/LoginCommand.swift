@@ -103,6 +103,7 @@ struct LoginCommand: ContextCommand {
     let isHalf = options.isHalf(new)
     // Where the file is put back, the secret of before is still there.
     let keepsSecret = creation.isFirst || isHalf
+    defer { Interrupts.endPuttingOff() }
     do throws(CommandError) {
       var check = try creation.create(new)
       if let registeredSecret = found?.clientSecret {

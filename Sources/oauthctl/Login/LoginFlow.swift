@@ -30,6 +30,7 @@ struct LoginFlow {
     wishes(&request)
     if OtherUserQuestion.canBeAsked { request.confirmsUser = true }
     let login = try start(request)
+    if let number = Interrupts.putOff { try giveUp(login, signal: number) }
     if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { context.terminal.warn(line) }
     let interrupts = Interrupts.capture()
     defer { Interrupts.release() }
@@ -271,6 +272,10 @@ struct LoginFlow {
   private func cancel(_ login: LoginStarted, signal descriptor: Int32?) throws(CommandError) -> Never {
     let number = descriptor.flatMap { FileBytes.readSome(from: $0, limit: 1)?.first }.map(Int32.init) ?? SIGINT
     Interrupts.release()
+    try giveUp(login, signal: number)
+  }
+
+  private func giveUp(_ login: LoginStarted, signal number: Int32) throws(CommandError) -> Never {
     _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     context.terminal.say("")
     context.terminal.say("Login given up.")

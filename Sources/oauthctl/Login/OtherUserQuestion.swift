@@ -22,15 +22,22 @@ struct OtherUserQuestion {
     guard let other = progress.otherUser else { return nil }
     let (was, now) = (Self.shown(other.was), Self.shown(other.now))
     attend()
-    // Who cannot ask may have joined a login whose question stands elsewhere: only a person's no ends it.
     let about =
       ["\(login.account): the server knows you as \(now)."] + [LoginWords.borrowers(progress)].compactMap(\.self)
-    let isAgreed = try context.terminal.confirm(
-      "Replace the login of \(was) by this one?", about: about,
-      otherwise: .run("oauthctl login \(login.account) --user USER"))
+    // Who cannot ask may have joined a login whose question stands elsewhere: only a person's no ends it, and an interrupt at
+    // the question is one.
+    var ending = CommandError.declined
+    var isAgreed = false
+    do throws(CommandError) {
+      isAgreed = try context.terminal.confirm(
+        "Replace the login of \(was) by this one?", about: about,
+        otherwise: .run("oauthctl login \(login.account) --user USER"))
+    } catch .silent(let status) {
+      ending = .silent(status: status)
+    }
     guard isAgreed else {
       _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
-      throw CommandError.declined
+      throw ending
     }
     var end = try context.agent.ask(LoginConfirm(loginID: login.loginID), about: login.account)
     guard end.state == .complete else { return nil }

@@ -33,6 +33,8 @@ struct ScopeAddition {
     guard file.isStill(before) else {
       throw .configuration("\(shown) was changed meanwhile; nothing is written", next: "run the command again")
     }
+    Interrupts.beginPuttingOff()
+    defer { Interrupts.endPuttingOff() }
     let change = AccountFileChange(
       context: context, account: account, file: file, target: target, before: before,
       written: try file.write(text, behind: target), loggedInAt: details.loggedInAt)

@@ -16,9 +16,9 @@ enum Interrupts {
     return ends[0]
   }
 
-  /// Interrupts end the process again.
+  /// Interrupts end the process again, or are put off as they were before.
   static func release() {
-    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, isPuttingOff ? putOffHandler : SIG_DFL) }
   }
 
   private static let handler: @convention(c) (Int32) -> Void = { number in
@@ -46,7 +46,7 @@ enum Interrupts {
   /// What comes while a question stands: it is kept, and ends the question instead of the process, so that what was begun
   /// for it is taken back.
   struct Held {
-    private static let numbers = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+    fileprivate static let numbers = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
 
     /// Readable when an interrupt has come.
     let readEnd: Int32
@@ -89,6 +89,41 @@ enum Interrupts {
       close(readEnd)
       return number
     }
+  }
+
+  private nonisolated(unsafe) static var isPuttingOff = false
+  private nonisolated(unsafe) static var putOffNumber: Int32 = 0
+
+  /// From now on the first interrupt is only kept, for ``putOff``, and a second one ends the process. For the time between
+  /// a change of a file and the end of what it was made for: whoever ends in between could not take it back. Each wait in
+  /// it has a limit of its own.
+  static func beginPuttingOff() {
+    guard !isPuttingOff else { return }
+    isPuttingOff = true
+    for number in Held.numbers where !isIgnored(number) { signal(number, putOffHandler) }
+  }
+
+  /// Interrupts end the process again.
+  static func endPuttingOff() {
+    guard isPuttingOff else { return }
+    isPuttingOff = false
+    for number in Held.numbers where !isIgnored(number) { signal(number, SIG_DFL) }
+  }
+
+  /// The signal that came since ``beginPuttingOff()``; nil: none.
+  static var putOff: Int32? { putOffNumber == 0 ? nil : putOffNumber }
+
+  private static let putOffHandler: @convention(c) (Int32) -> Void = { number in
+    guard putOffNumber == 0 else {
+      signal(number, SIG_DFL)
+      raise(number)
+      return
+    }
+    putOffNumber = number
+    let saved = errno
+    let words: StaticString = "\nThis ends when the server has answered. Once more ends it at once.\n"
+    _ = write(STDERR_FILENO, words.utf8Start, words.utf8CodeUnitCount)
+    errno = saved
   }
 
   private nonisolated(unsafe) static var childProcess: pid_t = 0

@@ -1,7 +1,11 @@
 """A question that is given up: what was done before it is taken back."""
 
+import signal
+
 import pytest
 
+from login.provider import use_silent_browser
+from login.test_pushed import Pushing
 from support.accounts import account_file
 from support.login import wait_until
 from support.terminal import run_at_terminal
@@ -51,3 +55,28 @@ def test_a_terminal_closed_at_the_second_question_leaves_the_file_as_it_was(home
         home, *program, words.removeprefix("exec ") + "; true", answers={".toml? [y/N]": "y\n"}, until=SECOND)
     wait_until(lambda: account_file(home).read_text() == before, 10, "the file as it was")
     assert refresh(home).status == 0
+
+
+@pytest.mark.parametrize("words", [
+    "login work {other} --client-id mine --scope read --replace --accept-changes",
+    "login fresh {other} --client-id mine --scope read", "login work --add-scope more"],
+    ids=["replaced", "new", "scope"])
+def test_an_interrupt_while_the_server_is_silent_leaves_the_files_as_they_were(home, words):
+    """It is put off until the server has answered, or its time is over: nobody else could take the file back."""
+    home.agent.start()
+    use_silent_browser(home)
+    with Pushing() as first, Pushing() as second:
+        home.oauthctl("login", "work", first.issuer, "--client-id", "mine", "--scope", "read")
+        before = {file.name: file.read_text() for file in account_file(home).parent.iterdir()}
+        provider = first if "--add-scope" in words else second
+        pushes = provider.kinds().count("push")
+        answers = provider.hold("/par")
+        command = home.start(
+            "env", "--default-signal=INT", home.programs / "oauthctl", *words.format(other=second.issuer).split())
+        wait_until(lambda: provider.kinds().count("push") > pushes, 20, "the authorization request")
+        command.send_signal(signal.SIGINT)
+        wait_until(lambda: "ends when the server has answered" in command.stderr.readline(), 20, "the word of it")
+        answers.set()
+        assert command.wait(20) == 130
+        assert {file.name: file.read_text() for file in account_file(home).parent.iterdir()} == before
+        assert home.oauthctl("get-token", "work", "--force").status == 0
