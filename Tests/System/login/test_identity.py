@@ -7,7 +7,7 @@ import pytest
 
 from support.accounts import account_file
 from support.dev_server import consenting
-from support.login import get_token
+from support.login import get_token, wait_until
 from support.terminal import run_at_terminal
 
 
@@ -108,14 +108,16 @@ def test_who_is_expected_is_taken_and_nobody_else(home, server, user, status):
     assert who(home) == ("bob" if status == 0 else "alice")
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y\n", "bob"), ("n\n", "alice")])
+@pytest.mark.parametrize(("answer", "left"), [("y\n", "bob"), ("n\n", "alice"), ("\x03", "alice")])
 def test_a_person_is_asked_before_somebody_else_s_login_is_replaced(home, server, answer, left):
     log_in(home, server)
     server.script(users=["bob"])
     status, shown = run_at_terminal(
-        home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": answer})
+        home, "env", "--default-signal=INT", home.programs / "oauthctl", "login", "work", answers={"[y/N]": answer})
     assert "bob" in shown and "alice" in shown
     assert (status == 0) == (left == "bob") and who(home) == left
+    if left == "alice":
+        wait_until(lambda: any(entry["endpoint"] == "revoke" for entry in server.log()), 20, "the other's end")
 
 
 def test_somebody_else_of_the_same_name_is_told_apart_by_what_he_did_not_choose(home, server):
