@@ -64,6 +64,11 @@ struct CommandLineTests {
       (["log"], "there is no command oauthctl log; did you mean oauthctl agent log?"),
       (["agent", "restrat"], "there is no command oauthctl agent restrat; did you mean oauthctl agent restart?"),
       (["tokne"], "there is no command oauthctl tokne; did you mean oauthctl get-token?"),
+      (
+        ["account", "remove", "x"],
+        "there is no command oauthctl account remove; did you mean oauthctl account forget?"
+      ),
+      (["refresh", "x"], "there is no command oauthctl refresh; did you mean oauthctl get-token --force?"),
       (["frobnicate"], "there is no command oauthctl frobnicate"), (["get-token", "x", "y"], nil),
       (["agent"], nil), (["--frob"], nil), ([], nil), (["help", "x"], nil),
     ] as [([String], String?)])

@@ -167,6 +167,8 @@ package struct AccountFolders: Sendable, Equatable {
   package var usual: String?
   /// The names of the accounts that have a file there.
   package var inUsual: Set<String>
+  /// `read`, or the folder it is in, where that is not there; nil: it is.
+  package var gone: String?
 
   package init(read: String, usual: String? = nil, inUsual: Set<String> = []) {
     self.read = read

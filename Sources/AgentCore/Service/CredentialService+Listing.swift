@@ -105,7 +105,8 @@ extension CredentialService {
     let now = self.now(name)
     let record = account.machine.record
     let token = record?.token(.standard)
-    let (state, reason) = self.state(name, account.machine, at: now)
+    var (state, reason) = self.state(name, account.machine, at: now)
+    if state == .new { reason = newConcern(account.machine, definition)?.message }
     // Of a dead login, one that an API has rejected is given to nobody, and no successor comes.
     let isGiven =
       account.machine.lenderFault == nil
@@ -128,6 +129,7 @@ extension CredentialService {
       isDefault: definition.isDefault ? true : nil, paths: definition.paths.isEmpty ? nil : definition.paths,
       who: record?.grant?.identity?.who)
     if state == .definitionChanged, account.machine.lenderFault != nil { summary.lenderChanged = true }
+    if state == .new, record?.formerBinding != nil { summary.loggedOut = true }
     summary.dpop = record?.grant?.binding.isBound ?? definition.usesDPoP ? true : nil
     summary.missingSecret = state == .clientRejected ? account.machine.missingSecret : nil
     return summary
@@ -151,13 +153,16 @@ extension CredentialService {
 
   func fileGone(_ name: String) -> String {
     guard let usual = usualFile(name), let folders = files.folders else {
-      return "its file is gone, and the login is still kept"
+      let gone = files.folders?.gone.map { "\($0) is gone with all account files" }
+      return "\(gone ?? "its file is gone"), and the login is still kept"
     }
     return "its file is \(usual), and this agent reads \(folders.read)"
   }
 
   func fileGoneHint(_ name: String) -> NextStep {
     if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
+    // The same for all of them: it is one fault.
+    if let gone = files.folders?.gone { return "bring \(gone) back; or, to end a login: oauthctl logout NAME" }
     let place = files.folders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"
     return "put \(place); or, to end the login: oauthctl logout \(name)"
   }
@@ -168,6 +173,15 @@ extension CredentialService {
     return "\(usual)/\(name).toml"
   }
 
+  /// What another account has to do before a new one can log in; nil: nothing, or its own key comes first.
+  private func newConcern(_ machine: AccountStateMachine, _ definition: AccountDefinition) -> AccountConcern? {
+    lacksKey(machine, definition) ? nil : lenderConcerns(definition).first
+  }
+
+  private func lacksKey(_ machine: AccountStateMachine, _ definition: AccountDefinition) -> Bool {
+    definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true
+  }
+
   /// What a person can do about the state.
   private func hint(
     _ state: AccountSummary.State, _ machine: AccountStateMachine, _ definition: AccountDefinition
@@ -175,9 +189,9 @@ extension CredentialService {
     // Of another account's login: what helps is said with it.
     if let fault = machine.lenderFault { return fault.hint }
     return switch state {
-    case .new where definition.needsPrivateKey && machine.record?.keeps(.clientSecret) != true:
+    case .new where lacksKey(machine, definition):
       ClientObstacle.noKey.hint(definition.name, definition.clientAuthentication)
-    case .new: lenderHint(definition) ?? .run("oauthctl login \(definition.name)")
+    case .new: newConcern(machine, definition)?.nextStep ?? .run("oauthctl login \(definition.name)")
     case .loginRequired: machine.lenderHint ?? .run("oauthctl login \(definition.name)")
     case .clientRejected:
       machine.clientFault?.hint

@@ -1,6 +1,7 @@
 package import AgentCore
 package import AgentWire
 package import OAuthProtocol
+import Glibc
 import Sealing
 import Synchronization
 
@@ -152,6 +153,7 @@ package final class FileConfiguration: ConfigurationSource {
 
   private var accountFolders: AccountFolders {
     var folders = AccountFolders(read: folder.accountsFolder)
+    folders.gone = [folder.path, folder.accountsFolder].first { access($0, F_OK) != 0 && errno == ENOENT }
     guard let usual = folder.usual, let names = try? self.names(in: usual) else { return folders }
     folders.usual = usual.accountsFolder
     folders.inUsual = Set(names.map { String($0.dropLast(".toml".count)) })

@@ -151,6 +151,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var dpop: Bool?
   /// With `client_rejected`: the secret or key of the client that is not kept, as in `account.check`; nil: another fault.
   package var missingSecret: String?
+  /// With `new`: somebody was logged in, and has logged out. Nil: it has no login yet.
+  package var loggedOut: Bool?
 
   package init(
     account: String, accountID: String?, state: State, reason: String?, issuer: String, host: String, hosts: [String],
@@ -198,6 +200,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case fileGone = "file_gone"
     case missingSecret = "missing_secret"
     case lenderChanged = "lender_changed"
+    case loggedOut = "logged_out"
     case hintKind = "hint_kind"
   }
 }

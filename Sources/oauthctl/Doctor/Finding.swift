@@ -19,6 +19,10 @@ struct Finding: Sendable, Equatable {
   var fix: NextStep?
   /// The account it is about.
   var account: String?
+  /// The accounts that it concerns, where it is one fault of several; nil: no other than `account`.
+  var accounts: [String]?
+  /// What is the same wherever this fault is found, though the words may differ; nil: the words are.
+  var fault: String?
 
   static func ok(_ check: String, _ message: String) -> Finding {
     Finding(check: check, level: .ok, message: message, fix: nil)
@@ -41,7 +45,7 @@ struct Finding: Sendable, Equatable {
 
 extension Finding: Encodable {
   private enum CodingKeys: String, CodingKey {
-    case check, level, message, fix, account
+    case check, level, message, fix, account, accounts
     case fixKind = "fix_kind"
   }
 
@@ -53,6 +57,7 @@ extension Finding: Encodable {
     try container.encodeIfPresent(fix?.text, forKey: .fix)
     try container.encodeIfPresent(fix?.kind, forKey: .fixKind)
     try container.encodeIfPresent(account, forKey: .account)
+    try container.encodeIfPresent(accounts, forKey: .accounts)
   }
 }
 

@@ -56,6 +56,11 @@ enum CommandLineEntry {
       case let names = group.configuration.subcommands.map({ $0._commandName }), !names.isEmpty
     else { return nil }
     let word = words[path.count]
+    if let ours = OtherToolsWords.ours(path + [word]) {
+      return .usage(
+        "there is no command \((["oauthctl"] + path).joined(separator: " ")) \(word); did you mean oauthctl \(ours)?",
+        next: .run((["oauthctl", ours] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(separator: " ")))
+    }
     // It may be one of another command's, as `log` is of `agent`.
     let elsewhere = group.configuration.subcommands.first { command in
       command.configuration.subcommands.contains { $0._commandName == word }

@@ -73,12 +73,17 @@ struct AccountCreation {
     return check
   }
 
-  /// A name that nobody knows is refused before anything is written.
+  /// A name that nobody knows, or of an account that lends nothing, is refused before anything is written.
   private func checkLender(_ lender: String) throws(CommandError) {
-    do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: lender)) } catch {
+    let details: AccountDetails
+    do throws(CommandError) { details = try context.agent.ask(AccountShow(account: lender)) } catch {
       guard case .agent(let failure, _) = error, failure.kind == .accountUnknown else { return }
       throw .configuration("--subject-account \(failure.message)", next: failure.hint)
     }
+    guard let lent = details.lent else { return }
+    throw .configuration(
+      "--subject-account \(lender): it gets its own tokens by those of \(lent.subjectAccount), so it lends none",
+      next: "name an account that logs in by itself")
   }
 
   /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were

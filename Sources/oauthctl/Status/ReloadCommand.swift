@@ -18,8 +18,8 @@ struct ReloadCommand: ContextCommand {
         last.text,
         next: last.step ?? "put it right, then: oauthctl reload; the last good definition holds, where there is one")
     }
-    for account in (try? context.allAccounts()) ?? [] where account.fileGone == true {
-      context.terminal.warn("\(account.account): \(account.reason ?? "its file is gone")", next: account.nextStep)
+    for gone in GoneFiles((try? context.allAccounts()) ?? []).groups {
+      context.terminal.warn("\(NameList.text(gone.names)): \(gone.reason)", next: gone.step)
     }
     context.terminal.say("Read \(answer.accounts) account\(answer.accounts == 1 ? "" : "s").")
   }

@@ -15,13 +15,20 @@ struct StatusPage: Sendable {
   func lines(_ terminal: Terminal) -> [String] {
     var lines: [String] = []
     if !accounts.isEmpty {
+      let gone = GoneFiles(accounts)
       lines = table.lines(width: terminal.columns) { text, row, column in
         column == 1 ? terminal.paint(text, Self.color(accounts[row].state)) : text
       }
       for account in accounts {
+        if account.fileGone == true {
+          guard let group = gone.group(begunBy: account.account) else { continue }
+          lines.append(cut("\(NameList.text(group.names.map(clean))): \(clean(group.reason))", terminal))
+          if let step = group.step { lines.append(cut("  " + clean(step.line), terminal)) }
+          continue
+        }
         // What is idle lacks nothing, and a locked vault is told once, below.
         let isTold = [.ok, .expired, .locked].contains(account.state) || isOfFolder(account)
-        let words = account.state == .new ? Self.newWords(account) : account.reason
+        let words = account.reason ?? (account.state == .new ? Self.newWords(account) : nil)
         let reason = isTold ? nil : words.map(clean)
         let hint = isOfFolder(account) ? nil : account.hint.map(clean)
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
@@ -128,6 +135,7 @@ struct StatusPage: Sendable {
 
   static func word(_ account: AccountSummary) -> String {
     if account.fileGone == true { return "file gone" }
+    if account.loggedOut == true { return "logged out" }
     if account.lenderChanged == true { return "lender changed" }
     guard let missing = account.missingSecret else { return word(account.state) }
     return missing == AccountCheckAnswer.privateKey ? "key missing" : "secret missing"
@@ -135,7 +143,8 @@ struct StatusPage: Sendable {
 
   /// Why a new account gives no token.
   static func newWords(_ account: AccountSummary) -> String {
-    GrantKind(rawValue: account.grant)?.terms.giver == .nobody ? "no token yet" : "nobody logged in yet"
+    if account.loggedOut == true { return "logged out" }
+    return GrantKind(rawValue: account.grant)?.terms.giver == .nobody ? "no token yet" : "nobody logged in yet"
   }
 
   static func word(_ state: AccountSummary.State) -> String {

@@ -140,7 +140,8 @@ def test_the_files_are_looked_at_as_they_are_now_and_a_folder_s_fault_is_one(hom
     folder.chmod(0o700)
     folder.rename(home.config / "elsewhere")
     healthy, troubles = examine(home)
-    assert not healthy and troubles[("login", "work")]["message"].startswith("its file is gone"), troubles
+    assert not healthy and troubles[("login", "work")]["message"].startswith(
+        f"{folder} is gone with all account files"), troubles
     assert ("definition", "work") not in troubles, "that is told once"
 
 

@@ -103,6 +103,10 @@ def test_one_command_makes_the_account(home, company, exchange):
     assert "oauthctl login api --accept-changes" in refused.stderr and account_file(home, "api").exists()
     home.oauthctl("login", "api", "--accept-changes")
     assert get_token(home, "api") == "exchanged-1"
+    command[1] = "second"
+    refused = home.oauthctl(*command, "--subject-account", "api", check=False)
+    assert refused.status == 3 and "name an account that logs in by itself" in refused.stderr, refused
+    assert not account_file(home, "second").exists()
 
 
 def test_what_is_asked_for_is_sent_with_it(home, company, exchange):
@@ -171,7 +175,10 @@ def test_the_login_that_is_needed_is_the_lenders_and_is_enough(home, company, ex
         assert refused.status == 4 and "oauthctl login company" in refused.stderr and refused.stdout == "", refused
     told = home.oauthctl("status").stdout
     needs = "api: it needs a token of company: login needed: not logged in\n  run: oauthctl login company\n"
-    assert needs in told, told
+    assert needs in told and "company: logged out\n" in told, told
+    borrow(home, exchange, name="other")
+    told = home.oauthctl("doctor", check=False).stdout
+    assert told.count("oauthctl login company") == 1 and "logged out, which concerns api, other\n" in told, told
     home.oauthctl("login", "company")
     assert get_token(home, "api") == "exchanged-1"
     assert home.oauthctl("get-token", "api", "--force").lines == ["exchanged-2"]

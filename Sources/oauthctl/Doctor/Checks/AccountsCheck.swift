@@ -28,7 +28,10 @@ enum AccountsCheck {
         // The state only warns of what its server and its lender may have told as a fault.
         let faults = server.filter { $0.level == .wrong }
         let saidAlready = Set(faults.map(\.message) + faults.compactMap { $0.fix?.line(after: $0.message) })
-        let state = state(account, isAlone: context.accounts.count == 1).filter { !saidAlready.contains($0.message) }
+        let isServerTold = account.state == .retrying && faults.contains { $0.check == "server" }
+        let state = state(account, isAlone: context.accounts.count == 1).filter {
+          !saidAlready.contains($0.message) && !(isServerTold && $0.level == .note)
+        }
         for finding in state + server + port(account, context) {
           // The installation has this fault, not each account: it is told once.
           if finding.check != ProgramCheck.name {
@@ -39,6 +42,7 @@ enum AccountsCheck {
         }
       }
     }
+    findings = SharedFault.merged(findings)
     if context.accounts.count > most {
       findings.append(.note("accounts", "only the first \(most) were looked at"))
     }
@@ -83,12 +87,13 @@ enum AccountsCheck {
     } catch {
       let sentence = error.sentence ?? "\(account.host) was not asked"
       let isOurs = if case .agent(let failure, _) = error { failure.kind == .internal } else { false }
-      return [
-        .wrong(
-          isOurs ? ProgramCheck.name : "server",
-          AgentFailure.text(sentence, without: name),
-          isAway(error) ? "check its address, and whether the server runs" : error.nextStep ?? "try again later")
-      ]
+      let isAway = isAway(error)
+      var finding = Finding.wrong(
+        isOurs ? ProgramCheck.name : "server", AgentFailure.text(sentence, without: name),
+        isAway ? "check its address, and whether the server runs" : error.nextStep ?? "try again later")
+      // The words may hold how long it took.
+      if isAway { finding.fault = "server\n\(account.issuer)" }
+      return [finding]
     }
   }
 
@@ -126,7 +131,9 @@ enum AccountsCheck {
     case .ok, .refreshing:
       return account.hint.map { [.note("login", $0)] } ?? life(account).filter { isAlone || $0.level != .ok }
     case .expired, .loginPending: return account.hint.map { [.note("login", $0)] } ?? []
-    case .new: return [.note("login", StatusPage.newWords(account), account.nextStep ?? .run("oauthctl login \(name)"))]
+    case .new:
+      let words = account.reason ?? StatusPage.newWords(account)
+      return [.note("login", words, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying where account.hint != nil:
       return [.wrong("login", reason, account.nextStep ?? .run("oauthctl login \(name)"))]
     case .retrying: return [.note("login", reason, .advice("it is tried again by itself"))]

@@ -1,0 +1,53 @@
+import AgentWire
+
+/// One fault that several accounts have is one finding, which names them: a server that is down, a login that others get
+/// their tokens by, a folder that is gone.
+enum SharedFault {
+  static func merged(_ findings: [Finding]) -> [Finding] {
+    var merged: [[Finding]] = []
+    var places: [String: Int] = [:]
+    for finding in findings {
+      guard let key = key(finding) else {
+        merged.append([finding])
+        continue
+      }
+      if let place = places[key] {
+        merged[place].append(finding)
+      } else {
+        places[key] = merged.count
+        merged.append([finding])
+      }
+    }
+    return merged.compactMap { $0.count == 1 ? $0.first : one($0) }
+  }
+
+  /// What is the same for all findings of one fault; nil: nothing is wrong.
+  private static func key(_ finding: Finding) -> String? {
+    guard finding.level != .ok, finding.account != nil else { return nil }
+    if let fault = finding.fault { return fault }
+    if let lender = login(finding) { return "login\n\(lender)" }
+    return [finding.check, finding.level.rawValue, finding.message, finding.fix?.text ?? ""].joined(separator: "\n")
+  }
+
+  /// The account that has to log in; nil: something else helps.
+  private static func login(_ finding: Finding) -> String? {
+    guard ["login", "client"].contains(finding.check), case .run(let command)? = finding.fix else { return nil }
+    let words = command.split(separator: " ")
+    return words.count == 3 && words[0] == "oauthctl" && words[1] == "login" ? String(words[2]) : nil
+  }
+
+  private static func one(_ findings: [Finding]) -> Finding? {
+    let worst = findings.first { $0.level == .wrong } ?? findings.first
+    let ownLogin = findings.first { $0.account != nil && $0.account == login($0) }
+    guard let worst, var finding = ownLogin ?? findings.first else { return nil }
+    finding.level = worst.level
+    var names: [String] = []
+    for case let name? in findings.map(\.account) where !names.contains(name) { names.append(name) }
+    guard names.count > 1 else { return worst }
+    finding.accounts = names
+    // A login of its own is the account's fault, and the others lack what it gives.
+    if ownLogin == nil { finding.account = nil }
+    finding.message += ", which concerns " + NameList.text(names.filter { $0 != finding.account })
+    return finding
+  }
+}
