@@ -24,6 +24,9 @@ package struct HostsLine: Sendable, Equatable {
       hosts.count > Self.most
       ? "add \"\(origin)\" to `hosts` in \(file)"
       : "have  hosts = [\(hosts.map { "\"\($0)\"" }.joined(separator: ", "))]  in \(file)"
-    return .advice("\(line), then: oauthctl \(isLoggedIn ? "account accept" : "login") \(account)")
+    // Whoever gets a token may do with it what its owner may.
+    return .advice(
+      "only if \(account)'s tokens are meant for that host: \(line), then: oauthctl \(isLoggedIn ? "account accept" : "login") \(account)"
+    )
   }
 }

@@ -68,7 +68,7 @@ extension AccountSummary {
 
 extension ConfigurationProblem {
   /// What a person can do about it.
-  package var nextStep: NextStep { NextStep(hint, kind: hintKind) ?? .advice("mend \(file)") }
+  package var nextStep: NextStep { NextStep(hint, kind: hintKind) ?? Self.edit }
 }
 
 extension VaultStatusAnswer {

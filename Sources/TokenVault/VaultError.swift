@@ -67,7 +67,8 @@ package enum VaultError: Error, Equatable, Sendable {
 package enum DamagedPart: Sendable, Equatable {
   /// A key slot: another one opens the vault, and mends this one.
   case slot
-  case keyFile
+  /// At this path: the vault may be whole, and another slot opens it.
+  case keyFile(path: String)
   /// Anything else: only a backup helps.
   case contents
 }

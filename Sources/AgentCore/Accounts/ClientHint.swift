@@ -7,7 +7,11 @@ enum ClientHint {
   static func text(_ name: String, method: String?) -> NextStep {
     let check = "check client_id and client secret: oauthctl secret set \(name) client_secret"
     switch method.flatMap(ClientAuthenticationMethod.init) {
-    case ClientAuthenticationMethod.none?, nil: return .advice(check)
+    case ClientAuthenticationMethod.none?, nil:
+      return .advice(
+        check
+          + "; a client with a secret has, in the account's file, client_authentication = \"client_secret_basic\" or "
+          + "\"client_secret_post\"")
     case .clientSecretBasic?:
       return .advice(
         check + "; if both are right, the server may want the secret in the body: in the account's file, "

@@ -24,15 +24,24 @@ extension AgentFailure {
       self.init(
         .keyMissing, "the vault is there and its key file \(path) is not",
         hint: "put the key file back, or open the vault without it: oauthctl vault unlock")
-    case .damaged(let part, let what):
-      let hint: NextStep =
-        switch part {
-        case .slot: "another slot opens it, and mends this one: oauthctl vault unlock --recovery-code"
-        case .keyFile: "remove that file, then: oauthctl vault unlock --recovery-code"
-        case .contents:
-          "put a backup in its place while no agent runs; without one, to begin anew: oauthctl vault create --anew"
-        }
-      self.init(.vaultDamaged, "the vault is damaged: \(what)", hint: hint)
+    case .damaged(.keyFile(let path), _):
+      let word = ShellWord.quoted(path)
+      // The file is kept: it may be the one of another vault.
+      self.init(
+        .vaultDamaged, "the vault's key file \(path) is damaged",
+        hint: .run(
+          "mv \(word) \(word).damaged && oauthctl vault unlock --recovery-code   # or put the key file back from a copy"
+        ))
+    case .damaged(.slot, let what):
+      self.init(
+        .vaultDamaged, "the vault is damaged: \(what)",
+        hint: .run("oauthctl vault unlock --recovery-code   # another slot opens it, and mends this one"))
+    case .damaged(.contents, let what):
+      self.init(
+        .vaultDamaged, "the vault is damaged: \(what)",
+        hint: .advice(
+          "put a backup over vault.db (oauthctl vault status says where) while no agent runs; without one: oauthctl "
+            + "vault create --anew, which keeps the damaged files and begins empty"))
     case .otherKey: self.init(.keyMissing, "neither the vault's key nor the key file opens it")
     case .noVault(let path): self.init(.badRequest, "\(path) is no vault")
     case .absent: self.init(.badRequest, "there is no vault yet", hint: .run("oauthctl vault create"))

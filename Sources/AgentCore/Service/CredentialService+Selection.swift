@@ -92,8 +92,7 @@ extension CredentialService {
     guard let problem = problems.hindrance(of: name) else {
       return AgentFailure(.configInvalid, "\(name): its file cannot be used")
     }
-    return AgentFailure(
-      .configInvalid, "\(name): its file cannot be used: \(problem.sentence)", hint: problem.nextStep)
+    return AgentFailure(.configInvalid, "\(name): \(problem.sentence)", hint: problem.nextStep)
   }
 
   /// The logins whose files could not be read since the agent started: looked for once after each change of files, and

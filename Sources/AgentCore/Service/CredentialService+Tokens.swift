@@ -148,10 +148,3 @@ extension CredentialService {
     reply(.line(AnswerLine.failure(id, failure)))
   }
 }
-
-extension ConfigurationProblem {
-  /// Where in the file, and what is wrong.
-  var sentence: String {
-    (line.map { "line \($0): " } ?? "") + (key.map { "\($0): " } ?? "") + reason
-  }
-}

@@ -40,13 +40,15 @@ package struct VaultAdapter: VaultControl {
       reason = problem
       hint = "make those files yours alone, and readable by you"
     }
-    if case .failed(let error) = status.state, state == .failed || error.isElsewhere { hint = AgentFailure(error).hint }
+    if case .failed(let error) = status.state, [.failed, .damaged].contains(state) || error.isElsewhere {
+      hint = AgentFailure(error).hint
+    }
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
       rollbackFound: status.rollback.map { Int(clamping: $0.found) },
       rollbackExpected: status.rollback.map { Int(clamping: $0.expected) },
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
-      hint: hint, otherSlotOpens: hasDamagedSlot(status.state) ? true : nil,
+      hint: hint, otherSlotOpens: canOpenOtherwise(status.state) ? true : nil,
       counterMadeAnew: status.isCounterMadeAnew ? true : nil)
   }
 
@@ -193,8 +195,13 @@ package struct VaultAdapter: VaultControl {
       passes: slot.passes > 0 ? Int(slot.passes) : nil, memoryKiB: slot.memoryKiB > 0 ? Int(slot.memoryKiB) : nil)
   }
 
-  private static func hasDamagedSlot(_ state: VaultStatus.State) -> Bool {
-    if case .failed(.damaged(.slot, _)) = state { true } else { false }
+  /// Whether another slot than the one that was tried opens a damaged vault.
+  private static func canOpenOtherwise(_ state: VaultStatus.State) -> Bool {
+    guard case .failed(.damaged(let part, _)) = state else { return false }
+    return switch part {
+    case .slot, .keyFile: true
+    case .contents: false
+    }
   }
 
   private static func isGone(_ state: VaultStatus.State) -> Bool {

@@ -23,7 +23,7 @@ enum TrustedFile {
     // Non-blocking: a FIFO that comes under that name now would hold us until somebody writes.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
-      throw unopened(path, "rw", uid: uid)
+      throw unopened(path, isFolder: false, uid: uid)
     }
     defer { close(descriptor) }
     guard fstat(descriptor, &found) == 0 else { throw .refused("cannot be examined") }
@@ -66,7 +66,7 @@ enum TrustedFile {
   ) throws(Failure) -> [String] {
     guard let directory = opendir(folder) else {
       if errno == ENOENT { return [] }
-      throw unopened(folder, "rwx", uid: uid)
+      throw unopened(folder, isFolder: true, uid: uid)
     }
     defer { closedir(directory) }
     var found = stat()
@@ -88,8 +88,8 @@ enum TrustedFile {
   }
 
   /// Why `path` could not be opened, by `errno`. Its user may have taken the right away from himself, there or of a folder on
-  /// the way: then `rights` of the first such place bring it back.
-  private static func unopened(_ path: String, _ rights: String, uid: UInt32) -> Failure {
+  /// the way: then the first such place is told, with the command that opens it.
+  private static func unopened(_ path: String, isFolder: Bool, uid: UInt32) -> Failure {
     let code = errno
     if code == ENOENT { return .missing }
     let reason = "cannot be opened: \(String(cString: strerror(code)))"
@@ -98,8 +98,12 @@ enum TrustedFile {
     let shut = above.first { access($0, X_OK) != 0 }
     var found = stat()
     guard stat(shut ?? path, &found) == 0, found.st_uid == uid else { return .refused(reason) }
-    return .refused(
-      reason, remedy: .run("chmod u+\(shut == nil ? rights : "rwx") \(ShellWord.quoted(shut ?? path))"))
+    let closed = ClosedPath.reason(mode: found.st_mode)
+    guard let shut else {
+      return .refused(closed, remedy: .run(ClosedPath.remedy(ShellWord.quoted(path), isFolder: isFolder)))
+    }
+    // Others may have a way through it, which they keep.
+    return .refused("is in \(shut), which \(closed)", remedy: .run("chmod u+rwx \(ShellWord.quoted(shut))"))
   }
 
   /// The rules for what is open, and for every folder on the way to it, from `/` down, links followed: whoever may write one

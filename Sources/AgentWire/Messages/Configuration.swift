@@ -25,6 +25,16 @@ package struct ConfigurationProblem: Codable, Sendable, Equatable {
   }
 }
 
+extension ConfigurationProblem {
+  /// What helps where an edit of the file does.
+  package static let edit: NextStep = "put that right: the agent reads it again by itself"
+
+  /// `FILE:LINE: key: reason`, the same wherever it is told.
+  package var sentence: String {
+    file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason
+  }
+}
+
 /// `config.reload`: reads the configuration files again; files with problems keep their last good definition.
 package struct ConfigReload: ParameterlessRequest {
   package typealias Answer = ConfigReloadAnswer

@@ -33,11 +33,11 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
 
   /// With `damaged`, whether there was a vault and its file is not there any more. Nil: no.
   package var gone: Bool?
-  /// With `failed`, one line: what to do about it.
+  /// With `failed` and `damaged`, one line: what to do about it.
   package var hint: String?
   /// `command` where `hint` is one.
   package var hintKind: String?
-  /// With `damaged`, whether it is a key slot that is: another one opens the vault, and mends this one. Nil: no.
+  /// With `damaged`, whether it is a key slot or the key file that is: another slot opens the vault, and mends that. Nil: no.
   package var otherSlotOpens: Bool?
   /// Whether the commit counter was missing and has been made anew. Nil: no.
   package var counterMadeAnew: Bool?

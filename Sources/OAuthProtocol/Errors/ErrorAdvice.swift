@@ -73,7 +73,8 @@ extension ErrorAdvice {
     "invalid_scope": .init("a scope is unknown there, or this client may not ask for it", .checkScope),
     "server_error": .init("the server is in trouble", .wait),
     "temporarily_unavailable": .init("the server is in trouble", .wait),
-    "invalid_client": .init("the server does not know this client, or takes its secret in another way", .checkClient),
+    "invalid_client": .init(
+      "the client id or secret is wrong, or the server takes the secret in another way", .checkClient),
     "invalid_grant": .init("it has expired, was used before, or was taken back", .logIn),
     "unsupported_grant_type": .init(
       "the server does not log in in this way", .other("choose another grant")),

@@ -179,7 +179,8 @@ final class VaultDatabase {
     var problem: String?
     try connection.rows("PRAGMA integrity_check(1)") { (row) throws(SQLiteFailure) in
       let text = try row.text(0)
-      if text != "ok" { problem = text }
+      // The first line names the database.
+      if text != "ok" { problem = text.split(separator: "\n").last.map(String.init) ?? text }
     }
     if let problem { throw SQLiteFailure(unexpected: "its structure: \(problem)") }
     var tables: [String] = []

@@ -78,7 +78,7 @@ enum KeyFile {
       var bytes = try PrivateFile.read(in: directory, PrivateDirectory.name(of: path), path, limit: limit)
     else { return nil }
     defer { bytes.wipe() }
-    guard let key = decode(bytes) else { throw .damaged(.keyFile, what: "key file \(path)") }
+    guard let key = decode(bytes) else { throw .damaged(.keyFile(path: path), what: "key file \(path)") }
     return key
   }
 

@@ -68,7 +68,7 @@ struct AccountCreation {
     }
     let reload = try context.agent.ask(ConfigReload())
     if let problem = reload.problems.first(where: { $0.file.hasSuffix("/\(name).toml") }) {
-      throw .configuration("\(name): \(problem.sentence)", next: .run("oauthctl account show \(name)"))
+      throw .configuration("\(name): \(problem.sentence)", next: problem.nextStep)
     }
     return check
   }
@@ -196,7 +196,8 @@ struct AccountCreation {
         let lines =
           ["\(name) is defined already, and differs:"]
           + AccountFile.differences(from: old, to: text).map { "  " + $0 }
-        let otherwise: NextStep = "run the command again with --replace, or: oauthctl login \(name)"
+        let otherwise: NextStep =
+          "to log in as it is: oauthctl login \(name); to change it, run the command again with --replace"
         let link = context.environment.abbreviated(file.path)
         let what = target.map { "\(context.environment.abbreviated($0)) (\(link) is a link to it)" } ?? link
         guard try context.terminal.confirm("Replace \(what)?", about: lines, otherwise: otherwise) else {

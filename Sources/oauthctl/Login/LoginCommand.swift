@@ -150,9 +150,7 @@ struct LoginCommand: ContextCommand {
       )
       .error
     }
-    throw .configuration(
-      "\(account): \(problem.sentence)",
-      next: problem.hint == nil ? "mend \(context.environment.abbreviated(problem.file))" : problem.nextStep)
+    throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
   }
 
   private func logIn(
@@ -160,6 +158,10 @@ struct LoginCommand: ContextCommand {
     replacesFile: Bool = false, keepsSecret: Bool = true
   ) throws(CommandError) {
     if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
+    // Before a vault is made, and its recovery code shown, for a login that cannot go on.
+    if let question = questions(account, check, isNew: isNew).first {
+      try context.terminal.checkCanAsk(question.text, otherwise: question.otherwise)
+    }
     try VaultCreation(context: context).createIfAbsent()
     try secrets(context, account: account, check, isNew: isNew, keepsSecret: keepsSecret)
     let flow = LoginFlow(
@@ -256,29 +258,10 @@ struct LoginCommand: ContextCommand {
         "\(account) has no private key yet, by which its client proves itself",
         next: .run("oauthctl key create \(account)   # register what it prints, then: oauthctl login \(account)"))
     }
-    if options.clientSecretFromInput {
-      try hand(.clientSecret, try Terminal.secretFromInput("client secret"))
-    } else if missing.contains(SecretKind.clientSecret.rawValue) {
-      try hand(
-        .clientSecret,
-        try context.terminal.askSecret(
-          "Client secret of \(account)\(check.secretOwner)",
-          otherwise: isNew
-            ? "run the command again with --client-secret-stdin, and the secret on standard input"
-            : .run("oauthctl secret set \(account) client_secret < FILE   # or a pipe: it is read from standard input"))
-      )
-    }
-    if options.passwordFromInput {
-      try hand(.password, try Terminal.secretFromInput("password"))
-    } else if missing.contains(SecretKind.password.rawValue) {
-      try hand(
-        .password,
-        try context.terminal.askSecret(
-          "Password for \(account)\(check.secretOwner)",
-          otherwise: isNew && !options.clientSecretFromInput
-            ? "run the command again with --password-stdin, and the password on standard input"
-            : .run("oauthctl login \(account) --password-stdin < FILE")
-        ))
+    if options.clientSecretFromInput { try hand(.clientSecret, try Terminal.secretFromInput("client secret")) }
+    if options.passwordFromInput { try hand(.password, try Terminal.secretFromInput("password")) }
+    for question in questions(account, check, isNew: isNew) {
+      try hand(question.kind, try context.terminal.askSecret(question.text, otherwise: question.otherwise))
     }
   }
 }

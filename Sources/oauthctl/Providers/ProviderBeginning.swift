@@ -51,13 +51,14 @@ struct ProviderBeginning {
       guard known.summary.issuer == issuer else {
         throw .configuration(
           "\(account) is there already, for \(known.summary.issuer)",
-          next: .run(command("--replace") + "   # or, to log in there: oauthctl login \(account)"))
+          next: .run(
+            "oauthctl login \(account)   # to log in there; another server in its place: " + command("--replace")))
       }
       // The answers say which server it is. What else was given would change the file.
       guard let other = given.definingFlags.first(where: { $0 != "--set" }) else { return nil }
       throw .configuration(
         "\(account) is there already, and \(other) is for a new account",
-        next: .run(command("--replace") + "   # or, as it is: oauthctl login \(account)"))
+        next: .run("oauthctl login \(account)   # as it is; with another file: " + command("--replace")))
     }
     if options.clientID == nil { options.clientID = defaults["client_id"]?.text }
     if options.clientID == nil { options.clientID = try askForClient(preset, defaults, options) }

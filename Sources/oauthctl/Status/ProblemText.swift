@@ -17,15 +17,8 @@ struct ProblemText: Sendable, Equatable {
     sentences = shown.map(\.sentence)
     lines =
       shown.flatMap { [$0.sentence] + ($0.hint == nil ? [] : ["  " + $0.nextStep.line]) }
-      + (shown.contains { $0.hint == nil } ? ["  put that right: the agent reads it again by itself"] : [])
+      + (shown.contains { $0.hint == nil } ? ["  " + ConfigurationProblem.edit.line] : [])
     let others = problems.count - sentences.count + max(0, leftOut ?? 0)
     more = others == 0 ? nil : "and \(others) more problem\(others == 1 ? "" : "s") in configuration files"
-  }
-}
-
-extension ConfigurationProblem {
-  /// `FILE:LINE: key: reason`.
-  var sentence: String {
-    file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason
   }
 }

@@ -16,7 +16,8 @@ struct ReloadCommand: ContextCommand {
     if let last = told.last {
       throw .configuration(
         last.text,
-        next: last.step ?? "put it right, then: oauthctl reload; the last good definition holds, where there is one")
+        next: last.step
+          ?? "\(ConfigurationProblem.edit.text); until then the last good definition holds, where there is one")
     }
     for gone in GoneFiles((try? context.allAccounts()) ?? []).groups {
       context.terminal.warn("\(NameList.text(gone.names)): \(gone.reason)", next: gone.step)

@@ -54,7 +54,7 @@ struct StatusPage: Sendable {
   private func isOfFolder(_ account: AccountSummary) -> Bool {
     account.state == .configInvalid
       && status.problems.contains {
-        !$0.file.hasSuffix(".toml") && $0.hint == account.hint && account.reason == $0.reason
+        !$0.file.hasSuffix(".toml") && $0.hint == account.hint && account.reason == $0.sentence
       }
   }
 

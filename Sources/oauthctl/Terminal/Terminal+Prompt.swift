@@ -16,6 +16,19 @@ extension Terminal {
     return secret
   }
 
+  /// Whether a question could be asked now: before something is done for an answer that nobody can give.
+  ///
+  /// - Throws: what ``askSecret(_:otherwise:)`` throws without a terminal.
+  func checkCanAsk(_ question: String, otherwise next: NextStep) throws(CommandError) {
+    let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw Self.noTerminal(question, next) }
+    close(descriptor)
+  }
+
+  private static func noTerminal(_ question: String, _ next: NextStep) -> CommandError {
+    .local("there is no terminal to ask on: \(question)", next: next, status: 64)
+  }
+
   /// Asks a yes-or-no question; no is the default. `lines` are what it is about: they are shown where the question
   /// stands, wherever standard error goes.
   func confirm(_ question: String, about lines: [String] = [], otherwise next: NextStep) throws(CommandError) -> Bool {
@@ -50,7 +63,7 @@ extension Terminal {
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     if descriptor < 0 || !errorIsTerminal { for line in lines { say(line) } }
     guard descriptor >= 0 else {
-      throw .local(unable ?? "there is no terminal to ask on: \(question)", next: next, status: 64)
+      throw unable.map { .local($0, next: next, status: 64) } ?? Self.noTerminal(question, next)
     }
     defer { close(descriptor) }
     // An interrupt ends the question, and its line: what asks takes back what it has begun, and the shell begins a new line.

@@ -204,10 +204,11 @@ extension VaultStatusAnswer {
   /// Throws where there was a vault that is gone, or one that cannot be read: nothing opens or changes it.
   func checkThere() throws(CommandError) {
     if gone == true { throw .local(reason ?? "the vault is gone", next: remedy, status: 5) }
-    guard [.failed, .inUse].contains(state) else { return }
+    // One whose slots can be read may be whole again by now: the next attempt to open it tells.
+    guard [.failed, .inUse].contains(state) || (isLost && slots.isEmpty) else { return }
     // What only a person can mend is not waited for: the status is that of a vault that cannot be used.
     throw .local(
-      reason ?? StatusPage.vaultText(self), next: remedy, status: state == .failed && nextStep != nil ? 5 : 6)
+      reason ?? StatusPage.vaultText(self), next: remedy, status: state != .inUse && nextStep != nil ? 5 : 6)
   }
 
   /// What is not as it should be, in one line; nil: nothing.
@@ -232,11 +233,7 @@ extension VaultStatusAnswer {
     case .damaged where gone == true:
       return nextStep
         ?? "put it back, or a backup of it; to begin anew without what was in it: oauthctl vault create --anew"
-    case .damaged where otherSlotOpens == true: return .run("oauthctl vault unlock --recovery-code")
-    case .damaged:
-      return .run(
-        "oauthctl agent stop   # then put a backup in place of \(path); without one: oauthctl vault create --anew")
-    case .failed: return nextStep ?? .run("oauthctl doctor")
+    case .damaged, .failed: return nextStep ?? .run("oauthctl doctor")
     }
   }
 

@@ -22,7 +22,7 @@ struct UnreadFolderTests {
     for request in [TokenGet(account: "work"), TokenGet(url: "http://127.0.0.1:8080/x")] {
       let failure = await fixture.failure(request)
       #expect(failure?.kind == .configInvalid && failure?.hint == step)
-      #expect(failure?.message.hasPrefix("work: its file cannot be used: the folder may") == true)
+      #expect(failure?.message.hasPrefix("work: /etc/accounts.d: the folder may") == true)
     }
     let other = await fixture.failure(TokenGet(url: "https://other.example/"))
     #expect(other?.kind == .accountUnknown && other?.hint == step)

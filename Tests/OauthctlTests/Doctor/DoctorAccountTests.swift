@@ -9,7 +9,7 @@ struct DoctorAccountTests {
     (
       "a file that its owner may not read",
       { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d/work.toml"]?.mode = 0 },
-      ["wrong configuration: chmod u+r /home/u/.config/oauthctl/accounts.d/work.toml"]
+      ["wrong configuration: chmod 600 /home/u/.config/oauthctl/accounts.d/work.toml"]
     ),
     (
       "a home that everybody writes to", { machine, _ in machine.files["/home/u"] = (.directory, 7, 0o777, "") },
@@ -23,7 +23,7 @@ struct DoctorAccountTests {
         agent.status.problems = [folder, folder + "/work.toml"].map {
           ConfigurationProblem(file: $0, line: nil, key: nil, reason: "cannot be opened")
         }
-      }, ["wrong configuration: chmod u+rx /home/u/.config/oauthctl/accounts.d"]
+      }, ["wrong configuration: chmod 700 /home/u/.config/oauthctl/accounts.d"]
     ),
     (
       "a home that keeps the agent from the folder of account files is one fault",

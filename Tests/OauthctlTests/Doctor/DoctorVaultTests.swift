@@ -132,11 +132,11 @@ struct DoctorVaultTests {
       }, ["note vault: oauthctl vault unlock"]
     ),
     (
-      "a damaged vault", { _, agent in agent.status.vault.state = .damaged },
-      [
-        "wrong vault: oauthctl agent stop   # then put a backup in place of /home/u/.local/share/oauthctl; "
-          + "without one: oauthctl vault create --anew"
-      ]
+      "a damaged vault, with the step that the agent names",
+      { _, agent in
+        agent.status.vault.state = .damaged
+        agent.status.vault.hint = "put a backup over vault.db"
+      }, ["wrong vault: put a backup over vault.db"]
     ),
     (
       "a key file that does not fit",
@@ -144,6 +144,8 @@ struct DoctorVaultTests {
         agent.status.vault.state = .damaged
         agent.status.vault.reason = "x"
         agent.status.vault.otherSlotOpens = true
+        agent.status.vault.hint = "oauthctl vault unlock --recovery-code"
+        agent.status.vault.hintKind = "command"
       }, ["wrong vault: oauthctl vault unlock --recovery-code"]
     ),
     (

@@ -84,13 +84,13 @@ def test_after_a_restart_a_broken_file_is_an_error_that_names_it_and_the_login_i
     account = accounts(home)["work"]
     line = len(good.splitlines()) + 1
     assert account["state"] == "config_invalid" and account["issuer"] == dot.issuer
-    assert account["reason"].startswith(f"line {line}: ") and account["hint"] == f"mend {account_file(home)}"
+    assert account["reason"].startswith(f"{account_file(home)}:{line}: ") and "reads it again" in account["hint"]
     assert "file invalid" in home.oauthctl("status").stdout
     assert home.oauthctl("status", "--check", check=False).status == 3
     host = dot.resource.split("//")[1].split("/")[0]
     told = home.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n", check=False)
     assert "password=" not in told.stdout and len(told.stderr.splitlines()) == 1, told
-    assert told.stderr.count("work.toml") == 1 and f"line {line}: " in told.stderr, told
+    assert told.stderr.count("work.toml") == 1 and f"work.toml:{line}: " in told.stderr, told
     define(home, "work", *good.splitlines())
     assert dot.say_hello(get_token(home)) == 200
 
@@ -117,7 +117,7 @@ def test_a_broken_file_stops_no_healthy_account_of_its_host(home, agent, dot):
     told = ask()
     assert f"password={token}" in told.stdout
     [line] = told.stderr.splitlines()
-    assert line.startswith("oauthctl: work: its file cannot be used: line ") and "other is taken" in line
+    assert line.startswith(f"oauthctl: work: {home.shown(account_file(home))}:") and "other is taken" in line
     result = home.oauthctl("get-token", "--url", dot.resource)
     assert result.lines == [token] and result.stderr == told.stderr
     result = home.oauthctl("curl", "-s", dot.resource)

@@ -1,5 +1,6 @@
 """What a person does wrong in the first hour is told with its cause, and with a step that works."""
 
+import json
 import shlex
 
 import pytest
@@ -46,6 +47,41 @@ def test_an_option_for_a_new_account_names_the_file_of_one_that_exists(work):
     assert "run: oauthctl login other ISSUER --client-id ID" in refused.stderr
 
 
+def test_the_name_of_an_account_that_is_there_leads_to_its_login_first(work, server):
+    for arguments in (["--provider", "gitlab"], [server.issuer, "--client-id", "dev", "--scope", "write"]):
+        refused = work.oauthctl("login", "work", *arguments, check=False)
+        hint = refused.stderr.splitlines()[-1]
+        assert refused.status in (3, 64) and "oauthctl login work" in hint, refused
+        assert hint.index("oauthctl login work") < hint.index("--replace"), refused
+
+
+def test_no_vault_is_made_for_a_login_that_nobody_can_be_asked_for(home, agent, server):
+    for options in (
+            ["--client-id", "dev-web", "--client-authentication", "client_secret_basic"],
+            ["--client-id", "dev-legacy", "--grant", "password", "--username", "alice"]):
+        refused = home.oauthctl("login", "web", server.issuer, *options, check=False)
+        assert refused.status == 64 and "-stdin, and the " in refused.stderr, refused
+        assert "recovery code" not in refused.stderr, refused
+    assert json.loads(home.oauthctl("vault", "status", "--json").stdout)["state"] == "absent"
+
+
+def test_a_client_that_is_refused_is_told_what_may_be_wrong_with_it(home, agent, server):
+    cause = "the client id or secret is wrong, or the server takes the secret in another way"
+    with_secret = ["--client-id", "dev-web", "--client-secret-stdin", "--client-authentication"]
+    refused = home.oauthctl(
+        "login", "web", server.issuer, *with_secret, "client_secret_basic", stdin="wrong\n", check=False)
+    assert refused.status == 9 and cause in refused.stderr, refused
+    assert "--client-authentication client_secret_post" in refused.stderr, refused
+    home.oauthctl("login", "work", server.issuer, "--client-id", "dev", "--scope", "read")
+    server.script(answers=[{
+        "endpoint": "token", "action": "answer", "status": 401, "headers": {"Content-Type": "application/json"},
+        "body": json.dumps({"error": "invalid_client"})}])
+    refused = home.oauthctl("get-token", "work", "--force", check=False)
+    assert refused.status == 9 and cause in refused.stderr, refused
+    assert "oauthctl secret set work client_secret" in refused.stderr, refused
+    assert 'client_authentication = "client_secret_basic"' in refused.stderr, refused
+
+
 def test_a_server_that_does_not_answer_is_told_in_one_way(home, agent):
     away = "http://127.0.0.1:9"
     words = "check its address, and whether the server runs; then try again"
@@ -81,6 +117,11 @@ def test_the_host_of_an_api_leads_to_the_accounts_that_are_there(work):
     refused = work.oauthctl("get-token", "--url", "https://api.other.example/x", check=False)
     assert refused.status == 3 and "`hosts` in the file of one of: work" in refused.stderr
     assert command(refused) == ["oauthctl", "login", "https://api.other.example"]
+
+
+def test_another_host_is_added_only_where_the_token_is_meant_for_it(work):
+    refused = work.oauthctl("get-token", "work", "--url", "https://api.other.example/x", check=False)
+    assert refused.status == 8 and "only if work's tokens are meant for that host: have  hosts = " in refused.stderr
 
 
 # Files

@@ -98,10 +98,24 @@ def test_two_defaults_of_one_host_are_told_by_reload_status_and_doctor(home, ser
     for name, other in (("alpha", "beta"), ("beta", "alpha")):
         words = f"{home.shown(account_file(home, name))}:3: default: {other} is the default for {server.issuer} as well"
         assert words in told.stderr and words in doctor
-        assert f"{name}: line 3: default: {other} is the default" in home.oauthctl("status").stdout
+        assert f"{name}: {words}" in home.oauthctl("status").stdout
     # With paths an account is in nobody's way that has none.
     assert define(home, "beta", *lines, 'paths = ["team"]').status == 0
     assert home.oauthctl("reload").status == 0
+
+
+def test_a_broken_file_is_told_in_one_sentence_with_one_step_by_every_command(work):
+    work.agent.stop()
+    file = account_file(work)
+    file.write_text(file.read_text() + 'scopes = "x"\n')
+    number = len(file.read_text().splitlines())
+    sentence = f"{work.shown(file)}:{number}: scopes: there is no such key; did you mean scope?"
+    work.agent.start()
+    for command in (
+            ["status"], ["doctor"], ["get-token", "work"], ["account", "show", "work"], ["login", "work"], ["reload"]):
+        result = work.oauthctl(*command, check=False)
+        said = result.stdout + result.stderr
+        assert said.count(sentence) == 1 and said.count("put that right: the agent reads it again by itself") == 1, said
 
 
 def test_git_is_told_in_one_line_which_file_is_broken_where_and_what_to_do(work, server):
@@ -114,8 +128,9 @@ def test_git_is_told_in_one_line_which_file_is_broken_where_and_what_to_do(work,
     host = server.issuer.removeprefix("http://")
     told = work.oauthctl("git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n")
     [line] = told.stderr.splitlines()
-    assert f"line {number}: scopes: " in line and "did you mean scope?" in line and line.count(file.name) == 1
-    assert f"mend {work.shown(file)}; meanwhile work is taken" in line
+    assert f"{work.shown(file)}:{number}: scopes: " in line and "did you mean scope?" in line
+    assert line.count(file.name) == 1
+    assert "put that right: the agent reads it again by itself; meanwhile work is taken" in line
 
 
 # Said once

@@ -136,6 +136,11 @@ def test_a_damaged_vault_without_a_backup_is_begun_anew_by_what_is_told(work, se
         file.rename(work.root / "away.db")
     told = refresh(work)
     assert told.status in (5, 6) and ANEW in told.stderr, told
+    if fault == "bytes":
+        words = told.stderr.removeprefix("oauthctl: work: ").splitlines()
+        for command in (["status"], ["doctor"], ["vault", "status"], ["login", "work"], ["vault", "unlock"]):
+            result = work.oauthctl(*command, check=False)
+            assert all(line.strip() in result.stdout + result.stderr for line in words), (words, result)
     assert ANEW in work.oauthctl("status").stdout
     accepted = work.oauthctl("vault", "accept-rollback", "--yes", check=False)
     assert accepted.status == 5 and ANEW in accepted.stderr
@@ -146,6 +151,27 @@ def test_a_damaged_vault_without_a_backup_is_begun_anew_by_what_is_told(work, se
         assert (file.parent / "vault.db.damaged").read_bytes() == b"x" * 8192
     log_in(work, server)
     work.agent.restart()
+    assert get_token(work).status == 0
+
+
+def test_a_damaged_key_file_is_told_in_one_sentence_with_the_step_that_keeps_the_vault(work):
+    key = key_file(work)
+    code = work.oauthctl("vault", "recovery", "renew", "--yes", check=False).stdout.strip()
+    work.agent.stop()
+    key.write_bytes(b"x" * len(key.read_bytes()))
+    work.agent.start()
+    shown = work.shown(key)
+    mend = f"run: mv {shown} {shown}.damaged && oauthctl vault unlock --recovery-code"
+    for command in (
+            ["get-token", "work"], ["status"], ["doctor"], ["vault", "status"], ["login", "work"], ["vault", "check"]):
+        result = work.oauthctl(*command, check=False)
+        said = result.stdout + result.stderr
+        assert f"the vault's key file {shown} is damaged" in said, said
+        assert mend in said and ANEW not in said, said
+    # The vault is whole: nobody is led to begin without it.
+    assert work.oauthctl("vault", "create", "--anew", "--yes", check=False).status == 5
+    key.rename(f"{key}.damaged")
+    work.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
     assert get_token(work).status == 0
 
 

@@ -32,7 +32,8 @@ extension AccountStateMachine {
     case .clientRefused:
       backoff.fail(error.code, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
       return decide(
-        &next, .clientRejected, "\(host) rejects the client (\(error.code))\(Self.detail(error.explanation))", error)
+        &next, .clientRejected,
+        "\(host) rejects the client (\(error.code))\(Self.detail(error.explanation, of: error.code))", error)
     case .requestRefused, .transient, .grantRefused:
       let reason = "\(host) answered \(error.code)"
       if call.rotates, call.key == .standard, Self.isVague(error.code) {

@@ -65,9 +65,7 @@ enum AccountsCheck {
         let others = answer.problems.filter { problem in
           !told.contains { $0 == problem || problem.file.hasPrefix($0.file + "/") }
         }
-        return others.map {
-          .wrong("definition", $0.sentence, "put it right, then: oauthctl reload")
-        }
+        return others.map { .wrong("definition", $0.sentence, $0.nextStep) }
       }
       // A login asks for what it needs, a client that cannot prove itself is told by its state, and nobody has to keep a
       // password.

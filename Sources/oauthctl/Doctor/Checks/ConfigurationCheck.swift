@@ -31,8 +31,8 @@ enum ConfigurationCheck {
         findings.append(
           .wrong(
             "configuration",
-            "\(context.shown(path)) may not be read by you (mode \(String(found.mode & 0o777, radix: 8)))\(whom)",
-            .run("chmod u+\(least == 0o500 ? "rx" : "r") \(context.quoted(path))")))
+            "\(context.shown(path)): the \(isFolder ? "folder" : "file") \(ClosedPath.reason(mode: found.mode))\(whom)",
+            .run(ClosedPath.remedy(context.quoted(path), isFolder: isFolder))))
       } else {
         continue
       }
@@ -47,11 +47,10 @@ enum ConfigurationCheck {
       !told.contains { problem.file == $0 || problem.file.hasPrefix($0 + "/") }
     }
     let problems = ProblemText(others, leftOut: context.status?.problemsLeftOut)
-    let mend = NextStep.advice("put it right, then: oauthctl reload")
     for (line, problem) in zip(problems.sentences, others) {
-      findings.append(.wrong("configuration", line, problem.hint == nil ? mend : problem.nextStep))
+      findings.append(.wrong("configuration", line, problem.nextStep))
     }
-    if let more = problems.more { findings.append(.wrong("configuration", more, mend)) }
+    if let more = problems.more { findings.append(.wrong("configuration", more, ConfigurationProblem.edit)) }
     if findings.isEmpty {
       let count = accounts.count
       let gone = context.accounts.count { $0.fileGone == true }

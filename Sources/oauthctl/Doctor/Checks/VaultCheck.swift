@@ -158,11 +158,11 @@ enum VaultCheck {
     }
     let own: UInt32 = isFolder ? 0o700 : 0o600
     guard found.mode & 0o077 != 0 || found.mode & own != own, found.kind != .symbolicLink else { return [] }
-    let whose = found.mode & 0o077 != 0 ? "open to others" : "closed to you"
+    let rights = String(found.mode & 0o777, radix: 8)
+    let how = found.mode & 0o077 != 0 ? "is open to others (mode \(rights))" : ClosedPath.reason(mode: found.mode)
     return [
       .wrong(
-        check, "\(context.shown(path)) is \(whose) (mode \(String(found.mode & 0o777, radix: 8)))",
-        .run("chmod \(isFolder ? "700" : "600") \(context.quoted(path))"))
+        check, "\(context.shown(path)) \(how)", .run(ClosedPath.remedy(context.quoted(path), isFolder: isFolder)))
     ]
   }
 }
