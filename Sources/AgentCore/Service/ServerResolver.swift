@@ -232,7 +232,9 @@ extension AgentFailure {
         hint: .advice(
           "look whether the proxy runs; another one for config.toml: oauthctl setup proxy; "
             + "none: oauthctl setup proxy --remove"))
-    case .nameResolution, .connection, .timeout, .tooLarge, .malformed, .cancelled, .helper, .installation:
+    // A lock, a stop, or a change of the account came in between, and the next answer tells which.
+    case .cancelled: AgentFailure(.unavailable, message, hint: "run the command again: it tells what came in between")
+    case .nameResolution, .connection, .timeout, .tooLarge, .malformed, .helper, .installation:
       AgentFailure(.unavailable, message)
     }
   }
