@@ -45,7 +45,7 @@ struct StatusTests {
     var other = Self.account("other", .configInvalid, expiresIn: nil, reason: "its file is gone")
     other.hint = "put it back"
     let accounts = ["a", "b"].map { name in
-      var account = Self.account(name, .configInvalid, expiresIn: nil, reason: "the folder is open")
+      var account = Self.account(name, .configInvalid, expiresIn: nil, reason: answer.problems[0].sentence)
       (account.hint, account.hintKind) = (step.text, step.kind)
       return account
     }

@@ -114,7 +114,8 @@ struct LendingTests {
   func deadLender() async throws {
     let fixture = try await fixture()
     let new = try await AgentFixture([Self.company, Self.borrower()]).call(AccountShow(account: "api")).summary
-    #expect(new.state == .new && new.hint?.hasPrefix("it needs a token of company: login needed: not logged") == true)
+    #expect(new.state == .new && new.nextStep == .run("oauthctl login company"))
+    #expect(new.reason?.hasPrefix("it needs a token of company: login needed: not logged") == true)
     let first = await AgentFixture([Self.company, Self.borrower()]).failure(TokenGet(account: "api"))
     #expect(first?.kind == .loginRequired && first?.hint == .run("oauthctl login company"))
     #expect(first?.message == "api: it needs a token of company: login needed: not logged in")
