@@ -27,6 +27,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case openToOthers(path: String, chmod: String)
   /// A folder in which the user himself may not read and write.
   case closedToOwner(path: String)
+  /// A file that the user himself may not read.
+  case unreadable(path: String)
   /// The vault's folder is on a network file system, where locks and fsync cannot be trusted.
   case networkFileSystem(path: String)
   /// The operating system or SQLite refused; the text names the operation and its error.
@@ -99,6 +101,7 @@ extension VaultError {
     case .unsafePermissions(let path, let fix): "\(path) could be read or changed by others: \(fix)"
     case .openToOthers(let path, let mode):
       "\(path) could be read or changed by others: chmod \(mode) \(ShellWord.quoted(path))"
+    case .unreadable(let path): "you may not read \(path): chmod 600 \(ShellWord.quoted(path))"
     case .closedToOwner(let path): "you may not read and write in \(path): chmod 700 \(ShellWord.quoted(path))"
     default: "\(path): \(self)"
     }

@@ -63,6 +63,20 @@ struct GoneTests {
     try await vault.put(.sample(1, version: 3))
   }
 
+  @Test("A vault that its owner may not read is told as that, and opens once he may")
+  func unreadable() async throws {
+    let first = scratch.vault()
+    try await first.put(.sample(1))
+    await first.close()
+    let file = scratch.location.databaseFile
+    #expect(chmod(file, 0) == 0)
+    let vault = scratch.vault()
+    await #expect(throws: VaultError.unreadable(path: file)) { try await vault.loadAll() }
+    #expect(chmod(file, 0o600) == 0)
+    #expect(try await vault.held() == [Held(.sample(1))])
+    await vault.close()
+  }
+
   @Test(
     "Only what the system says is not there is gone",
     arguments: [

@@ -60,6 +60,8 @@ extension AgentFailure {
       self.init(
         .storageFailed, "\(path) could be read or changed by others",
         hint: .run("chmod \(mode) \(ShellWord.quoted(path))"))
+    case .unreadable(let path):
+      self.init(.storageFailed, "you may not read \(path)", hint: .run("chmod 600 \(ShellWord.quoted(path))"))
     case .closedToOwner(let path):
       self.init(
         .storageFailed, "you may not read and write in \(path)", hint: .run("chmod 700 \(ShellWord.quoted(path))"))

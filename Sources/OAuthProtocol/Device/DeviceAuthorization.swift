@@ -97,7 +97,8 @@ extension DeviceAuthorization {
       return url
     }
     expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 600, 3_600)
-    intervalSeconds = min(TokenLifetime(object.value("interval")).knownSeconds ?? 5, 300)
+    // A server that names a longer one than its codes last is asked all the same, before they end.
+    intervalSeconds = min(TokenLifetime(object.value("interval")).knownSeconds ?? 5, 300, max(5, expiresInSeconds / 4))
   }
 }
 

@@ -33,6 +33,8 @@ enum PrivateFile {
       throw .system("stat", path)
     }
     try check(status, path)
+    // Root reads it all the same; the rule is one for all.
+    guard status.st_mode & 0o400 != 0 else { throw .unreadable(path: path) }
     return status
   }
 
@@ -47,6 +49,7 @@ enum PrivateFile {
       if errno == ELOOP {
         throw .unsafePermissions(path: path, fix: "it is a symbolic link; put the file itself there")
       }
+      if errno == EACCES, flags & O_CREAT == 0 { throw .unreadable(path: path) }
       throw .system("open", path)
     }
     let descriptor = FileDescriptor(number)

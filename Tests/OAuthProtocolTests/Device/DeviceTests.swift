@@ -29,7 +29,9 @@ import Testing
     arguments: [
       ("", 600, 5), (#","expires_in":1800,"interval":7"#, 1_800, 7), (#","expires_in":"900","interval":"3""#, 900, 3),
       (#","expires_in":0,"interval":0"#, 600, 5), (#","expires_in":-1,"interval":-5"#, 600, 5),
-      (#","expires_in":99999999,"interval":99999"#, 3_600, 300), (#","expires_in":null,"interval":null"#, 600, 5),
+      (#","expires_in":99999999,"interval":99999"#, 3_600, 300),
+      (#","expires_in":300,"interval":1e400"#, 300, 75), (#","expires_in":10,"interval":60"#, 10, 5),
+      (#","expires_in":null,"interval":null"#, 600, 5),
     ])
   func bounds(more: String, expires: Int, interval: Int) throws {
     let authorization = try authorization(more)
