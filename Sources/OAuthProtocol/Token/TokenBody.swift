@@ -36,20 +36,24 @@ enum TokenBody {
     return rest
   }
 
-  /// The refresh token of an answer that may be bad in every other way; nil when there is none of 1…32768 printable
-  /// ASCII characters.
+  /// The refresh token of an answer that may be bad in every other way; nil when there is none of 1…32768 bytes.
   ///
   /// Text that begins as an object and breaks later is searched too: the server has rotated, whatever came over.
   static func salvagedRefreshToken(_ body: TokenBody, of answer: HTTPAnswer) -> Secret? {
     guard case .object(let object) = body else { return nil }
-    if case .string(let token) = object.value("refresh_token"), isRefreshToken(token) { return token }
+    switch object.value("refresh_token") {
+    case .string(let token) where isRefreshToken(token): return token
+    case .number(let digits): return Secret(digits)
+    default: break
+    }
     guard object.problem != nil else { return nil }
     return answer.body.withBytes { JSONReader.strings(named: "refresh_token", in: $0) }.last(where: isRefreshToken)
   }
 
-  /// VSCHAR of RFC 6749 App. A.17, bounded.
+  /// RFC 6749 App. A.17 has printable ASCII alone. Any other text is kept, too: it travels as form data only, and the
+  /// server has rotated, so that the token before it would be taken for stolen.
   static func isRefreshToken(_ token: Secret) -> Bool {
-    (1...TokenResponse.tokenLimitBytes).contains(token.count) && token.consists(of: 0x20...0x7E)
+    (1...TokenResponse.tokenLimitBytes).contains(token.count)
   }
 }
 

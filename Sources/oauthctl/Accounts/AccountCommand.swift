@@ -76,6 +76,9 @@ struct AccountCommand: ParsableCommand {
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
       let file = try AccountFile(account: name, in: context.environment)
+      // The agent's login would go with a file of another folder.
+      let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
+      if let obstacle = folders.obstacle() { throw obstacle }
       let was = file.current
       var login: String?
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)

@@ -212,7 +212,7 @@ def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarte
 
 def test_a_configuration_folder_that_is_moved_away_is_seen_at_once_and_the_login_goes_on_when_it_is_back(work, server):
     folder = work.config / "oauthctl"
-    step = f"put it back as {work.shown(folder)}/accounts.d/work.toml"
+    step = f"bring {work.shown(folder)} back; or, to end a login: oauthctl logout NAME"
     get_token(work)
     folder.rename(work.config / "away")
     wait_until(lambda: work.oauthctl("status", "--check", check=False).status == 3, 30, "it is seen")
@@ -238,6 +238,17 @@ def test_an_agent_of_another_configuration_folder_says_where_the_files_are(work)
         result = work.oauthctl(*command, check=False)
         told = result.stdout + result.stderr
         assert f"its file is {work.shown(usual)}/accounts.d/work.toml" in told and step in told, (command, result)
+
+
+def test_forget_refuses_in_a_shell_of_another_configuration_folder(work):
+    """It would take the agent's login, and a file that has nothing to do with it."""
+    folder = work.root / "other" / "oauthctl" / "accounts.d"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "work.toml").write_text('issuer = "https://other.example"\nclient_id = "other"\n')
+    refused = work.oauthctl("account", "forget", "work", "--yes", check=False,
+                            environment={"XDG_CONFIG_HOME": str(folder.parent.parent)})
+    assert refused.status == 3 and "another XDG_CONFIG_HOME" in refused.stderr, refused
+    assert (folder / "work.toml").exists() and get_token(work).status == 0
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
