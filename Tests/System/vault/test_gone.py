@@ -156,7 +156,7 @@ def test_a_damaged_vault_without_a_backup_is_begun_anew_by_what_is_told(work, se
 
 def test_a_damaged_key_file_is_told_in_one_sentence_with_the_step_that_keeps_the_vault(work):
     key = key_file(work)
-    code = work.oauthctl("vault", "recovery", "renew", "--yes", check=False).stdout.strip()
+    code = work.oauthctl("vault", "recovery", "renew").stdout.strip()
     work.agent.stop()
     key.write_bytes(b"x" * len(key.read_bytes()))
     work.agent.start()
