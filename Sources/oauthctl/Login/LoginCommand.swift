@@ -158,8 +158,11 @@ struct LoginCommand: ContextCommand {
     replacesFile: Bool = false, keepsSecret: Bool = true
   ) throws(CommandError) {
     if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
-    // Before a vault is made, and its recovery code shown, for a login that cannot go on.
-    if let question = questions(account, check, isNew: isNew).first {
+    // Before a vault is made, and its recovery code shown, for a login that cannot go on. A secret that is given is kept even
+    // so: the next command gives the other one.
+    if !options.clientSecretFromInput, !options.passwordFromInput,
+      let question = questions(account, check, isNew: isNew).first
+    {
       try context.terminal.checkCanAsk(question.text, otherwise: question.otherwise)
     }
     try VaultCreation(context: context).createIfAbsent()
