@@ -25,12 +25,10 @@ extension AgentFailure {
         .keyMissing, "the vault is there and its key file \(path) is not",
         hint: "put the key file back, or open the vault without it: oauthctl vault unlock")
     case .damaged(.keyFile(let path), _):
-      let word = ShellWord.quoted(path)
-      // The file is kept: it may be the one of another vault.
       self.init(
         .vaultDamaged, "the vault's key file \(path) is damaged",
         hint: .run(
-          "mv \(word) \(word).damaged && oauthctl vault unlock --recovery-code   # or put the key file back from a copy"
+          "oauthctl vault unlock --recovery-code   # that moves it aside and writes a new one; or put a copy of it back"
         ))
     case .damaged(.slot, let what):
       self.init(
@@ -40,8 +38,9 @@ extension AgentFailure {
       self.init(
         .vaultDamaged, "the vault is damaged: \(what)",
         hint: .advice(
-          "put a backup over vault.db (oauthctl vault status says where) while no agent runs; without one: oauthctl "
-            + "vault create --anew, which keeps the damaged files and begins empty"))
+          "end the agent (oauthctl agent stop), put a backup over vault.db and remove vault.db-wal (oauthctl vault status "
+            + "says where); "
+            + "without one: oauthctl vault create --anew, which keeps the damaged files and begins empty"))
     case .otherKey: self.init(.keyMissing, "neither the vault's key nor the key file opens it")
     case .noVault(let path): self.init(.badRequest, "\(path) is no vault")
     case .absent: self.init(.badRequest, "there is no vault yet", hint: .run("oauthctl vault create"))

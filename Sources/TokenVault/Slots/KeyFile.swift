@@ -71,6 +71,22 @@ enum KeyFile {
     guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
   }
 
+  /// Gives the file at `path` a name that nobody reads: `vault.key.damaged`, or one with a number. It may be the key file of
+  /// another vault, and a person may mend it.
+  static func putAside(_ path: String) throws(VaultError) {
+    let folder = PrivateDirectory.parent(of: path)
+    guard let directory = try PrivateDirectory.open(folder, isSecret: false) else { return }
+    let taken = Set(try PrivateDirectory.names(in: directory, folder))
+    let name = PrivateDirectory.name(of: path)
+    var (aside, number) = (name + ".damaged", 1)
+    while taken.contains(aside) {
+      number += 1
+      aside = "\(name).damaged.\(number)"
+    }
+    guard renameat(directory.number, name, directory.number, aside) == 0 else { throw .system("rename", path) }
+    guard directory.flush() else { throw .system("fsync the folder of", path) }
+  }
+
   private static func next(_ path: String) -> String { path + ".next" }
 
   private static func read(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) -> SealingKey? {

@@ -104,16 +104,21 @@ extension Vault {
     try? KeyFile.removeNext(location.keyFile)
   }
 
-  /// Lets the key file open the vault again: the one that is there, or a new one. Opening by code needs no other
+  /// Lets the key file open the vault again: the one that is there, or a new one, with a damaged one moved aside. Opening by code needs no other
   /// repair, and the user expects not to need the code every time. A vault whose key file was removed stays without.
   func restoreKeyFileSlot() throws(VaultError) {
     guard let session, session.catalogue.slots[SlotKind.keyFile.slotNumber] != nil else { return }
     let slot = session.slot(.keyFile)
     let vaultID = session.database.vaultID
-    if let slot, let fileKey = try KeyFile.read(location.keyFile),
-      (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
-    {
-      return
+    do throws(VaultError) {
+      if let slot, let fileKey = try KeyFile.read(location.keyFile),
+        (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
+      {
+        return
+      }
+    } catch {
+      guard case .damaged(.keyFile, _) = error else { throw error }
+      try KeyFile.putAside(location.keyFile)
     }
     if let slot, try keysFromNextKeyFile(session.database, slot) != nil { return }
     try addKeyFileSlot()

@@ -2,7 +2,7 @@
 enum OtherToolsWords {
   private static let commands = [
     "account add": "login", "account create": "login", "account delete": "account forget",
-    "account remove": "account forget", "account rm": "account forget", "auth": "login", "delete": "account forget",
+    "account remove": "account forget", "account rm": "account forget", "delete": "account forget",
     "refresh": "get-token --force", "remove": "account forget", "renew": "get-token --force", "revoke": "logout",
   ]
 

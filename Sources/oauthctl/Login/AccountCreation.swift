@@ -181,7 +181,12 @@ struct AccountCreation {
   ) throws(CommandError) -> Bool {
     let target = file.linkTarget
     if file.exists {
-      let old = file.text ?? ""
+      // What nobody has seen is replaced by nobody.
+      guard let old = file.text else {
+        throw .configuration(
+          "\(name): \(path) is there and cannot be read; nothing is written",
+          next: .run("ls -ld \(ShellWord.quoted(file.path))   # chmod 600 opens a file of yours"))
+      }
       if old == text { return false }
       if let agreed, !file.isStill(agreed) {
         throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")

@@ -25,6 +25,16 @@ def test_a_changed_file_is_told_with_the_way_back_first(work):
     work.oauthctl("get-token", "work")
 
 
+def test_a_file_that_cannot_be_read_is_not_replaced_unseen(work, server):
+    file = account_file(work, "closed")
+    file.mkdir()
+    refused = work.oauthctl(
+        "login", "closed", server.issuer, "--client-id", "dev", "--scope", "read", "--replace", check=False)
+    assert refused.status == 3 and "cannot be read; nothing is written" in refused.stderr, refused
+    assert file.is_dir()
+    file.rmdir()
+
+
 def test_a_secret_that_was_not_kept_is_not_said_to_be_forgotten(work):
     assert "No client secret of work was kept." in work.oauthctl("secret", "forget", "work", "client_secret").stderr
     work.oauthctl("secret", "set", "work", "client_secret", stdin="hush\n")

@@ -161,7 +161,7 @@ def test_a_damaged_key_file_is_told_in_one_sentence_with_the_step_that_keeps_the
     key.write_bytes(b"x" * len(key.read_bytes()))
     work.agent.start()
     shown = work.shown(key)
-    mend = f"run: mv {shown} {shown}.damaged && oauthctl vault unlock --recovery-code"
+    mend = "run: oauthctl vault unlock --recovery-code   # that moves it aside"
     for command in (
             ["get-token", "work"], ["status"], ["doctor"], ["vault", "status"], ["login", "work"], ["vault", "check"]):
         result = work.oauthctl(*command, check=False)
@@ -170,8 +170,10 @@ def test_a_damaged_key_file_is_told_in_one_sentence_with_the_step_that_keeps_the
         assert mend in said and ANEW not in said, said
     # The vault is whole: nobody is led to begin without it.
     assert work.oauthctl("vault", "create", "--anew", "--yes", check=False).status == 5
-    key.rename(f"{key}.damaged")
+    damaged = key.read_bytes()
     work.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
+    assert key.with_name(f"{key.name}.damaged").read_bytes() == damaged != key.read_bytes()
+    work.agent.restart()
     assert get_token(work).status == 0
 
 
