@@ -178,7 +178,8 @@ def test_the_login_that_is_needed_is_the_lenders_and_is_enough(home, company, ex
     assert needs in told and "company: logged out\n" in told, told
     borrow(home, exchange, name="other")
     told = home.oauthctl("doctor", check=False).stdout
-    assert told.count("  run: oauthctl login company\n") == 1 and "logged out, which concerns api, other\n" in told, told
+    assert told.count("  run: oauthctl login company\n") == 1, told
+    assert "logged out, which concerns api, other\n" in told, told
     home.oauthctl("login", "company")
     assert get_token(home, "api") == "exchanged-1"
     assert home.oauthctl("get-token", "api", "--force").lines == ["exchanged-2"]
