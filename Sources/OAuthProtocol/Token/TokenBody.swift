@@ -43,7 +43,7 @@ enum TokenBody {
     guard case .object(let object) = body else { return nil }
     switch object.value("refresh_token") {
     case .string(let token) where isRefreshToken(token): return token
-    case .number(let digits): return Secret(digits)
+    case .number(let digits) where isRefreshToken(Secret(digits)): return Secret(digits)
     default: break
     }
     guard object.problem != nil else { return nil }

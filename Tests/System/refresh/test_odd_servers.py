@@ -6,6 +6,7 @@ import urllib.parse
 
 import pytest
 
+from login.provider import Provider, use_silent_browser
 from support.accounts import account_file
 from support.dev_server import consenting
 from support.login import get_token
@@ -146,3 +147,29 @@ def test_a_locale_without_other_characters_gets_none(home, agent):
     for variables in ({"LANG": "C"}, {"LC_ALL": "POSIX"}):
         assert home.oauthctl("status", environment=variables).stdout.isascii()
     assert "\N{MIDDLE DOT}" in home.oauthctl("status").stdout
+
+
+class OddTokens(Provider):
+    """Its refresh tokens are all `token`."""
+
+    def __init__(self, token):
+        self.token = token
+        super().__init__()
+
+    def answer(self, method, url, fields, body):
+        status, headers, answer = super().answer(method, url, fields, body)
+        return status, headers, answer | {"refresh_token": self.token} if url.path == "/token" else answer
+
+
+@pytest.mark.parametrize("token", ["é\t\n\x7f", 12345678901234567890])
+def test_a_refresh_token_is_kept_whatever_its_characters(home, agent, token):
+    """RFC 6749 allows printable ASCII alone. The one before it is spent, and would be taken for stolen."""
+    use_silent_browser(home)
+    with OddTokens("first") as provider:
+        home.oauthctl("login", "work", provider.issuer, "--client-id", "mine", "--scope", "read")
+        provider.token = token
+        home.oauthctl("get-token", "work", "--force")
+        agent.restart()
+        home.oauthctl("get-token", "work", "--force")
+        sent = [form["refresh_token"] for kind, form in provider.seen if kind == "refresh_token"]
+        assert sent == ["first", str(token)]
