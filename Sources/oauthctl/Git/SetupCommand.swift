@@ -74,7 +74,7 @@ struct SetupCommand: ParsableCommand {
         return
       }
       let lines = commands.map { "  " + GitSetup.shown($0) }
-      if dryRun || yes { context.terminal.say(lines) }
+      if dryRun || yes { context.terminal.show(commands: lines) }
       if dryRun { return }
       if !yes {
         try context.terminal.agree(

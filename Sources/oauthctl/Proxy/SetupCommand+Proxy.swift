@@ -40,7 +40,7 @@ extension SetupCommand {
         return
       }
       let lines = ["\(name):"] + differences.map { "  " + $0 }
-      if dryRun || yes { context.terminal.say(lines) }
+      if dryRun || yes { context.terminal.show(commands: lines) }
       if dryRun { return }
       if !yes {
         try context.terminal.agree(

@@ -45,7 +45,7 @@ extension SetupCommand {
       }
       let lines =
         Self.changes(entry, to: text ?? "", context.environment) + Self.changes(list, to: new, context.environment)
-      if dryRun || yes { context.terminal.say(lines) }
+      if dryRun || yes { context.terminal.show(commands: lines) }
       if dryRun { return }
       if !yes {
         let same = "oauthctl setup scheme \(scheme)\(remove ? " --remove" : "")"

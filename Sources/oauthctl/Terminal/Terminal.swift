@@ -121,11 +121,16 @@ struct Terminal: Sendable {
     sink(.error, ScreenRows.rows(of: line, columns: columns, keepsAddresses: true).map { $0 + "\n" }.joined())
   }
 
+  /// Commands to type, each on one line however narrow the terminal is.
+  func show(commands: [String]) {
+    for line in commands { sink(.error, visible(line, limit: Self.lineLimit) + "\n") }
+  }
+
   /// A command is one line however long: people copy it.
   private func say(_ step: NextStep) {
     let line = "  " + Self.oneLine(step.line)
     switch step {
-    case .run: sink(.error, visible(line, limit: Self.lineLimit) + "\n")
+    case .run: show(commands: [line])
     case .advice: say(line)
     }
   }
