@@ -162,7 +162,7 @@ extension CredentialService {
   func fileGoneHint(_ name: String) -> NextStep {
     if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
     // The same for all of them: it is one fault.
-    if let gone = files.folders?.gone { return "bring \(gone) back; or, to end a login: oauthctl logout NAME" }
+    if let gone = files.folders?.gone { return "bring \(gone) back" }
     let place = files.folders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"
     return "put \(place); or, to end the login: oauthctl logout \(name)"
   }

@@ -25,20 +25,16 @@ enum SharedFault {
   private static func key(_ finding: Finding) -> String? {
     guard finding.level != .ok, finding.account != nil else { return nil }
     if let fault = finding.fault { return fault }
-    if let lender = login(finding) { return "login\n\(lender)" }
+    // What one command mends is one fault: a login that others get their tokens by.
+    if ["login", "client"].contains(finding.check), case .run(let command)? = finding.fix { return "run\n\(command)" }
     return [finding.check, finding.level.rawValue, finding.message, finding.fix?.text ?? ""].joined(separator: "\n")
-  }
-
-  /// The account that has to log in; nil: something else helps.
-  private static func login(_ finding: Finding) -> String? {
-    guard ["login", "client"].contains(finding.check), case .run(let command)? = finding.fix else { return nil }
-    let words = command.split(separator: " ")
-    return words.count == 3 && words[0] == "oauthctl" && words[1] == "login" ? String(words[2]) : nil
   }
 
   private static func one(_ findings: [Finding]) -> Finding? {
     let worst = findings.first { $0.level == .wrong } ?? findings.first
-    let ownLogin = findings.first { $0.account != nil && $0.account == login($0) }
+    let ownLogin = findings.first { finding in
+      finding.account.map { finding.fix == .run("oauthctl login \($0)") } ?? false
+    }
     guard let worst, var finding = ownLogin ?? findings.first else { return nil }
     finding.level = worst.level
     var names: [String] = []
