@@ -91,6 +91,9 @@ struct VaultCommand: ParsableCommand {
         if status.lacksKeyFile, answer.has(.keyFile) {
           context.terminal.say("The lost key file is written again.")
         }
+        if status.otherSlotOpens == true, answer.has(.keyFile) {
+          context.terminal.say("Its key file opens it again; a damaged one is moved aside.")
+        }
       }
       if let answer, recoveryCode, answer.has(.passphrase) {
         context.terminal.say(

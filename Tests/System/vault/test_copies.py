@@ -40,6 +40,20 @@ def test_a_backup_put_back_is_the_vault_and_is_checked_as_it_is(vault, server):
     assert {path.name for path in vault_file(vault).parent.iterdir()} <= {"vault.db", "vault.db-wal", "vault.lock"}
 
 
+def test_a_backup_is_put_back_after_a_kill_once_the_log_is_removed(vault, server):
+    """SQLite would play the log of the vault before it over the backup."""
+    copy, log = vault.root / "copy", vault_file(vault).with_name("vault.db-wal")
+    vault_command(vault, "backup", copy)
+    token = get_token(vault)
+    refresh(vault, check=True)
+    vault.agent.kill()
+    assert log.stat().st_size > 0
+    copy.replace(vault_file(vault))
+    log.unlink()
+    vault.agent.start()
+    assert get_token(vault) == token
+
+
 def test_a_check_takes_away_what_a_killed_one_left(vault):
     copy, folder = vault.root / "copy", vault_file(vault).parent
     vault_command(vault, "backup", copy)

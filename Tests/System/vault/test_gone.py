@@ -171,7 +171,8 @@ def test_a_damaged_key_file_is_told_in_one_sentence_with_the_step_that_keeps_the
     # The vault is whole: nobody is led to begin without it.
     assert work.oauthctl("vault", "create", "--anew", "--yes", check=False).status == 5
     damaged = key.read_bytes()
-    work.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
+    told = work.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
+    assert "Its key file opens it again; a damaged one is moved aside." in told.stderr
     assert key.with_name(f"{key.name}.damaged").read_bytes() == damaged != key.read_bytes()
     work.agent.restart()
     assert get_token(work).status == 0
@@ -214,7 +215,7 @@ def test_a_login_without_its_file_is_shown_with_what_ends_it(orphan, is_restarte
 
 def test_a_configuration_folder_that_is_moved_away_is_seen_at_once_and_the_login_goes_on_when_it_is_back(work, server):
     folder = work.config / "oauthctl"
-    step = f"bring {work.shown(folder)} back; or, to end a login: oauthctl logout NAME"
+    step = f"bring {work.shown(folder)} back"
     get_token(work)
     folder.rename(work.config / "away")
     wait_until(lambda: work.oauthctl("status", "--check", check=False).status == 3, 30, "it is seen")
