@@ -29,6 +29,7 @@ struct LoginFlow {
       remoteBrowser: isRemote || noBrowser ? true : nil)
     wishes(&request)
     if OtherUserQuestion.canBeAsked { request.confirmsUser = true }
+    if let number = Interrupts.putOff { throw .silent(status: 128 + number) }
     let login = try start(request)
     if let number = Interrupts.putOff { try giveUp(login, signal: number) }
     if let line = LoginWords.joined(login, wantsDevice: wantsDevice) { context.terminal.warn(line) }
