@@ -26,7 +26,7 @@ package struct HostsLine: Sendable, Equatable {
       : "have  hosts = [\(hosts.map { "\"\($0)\"" }.joined(separator: ", "))]  in \(file)"
     // Whoever gets a token may do with it what its owner may.
     return .advice(
-      "only if \(account)'s tokens are meant for that host: \(line), then: oauthctl \(isLoggedIn ? "account accept" : "login") \(account)"
-    )
+      "only if \(account)'s tokens are meant for that host: \(line), "
+        + "then: oauthctl \(isLoggedIn ? "account accept" : "login") \(account)")
   }
 }

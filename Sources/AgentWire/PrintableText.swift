@@ -1,7 +1,8 @@
 /// Makes text of others fit for a terminal, a log or a line of a helper protocol.
 package enum PrintableText {
   /// Shows controls (C0, C1, DEL), bidirectional and zero-width characters, odd blanks and letters that look like one, accents
-  /// without a letter or more than four on one, line separators, private and unassigned code points as `\u{…}`, and cuts after `limit` characters, with `…`.
+  /// without a letter or more than four on one, line separators, private and unassigned code points as `\u{…}`, and cuts
+  /// after `limit` characters, with `…`.
   package static func escaped(_ text: String, limit: Int = 300) -> String {
     var result = ""
     var count = 0
@@ -37,12 +38,10 @@ package enum PrintableText {
     }
   }
 
-  /// Symbols and letters by their category, blanks to the eye: a pattern of Braille, a head of a note, two Egyptian signs.
-  private static let blankSymbols: Set<Unicode.Scalar> = ["\u{2800}", "\u{1D159}", "\u{13441}", "\u{13442}"]
-
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
-    if blankSymbols.contains(scalar) { return false }
+    // Symbols and letters by their category, blanks to the eye: a pattern of Braille, a head of a note, two Egyptian signs.
+    if ["\u{2800}", "\u{1D159}", "\u{13441}", "\u{13442}"].contains(scalar) { return false }
     switch scalar.properties.generalCategory {
     case .spaceSeparator, .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
       return false

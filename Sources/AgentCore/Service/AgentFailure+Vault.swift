@@ -38,8 +38,8 @@ extension AgentFailure {
       self.init(
         .vaultDamaged, "the vault is damaged: \(what)",
         hint: .advice(
-          "end the agent (oauthctl agent stop), put a backup over vault.db and remove vault.db-wal (oauthctl vault status "
-            + "says where); "
+          "end the agent (oauthctl agent stop), put a backup over vault.db and remove vault.db-wal "
+            + "(oauthctl vault status says where); "
             + "without one: oauthctl vault create --anew, which keeps the damaged files and begins empty"))
     case .otherKey: self.init(.keyMissing, "neither the vault's key nor the key file opens it")
     case .noVault(let path): self.init(.badRequest, "\(path) is no vault")

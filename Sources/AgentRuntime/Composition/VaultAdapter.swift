@@ -180,10 +180,8 @@ package struct VaultAdapter: VaultControl {
     case .noSuchSlot(let kind): return AgentFailure(.badRequest, "the copy has no \(kind.words)", hint: other)
     // These are about this machine.
     case .inUse, .absent, .gone, .locked, .unsafePermissions, .openToOthers, .closedToOwner, .unreadable,
-      .networkFileSystem,
-      .storageFailed,
-      .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged, .unusablePassphrase, .slotNeeded, .alreadyExists,
-      .staleVersion, .tooManyUnlocks, .tooManyTries:
+      .networkFileSystem, .storageFailed, .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged,
+      .unusablePassphrase, .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
       return AgentFailure(error)
     }
   }
@@ -222,9 +220,8 @@ package struct VaultAdapter: VaultControl {
         case .damaged, .gone, .wrongFormat, .rolledBack, .slotDamaged: .damaged
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
         case .noVault, .absent, .unsafePermissions, .openToOthers, .closedToOwner, .unreadable, .networkFileSystem,
-          .storageFailed,
-          .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase, .noSuchSlot, .slotNeeded,
-          .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
+          .storageFailed, .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase, .noSuchSlot,
+          .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
           .failed
         }
       return (state, AgentFailure(error).message)

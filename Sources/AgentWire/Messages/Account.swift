@@ -106,7 +106,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case definitionChanged = "definition_changed"
     /// Its file has a problem; the last good definition holds.
     case configInvalid = "config_invalid"
-    /// Defined, never logged in.
+    /// Defined, and nobody is logged in.
     case new
     /// The vault is locked: what is in it for the account is not known.
     case locked
@@ -131,9 +131,8 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   /// Milliseconds until the next attempt, when retrying.
   package var retryAfterMilliseconds: Int?
   package var gitUsername: String?
-  /// One line: what a person can do about it.
+  /// One line: what a person can do about it; `hintKind` is `command` where it is one.
   package var hint: String?
-  /// `command` where `hint` is one.
   package var hintKind: String?
   /// The file with the authority of the account's server; nil: the system's.
   package var certificateAuthorityFile: String?

@@ -12,8 +12,8 @@ struct StatusCommand: ParsableCommand {
       itself, 9 the server refuses the client; 0 when every account has its token or gets it when it is asked for.
       JSON calls the states ok, refreshing, retrying, expired (idle: renewed when somebody asks), login_pending (logging \
       in), login_required (login needed), client_rejected (client refused), definition_changed (file changed, \
-      or with lender_changed: lender changed), config_invalid (file invalid, or with file_gone: file gone), new (with logged_out: logged \
-      out), locked.
+      or with lender_changed: lender changed), config_invalid (file invalid, or with file_gone: file gone), new \
+      (or with logged_out: logged out), locked.
       Example: oauthctl status --json | jq '.accounts[] | select(.state == "login_required")'
       """)
 

@@ -14,7 +14,9 @@ claims = []
 
 def listening(address="127.0.0.1", port=0, backlog=64):
     """A socket that listens at `port`, or at one that nobody has at either address of loopback."""
-    port = port or next(port for port in own_ports() if all(is_free(one, port) for one in LOOPBACK))
+    if not port:
+        tried = itertools.islice(own_ports(), BLOCK)
+        port = next(port for port in tried if all(is_free(one, port) for one in LOOPBACK))
     return socket.create_server((address, port), family=family(address), backlog=backlog)
 
 
