@@ -47,9 +47,16 @@ struct TokenEndpoint: Sendable {
     case .sentNoAnswer(let failure): return .sentNoAnswer("\(call.binding.issuerHost): \(failure.message)")
     case .answered(let answer):
       let judgement = TokenJudgement(judging: answer, to: request, now: Int64(now.wallSeconds))
+      if call.rotates, judgement.hasUnusableRefreshToken { return .sentNoAnswer(Self.unusable(call.binding)) }
       guard isUnproven, judgement.salvagedRefreshToken == nil else { return .answered(judgement) }
       return .unproven(judgement, hasNewNonce: hasNewNonce)
     }
+  }
+
+  /// The server may have used up the refresh token that was sent, and nothing can be sent in its place: for the account
+  /// that is an answer which was lost.
+  private static func unusable(_ binding: DefinitionBinding) -> String {
+    "\(binding.issuerHost) answered with a refresh token that is no text of 1 to \(TokenResponse.tokenLimitBytes) bytes"
   }
 
   /// What is sent at once when the connection is there leaves before the reuse window ends.

@@ -7,6 +7,8 @@ struct JSONReader {
   private static let depthLimit = 16
   /// Most values of one text: a key set of a hundred keys has a thousand.
   private static let valueLimit = 20_000
+  /// Bytes of a number that are read: those that this protocol counts with have some ten.
+  static let numberLimitBytes = 512
 
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -136,8 +138,8 @@ struct JSONReader {
       if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       try readDigits()
     }
-    // No number of this protocol is longer; a longer one is read, and judged, as its beginning.
-    return String(decoding: bytes[start..<min(position, start + 512)], as: UTF8.self)
+    // One that is longer is read, and judged, as its beginning.
+    return String(decoding: bytes[start..<min(position, start + Self.numberLimitBytes)], as: UTF8.self)
   }
 
   private mutating func readDigits() throws(JSONProblem) {

@@ -43,11 +43,23 @@ enum TokenBody {
     guard case .object(let object) = body else { return nil }
     switch object.value("refresh_token") {
     case .string(let token) where isRefreshToken(token): return token
-    case .number(let digits) where isRefreshToken(Secret(digits)): return Secret(digits)
+    case .number(let digits) where isWhole(digits): return Secret(digits)
     default: break
     }
     guard object.problem != nil else { return nil }
     return answer.body.withBytes { JSONReader.strings(named: "refresh_token", in: $0) }.last(where: isRefreshToken)
+  }
+
+  /// Whether a `refresh_token` came that is neither a text nor a number, or is too long to be kept. Null and the empty text
+  /// are none.
+  var hasUnusableRefreshToken: Bool {
+    guard case .object(let object) = self else { return false }
+    return switch object.value("refresh_token") {
+    case nil, .null: false
+    case .string(let token): token.count > TokenResponse.tokenLimitBytes
+    case .number(let digits): !Self.isWhole(digits)
+    case .bool, .array, .object: true
+    }
   }
 
   /// RFC 6749 App. A.17 has printable ASCII alone. Any other text is kept, too: it travels as form data only, and the
@@ -55,6 +67,9 @@ enum TokenBody {
   static func isRefreshToken(_ token: Secret) -> Bool {
     (1...TokenResponse.tokenLimitBytes).contains(token.count)
   }
+
+  /// Of a longer number only the beginning was read.
+  private static func isWhole(_ number: String) -> Bool { number.utf8.count < JSONReader.numberLimitBytes }
 }
 
 extension JSONObject {

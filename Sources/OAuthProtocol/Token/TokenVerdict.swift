@@ -5,6 +5,9 @@ package struct TokenJudgement: Sendable {
   /// The refresh token of any 2xx answer, however bad the rest: to be made durable before ``verdict`` is looked at,
   /// since the server may have rotated and this may be the only living one.
   package let salvagedRefreshToken: Secret?
+  /// A 2xx answer brought a refresh token that cannot be kept: the one before it may be used up, and nothing is there in
+  /// its place.
+  package var hasUnusableRefreshToken = false
   package let verdict: TokenVerdict
   /// The server's clock from its `Date` field, Unix seconds.
   package let serverDateSeconds: Int64?
@@ -57,6 +60,8 @@ extension TokenJudgement {
     let body = TokenBody(answer)
     salvagedRefreshToken =
       (200..<300).contains(answer.status) ? TokenBody.salvagedRefreshToken(body, of: answer) : nil
+    hasUnusableRefreshToken =
+      (200..<300).contains(answer.status) && salvagedRefreshToken == nil && body.hasUnusableRefreshToken
     serverDateSeconds = answer.dateSeconds
     do throws(TokenAnswerProblem) {
       verdict = try Self.judge(

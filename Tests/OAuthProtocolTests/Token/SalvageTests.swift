@@ -68,6 +68,19 @@ import Testing
     #expect(grant.refreshToken == nil)
   }
 
+  @Test(
+    "a refresh token that came and cannot be kept is told from none",
+    arguments: [
+      ("[7]", true), ("{}", true), ("true", true), ("\"" + String(repeating: "r", count: 32_769) + "\"", true),
+      (String(repeating: "7", count: 512), true), ("null", false), ("\"\"", false), ("\"R\"", false),
+      (String(repeating: "7", count: 511), false),
+    ])
+  func unusable(token: String, isUnusable: Bool) {
+    let body = "{\"access_token\":\"a\",\"token_type\":\"Bearer\",\"refresh_token\":\(token)}"
+    #expect(judge(200, body).hasUnusableRefreshToken == isUnusable)
+    #expect(!judge(400, body).hasUnusableRefreshToken && !judge(200, "{}").hasUnusableRefreshToken)
+  }
+
   @Test("cut off at any byte after the refresh token, it is found; before its end, it is not")
   func everyCut() {
     let whole = Array(#"{"access_token":"abc","refresh_token":"RRR","expires_in":3600,"scope":"x"}"#.utf8)

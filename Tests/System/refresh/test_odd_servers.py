@@ -7,7 +7,7 @@ import urllib.parse
 import pytest
 
 from login.provider import Provider, use_silent_browser
-from support.accounts import account_file
+from support.accounts import account_file, define
 from support.dev_server import consenting
 from support.login import get_token
 
@@ -173,3 +173,18 @@ def test_a_refresh_token_is_kept_whatever_its_characters(home, agent, token):
         home.oauthctl("get-token", "work", "--force")
         sent = [form["refresh_token"] for kind, form in provider.seen if kind == "refresh_token"]
         assert sent == ["first", str(token)]
+
+
+@pytest.mark.parametrize("token", [["R"], "r" * 32_769], ids=["a list", "too long"])
+def test_a_refresh_token_that_cannot_be_kept_counts_as_a_lost_answer(home, agent, token):
+    """The one that was sent may be spent: where the server ends every login on reuse, it is not sent once more."""
+    use_silent_browser(home)
+    with OddTokens("first") as provider:
+        define(home, "work", f'issuer = "{provider.issuer}"', 'client_id = "mine"', 'ambiguous_retry = "never"')
+        home.oauthctl("login", "work")
+        provider.token = token
+        for _ in range(2):
+            refused = home.oauthctl("get-token", "work", "--force", check=False)
+            assert refused.status == 4 and "unconfirmed" in refused.stderr
+        sent = [form["refresh_token"] for kind, form in provider.seen if kind == "refresh_token"]
+        assert sent == ["first"]
