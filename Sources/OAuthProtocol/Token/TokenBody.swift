@@ -50,15 +50,17 @@ enum TokenBody {
     return answer.body.withBytes { JSONReader.strings(named: "refresh_token", in: $0) }.last(where: isRefreshToken)
   }
 
-  /// Whether a `refresh_token` came that is neither a text nor a number, or is too long to be kept. Null and the empty text
-  /// are none.
+  /// Whether a `refresh_token` came that is neither a text nor a number, or is too long to be kept. What is empty (null, an
+  /// empty text, list or object) or false is none: a server that does not rotate may say so in that way.
   var hasUnusableRefreshToken: Bool {
     guard case .object(let object) = self else { return false }
     return switch object.value("refresh_token") {
     case nil, .null: false
     case .string(let token): token.count > TokenResponse.tokenLimitBytes
     case .number(let digits): !Self.isWhole(digits)
-    case .bool, .array, .object: true
+    case .bool(let isThere): isThere
+    case .array(let elements): !elements.isEmpty
+    case .object(let members): !members.isEmpty
     }
   }
 

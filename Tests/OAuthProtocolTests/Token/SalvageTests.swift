@@ -71,7 +71,8 @@ import Testing
   @Test(
     "a refresh token that came and cannot be kept is told from none",
     arguments: [
-      ("[7]", true), ("{}", true), ("true", true), ("\"" + String(repeating: "r", count: 32_769) + "\"", true),
+      ("[7]", true), ("{\"a\":1}", true), ("true", true), ("false", false), ("[]", false), ("{}", false),
+      ("\"" + String(repeating: "r", count: 32_769) + "\"", true),
       (String(repeating: "7", count: 512), true), ("null", false), ("\"\"", false), ("\"R\"", false),
       (String(repeating: "7", count: 511), false),
     ])
