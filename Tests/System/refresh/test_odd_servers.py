@@ -188,3 +188,16 @@ def test_a_refresh_token_that_cannot_be_kept_counts_as_a_lost_answer(home, agent
             assert refused.status == 4 and "unconfirmed" in refused.stderr
         sent = [form["refresh_token"] for kind, form in provider.seen if kind == "refresh_token"]
         assert sent == ["first"]
+
+
+@pytest.mark.parametrize("token", [None, False, "", [], {}], ids=repr)
+def test_an_empty_or_false_refresh_token_is_none(home, agent, token):
+    """A server that does not rotate may say so in that way: the token before it goes on."""
+    use_silent_browser(home)
+    with OddTokens("first") as provider:
+        home.oauthctl("login", "work", provider.issuer, "--client-id", "mine", "--scope", "read")
+        provider.token = token
+        for _ in range(2):
+            home.oauthctl("get-token", "work", "--force")
+        sent = [form["refresh_token"] for kind, form in provider.seen if kind == "refresh_token"]
+        assert sent == ["first", "first"]
