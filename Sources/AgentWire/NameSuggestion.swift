@@ -18,18 +18,18 @@ package enum NameSuggestion {
     name.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
   }
 
-  /// Levenshtein distance.
+  /// How many letters are added, left out, changed or swapped with the next: the distance of optimal string alignment.
   private static func edits(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var row = Array(0...right.count)
+    var (before, last) = ([Int](), Array(0...right.count))
     for (i, l) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
+      var row = [i + 1]
       for (j, r) in right.enumerated() {
-        let above = row[j + 1]
-        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (l == r ? 0 : 1))
-        diagonal = above
+        var least = min(last[j + 1] + 1, row[j] + 1, last[j] + (l == r ? 0 : 1))
+        if i > 0, j > 0, l == right[j - 1], left[i - 1] == r { least = min(least, before[j - 1] + 1) }
+        row.append(least)
       }
+      (before, last) = (last, row)
     }
-    return row[right.count]
+    return last[right.count]
   }
 }

@@ -47,6 +47,11 @@ def test_an_option_for_a_new_account_names_the_file_of_one_that_exists(work):
     assert "run: oauthctl login other ISSUER --client-id ID" in refused.stderr
 
 
+def test_two_swapped_letters_are_one_mistake(work):
+    refused = work.oauthctl("login", "wrok", check=False)
+    assert refused.status == 3 and "run: oauthctl login work   # " in refused.stderr, refused
+
+
 def test_the_name_of_an_account_that_is_there_leads_to_its_login_first(work, server):
     for arguments in (["--provider", "gitlab"], [server.issuer, "--client-id", "dev", "--scope", "write"]):
         refused = work.oauthctl("login", "work", *arguments, check=False)
