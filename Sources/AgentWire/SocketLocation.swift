@@ -134,7 +134,7 @@ package struct SocketLocation: Sendable, Equatable {
       case .noDirectory: "is not a directory"
       case .othersOwn: "belongs to another user"
       case .writableByOthers: "may be written by others"
-      case .openToOthers(let mode): "is open to others (mode \(String(mode, radix: 8)))"
+      case .openToOthers(let mode): "is open to others (mode \(FileMode.digits(mode)))"
       }
     }
   }

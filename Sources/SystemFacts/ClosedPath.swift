@@ -2,9 +2,7 @@
 package enum ClosedPath {
   /// Completes a sentence that begins with its name. `mode` is that of stat(2); its rights are told.
   package static func reason(mode: UInt32) -> String {
-    let rights = String(mode & 0o777, radix: 8)
-    // As chmod(1) and ls(1) are used: three digits.
-    return "is closed to you (mode \(String(repeating: "0", count: 3 - rights.count))\(rights))"
+    "is closed to you (mode \(FileMode.digits(mode)))"
   }
 
   /// The command that opens it for its owner alone. `word` is its path as a shell reads it.

@@ -195,3 +195,9 @@ def test_a_socket_that_a_killed_agent_left_is_nothing_wrong_since_the_next_comma
     assert "systemctl" not in json.dumps(finding)
     home.oauthctl("status")
     assert examine(home)[0]
+
+
+def test_a_mode_is_told_as_chmod_takes_it(home, agent):
+    home.socket.parent.chmod(0o070)
+    finding = examine(home)[1][("socket", None)]
+    assert finding["message"].endswith("is open to others (mode 070)"), finding

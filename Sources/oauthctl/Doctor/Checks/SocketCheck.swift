@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// Where the agent's socket is, and whether it is the user's alone.
 enum SocketCheck {
@@ -30,7 +31,7 @@ enum SocketCheck {
     }
     if folder.owner == machine.userID, folder.mode & 0o700 != 0o700 {
       return .wrong(
-        "socket", "\(context.shown(location.directory)) is closed to you (mode \(octal(folder.mode)))",
+        "socket", "\(context.shown(location.directory)) \(ClosedPath.reason(mode: folder.mode))",
         .run("chmod 700 \(context.quoted(location.directory))"))
     }
     guard let file = machine.status(location.path) else {
@@ -47,12 +48,12 @@ enum SocketCheck {
     }
     if file.mode & 0o077 != 0 {
       return .wrong(
-        "socket", "\(shown) is open to others (mode \(octal(file.mode)))",
+        "socket", "\(shown) is open to others (mode \(FileMode.digits(file.mode)))",
         .run("chmod 600 \(context.quoted(location.path))"))
     }
     if file.mode & 0o600 != 0o600 {
       return .wrong(
-        "socket", "\(shown) is closed to you (mode \(octal(file.mode)))",
+        "socket", "\(shown) \(ClosedPath.reason(mode: file.mode))",
         .run("chmod 600 \(context.quoted(location.path))"))
     }
     if location.source == .temporary {
@@ -62,8 +63,6 @@ enum SocketCheck {
     }
     return .ok("socket", "\(shown), yours alone")
   }
-
-  private static func octal(_ mode: UInt32) -> String { String(mode & 0o777, radix: 8) }
 
   private static func fix(
     _ folder: SocketLocation.FileStatus, _ location: SocketLocation, _ context: DoctorContext

@@ -56,7 +56,7 @@ enum VaultCheck {
     return .wrong(
       "key file",
       "\(context.shown(folder)) \(isClosed ? "is closed to you" : "may be written by others") "
-        + "(mode \(String(found.mode & 0o777, radix: 8)))", .run("chmod 700 \(context.quoted(folder))"))
+        + "(mode \(FileMode.digits(found.mode)))", .run("chmod 700 \(context.quoted(folder))"))
   }
 
   private static func vaultFolder(_ context: DoctorContext) -> String? {
@@ -158,8 +158,9 @@ enum VaultCheck {
     }
     let own: UInt32 = isFolder ? 0o700 : 0o600
     guard found.mode & 0o077 != 0 || found.mode & own != own, found.kind != .symbolicLink else { return [] }
-    let rights = String(found.mode & 0o777, radix: 8)
-    let how = found.mode & 0o077 != 0 ? "is open to others (mode \(rights))" : ClosedPath.reason(mode: found.mode)
+    let how =
+      found.mode & 0o077 != 0
+      ? "is open to others (mode \(FileMode.digits(found.mode)))" : ClosedPath.reason(mode: found.mode)
     return [
       .wrong(
         check, "\(context.shown(path)) \(how)", .run(ClosedPath.remedy(context.quoted(path), isFolder: isFolder)))
