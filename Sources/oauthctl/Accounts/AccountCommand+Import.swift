@@ -73,6 +73,11 @@ extension AccountCommand {
             after: error, command: "oauthctl account import \(name) < FILE", isHalf: false, otherMethod: nil)
         }
       }
+      if let number = Interrupts.putOff {
+        context.terminal.say("\(name) is sealed, and was not tried yet.")
+        if isNew { sayHowToUndo(context) }
+        throw .silent(status: 128 + number)
+      }
       try use(context, answer, credential, isNew: isNew)
       GitAuthority(context: context).follow(name)
     }
@@ -171,6 +176,8 @@ extension AccountCommand {
           "Replace that login?", about: ["\(name) \(what)."],
           otherwise: "run the command again with --replace, or: oauthctl logout \(name)")
       }
+      // What the file was written for has not been done yet.
+      if let number = Interrupts.putOff { throw .silent(status: 128 + number) }
       return try context.agent.call(
         AccountImport(
           account: name, refreshToken: credential.refreshToken, accessToken: credential.accessToken,
@@ -197,13 +204,15 @@ extension AccountCommand {
           context.terminal.say("\(name) is sealed, and was not tried yet: the agent goes on trying.")
         } else {
           context.terminal.say("Took over \(name), but its login does not work.")
-          if isNew {
-            context.terminal.say("\(name) stays set up. To undo that: oauthctl account forget \(name)")
-          }
+          if isNew { sayHowToUndo(context) }
         }
         if case .agent(let failure, _) = error { throw .agent(failure, account: name) }
         throw error
       }
+    }
+
+    private func sayHowToUndo(_ context: CommandContext) {
+      context.terminal.say("\(name) stays set up. To undo that: oauthctl account forget \(name)")
     }
   }
 }

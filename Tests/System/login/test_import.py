@@ -2,6 +2,9 @@
 
 import base64
 import json
+import signal
+import subprocess
+import threading
 
 import pytest
 
@@ -182,3 +185,32 @@ def test_what_is_no_login_is_refused_and_leaves_nothing(home, agent, provider, t
     refused = take(home, text, provider.issuer, "--client-id", "c", check=False)
     assert refused.status in (1, 64) and "oauthctl: " in refused.stderr
     assert provider.seen == [] and not account_file(home).exists()
+
+
+def test_an_interrupt_while_the_server_is_silent_leaves_no_account(home, agent, provider):
+    """It comes after the account's file, and before anything is sealed: nobody else would take the file back."""
+    asked, goes_on, answer = threading.Event(), threading.Event(), provider.answer
+
+    def hold(method, url, *rest):
+        if url.path.startswith("/.well-known/") and account_file(home).exists():
+            asked.set()
+            goes_on.wait(30)
+        return answer(method, url, *rest)
+
+    provider.answer = hold
+    # Whoever runs the tests may ignore the signal, and hand that on.
+    command = home.start(
+        "env", "--default-signal=INT", home.programs / "oauthctl", "account", "import", "work", stdin=subprocess.PIPE)
+    command.stdin.write(credential(provider))
+    command.stdin.close()
+    assert asked.wait(20)
+    command.send_signal(signal.SIGINT)
+    told = ""
+    while "ends when the server has answered" not in told and (line := command.stderr.readline()):
+        told += line
+    goes_on.set()
+    told += command.stderr.read()
+    assert command.wait(30) == 130 and "is removed again" in told, told
+    assert not account_file(home).exists()
+    assert provider.kinds() == []
+    take(home, credential(provider))
