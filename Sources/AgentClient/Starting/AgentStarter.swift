@@ -156,7 +156,7 @@ package struct AgentStarter {
 
   private func makeDirectory() throws(ClientError) {
     let directory = location.directory
-    if mkdir(directory, 0o700) != 0, errno != EEXIST {
+    if PrivateCreation.makeFolder(directory) != 0, errno != EEXIST {
       throw notReachable(
         "\(PrintableText.escaped(directory)) cannot be made: \(describe(errno: errno))",
         "check that its parent folder is there, and yours")

@@ -9,7 +9,7 @@ struct StartLock {
   /// Waits until the lock is free. Throws `timeout` or `notReachable`.
   init(in directory: String, deadline: Deadline) throws(ClientError) {
     let path = "\(directory)/start.lock"
-    let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let number = PrivateCreation.openFile(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard number >= 0 else {
       throw .notReachable(
         path: PrintableText.escaped(path), reason: "the lock cannot be opened: \(describe(errno: errno))",

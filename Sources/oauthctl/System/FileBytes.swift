@@ -1,5 +1,6 @@
 import AgentWire
 import Glibc
+import SystemFacts
 
 /// Reading and writing descriptors whole, with interruptions taken care of.
 enum FileBytes {
@@ -142,7 +143,7 @@ enum FileBytes {
   static func replace(_ link: String, with bytes: [UInt8], followsLink: Bool = true) throws(CommandError) {
     let path = followsLink ? target(of: link) : link
     let temporary = "\(path).\(getpid()).tmp"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = PrivateCreation.openFile(temporary, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw unwritten(path) }
     var about = stat()
     if lstat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG { _ = fchmod(descriptor, about.st_mode & 0o777) }
@@ -177,12 +178,12 @@ enum FileBytes {
 
   /// Makes a folder and those above it, each 0700 where it is new.
   static func makeFolder(_ path: String) throws(CommandError) {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    if PrivateCreation.makeFolder(path) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, path.contains("/"), folder(of: path) != path else {
       throw .local("cannot create \(path): \(errorText())", status: 3)
     }
     try makeFolder(folder(of: path))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+    guard PrivateCreation.makeFolder(path) == 0 || errno == EEXIST else {
       throw .local("cannot create \(path): \(errorText())", status: 3)
     }
   }

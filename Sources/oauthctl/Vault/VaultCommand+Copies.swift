@@ -237,7 +237,7 @@ extension FileBytes {
     init(for target: String) throws(CommandError) {
       self.target = target
       let folder = FileBytes.folder(of: target)
-      let unnamed = clinux_open_unnamed(folder)
+      let unnamed = PrivateCreation.withOwnMask { clinux_open_unnamed(folder) }
       if unnamed >= 0 {
         descriptor = unnamed
         name = nil
@@ -245,7 +245,7 @@ extension FileBytes {
         return
       }
       let name = "\(target).\(getpid()).tmp"
-      descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      descriptor = PrivateCreation.openFile(name, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
       self.name = name
       guard descriptor >= 0 else {
         throw .local("cannot create \(target): \(errorText())", status: 3)

@@ -214,3 +214,20 @@ def test_an_interrupt_while_the_server_is_silent_leaves_no_account(home, agent, 
     assert not account_file(home).exists()
     assert provider.kinds() == []
     take(home, credential(provider))
+
+
+@pytest.mark.parametrize("mask", ["777", "277", "000"])
+def test_what_it_makes_is_its_user_s_alone_under_any_umask(home, provider, mask):
+    """A mask may take rights from the user himself: then the agent could not read the account that was made for it."""
+    def under_mask(*words, stdin=None):
+        return home.run(
+            "sh", "-c", f'umask {mask}; exec "$0" "$@"', home.programs / "oauthctl", *words, stdin=stdin)
+
+    under_mask("account", "import", "work", stdin=credential(provider))
+    backup = home.root / "copy.db"
+    under_mask("vault", "backup", backup)
+    folders = home.config, home.data, home.state, home.runtime
+    made = [backup, *(path for folder in folders for path in folder.rglob("*"))]
+    assert account_file(home) in made and home.socket in made
+    modes = {home.shown(path): oct(path.stat().st_mode & 0o777) for path in made}
+    assert modes == {home.shown(path): "0o700" if path.is_dir() else "0o600" for path in made}
