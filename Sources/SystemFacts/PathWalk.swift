@@ -60,6 +60,16 @@ package struct PathWalk: Sendable, Equatable {
     }
   }
 
+  /// The way on this machine, now, to the last folder or file on it that is there. Nil: the path is relative.
+  package static func live(asFarAs path: String) -> PathWalk? {
+    var path = path
+    while isAbsolute(path) {
+      if let way = live(path) { return way }
+      path = parent(of: path)
+    }
+    return nil
+  }
+
   /// Byte by byte: an accent after a slash does not hide it.
   private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 

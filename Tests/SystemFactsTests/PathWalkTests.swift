@@ -53,4 +53,12 @@ struct PathWalkTests {
     #expect(PathWalk.live(path)?.end == String(cString: end))
     #expect(PathWalk.live(path + "/there is none") == nil)
   }
+
+  @Test("The way to what is not there yet ends at the last folder that is")
+  func asFarAs() {
+    #expect(PathWalk.live(asFarAs: "/usr/no-such-folder/nor/this") == PathWalk.live("/usr"))
+    #expect(PathWalk.live(asFarAs: "/no-such-folder")?.end == "/")
+    #expect(PathWalk.live(asFarAs: "/usr") == PathWalk.live("/usr"))
+    #expect(PathWalk.live(asFarAs: "usr") == nil)
+  }
 }

@@ -50,13 +50,10 @@ package final class ConfigurationWatch: Sendable {
     let trust = TrustedFile.folderTrust(uid: geteuid())
     let changes = UInt32(IN_ATTRIB | IN_ONLYDIR | IN_MASK_ADD) | UInt32(IN_ONESHOT)
     // The way to the accounts leads through the folder above them, where they are there.
-    // Each is asked once: a lazy sequence asks twice, and ends the process where the second answer is another one.
-    for path in paths.reversed() {
-      guard let way = PathWalk.live(path) else { continue }
-      for folder in way.folders where !paths.contains(folder) && trust.fault(of: folder, isLast: false) != nil {
-        _ = inotify_add_watch(descriptor, folder, changes)
-      }
-      return
+    guard let accounts = paths.last, let way = PathWalk.live(asFarAs: accounts) else { return }
+    for folder in way.folders + [way.end]
+    where !paths.contains(folder) && trust.fault(of: folder, isLast: false) != nil {
+      _ = inotify_add_watch(descriptor, folder, changes)
     }
   }
 

@@ -143,12 +143,15 @@ package final class FileConfiguration: ConfigurationSource {
 
   /// The names of the account files in `folder`.
   private func names(in folder: ConfigurationFolder) throws(TrustedFile.Failure) -> [String] {
-    try TrustedFile.names(
+    let names = try TrustedFile.names(
       in: folder.accountsFolder, uid: uid, limit: ConfigurationLimits.accounts, looks: ConfigurationLimits.names
     ) { name in
       // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
       name.hasSuffix(".toml") && !name.hasPrefix(".")
     }
+    // The first account would be written there, and could not be read.
+    if names.isEmpty { try TrustedFile.checkPlace(of: folder.accountsFolder, uid: uid) }
+    return names
   }
 
   private var accountFolders: AccountFolders {

@@ -33,7 +33,7 @@ enum TrustedFile {
     let others: mode_t = found.st_uid == uid ? 0o077 : 0o007
     guard !isSecret || found.st_mode & others == 0 else {
       throw .refused(
-        "may be read by others (mode \(String(found.st_mode & 0o777, radix: 8)))",
+        "may be read by others (mode \(FileMode.digits(found.st_mode)))",
         remedy: .run("chmod go-rwx \(ShellWord.quoted(path))"))
     }
     guard found.st_size <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
@@ -116,7 +116,7 @@ enum TrustedFile {
     }
     guard found.st_mode & 0o022 == 0 else {
       throw .refused(
-        "may be written by others (mode \(String(found.st_mode & 0o777, radix: 8)))",
+        "may be written by others (mode \(FileMode.digits(found.st_mode)))",
         remedy: .run("chmod go-w \(ShellWord.quoted(path))"))
     }
     // As named, and where what is open is: one of the two may have been changed in between.
@@ -134,18 +134,28 @@ enum TrustedFile {
 
   private static func checkWay(to path: String, uid: UInt32) throws(Failure) {
     guard let way = PathWalk.live(path) else { throw .refused("is in a folder that is gone, or behind too many links") }
+    try check(way, folders: way.folders, last: folder(of: way.end), uid: uid)
+  }
+
+  /// The same rules for the way to what may not be there yet, as far as there is one.
+  static func checkPlace(of path: String, uid: UInt32) throws(Failure) {
+    guard let way = PathWalk.live(asFarAs: path) else { return }
+    try check(way, folders: way.folders + [way.end], last: nil, uid: uid)
+  }
+
+  /// `last`: the folder that the file is in.
+  private static func check(_ way: PathWalk, folders: [String], last: String?, uid: UInt32) throws(Failure) {
     let trust = folderTrust(uid: uid)
-    let last = folder(of: way.end)
-    for folder in way.folders {
+    for folder in folders {
       // Byte by byte: two names may be one text (Unicode) and two folders.
-      switch trust.fault(of: folder, isLast: folder.utf8.elementsEqual(last.utf8)) {
+      switch trust.fault(of: folder, isLast: last.map { folder.utf8.elementsEqual($0.utf8) } ?? false) {
       case nil: continue
       case .noFolder: throw .refused("is in a folder that is gone")
       case .owner(let owner): throw .refused("is in \(folder), which belongs to another user (uid \(owner)): move it")
       case .mode(let mode):
         let isOwn = FolderTrust.live(folder)?.owner == uid
         throw .refused(
-          "is in \(folder), which may be written by others (mode \(String(mode, radix: 8)))",
+          "is in \(folder), which may be written by others (mode \(FileMode.digits(mode)))",
           remedy: .run("\(isOwn ? "chmod go-w" : "sudo chmod o-w") \(ShellWord.quoted(folder))"))
       }
     }

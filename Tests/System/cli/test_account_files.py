@@ -233,3 +233,19 @@ def test_a_new_account_is_not_made_in_a_folder_that_the_agent_does_not_read(home
     told = log_in(home, dot, "other", check=False)
     assert told.status == 3 and f"run: chmod go-w {home.shown(folder)}" in told.stderr, told
     assert not account_file(home, "other").exists()
+
+
+@pytest.mark.parametrize("above", [0, 1], ids=["the configuration's folder", "the one above"])
+def test_a_first_account_is_not_made_where_the_agent_would_not_read_it(home, agent, dot, above):
+    """Nothing of ours is there yet: what counts is the folder that it would be made in, and those above."""
+    folder = [home.config, home.root][above]
+    folder.chmod(0o777)
+    agent.restart()
+    told = log_in(home, dot, check=False)
+    assert told.status == 3 and "may be written by others (mode 777)" in told.stderr, told
+    assert "run: chmod go-w " in told.stderr, told
+    assert list(home.config.iterdir()) == []
+    folder.chmod(0o700)
+    wait_until(lambda: not json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "its repair is seen")
+    log_in(home, dot)
+    assert get_token(home)
