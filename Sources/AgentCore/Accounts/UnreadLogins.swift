@@ -1,3 +1,5 @@
+import AgentWire
+
 /// Logins whose account files are gone, or could not be read since the agent started. Only the hosts that each of them
 /// serves are known.
 struct UnreadLogins {
@@ -5,6 +7,9 @@ struct UnreadLogins {
   private(set) var first: String?
   /// The first for each origin.
   private(set) var byOrigin: [String: String] = [:]
+
+  /// The first account file of which nothing is known, not even a login: which hosts it is for nobody can tell.
+  var unknownFile: ConfigurationProblem?
 
   mutating func add(_ name: String, serving origins: [String]) {
     first = min(first ?? name, name)

@@ -46,11 +46,16 @@ extension CredentialService {
         throw AgentFailure(.configInvalid, "\(gone): \(fileGone(gone))", hint: fileGoneHint(gone))
       }
       guard let folder = problems.folder else {
-        guard wish.account == nil, let origin, known.isEmpty else { throw error }
-        // Only accounts of this host were looked at, and there is none. Of very many, no names would be read.
-        let names = accounts.count > 64 ? [] : accounts.values.filter { $0.machine.definition != nil }.map(\.name)
         var failure = error
-        failure.hint = AccountSelection.noneHint(origin, names.sorted())
+        if wish.account == nil, let origin, known.isEmpty {
+          // Only accounts of this host were looked at, and there is none. Of very many, no names would be read.
+          let names = accounts.count > 64 ? [] : accounts.values.filter { $0.machine.definition != nil }.map(\.name)
+          failure.hint = AccountSelection.noneHint(origin, names.sorted())
+        }
+        if isAnybodys, error.accounts == nil, let file = unreadLogins().unknownFile {
+          failure = AgentFailure(
+            .accountUnknown, "\(error.message), and this file cannot be used: \(file.sentence)", hint: failure.hint)
+        }
         throw failure
       }
       // Which host an account without a login serves nobody knows.
@@ -104,6 +109,11 @@ extension CredentialService {
     if !problems.all.isEmpty {
       for account in accounts.values where isLoginAlone(account) && problems.hindrance(of: account.name) != nil {
         found.add(account.name, serving: account.machine.record?.grant?.binding.hosts ?? [])
+      }
+      found.unknownFile = problems.all.first { problem in
+        guard let name = problem.accountName else { return false }
+        let machine = accounts[name]?.machine
+        return machine?.definition == nil && machine?.record?.grant == nil
       }
     }
     files.unread = found

@@ -29,6 +29,14 @@ extension ConfigurationProblem {
   /// What helps where an edit of the file does.
   package static let edit: NextStep = "put that right: the agent reads it again by itself"
 
+  /// The account whose file it is; nil: another file, or a folder.
+  package var accountName: String? {
+    let end = ".toml"
+    guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    let name = file[file.utf8.index(after: slash)...]
+    return file[...slash].hasSuffix("/accounts.d/") && name.hasSuffix(end) ? String(name.dropLast(end.utf8.count)) : nil
+  }
+
   /// `FILE:LINE: key: reason`, the same wherever it is told.
   package var sentence: String {
     file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + reason

@@ -249,3 +249,21 @@ def test_a_first_account_is_not_made_where_the_agent_would_not_read_it(home, age
     wait_until(lambda: not json.loads(home.oauthctl("status", "--json").stdout)["problems"], 60, "its repair is seen")
     log_in(home, dot)
     assert get_token(home)
+
+
+def test_a_broken_file_is_named_where_no_account_fits(home, agent, dot):
+    """Nobody has logged in by it, so nobody knows which host it is for."""
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes")
+    good = account_file(home).read_text()
+    home.oauthctl("account", "forget", "work", "--yes")
+    define(home, "work", *good.splitlines(), "isuer = 1")
+    line = len(good.splitlines()) + 1
+    host = dot.resource.split("//")[1].split("/")[0]
+    asked = f"protocol=http\nhost={host}\n\n"
+    for command in (("get-token", "--url", dot.resource), ("curl", "-s", dot.resource), ("git-credential", "get")):
+        told = home.oauthctl(*command, stdin=asked if "get" in command else None, check=False)
+        assert f"work.toml:{line}: isuer" in told.stderr, (command, told)
+    define(home, "work", *good.splitlines())
+    told = home.oauthctl("get-token", "--url", dot.resource, check=False)
+    assert "work.toml" not in told.stderr and "oauthctl login work" in told.stderr, told
