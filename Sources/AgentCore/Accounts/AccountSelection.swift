@@ -118,6 +118,19 @@ package enum AccountSelection {
         + "`hosts` in the file of one of: \(list(names))")
   }
 
+  /// The same host and port by the other of http and https.
+  static func otherScheme(_ origin: String) -> String? {
+    for (one, other) in [("https://", "http://"), ("http://", "https://")] where origin.hasPrefix(one) {
+      return other + origin.dropFirst(one.count)
+    }
+    return nil
+  }
+
+  /// `origin` is what `account` is for, and not what was asked for.
+  static func schemeHint(_ origin: String, _ account: String) -> NextStep {
+    .advice("begin the URL with \(origin), which \(account) is for: one without a scheme is read as https")
+  }
+
   private static func choose(
     _ fitting: [Candidate], _ username: String?, path: String, _ origin: String?
   ) throws(AgentFailure) -> String {
@@ -209,6 +222,10 @@ package enum AccountSelection {
       return AgentFailure(
         .notPermitted, "\(account): its tokens may not go to \(origin) yet: the login is not bound to that host",
         hint: .run("oauthctl account accept \(account)"))
+    }
+    if let other = otherScheme(origin), candidate.hosts.served.contains(other) {
+      return AgentFailure(
+        .notPermitted, "\(account): its tokens may not go to \(origin)", hint: schemeHint(other, account))
     }
     let line = HostsLine(
       account: account, file: candidate.file, present: candidate.hosts.named, isLoggedIn: candidate.isLoggedIn)

@@ -51,6 +51,9 @@ extension CredentialService {
           // Only accounts of this host were looked at, and there is none. Of very many, no names would be read.
           let names = accounts.count > 64 ? [] : accounts.values.filter { $0.machine.definition != nil }.map(\.name)
           failure.hint = AccountSelection.noneHint(origin, names.sorted())
+          if let other = AccountSelection.otherScheme(origin), let name = ready.accounts(naming: other).min() {
+            failure.hint = AccountSelection.schemeHint(other, name)
+          }
         }
         if isAnybodys, error.accounts == nil, let file = unreadLogins().unknownFile {
           failure = AgentFailure(

@@ -107,6 +107,12 @@ package struct ServerResolver: Sendable {
       discovery: kind.name, registersClients: metadata.registrationEndpoint != nil, publicOnly: publicOnly)
   }
 
+  /// A final slash more or less is the commonest difference, and the server's spelling is known then.
+  private static func step(after problem: DiscoveryFailure.Problem, for issuer: Issuer) -> NextStep {
+    if let spelled = problem.spelling(of: issuer) { return .advice("write the issuer as \(spelled.text)") }
+    return "check the issuer, or name --authorization-endpoint and --token-endpoint"
+  }
+
   func discover(
     _ definition: AccountDefinition, now: Moment
   ) async throws(AgentFailure) -> (ServerMetadata, MetadataKind) {
@@ -133,7 +139,7 @@ package struct ServerResolver: Sendable {
         }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
-          hint: failure.isTransient ? nil : "check the issuer, or name --authorization-endpoint and --token-endpoint")
+          hint: failure.isTransient ? nil : Self.step(after: failure.problem, for: issuer))
       }
     }
   }

@@ -113,6 +113,15 @@ package struct DiscoveryFailure: Error, Sendable, CustomStringConvertible {
     }
 
     var isRefusal: Bool { if case .refused = self { true } else { false } }
+
+    /// The server's own spelling of `issuer`, where it is the same but for a final slash.
+    package func spelling(of issuer: Issuer) -> Issuer? {
+      func trimmed(_ text: String) -> Substring { text.hasSuffix("/") ? text.dropLast() : text[...] }
+      guard case .refused(.issuerMismatch(_, let shown)) = self, shown != issuer.text,
+        trimmed(shown) == trimmed(issuer.text)
+      else { return nil }
+      return try? Issuer(shown)
+    }
   }
 
   package let issuer: String

@@ -152,17 +152,11 @@ package struct ServerSearch: Sendable {
 
   private mutating func judgeIssuer(_ failure: DiscoveryFailure, _ issuer: Issuer, _ rest: [Issuer]) -> Step {
     // A person types it with or without the final slash; the server's own spelling counts.
-    if resource == nil, case .refused(.issuerMismatch(_, let shown)) = failure.problem,
-      shown != issuer.text, Self.trimmed(shown) == Self.trimmed(issuer.text), let spelled = try? Issuer(shown)
-    {
-      return askIssuers([spelled] + rest)
-    }
+    if resource == nil, let spelled = failure.problem.spelling(of: issuer) { return askIssuers([spelled] + rest) }
     problems.append(failure.description)
     if failure.isTransient { isTransient = true }
     return askIssuers(rest)
   }
-
-  private static func trimmed(_ text: String) -> Substring { text.hasSuffix("/") ? text.dropLast() : text[...] }
 
   private func found(_ metadata: ServerMetadata, _ kind: MetadataKind) -> Step {
     let scope = (challengeScope ?? resource?.scopesSupported ?? []).filter { !$0.isEmpty }

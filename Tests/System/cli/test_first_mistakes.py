@@ -47,6 +47,18 @@ def test_an_option_for_a_new_account_names_the_file_of_one_that_exists(work):
     assert "run: oauthctl login other ISSUER --client-id ID" in refused.stderr
 
 
+def test_a_final_slash_of_the_issuer_is_told_as_the_server_spells_it(home, agent, provider):
+    refused = home.oauthctl("login", "work", provider.issuer + "/", "--client-id", "mine", check=False)
+    assert refused.status == 3 and f"  write the issuer as {provider.issuer}\n" in refused.stderr, refused
+
+
+def test_a_url_without_its_scheme_is_told_with_the_one_that_an_account_is_for(work, server):
+    bare = server.issuer.removeprefix("http://")
+    for words in (["curl", bare + "/x"], ["curl", "work", bare], ["get-token", "--url", f"https://{bare}"]):
+        refused = work.oauthctl(*words, check=False)
+        assert refused.status != 0 and f"begin the URL with http://{bare}, which work is for" in refused.stderr, refused
+
+
 def test_two_swapped_letters_are_one_mistake(work):
     refused = work.oauthctl("login", "wrok", check=False)
     assert refused.status == 3 and "run: oauthctl login work   # " in refused.stderr, refused
