@@ -93,17 +93,8 @@ enum TrustedFile {
     let code = errno
     if code == ENOENT { return .missing }
     let reason = "cannot be opened: \(String(cString: strerror(code)))"
-    guard code == EACCES else { return .refused(reason) }
-    let above = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }.map { String(path[..<$0]) }
-    let shut = above.first { access($0, X_OK) != 0 }
-    var found = stat()
-    guard stat(shut ?? path, &found) == 0, found.st_uid == uid else { return .refused(reason) }
-    let closed = ClosedPath.reason(mode: found.st_mode)
-    guard let shut else {
-      return .refused(closed, remedy: .run(ClosedPath.remedy(ShellWord.quoted(path), isFolder: isFolder)))
-    }
-    // Others may have a way through it, which they keep.
-    return .refused("is in \(shut), which \(closed)", remedy: .run("chmod u+rwx \(ShellWord.quoted(shut))"))
+    guard code == EACCES, let closed = ClosedPath.place(closing: path, to: uid) else { return .refused(reason) }
+    return .refused(closed.reason, remedy: .run(closed.remedy(isFolder: isFolder)))
   }
 
   /// The rules for what is open, and for every folder on the way to it, from `/` down, links followed: whoever may write one

@@ -87,7 +87,7 @@ struct AgentCommand: ParsableCommand {
       let context = CommandContext.live()
       let starter = try AgentEnding.starter()
       let ended = try AgentEnding(starter: starter, terminal: context.terminal).restart()
-      let status = try context.agent.ask(AgentStatus(limit: 1))
+      let status = try context.agent.ask(AgentStatus())
       if json {
         context.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
       } else {
@@ -103,6 +103,9 @@ struct AgentCommand: ParsableCommand {
         context.terminal.warn(step.remark, next: step.next)
       }
       context.tellFolders(status)
+      if let gone = GoneFiles(status.accounts).groups.first {
+        context.terminal.warn("\(NameList.text(gone.names)): \(gone.reason)", next: gone.step)
+      }
       // The agent before could go on with what it had read while the files were right.
       let broken = Set(status.problems.map(\.file)).count
       if broken > 0 {

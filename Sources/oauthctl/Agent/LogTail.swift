@@ -15,11 +15,14 @@ struct LogTail {
     // Before anything is read: what comes between the two is seen by both.
     let changes = follow ? FolderChanges(FileBytes.folder(of: path)) : nil
     guard var file = OpenLog(path) else {
-      let isThere = errno != ENOENT
-      let cause = "\(path): \(FileBytes.errorText())"
-      throw isThere
-        ? .local("the log cannot be read: \(cause)", next: .run("chmod u+r \(ShellWord.quoted(path))"), status: 1)
-        : .local("there is no log yet: \(cause)", next: .run("oauthctl status"), status: 1)
+      let code = errno
+      let cause = "\(path): \(FileBytes.errorText(code))"
+      if code == ENOENT { throw .local("there is no log yet: \(cause)", next: .run("oauthctl status"), status: 1) }
+      guard code == EACCES, let closed = ClosedPath.place(closing: path, to: geteuid()) else {
+        throw .local("the log cannot be read: \(cause)", next: .run("ls -l \(ShellWord.quoted(path))"), status: 1)
+      }
+      throw .local(
+        "the log cannot be read: \(path) \(closed.reason)", next: .run(closed.remedy(isFolder: false)), status: 1)
     }
     let older = FileBytes.contents(of: path + ".1", limit: 4 << 20) ?? []
     let all = (older + file.more()).split(separator: UInt8(ascii: "\n"))

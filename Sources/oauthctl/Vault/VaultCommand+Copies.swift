@@ -32,7 +32,9 @@ extension VaultCommand {
       context.terminal.say(
         "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check "
           + ShellWord.quoted(file))
-      if let folder = context.environment.folder(.configuration) {
+      // The agent's, which need not be where this shell would have them.
+      let agent = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
+      if let folder = agent.agents(.configuration) ?? context.environment.folder(.configuration) {
         context.terminal.say(
           "The account files are not in it. Copy them too: \(context.environment.abbreviated(folder))")
       }

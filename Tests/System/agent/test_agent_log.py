@@ -13,6 +13,7 @@ from support.accounts import define
 from support.dev_server import consenting
 from support.disk import fill
 from support.login import wait_until
+from support.others import home_of_nobody
 
 LINE = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (error|warning|notice|info|debug): .+")
 BOUND = 1 << 20
@@ -228,3 +229,16 @@ def test_the_log_of_an_agent_by_hand_is_its_standard_error(home, agent):
     told = home.oauthctl("agent", "log", check=False)
     assert told.status == 1 and f"the agent (pid {agent.process.pid}) was started by hand" in told.stderr
     assert not log_file(home).exists()
+
+
+def test_a_closed_folder_above_the_log_is_told_with_what_opens_it(scratch, programs):
+    with home_of_nobody(scratch, programs) as home:
+        folder = log_file(home).parent
+        folder.mkdir(mode=0o700)
+        log_file(home).write_text("a line\n")
+        home.give()
+        folder.chmod(0o000)
+        told = home.begin(home.programs / "oauthctl", "agent", "log").communicate(timeout=60)[1]
+        assert f"is in {home.shown(folder)}, which is closed to you (mode 000)" in told, told
+        assert f"run: chmod u+rwx {home.shown(folder)}" in told, told
+        folder.chmod(0o700)

@@ -267,3 +267,10 @@ def test_a_broken_file_is_named_where_no_account_fits(home, agent, dot):
     define(home, "work", *good.splitlines())
     told = home.oauthctl("get-token", "--url", dot.resource, check=False)
     assert "work.toml" not in told.stderr and "oauthctl login work" in told.stderr, told
+
+
+def test_a_restart_tells_that_all_account_files_are_gone(home, agent, dot):
+    log_in(home, dot)
+    account_file(home).parents[1].rename(home.root / "elsewhere")
+    told = home.oauthctl("agent", "restart")
+    assert "work: ~/config/oauthctl is gone with all account files" in told.stderr, told

@@ -163,3 +163,8 @@ def test_a_vault_put_back_serves_refreshes_nothing_and_is_healed_when_accepted(v
     refresh(vault, check=True)
     vault.agent.restart()
     assert "rolled_back" not in status(vault)
+
+
+def test_a_backup_names_the_agent_s_account_files_and_not_those_of_this_shell(vault):
+    said = vault.oauthctl("vault", "backup", vault.root / "copy", environment={"XDG_CONFIG_HOME": str(vault.root)})
+    assert f"Copy them too: {vault.shown(vault.config / 'oauthctl')}\n" in said.stderr, said
