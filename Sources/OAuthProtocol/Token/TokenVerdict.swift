@@ -11,6 +11,15 @@ package struct TokenJudgement: Sendable {
   package let verdict: TokenVerdict
   /// The server's clock from its `Date` field, Unix seconds.
   package let serverDateSeconds: Int64?
+
+  /// Whether it says nothing of the grant, and brought nothing in the place of the refresh token that was sent.
+  package var decidesNothing: Bool {
+    guard salvagedRefreshToken == nil else { return false }
+    return switch verdict {
+    case .granted, .refused: false
+    case .refusedWithoutReason, .unusable: true
+    }
+  }
 }
 
 /// What a token endpoint's answer says by RFC 6749 §5, before anybody asks what follows for an account or a login.

@@ -31,6 +31,41 @@ struct AmbiguityTests {
     #expect(driver.durable?.refreshToken == "r1", "no verdict deletes a refresh token")
   }
 
+  @Test("a lost sending still counts after an answer that decides nothing, which is followed by the ordinary wait")
+  func answerBetween() {
+    let driver = MachineDriver(.expired())
+    driver.ask()
+    driver.saved()
+    driver.ends(.sentNoAnswer("closed"))
+    for count in 2...3 {
+      driver.sleepAndWake()
+      driver.saved()
+      #expect(driver.sent.count == count)
+      let answered = driver.now.bootSeconds
+      driver.endsDurably(.serverError)
+      #expect(driver.durable?.intent?.attempt == 1, "that of the lost one")
+      driver.wakes()
+      #expect(driver.sent.count == count)
+      #expect((driver.machine.wake(at: driver.now) ?? 0) > answered)
+    }
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.sentNoAnswer("closed"))
+    #expect(driver.sent.count == 4 && driver.durable?.grant?.verdict?.isUnconfirmed == true)
+    #expect(driver.durable?.intent?.attempt == 2)
+  }
+
+  @Test("the server's word on the grant, and a token, end what was lost before")
+  func decided() {
+    for end in [TokenCallEnd.granted("a2"), .invalidGrant, .unusable(.accessTokenMissing, refreshToken: "r2")] {
+      let driver = MachineDriver(.expired().withIntent(attempt: 1))
+      driver.wakes()
+      driver.saved()
+      driver.endsDurably(end)
+      #expect(driver.durable?.intent == nil)
+    }
+  }
+
   @Test("ambiguity never ends a login: it is tried again with a growing wait, hourly at most, until the server's word")
   func neverGivesUp() {
     let driver = MachineDriver(.expired())

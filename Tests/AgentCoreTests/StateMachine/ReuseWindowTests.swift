@@ -67,6 +67,28 @@ struct ReuseWindowTests {
     #expect(early.sent.count == 1)
   }
 
+  @Test("an answer that decides nothing begins no new window: it counts from the lost sending")
+  func answerBetween() {
+    let driver = MachineDriver(.expired().withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+    driver.wakes()
+    driver.saved()
+    driver.endsDurably(.serverError)
+    #expect(driver.sent.count == 1 && driver.durable?.intent?.attempt == 1)
+    driver.pass(31)
+    driver.wakes()
+    driver.saved()
+    #expect(driver.sent.count == 1 && driver.durable?.grant?.verdict?.isUnconfirmed == true)
+  }
+
+  @Test("of two requests that were open at once, each counts that used nothing up", arguments: [true, false])
+  func bothAnswered(areBoth: Bool) {
+    let (driver, _) = sending()
+    second(driver)
+    driver.ends(areBoth ? .serverError : .sentNoAnswer("closed"), at: 1)
+    driver.endsDurably(.serverError)
+    #expect(driver.durable?.intent?.attempt == (areBoth ? nil : 1))
+  }
+
   @Test("a place that comes too late, or an intent that takes too long, sends nothing")
   func slowIntent() {
     let (driver, _) = sending()

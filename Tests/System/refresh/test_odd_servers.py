@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import urllib.parse
 
 import pytest
@@ -65,6 +66,26 @@ def test_a_server_that_stays_in_trouble_is_told_and_asked_no_more_often_than_the
     assert failed.status == 6 and "502" in failed.stderr
     # At once, and after at least 0.75, 1.5 and 3 s more.
     assert len(server.refreshes()) - before <= 5
+
+
+def test_an_answer_of_no_use_opens_no_new_window_after_a_lost_one(home, server):
+    """The window counts from the lost answer: what is sent after it is taken for theft, and ends a login that lives."""
+    define(home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev"', 'scope = ["read"]', "reuse_grace_s = 2")
+    home.oauthctl("login", "work")
+    token = get_token(home)
+    server.script(answers=[
+        {"endpoint": "token", "action": "act_then_drop"},
+        {"endpoint": "token", "action": "answer", "status": 503, "body": "", "headers": {}, "times": 50}])
+    before, begun = len(server.refreshes()), time.monotonic()
+    home.oauthctl("get-token", "work", "--force", "--timeout", "2", check=False)
+    assert len(server.refreshes()) - before > 1, "one is answered with 503"
+    time.sleep(max(0, begun + 3 - time.monotonic()))
+    server.script(answers=[])
+    sent = len(server.refreshes())
+    told = home.oauthctl("get-token", "work", "--force", check=False)
+    assert told.status == 4 and "answer to a refresh was lost" in told.stderr, told
+    assert len(server.refreshes()) == sent and get_token(home) == token
+    assert server.say_hello(token) == 200
 
 
 def test_a_public_client_that_may_not_revoke_is_told_so_for_good(home, server):

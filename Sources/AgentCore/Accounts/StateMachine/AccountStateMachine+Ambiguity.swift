@@ -77,11 +77,11 @@ extension RefreshIntent {
     return next
   }
 
-  /// The intent as it was before the last sending, which never left; nil: it was the first sending.
-  var withdrawn: RefreshIntent? {
-    guard attempt > 1 else { return nil }
+  /// Without the last `sendings`, which used nothing up; nil: there was no other.
+  func withdrawn(_ sendings: Int) -> RefreshIntent? {
+    guard attempt > sendings else { return nil }
     var before = self
-    before.attempt -= 1
+    before.attempt -= sendings
     return before
   }
 }

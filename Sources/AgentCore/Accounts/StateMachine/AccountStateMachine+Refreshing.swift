@@ -131,7 +131,7 @@ extension AccountStateMachine {
       // The files may have turned out to be others than the call was made by.
       let failure = obstacle ?? unavailable(at: now)
       guard call.rotates else { return settle(call, .failed(failure), at: now) + proceed(at: now) }
-      return withdraw(call, failure)
+      return withdraw(call, failure, sendings: flight.harmless)
     case .sentNoAnswer(let reason):
       isHeldByServer = true
       budget.giveBack()
@@ -142,7 +142,7 @@ extension AccountStateMachine {
     case .unproven(let answer, let hasNewNonce):
       isHeldByServer = false
       var next = record
-      next.intent = next.intent?.withdrawn
+      next.intent = next.intent?.withdrawn(flight.harmless)
       guard hasNewNonce, !call.isProvenAnew, let grant = next.grant, mayProveAnew(next, at: now) else {
         return judge(answer.verdict, call, next, at: now, random: random)
       }
@@ -153,7 +153,10 @@ extension AccountStateMachine {
       isHeldByServer = false
       var call = call
       var next = record
-      next.intent = nil
+      // What was lost before this still counts where the server has said nothing of the grant: the window of reuse, too,
+      // counts from the first sending.
+      let isUndecided = answer.decidesNothing && record.grant?.verdict == nil
+      next.intent = isUndecided ? next.intent?.withdrawn(flight.harmless) : nil
       if let clock = answer.serverDateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
@@ -176,9 +179,9 @@ extension AccountStateMachine {
 
   /// Nothing of `call` left, so its attempt does not count: the intent is as before it. Without a failure the waiters go
   /// on waiting.
-  mutating func withdraw(_ call: TokenCall, _ failure: AgentFailure?) -> [Action] {
+  mutating func withdraw(_ call: TokenCall, _ failure: AgentFailure?, sendings: Int = 1) -> [Action] {
     guard var next = record else { return [] }
-    next.intent = next.intent?.withdrawn
+    next.intent = next.intent?.withdrawn(sendings)
     return save(next, for: .answer(call, failure.map { .failed($0) } ?? .undecided))
   }
 

@@ -98,6 +98,8 @@ struct Flight: Sendable {
   var early: [(number: UInt64, end: TokenCallEnd)] = []
   /// There was a second one, or there will be none.
   var hasSecond = false
+  /// Requests that used nothing up: they did not leave, or were answered without a token.
+  private(set) var harmless = 0
 
   init(_ call: TokenCall) { calls = [call] }
 
@@ -111,6 +113,7 @@ struct Flight: Sendable {
   /// Which end decides; nil: a call that may still bring a token is waited for.
   mutating func decision(_ call: TokenCall, _ end: TokenCallEnd) -> (TokenCall, TokenCallEnd)? {
     if end.isGranted { return (call, end) }
+    if !end.isLost { harmless += 1 }
     let best = bestEnd.flatMap { $0.end.weight >= end.weight ? $0 : nil } ?? (call, end)
     guard calls.isEmpty else {
       bestEnd = best
@@ -121,6 +124,8 @@ struct Flight: Sendable {
 }
 
 extension TokenCallEnd {
+  fileprivate var isLost: Bool { if case .sentNoAnswer = self { true } else { false } }
+
   /// What says more outweighs what says less.
   fileprivate var weight: Int {
     switch self {
