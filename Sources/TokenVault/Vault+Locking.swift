@@ -8,7 +8,11 @@ extension Vault {
   package func create(anew: Bool = false) async throws(VaultError) -> RecoveryCode {
     if anew { lookAgain() }
     do throws(VaultError) {
-      if try openedSession() != nil { throw .alreadyExists(path: location.databaseFile) }
+      if try openedSession() != nil {
+        // Every page may be whole, and a record not.
+        if anew { _ = try await loadAll() }
+        throw .alreadyExists(path: location.databaseFile)
+      }
     } catch {
       switch error {
       case .gone where anew: break

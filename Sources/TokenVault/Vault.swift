@@ -93,7 +93,16 @@ package actor Vault: RecordStore {
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
     guard let session = try openedSession(), let keys else { return [] }
     var records: [VaultRecord] = []
-    for id in session.catalogue.sortedIDs { records.append(try Vault.record(id, in: session, keys)) }
+    do throws(VaultError) {
+      for id in session.catalogue.sortedIDs { records.append(try Vault.record(id, in: session, keys)) }
+    } catch {
+      // Nothing is served from it, so it counts as one that does not open, also for who asks what its state is.
+      if case .damaged = error {
+        forget()
+        lastFailure = error
+      }
+      throw error
+    }
     return await merged(records)
   }
 

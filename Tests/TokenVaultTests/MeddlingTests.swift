@@ -66,6 +66,33 @@ struct MeddlingTests {
     #expect(await damage()?.contains("changed, or replaced by another or an older one") == true)
   }
 
+  @Test("A vault with a record that does not open counts as damaged, and is begun anew when that is asked for")
+  func anew() async throws {
+    try await fill()
+    try edit("UPDATE record SET sealed = zeroblob(length(sealed))")
+    let vault = scratch.vault()
+    await #expect(throws: VaultError.self) { try await vault.loadAll() }
+    guard case .failed(.damaged(.contents, _)) = await vault.status().state else {
+      Issue.record("it is told as open")
+      return
+    }
+    await #expect(throws: VaultError.alreadyExists(path: scratch.location.databaseFile)) { try await vault.create() }
+    _ = try await vault.create(anew: true)
+    #expect(try await vault.loadAll().isEmpty)
+    await vault.close()
+  }
+
+  @Test("A vault whose records open is not begun anew")
+  func notAnew() async throws {
+    try await fill()
+    let vault = scratch.vault()
+    await #expect(throws: VaultError.alreadyExists(path: scratch.location.databaseFile)) {
+      try await vault.create(anew: true)
+    }
+    #expect(try await vault.loadAll().count == 3)
+    await vault.close()
+  }
+
   @Test("One row put back to what it was before")
   func olderRow() async throws {
     try await fill()

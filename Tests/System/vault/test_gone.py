@@ -9,6 +9,7 @@ from support.login import wait_until
 from support.terminal import run_at_terminal
 from support.unattended import log_in, refresh
 from support.vault import counter_file, key_file, seal, status, vault_file
+from vault.steps import sql, without_agent
 
 PASSPHRASE = "correct horse battery"
 ANEW = "oauthctl vault create --anew"
@@ -125,18 +126,20 @@ def test_to_begin_anew_takes_a_word_and_asks(work, server, is_running):
     assert status(work)["rolled_back"] is True and refresh(work).status == 5
 
 
-@pytest.mark.parametrize("fault", ["bytes", "log left"])
+@pytest.mark.parametrize("fault", ["bytes", "record", "log left"])
 def test_a_damaged_vault_without_a_backup_is_begun_anew_by_what_is_told(work, server, fault):
     file = vault_file(work)
     if fault == "bytes":
         work.agent.stop()
         file.write_bytes(b"x" * 8192)
         work.agent.start()
+    elif fault == "record":
+        without_agent(work, lambda: sql(work, "UPDATE record SET sealed = zeroblob(length(sealed))"))
     else:
         file.rename(work.root / "away.db")
     told = refresh(work)
     assert told.status in (5, 6) and ANEW in told.stderr, told
-    if fault == "bytes":
+    if fault in ("bytes", "record"):
         words = told.stderr.removeprefix("oauthctl: work: ").splitlines()
         for command in (["status"], ["doctor"], ["vault", "status"], ["login", "work"], ["vault", "unlock"]):
             result = work.oauthctl(*command, check=False)
