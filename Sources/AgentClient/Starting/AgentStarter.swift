@@ -157,8 +157,14 @@ package struct AgentStarter {
   private func makeDirectory() throws(ClientError) {
     let directory = location.directory
     if PrivateCreation.makeFolder(directory) != 0, errno != EEXIST {
+      let code = errno
+      if code == EACCES, let closed = ClosedPath.place(closing: directory, to: geteuid()) {
+        throw notReachable(
+          "\(PrintableText.escaped(directory)) \(PrintableText.escaped(closed.reason))",
+          .run(PrintableText.escaped(closed.remedy(isFolder: true))))
+      }
       throw notReachable(
-        "\(PrintableText.escaped(directory)) cannot be made: \(describe(errno: errno))",
+        "\(PrintableText.escaped(directory)) cannot be made: \(describe(errno: code))",
         "check that its parent folder is there, and yours")
     }
     guard let found = LiveSystem.status(directory) else {

@@ -9,6 +9,7 @@ import pytest
 
 from support.dev_server import DevServer
 from support.login import log_in, wait_until
+from support.others import home_of_nobody
 from support.processes import stopped
 
 
@@ -201,3 +202,14 @@ def test_a_mode_is_told_as_chmod_takes_it(home, agent):
     home.socket.parent.chmod(0o070)
     finding = examine(home)[1][("socket", None)]
     assert finding["message"].endswith("is open to others (mode 070)"), finding
+
+
+def test_a_closed_runtime_folder_is_told_by_every_command(scratch, programs):
+    with home_of_nobody(scratch, programs) as home:
+        home.runtime.chmod(0o000)
+        for command, step in (("doctor", "chmod 700"), ("status", "chmod u+rwx")):
+            process = home.begin(home.programs / "oauthctl", command)
+            told = "".join(process.communicate(timeout=60))
+            assert process.returncode != 0 and "is closed to you (mode 000)" in told, told
+            assert f"run: {step} ~/run" in told, told
+        home.runtime.chmod(0o700)

@@ -21,6 +21,12 @@ enum SocketCheck {
     }
     let shown = context.shown(location.path)
     guard let folder = machine.status(location.directory) else {
+      let above = FileBytes.folder(of: location.directory)
+      if let found = machine.status(above), found.owner == machine.userID, found.mode & 0o700 != 0o700 {
+        return .wrong(
+          "socket", "\(context.shown(above)) \(ClosedPath.reason(mode: found.mode))",
+          .run("chmod 700 \(context.quoted(above))"))
+      }
       return location.source == .environment
         ? .wrong(
           "socket", "OAUTHCTL_SOCKET names \(shown), whose folder is not there", .run("unset OAUTHCTL_SOCKET"))
