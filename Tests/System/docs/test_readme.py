@@ -112,7 +112,9 @@ class Stage:
                 if select.select([terminal], [], [], 0.05)[0]:
                     output += os.read(terminal, 1 << 16)
                 elif process.poll() is not None:
-                    break
+                    # It may have written its last words since the look before.
+                    if not select.select([terminal], [], [], 0)[0]:
+                        break
                 elif len(output) > answered and (answer := self.answer(output[answered:].decode())):
                     answered = len(output)
                     os.write(terminal, answer.encode() + b"\n")
