@@ -239,8 +239,10 @@ extension FileBytes {
     init(for target: String) throws(CommandError) {
       self.target = target
       let folder = FileBytes.folder(of: target)
-      let unnamed = PrivateCreation.withOwnMask { clinux_open_unnamed(folder) }
+      let unnamed = clinux_open_unnamed(folder)
       if unnamed >= 0 {
+        // Whatever the umask has left of it.
+        _ = fchmod(unnamed, 0o600)
         descriptor = unnamed
         name = nil
         _ = clinux_try_lock_exclusive(descriptor)
