@@ -44,6 +44,7 @@ struct AmbiguityTests {
       let answered = driver.now.bootSeconds
       driver.endsDurably(.serverError)
       #expect(driver.durable?.intent?.attempt == 1, "that of the lost one")
+      #expect(driver.failure(driver.ask()) == .unavailable, "nobody waits out the back-off")
       driver.wakes()
       #expect(driver.sent.count == count)
       #expect((driver.machine.wake(at: driver.now) ?? 0) > answered)

@@ -32,6 +32,12 @@ extension AccountStateMachine {
     return reuseGraceSeconds.map { now.elapsed(since: intent.first ?? intent.at) < $0 } ?? true
   }
 
+  /// Whether a lost sending is repeated at once, which whoever asks waits for. Where the server has answered since, and that
+  /// decided nothing, the repetition comes with the ordinary wait.
+  func isSentAgainSoon(_ record: AccountRecord, at now: Moment) -> Bool {
+    record.intent != nil && (isHeldByServer || backoff.askWaitMilliseconds(at: now.bootSeconds) == nil)
+  }
+
   /// Decides that the account needs a login, as far as anybody can know. A verdict that is there already stays.
   mutating func giveUpAmbiguous(_ record: AccountRecord, at now: Moment) -> [Action] {
     var next = record

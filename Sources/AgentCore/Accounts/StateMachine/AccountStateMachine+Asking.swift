@@ -91,7 +91,7 @@ extension AccountStateMachine {
     guard tokenGrant(record, grant) != nil else { return orElse(loginRequired("the server gave no refresh token")) }
     if let unsaved = storageFailure() { return orElse(unsaved) }
     if let refused = refusedKeys[waiter.key], refused.until > now.bootSeconds { return orElse(refused.failure) }
-    if !isIdle || record.intent != nil {
+    if !isIdle || isSentAgainSoon(record, at: now) {
       // A rejected token joins what is under way; a blind force starts another call after it, one for all who force.
       let isAnotherWanted = waiter.force && !waiters.contains { $0.force && $0.callsBefore == calls }
       if isAnotherWanted, let wait = budget.take(at: now.bootSeconds) { return .refuse(rateLimited(wait)) }
