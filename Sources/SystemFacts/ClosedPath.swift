@@ -24,10 +24,11 @@ package enum ClosedPath {
       return isAbove ? "is in \(path), which \(closed)" : closed
     }
 
-    /// The command that opens it. Others may have a way through a folder above, which they keep.
+    /// The command that opens it. Others who have a way through a folder above keep it.
     package func remedy(isFolder: Bool) -> String {
       let word = ShellWord.quoted(path)
-      return isAbove ? "chmod u+rwx \(word)" : ClosedPath.remedy(word, isFolder: isFolder)
+      return isAbove && mode & 0o077 != 0
+        ? "chmod u+rwx \(word)" : ClosedPath.remedy(word, isFolder: isAbove || isFolder)
     }
   }
 

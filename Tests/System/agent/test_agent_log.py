@@ -240,5 +240,5 @@ def test_a_closed_folder_above_the_log_is_told_with_what_opens_it(scratch, progr
         folder.chmod(0o000)
         told = home.begin(home.programs / "oauthctl", "agent", "log").communicate(timeout=60)[1]
         assert f"is in {home.shown(folder)}, which is closed to you (mode 000)" in told, told
-        assert f"run: chmod u+rwx {home.shown(folder)}" in told, told
+        assert f"run: chmod 700 {home.shown(folder)}" in told, told
         folder.chmod(0o700)

@@ -55,8 +55,10 @@ enum VaultCheck {
     guard isClosed || found.mode & 0o022 != 0 else { return nil }
     return .wrong(
       "key file",
-      "\(context.shown(folder)) \(isClosed ? "is closed to you" : "may be written by others") "
-        + "(mode \(FileMode.digits(found.mode)))", .run("chmod 700 \(context.quoted(folder))"))
+      "\(context.shown(folder)) "
+        + (isClosed
+          ? ClosedPath.reason(mode: found.mode) : "may be written by others (mode \(FileMode.digits(found.mode)))"),
+      .run(ClosedPath.remedy(context.quoted(folder), isFolder: true)))
   }
 
   private static func vaultFolder(_ context: DoctorContext) -> String? {
