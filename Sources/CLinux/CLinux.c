@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -65,7 +66,10 @@ int clinux_seal(int fd) {
 
 int clinux_open_unnamed(const char *folder) {
   if (access("/proc/self/fd", X_OK) != 0) return -1;
-  return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  // The umask may have taken rights from its owner.
+  if (fd >= 0) (void)fchmod(fd, 0600);
+  return fd;
 }
 
 int clinux_try_lock_exclusive(int fd) {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Makes files and folders that are their user's alone, under any umask(2): that of a shell may take rights from the user
-/// himself, and a file that he cannot read is lost to him. The umask stays: it is the whole process's.
+/// Makes files and folders that are their user's alone, under any umask(2): a shell's umask may take rights from the user
+/// himself, and then the agent cannot read what was made for it. The umask stays, since it is the whole process's.
 package enum PrivateCreation {
   /// mkdir(2) with mode 0700. Returns what that returns, with its errno.
   package static func makeFolder(_ path: String) -> Int32 {

@@ -241,8 +241,6 @@ extension FileBytes {
       let folder = FileBytes.folder(of: target)
       let unnamed = clinux_open_unnamed(folder)
       if unnamed >= 0 {
-        // Whatever the umask has left of it.
-        _ = fchmod(unnamed, 0o600)
         descriptor = unnamed
         name = nil
         _ = clinux_try_lock_exclusive(descriptor)
