@@ -96,7 +96,7 @@ package actor Vault: RecordStore {
     do throws(VaultError) {
       for id in session.catalogue.sortedIDs { records.append(try Vault.record(id, in: session, keys)) }
     } catch {
-      // Nothing is served from it, so it counts as one that does not open, also for who asks what its state is.
+      // Nothing is served from it, so it counts as one that does not open, for ``status()`` too.
       if case .damaged = error {
         forget()
         lastFailure = error

@@ -8,7 +8,7 @@ struct UnreadLogins {
   /// The first for each origin.
   private(set) var byOrigin: [String: String] = [:]
 
-  /// The first account file of which nothing is known, not even a login: which hosts it is for nobody can tell.
+  /// The first account file of which nothing is known, not even a login, so nobody can tell which hosts it is for.
   var unknownFile: ConfigurationProblem?
 
   mutating func add(_ name: String, serving origins: [String]) {

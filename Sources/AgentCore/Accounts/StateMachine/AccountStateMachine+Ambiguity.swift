@@ -32,8 +32,8 @@ extension AccountStateMachine {
     return reuseGraceSeconds.map { now.elapsed(since: intent.first ?? intent.at) < $0 } ?? true
   }
 
-  /// Whether a lost sending is repeated at once, which whoever asks waits for. Where the server has answered since, and that
-  /// decided nothing, the repetition comes with the ordinary wait.
+  /// Whether the refresh token of a lost request is sent again at once, so that whoever asks waits for it. Where the server
+  /// has answered since, and decided nothing, it is sent again after the ordinary back-off.
   func isSentAgainSoon(_ record: AccountRecord, at now: Moment) -> Bool {
     record.intent != nil && (isHeldByServer || backoff.askWaitMilliseconds(at: now.bootSeconds) == nil)
   }
@@ -83,7 +83,7 @@ extension RefreshIntent {
     return next
   }
 
-  /// Without the last `sendings`, which used nothing up; nil: there was no other.
+  /// Without the last `sendings`, which were not lost; nil: there was no other.
   func withdrawn(_ sendings: Int) -> RefreshIntent? {
     guard attempt > sendings else { return nil }
     var before = self

@@ -131,7 +131,7 @@ extension AccountStateMachine {
       // The files may have turned out to be others than the call was made by.
       let failure = obstacle ?? unavailable(at: now)
       guard call.rotates else { return settle(call, .failed(failure), at: now) + proceed(at: now) }
-      return withdraw(call, failure, sendings: flight.harmless)
+      return withdraw(call, failure, sendings: flight.notLost)
     case .sentNoAnswer(let reason):
       isHeldByServer = true
       budget.giveBack()
@@ -142,7 +142,7 @@ extension AccountStateMachine {
     case .unproven(let answer, let hasNewNonce):
       isHeldByServer = false
       var next = record
-      next.intent = next.intent?.withdrawn(flight.harmless)
+      next.intent = next.intent?.withdrawn(flight.notLost)
       guard hasNewNonce, !call.isProvenAnew, let grant = next.grant, mayProveAnew(next, at: now) else {
         return judge(answer.verdict, call, next, at: now, random: random)
       }
@@ -156,7 +156,7 @@ extension AccountStateMachine {
       // What was lost before this still counts where the server has said nothing of the grant: the window of reuse, too,
       // counts from the first sending.
       let isUndecided = answer.decidesNothing && record.grant?.verdict == nil
-      next.intent = isUndecided ? next.intent?.withdrawn(flight.harmless) : nil
+      next.intent = isUndecided ? next.intent?.withdrawn(flight.notLost) : nil
       if let clock = answer.serverDateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }

@@ -98,8 +98,8 @@ struct Flight: Sendable {
   var early: [(number: UInt64, end: TokenCallEnd)] = []
   /// There was a second one, or there will be none.
   var hasSecond = false
-  /// Requests that used nothing up: they did not leave, or were answered without a token.
-  private(set) var harmless = 0
+  /// Requests that ended and were not lost: they did not leave, or were answered without a token.
+  private(set) var notLost = 0
 
   init(_ call: TokenCall) { calls = [call] }
 
@@ -113,7 +113,7 @@ struct Flight: Sendable {
   /// Which end decides; nil: a call that may still bring a token is waited for.
   mutating func decision(_ call: TokenCall, _ end: TokenCallEnd) -> (TokenCall, TokenCallEnd)? {
     if end.isGranted { return (call, end) }
-    if !end.isLost { harmless += 1 }
+    if !end.isLost { notLost += 1 }
     let best = bestEnd.flatMap { $0.end.weight >= end.weight ? $0 : nil } ?? (call, end)
     guard calls.isEmpty else {
       bestEnd = best
