@@ -41,6 +41,8 @@ struct AccountCreation {
   mutating func create(_ account: NewAccount, discovers: Bool = true) throws(CommandError) -> AccountCheckAnswer {
     let text = account.tomlText
     isByPassword = account.effectiveGrant?.terms.need == .password
+    // The agent sees a change of the files within a second, and somebody may have run the step that it told just now.
+    _ = try? context.agent.ask(ConfigReload())
     let status = try context.agent.ask(AgentStatus(limit: 1))
     isFirstVault = status.vault.state == .absent
     let folder = AgentFolders(context.environment, status)
