@@ -1,4 +1,7 @@
 extension GrantRecord {
+  /// Whether a login is needed, as far as anybody knows: nothing that is sent of it can lose more.
+  var needsLogin: Bool { verdict?.kind == .loginRequired }
+
   /// Whether its server may still take it for a login: not where it has refused it, nor where nobody logged in and each token
   /// is asked for by itself.
   var mayLive: Bool {

@@ -16,7 +16,9 @@ package struct TokenJudgement: Sendable {
   package var decidesNothing: Bool {
     guard salvagedRefreshToken == nil else { return false }
     return switch verdict {
-    case .granted, .refused: false
+    case .granted: false
+    // What is said of the client or of the request leaves the grant as it is.
+    case .refused(let error): error.meaning != .grantRefused
     case .refusedWithoutReason, .unusable: true
     }
   }

@@ -1,5 +1,6 @@
 import AgentWire
 import OAuthProtocol
+import OAuthTerms
 import Sealing
 import Testing
 
@@ -54,6 +55,44 @@ struct AmbiguityTests {
     driver.endsDurably(.sentNoAnswer("closed"))
     #expect(driver.sent.count == 4 && driver.durable?.grant?.verdict?.isUnconfirmed == true)
     #expect(driver.durable?.intent?.attempt == 2)
+  }
+
+  @Test(
+    "a lost sending still counts after a refusal of the client or of the request",
+    arguments: [
+      TokenCallEnd.invalidClient, .refused("invalid_scope"), .refused("invalid_request"),
+    ])
+  func refusalBetween(refusal: TokenCallEnd) {
+    let driver = MachineDriver(.expired().withIntent(attempt: 1))
+    driver.wakes()
+    driver.saved()
+    driver.endsDurably(refusal)
+    #expect(driver.sent.count == 1 && driver.durable?.intent?.attempt == 1)
+    driver.sleepAndWake()
+    driver.saved()
+    driver.endsDurably(.sentNoAnswer("closed"))
+    #expect(driver.sent.count == 2 && driver.durable?.grant?.verdict?.kind == .loginRequired)
+    #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true && driver.durable?.intent?.attempt == 2)
+  }
+
+  @Test("a login by a kept password in the place of a refresh takes no sending of the refresh token back")
+  func loginBetween() {
+    let driver = MachineDriver(
+      .expired(kind: .password).withIntent(attempt: 1).with {
+        $0.password = StoredSecret(Secret("secret"))
+      }, .plain.with { $0.grant = .password })
+    driver.wakes()
+    driver.saved()
+    for _ in 0..<2 {
+      driver.endsDurably(.emptyRefusal)
+      driver.pass(400)
+      driver.wakes()
+      driver.saved()
+    }
+    driver.endsDurably(.emptyRefusal)
+    #expect(driver.sent.last?.isLogin == true)
+    driver.endsDurably(.serverError)
+    #expect(driver.durable?.intent?.attempt == 1)
   }
 
   @Test("the server's word on the grant, and a token, end what was lost before")

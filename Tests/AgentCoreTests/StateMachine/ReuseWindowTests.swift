@@ -80,6 +80,36 @@ struct ReuseWindowTests {
     #expect(driver.sent.count == 1 && driver.durable?.grant?.verdict?.isUnconfirmed == true)
   }
 
+  @Test(
+    "after a lost answer a rejected client is what is shown; when the window is over nothing is sent, mended or not")
+  func clientRejectedBetween() {
+    for isMended in [true, false] {
+      let driver = MachineDriver(
+        .loggedIn(life: 36_000).withIntent(attempt: 1), .plain.with { $0.reuseGraceSeconds = 30 })
+      driver.wakes()
+      driver.saved()
+      driver.endsDurably(.invalidClient)
+      driver.pass(31)
+      driver.wakes()
+      #expect(driver.saving == nil && driver.durable?.intent?.attempt == 1)
+      #expect(driver.failure(driver.ask(rejected: "a1")) == .clientRejected)
+      if isMended {
+        driver.change(.setSecret(.clientSecret, Secret("new")))
+        driver.saved()
+      } else {
+        driver.sleepAndWake()
+      }
+      driver.saved()
+      #expect(driver.sent.count == 1 && driver.durable?.grant?.verdict?.kind == .loginRequired)
+      #expect(driver.durable?.grant?.verdict?.isUnconfirmed == true)
+      driver.sleepAndWake()
+      driver.saved()
+      #expect(driver.sent.count == 2 && driver.now.bootSeconds >= 46_000, "after the last token's end")
+      driver.endsDurably(.invalidClient)
+      #expect(driver.durable?.grant?.verdict?.kind == .clientRejected && driver.durable?.intent == nil)
+    }
+  }
+
   @Test("of two requests that were open at once, each counts that used nothing up", arguments: [true, false])
   func bothAnswered(areBoth: Bool) {
     let (driver, _) = sending()

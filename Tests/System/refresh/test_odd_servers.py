@@ -68,21 +68,27 @@ def test_a_server_that_stays_in_trouble_is_told_and_asked_no_more_often_than_the
     assert len(server.refreshes()) - before <= 5
 
 
-def test_an_answer_of_no_use_opens_no_new_window_after_a_lost_one(home, server):
+@pytest.mark.parametrize("status, error", [(503, None), (400, "invalid_scope"), (401, "invalid_client")])
+def test_an_answer_of_no_use_opens_no_new_window_after_a_lost_one(home, server, status, error):
     """The window counts from the lost answer: what is sent after it is taken for theft, and ends a login that lives."""
     define(home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev"', 'scope = ["read"]', "reuse_grace_s = 5")
     home.oauthctl("login", "work")
     token = get_token(home)
     server.script(answers=[
         {"endpoint": "token", "action": "act_then_drop"},
-        {"endpoint": "token", "action": "answer", "status": 503, "body": "", "headers": {}, "times": 50}])
+        {"endpoint": "token", "action": "answer", "status": status, "times": 50,
+         "headers": {"Content-Type": "application/json"}, "body": json.dumps({"error": error}) if error else ""}])
     before, begun = len(server.refreshes()), time.monotonic()
     home.oauthctl("get-token", "work", "--force", "--timeout", "4", check=False)
-    assert len(server.refreshes()) - before > 1, "one is answered with 503"
+    assert len(server.refreshes()) - before > 1, "one is answered, and of no use"
     # The window is real time, by the agent's clock and the server's: it has to pass.
     time.sleep(max(0, begun + 6 - time.monotonic()))
     server.script(answers=[])
     sent = len(server.refreshes())
+    # As a person does who mends the account: what held it back is forgotten, and not what was lost.
+    define(home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev"', 'scope = ["read"]', "reuse_grace_s = 5",
+           'keep = "always"')
+    home.oauthctl("reload")
     told = home.oauthctl("get-token", "work", "--force", check=False)
     assert told.status == 4 and "answer to a refresh was lost" in told.stderr, told
     assert len(server.refreshes()) == sent and get_token(home) == token

@@ -21,10 +21,17 @@ extension AccountStateMachine {
 
   /// Whether the answers to what was sent are lost, it may not simply be sent again, and that was not decided yet.
   func isAmbiguous(_ record: AccountRecord, at now: Moment) -> Bool {
-    guard let intent = record.intent, let grant = record.grant, grant.verdict == nil,
+    guard let intent = record.intent, let grant = record.grant, !grant.needsLogin,
       let token = tokenGrant(record, grant)?.refreshToken, intent.isAbout(token)
     else { return false }
     return !maySendAgain(intent, at: now)
+  }
+
+  /// Whether that is to be decided now. While the server rejects the client nothing would be sent anyway, and that is
+  /// what has to be mended first.
+  func isToBeGivenUp(_ record: AccountRecord, at now: Moment) -> Bool {
+    let isWaiting = record.grant?.verdict?.kind == .clientRejected && (backoff.plannedAt ?? 0) > now.bootSeconds
+    return !isWaiting && isAmbiguous(record, at: now)
   }
 
   func maySendAgain(_ intent: RefreshIntent, at now: Moment) -> Bool {
@@ -38,14 +45,15 @@ extension AccountStateMachine {
     record.intent != nil && (isHeldByServer || backoff.askWaitMilliseconds(at: now.bootSeconds) == nil)
   }
 
-  /// Decides that the account needs a login, as far as anybody can know. A verdict that is there already stays.
+  /// Decides that the account needs a login, as far as anybody can know. What the server said of the grant stays the
+  /// reason.
   mutating func giveUpAmbiguous(_ record: AccountRecord, at now: Moment) -> [Action] {
     var next = record
     var verdict =
-      record.grant?.verdict
+      record.grant?.verdict.flatMap { $0.kind == .loginRequired ? $0 : nil }
       ?? GrantVerdict(
         .loginRequired, "the answer to a refresh was lost, so its refresh token may be used up (unconfirmed)")
-    if verdict.kind == .loginRequired { verdict.isUnconfirmed = true }
+    verdict.isUnconfirmed = true
     next.grant?.verdict = verdict
     let outcome = Outcome.failed(failure(verdict))
     if next == record { return settle(nil, outcome, at: now) + proceed(at: now) }

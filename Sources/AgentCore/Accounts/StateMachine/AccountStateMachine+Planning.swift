@@ -8,7 +8,7 @@ extension AccountStateMachine {
     guard isIdle else { return secondWake(at: now) }
     if unsaved != nil { return backoff.askedAt ?? now.bootSeconds }
     if isClosed { return nil }
-    if let record, isAmbiguous(record, at: now) { return now.bootSeconds }
+    if let record, isToBeGivenUp(record, at: now) { return now.bootSeconds }
     var times: [Double] = []
     if let time = nextRevocationTime(at: now) { times.append(time) }
     // A wish that is there waits for a place, and the plan comes after it.

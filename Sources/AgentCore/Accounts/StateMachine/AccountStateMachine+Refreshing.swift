@@ -137,12 +137,12 @@ extension AccountStateMachine {
       budget.giveBack()
       backoff.fail(reason, at: now.bootSeconds, spread: random)
       guard call.rotates else { return settle(call, .failed(unavailable(at: now)), at: now) + proceed(at: now) }
-      if record.grant?.verdict != nil || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
+      if record.grant?.needsLogin == true || isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
       return settle(call, .undecided, at: now) + proceed(at: now)
     case .unproven(let answer, let hasNewNonce):
       isHeldByServer = false
       var next = record
-      next.intent = next.intent?.withdrawn(flight.notLost)
+      if call.rotates { next.intent = next.intent?.withdrawn(flight.notLost) }
       guard hasNewNonce, !call.isProvenAnew, let grant = next.grant, mayProveAnew(next, at: now) else {
         return judge(answer.verdict, call, next, at: now, random: random)
       }
@@ -155,8 +155,8 @@ extension AccountStateMachine {
       var next = record
       // What was lost before this still counts where the server has said nothing of the grant: the window of reuse, too,
       // counts from the first sending.
-      let isUndecided = answer.decidesNothing && record.grant?.verdict == nil
-      next.intent = isUndecided ? next.intent?.withdrawn(flight.notLost) : nil
+      let isUndecided = answer.decidesNothing && record.grant?.needsLogin == false
+      next.intent = isUndecided ? next.intent?.withdrawn(call.rotates ? flight.notLost : 0) : nil
       if let clock = answer.serverDateSeconds.map({ ServerClock(dateSeconds: $0, sent: call.started, received: now) }) {
         call.started.behindSeconds = clock.behindSeconds(at: call.started)
       }
@@ -173,7 +173,7 @@ extension AccountStateMachine {
 
   /// Whether the refresh token may be sent at once, by what was sent of it before this sending.
   private func mayProveAnew(_ record: AccountRecord, at now: Moment) -> Bool {
-    guard record.grant?.verdict == nil, let intent = record.intent else { return true }
+    guard record.grant?.needsLogin == false, let intent = record.intent else { return true }
     return maySendAgain(intent, at: now)
   }
 

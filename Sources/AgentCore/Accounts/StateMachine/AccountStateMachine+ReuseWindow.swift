@@ -40,7 +40,7 @@ extension AccountStateMachine {
   /// What is left of the window, in seconds, for a refresh token whose intent says that it is sent again; nil: nothing
   /// ends with the window. Once a login seems to be needed nothing is lost by a later sending.
   func windowLeft(at now: Moment) -> Double? {
-    guard let grace = reuseGraceSeconds, let record, record.grant?.verdict == nil, let intent = record.intent,
+    guard let grace = reuseGraceSeconds, let record, record.grant?.needsLogin == false, let intent = record.intent,
       intent.attempt > 1
     else { return nil }
     return grace - now.elapsed(since: intent.first ?? intent.at)

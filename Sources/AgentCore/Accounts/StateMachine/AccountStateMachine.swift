@@ -229,7 +229,7 @@ package struct AccountStateMachine: Sendable {
     }
     if unsaved != nil { return [] }
     if let closing { return waiters.isEmpty ? [] : refuseAll(closing, at: now) }
-    if let record, isAmbiguous(record, at: now) { return giveUpAmbiguous(record, at: now) }
+    if let record, isToBeGivenUp(record, at: now) { return giveUpAmbiguous(record, at: now) }
     let revocation = nextRevocation(at: now).map { [$0] } ?? []
     guard mayTry, !waiters.isEmpty, let failure = cannotSend(at: now) else { return revocation }
     return revocation + refuseAll(failure, at: now)
