@@ -17,12 +17,21 @@ extension Vault {
       switch error {
       case .gone where anew: break
       case .damaged(.contents, _) where anew: try setAside()
+      // A lock keeps out who would open it, and nothing opens one that is damaged.
+      case .locked where anew && isDamagedOnDisk: try setAside()
       default: throw error
       }
     }
     let code = try await makeVault(anew: anew)
     codeIsTold()
     return code
+  }
+
+  private var isDamagedOnDisk: Bool {
+    do throws(VaultError) { _ = try slotsOnDisk() } catch {
+      if case .damaged(.contents, _) = error { return true }
+    }
+    return false
   }
 
   private func setAside() throws(VaultError) {
@@ -113,7 +122,7 @@ extension Vault {
     try release(in: directory)
   }
 
-  private func release(in directory: borrowing FileDescriptor) throws(VaultError) {
+  func release(in directory: borrowing FileDescriptor) throws(VaultError) {
     try FlagFile.hold.clear(in: directory, location)
     isHeld = false
     lastFailure = nil

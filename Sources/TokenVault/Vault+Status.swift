@@ -28,11 +28,23 @@ extension Vault {
       } else if let lastFailure {
         status.state = .failed(lastFailure)
       }
-      // People have to know what to type.
-      status.slots = ((try? slotsOnDisk()) ?? []).map { VaultStatus.Slot($0, isIntact: true) }
-      status.isKeyFileMissing = !KeyFile.isThere(location.keyFile)
+      // People have to know what to type, and first of all whether anything opens it.
+      do throws(VaultError) {
+        status.slots = try slotsOnDisk().map { VaultStatus.Slot($0, isIntact: true) }
+      } catch {
+        if case .damaged = error { status.state = .failed(error) }
+      }
+      status.keyFileFault = keyFileFault
     } catch { status.state = .failed(error) }
     return status
+  }
+
+  /// Why the key file opens nothing; nil: it is there, and as it was written.
+  private var keyFileFault: VaultError? {
+    do throws(VaultError) {
+      if try KeyFile.read(location.keyFile) != nil { return nil }
+      return try KeyFile.readNext(location.keyFile) == nil ? location.keyMissing : nil
+    } catch { return error }
   }
 
   /// Lets go of a database that was moved away or replaced, and takes what is there now, as soon as it is.

@@ -115,8 +115,9 @@ package struct VaultStatus: Equatable, Sendable {
   package var path: String
   /// Empty where the database could not be read.
   package var slots: [Slot]
-  /// The vault is shut, and the file that slot 1 needs is not there.
-  package var isKeyFileMissing = false
+  /// The vault is shut, and the file that slot 1 needs is not there, or not as it was written. Nil also where nobody
+  /// looked.
+  package var keyFileFault: VaultError?
   /// Nil until opened.
   package var recordCount: Int?
   /// Number of the last commit; nil until opened.

@@ -18,11 +18,10 @@ package struct VaultAdapter: VaultControl {
   private static func status(of vault: Vault) async -> VaultStatusAnswer {
     let status = await vault.status()
     let slots = status.slots.map { slot in
-      let isMissing = slot.kind == .keyFile && status.isKeyFileMissing
-      let fault: VaultSlotKind.Fault? = isMissing ? .missing : slot.isIntact ? nil : .damaged
+      let fault = slot.kind == .keyFile ? status.keyFileFault?.slotFault : nil
       // A kind of a later version has no name here.
-      return slot.kind.map { VaultSlotKind($0).entry(fault) } ?? "slot_\(slot.number)"
-        + (fault.map { " (\($0))" } ?? "")
+      return slot.kind.map { VaultSlotKind($0).entry(fault ?? (slot.isIntact ? nil : .damaged)) }
+        ?? "slot_\(slot.number)" + (slot.isIntact ? "" : " (damaged)")
     }
     var (state, reason) = words(status.state)
     var hint: NextStep?
@@ -39,6 +38,10 @@ package struct VaultAdapter: VaultControl {
     } else if reason == nil, let problem = status.lateAnswerProblem {
       reason = problem
       hint = "make those files yours alone, and readable by you"
+    }
+    if state == .locked, let fault = status.keyFileFault, status.slots.contains(where: { $0.kind == .keyFile }) {
+      reason = AgentFailure(fault).message
+      if fault.slotFault != .missing || fault.isElsewhere { hint = AgentFailure(fault).hint }
     }
     if case .failed(let error) = status.state, [.failed, .damaged].contains(state) || error.isElsewhere {
       hint = AgentFailure(error).hint
@@ -225,6 +228,18 @@ package struct VaultAdapter: VaultControl {
           .failed
         }
       return (state, AgentFailure(error).message)
+    }
+  }
+}
+
+extension VaultError {
+  /// What it says of slot 1, where it is about the key file. One that is there as it was written and only closed to its
+  /// owner, or open to others, is no fault of the slot.
+  fileprivate var slotFault: VaultSlotKind.Fault? {
+    switch self {
+    case .keyMissing: .missing
+    case .damaged(.keyFile, _): .damaged
+    default: nil
     }
   }
 }

@@ -71,6 +71,13 @@ enum KeyFile {
     guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
   }
 
+  static func putAsideIfDamaged(_ path: String) throws(VaultError) {
+    do throws(VaultError) { _ = try read(path) } catch {
+      guard case .damaged(.keyFile, _) = error else { throw error }
+      try putAside(path)
+    }
+  }
+
   /// Gives the file at `path` a name that nobody reads: `vault.key.damaged`, or one with a number. It may be the key file of
   /// another vault, and a person may mend it.
   static func putAside(_ path: String) throws(VaultError) {

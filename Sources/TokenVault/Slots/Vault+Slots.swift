@@ -26,6 +26,7 @@ extension Vault {
     guard try !VaultDatabase.isPresent(in: directory, path: path) else { throw .alreadyExists(path: path) }
     // The lock file before the key file: see `VaultTraces`.
     guard directory.flush() else { throw .system("fsync", location.directory) }
+    if anew { try KeyFile.putAsideIfDamaged(location.keyFile) }
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
     let vaultID = random.bytes(VaultFormat.vaultIDCount)
     let (keys, slots, catalogue) = try sealing { () throws(SealingError) in

@@ -120,6 +120,7 @@ struct StatusPage: Sendable {
       let kind = [VaultSlotKind.keyFile, .passphrase, .recoveryCode].first { vault.has($0) }
       let state = vault.rolledBack == true ? "older than it was" : "open"
       return state + (kind.map { " (\($0.words))" } ?? "")
+    case .locked where vault.reason != nil: return "locked"
     case .locked: return vault.has(.keyFile) ? "locked (a hold: its key file opens it)" : "locked (sealed)"
     case .keyMissing: return "without its key"
     case .inUse: return "in use by another agent"

@@ -106,8 +106,8 @@ struct VaultCommand: ParsableCommand {
       -> VaultStatusAnswer?
     {
       guard !recoveryCode, !passphrase, status.has(.keyFile) else {
-        if status.lacksKeyFile, !recoveryCode, !passphrase {
-          context.terminal.say("The vault's key file is not there.")
+        if !recoveryCode, !passphrase, let fault = status.keyFileFault {
+          context.terminal.say("The vault's key file is \(fault == .missing ? "not there" : "damaged").")
         }
         return nil
       }
@@ -202,7 +202,11 @@ extension VaultStatusAnswer {
   /// What is wrong where `recoveryCodeUntold` says so.
   var untoldWords: String { "its recovery code may have been shown to nobody" }
 
-  var lacksKeyFile: Bool { slots.contains(VaultSlotKind.keyFile.entry(.missing)) }
+  var lacksKeyFile: Bool { keyFileFault == .missing }
+
+  var keyFileFault: VaultSlotKind.Fault? {
+    VaultSlotKind.Fault.allCases.first { slots.contains(VaultSlotKind.keyFile.entry($0)) }
+  }
 
   /// Throws where there was a vault that is gone, or one that cannot be read: nothing opens or changes it.
   func checkThere() throws(CommandError) {
@@ -225,12 +229,12 @@ extension VaultStatusAnswer {
       guard rolledBack == true else { return nil }
       // A counter that cannot be read has a remedy of its own.
       return nextStep ?? .run("oauthctl vault accept-rollback   # if you put a backup back")
-    case .locked: return .run("oauthctl vault unlock")
-    case .keyMissing where hint != nil: return nextStep
-    case .keyMissing:
-      // By the passphrase, where it has one: a person knows that, and has the code elsewhere.
-      let how = has(.passphrase) ? " && \(VaultCheck.repair(.keyFile))" : " --recovery-code"
-      return .run("oauthctl vault unlock\(how)")
+    case .locked, .keyMissing:
+      if let nextStep { return nextStep }
+      // By the passphrase, where it has one: a person knows that, and has the code elsewhere. The code writes a key file by
+      // itself.
+      let isKeyFileToBeMade = has(.passphrase) && (state == .keyMissing || lacksKeyFile)
+      return .run("oauthctl vault unlock" + (isKeyFileToBeMade ? " && \(VaultCheck.repair(.keyFile))" : ""))
     // Doctor looks who that is.
     case .inUse: return nextStep ?? .run("oauthctl doctor")
     case .damaged where gone == true:

@@ -85,7 +85,17 @@ struct DoctorVaultTests {
     ),
     (
       "a lost key", { _, agent in agent.status.vault.state = .keyMissing },
-      ["wrong vault: oauthctl vault unlock --recovery-code"]
+      ["wrong vault: oauthctl vault unlock"]
+    ),
+    (
+      "a locked vault whose key file is damaged",
+      { _, agent in
+        agent.status.vault.state = .locked
+        agent.status.vault.slots = ["key_file (damaged)", "recovery_code"]
+        agent.status.vault.reason = "x"
+        agent.status.vault.hint = "oauthctl vault unlock --recovery-code"
+        agent.status.vault.hintKind = "command"
+      }, ["wrong vault: oauthctl vault unlock --recovery-code"]
     ),
     (
       "a lost key of a vault without a code",

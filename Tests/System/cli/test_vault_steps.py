@@ -26,12 +26,43 @@ def test_no_key_file_is_said_to_open_a_vault_where_none_is(work):
     key_file(work).rename(key_file(work).with_suffix(".away"))
     locked = work.oauthctl("vault", "lock")
     assert "key file" not in locked.stderr
-    for command in (["status"], ["vault", "status"]):
-        text = work.oauthctl(*command).stdout
-        assert "vault locked (sealed)" in text and "key file opens" not in text
+    for command in (["status"], ["vault", "status"], ["doctor"]):
+        result = work.oauthctl(*command, check=False)
+        text = result.stdout + result.stderr
+        assert "opens it" not in text and f"its key file {work.shown(key_file(work))} is not" in text
+        assert "run: oauthctl vault unlock" in [line.strip() for line in text.splitlines()], text
     key_file(work).with_suffix(".away").rename(key_file(work))
     assert "its key file opens it" in work.oauthctl("vault", "status").stdout
     work.oauthctl("vault", "unlock")
+
+
+def test_a_lock_hides_no_damage(home, agent):
+    """Whoever is told to unlock a vault that nothing opens goes in a circle."""
+    code = made_vault(home)
+    home.oauthctl("vault", "lock")
+    key = key_file(home)
+    whole = key.read_bytes()
+    key.write_bytes(b"x" * len(whole))
+    for command in (["status"], ["vault", "status"], ["doctor"], ["vault", "unlock"]):
+        result = home.oauthctl(*command, stdin="", check=False)
+        assert "opens it" not in result.stdout and "key file" in result.stdout + result.stderr
+        if command != ["vault", "unlock"]:
+            assert "run: oauthctl vault unlock --recovery-code" in result.stdout + result.stderr, result
+    home.oauthctl("vault", "unlock", stdin=code + "\n")
+    assert "vault open" in home.oauthctl("status").stdout
+
+    home.oauthctl("vault", "lock")
+    home.agent.stop()
+    vault_file(home).write_bytes(b"x" * 8192)
+    home.agent.start()
+    for command in (["status"], ["vault", "status"], ["doctor"], ["vault", "unlock"]):
+        result = home.oauthctl(*command, check=False)
+        said = result.stdout + result.stderr
+        assert "damaged" in said and "oauthctl vault create --anew" in said, said
+    assert len(home.oauthctl("vault", "create", "--anew", "--yes").stdout.strip()) == 35
+    assert "vault open (key file)" in home.oauthctl("status").stdout
+    home.agent.restart()
+    assert "vault open (key file)" in home.oauthctl("status").stdout
 
 
 def test_a_wrong_passphrase_names_the_recovery_code_which_opens_the_vault(home, agent):

@@ -86,8 +86,9 @@ enum VaultCheck {
     let toSee: NextStep =
       vault.reason == nil ? .run("oauthctl agent log -n 20") : "put that right; the agent tries again by itself"
     if let remedy = vault.remedy.map({ $0 == .run("oauthctl doctor") ? toSee : $0 }) {
-      // A person has locked it, and knows.
-      return vault.state == .locked ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
+      // A person has locked it, and knows that.
+      let isKnown = vault.state == .locked && vault.reason == nil
+      return isKnown ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
     }
     for kind in VaultSlotKind.allCases where vault.slots.contains(kind.entry(.damaged)) {
       return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
