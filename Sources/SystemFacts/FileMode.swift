@@ -5,4 +5,10 @@ package enum FileMode {
     let rights = String(mode & 0o777, radix: 8)
     return String(repeating: "0", count: 3 - rights.count) + rights
   }
+
+  /// The command that keeps others from writing to a folder. `word` is its path as a shell reads it. In somebody else's
+  /// folder a group may be right, and only root can change it.
+  package static func keepingOthersOut(of word: String, isOwn: Bool) -> String {
+    "\(isOwn ? "chmod go-w" : "sudo chmod o-w") \(word)"
+  }
 }

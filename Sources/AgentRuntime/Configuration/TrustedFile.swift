@@ -147,7 +147,7 @@ enum TrustedFile {
         let isOwn = FolderTrust.live(folder)?.owner == uid
         throw .refused(
           "is in \(folder), which may be written by others (mode \(FileMode.digits(mode)))",
-          remedy: .run("\(isOwn ? "chmod go-w" : "sudo chmod o-w") \(ShellWord.quoted(folder))"))
+          remedy: .run(FileMode.keepingOthersOut(of: ShellWord.quoted(folder), isOwn: isOwn)))
       }
     }
     // In a folder like /tmp a link is whose it is to turn.

@@ -13,7 +13,7 @@ struct DoctorAccountTests {
     ),
     (
       "a home that everybody writes to", { machine, _ in machine.files["/home/u"] = (.directory, 7, 0o777, "") },
-      ["wrong configuration: chmod o-w /home/u"]
+      ["wrong configuration: chmod go-w /home/u"]
     ),
     (
       "a folder of account files that cannot be read is one fault",

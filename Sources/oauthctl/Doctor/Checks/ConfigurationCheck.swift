@@ -72,11 +72,12 @@ enum ConfigurationCheck {
     return paths.compactMap { path in
       // Where names are protected (sticky), as in /tmp, others cannot.
       guard let found = context.machine.followedStatus(path), found.mode & 0o1002 == 0o002 else { return nil }
+      let isOwn = found.owner == context.machine.userID
+      let step = NextStep.run(FileMode.keepingOthersOut(of: context.quoted(path), isOwn: isOwn))
       // The agent has told it of the files below.
-      if (context.status?.problems ?? []).contains(where: { $0.reason.contains(" is in \(path), ") }) { return nil }
+      if (context.status?.problems ?? []).contains(where: { $0.nextStep == step }) { return nil }
       return .wrong(
-        "configuration", "\(context.shown(path)) may be written by everybody, so others may replace what is in it",
-        .run("chmod o-w \(context.quoted(path))"))
+        "configuration", "\(context.shown(path)) may be written by everybody, so others may replace what is in it", step)
     }
   }
 
