@@ -34,7 +34,8 @@ build:
 
 # What `build` does once everything it needs is there.
 release:
-	@mkdir -p $(BUILD)/static && ln -sf "$$(cc -print-file-name=libstdc++.a)" $(BUILD)/static/
+	@mkdir -p $(BUILD)/static && \
+	  ln -sf "$$($$(command -v cc || command -v clang) -print-file-name=libstdc++.a)" $(BUILD)/static/
 	OAUTHCTL_STATIC=$(abspath $(BUILD))/static swift build --scratch-path $(BUILD) $(RELEASE_FLAGS)
 
 test:
