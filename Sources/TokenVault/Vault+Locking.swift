@@ -9,8 +9,8 @@ extension Vault {
     if anew { lookAgain() }
     do throws(VaultError) {
       if try openedSession() != nil {
-        // Every page may be whole, and a record not.
-        if anew { _ = try await loadAll() }
+        // The file may be damaged behind an open vault, which is read from memory.
+        if anew { _ = try await check() }
         throw .alreadyExists(path: location.databaseFile)
       }
     } catch {
@@ -72,8 +72,12 @@ extension Vault {
   }
 
   /// Whether somebody without a secret could open the vault: its key file.
+  /// Where that cannot be seen, since another program holds the database for instance, it is taken for true.
   package var opensWithoutSecret: Bool {
-    get async { (try? slotsOnDisk())?.slot(.keyFile) != nil && KeyFile.isThere(location.keyFile) }
+    get async {
+      guard let slots = try? slotsOnDisk() else { return true }
+      return slots.slot(.keyFile) != nil && KeyFile.isThere(location.keyFile)
+    }
   }
 
   // MARK: Unlocking
@@ -100,7 +104,8 @@ extension Vault {
     guard let code = RecoveryCode(typed: typed) else { throw .invalidRecoveryCode }
     try await unlock(.recoveryCode, by: code.canonical)
     codeIsTold()
-    try restoreKeyFileSlot()
+    // The vault is open, whatever becomes of its key file: `status` tells what is wrong with that.
+    try? restoreKeyFileSlot()
   }
 
   private func unlock(_ kind: SlotKind, by secret: Secret) async throws(VaultError) {

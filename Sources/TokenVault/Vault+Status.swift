@@ -15,6 +15,7 @@ extension Vault {
       status.isCounterMadeAnew = session.isCounterMadeAnew
       status.lateAnswerProblem = lateAnswerProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
+      status.keyFileFault = keyFileFault
       return status
     }
     do throws(VaultError) {
@@ -31,19 +32,20 @@ extension Vault {
       // People have to know what to type, and first of all whether anything opens it.
       do throws(VaultError) {
         status.slots = try slotsOnDisk().map { VaultStatus.Slot($0, isIntact: true) }
-      } catch {
-        if case .damaged = error { status.state = .failed(error) }
-      }
+      } catch { status.state = .failed(error) }
       status.keyFileFault = keyFileFault
     } catch { status.state = .failed(error) }
     return status
   }
 
-  /// Why the key file opens nothing; nil: it is there, and as it was written.
-  private var keyFileFault: VaultError? {
+  /// Why the key file does not open the vault; nil: it does, or, while the vault is shut, it is there and as it was written.
+  var keyFileFault: VaultError? {
     do throws(VaultError) {
-      if try KeyFile.read(location.keyFile) != nil { return nil }
-      return try KeyFile.readNext(location.keyFile) == nil ? location.keyMissing : nil
+      let keys = try [KeyFile.read(location.keyFile), KeyFile.readNext(location.keyFile)].compactMap(\.self)
+      if keys.isEmpty { return location.keyMissing }
+      guard let session, let slot = session.slot(.keyFile) else { return nil }
+      let opens = keys.contains { (try? slot.open(keyFile: $0, vaultID: session.database.vaultID)) != nil }
+      return opens ? nil : .damaged(.keyFile(path: location.keyFile), what: "it is the key file of another vault")
     } catch { return error }
   }
 

@@ -115,8 +115,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var path: String
   /// Empty where the database could not be read.
   package var slots: [Slot]
-  /// The vault is shut, and the file that slot 1 needs is not there, or not as it was written. Nil also where nobody
-  /// looked.
+  /// Why the file that slot 1 needs does not open it: that is not there, or not as it was written. Nil also where there is no
+  /// vault.
   package var keyFileFault: VaultError?
   /// Nil until opened.
   package var recordCount: Int?

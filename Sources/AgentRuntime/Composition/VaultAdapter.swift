@@ -39,7 +39,9 @@ package struct VaultAdapter: VaultControl {
       reason = problem
       hint = "make those files yours alone, and readable by you"
     }
-    if state == .locked, let fault = status.keyFileFault, status.slots.contains(where: { $0.kind == .keyFile }) {
+    if let fault = status.keyFileFault, status.slots.contains(where: { $0.kind == .keyFile }),
+      state == .locked || state == .open && reason == nil && fault.slotFault == nil
+    {
       reason = AgentFailure(fault).message
       if fault.slotFault != .missing || fault.isElsewhere { hint = AgentFailure(fault).hint }
     }

@@ -167,9 +167,12 @@ final class VaultDatabase {
     throw .wrongFormat(found: UInt32(truncatingIfNeeded: format), supported: VaultFormat.version)
   }
 
-  /// Reads every page. Throws `damaged`.
+  /// Reads every page, from the disk: what SQLite remembers of them says nothing about that. Throws `damaged`.
   func checkStructure() throws(VaultError) {
-    try judged { () throws(SQLiteFailure) in try VaultDatabase.checkStructure(connection) }
+    try judged { () throws(SQLiteFailure) in
+      try connection.run("PRAGMA shrink_memory")
+      try VaultDatabase.checkStructure(connection)
+    }
   }
 
   private static func checkStructure(_ connection: SQLiteConnection) throws(SQLiteFailure) {

@@ -71,6 +71,8 @@ enum KeyFile {
     guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
   }
 
+  /// Gives the file at `path`, where it is not as it was written, a name that nobody reads: `vault.key.damaged`, or one with a
+  /// number. A person may mend it.
   static func putAsideIfDamaged(_ path: String) throws(VaultError) {
     do throws(VaultError) { _ = try read(path) } catch {
       guard case .damaged(.keyFile, _) = error else { throw error }
@@ -78,9 +80,7 @@ enum KeyFile {
     }
   }
 
-  /// Gives the file at `path` a name that nobody reads: `vault.key.damaged`, or one with a number. It may be the key file of
-  /// another vault, and a person may mend it.
-  static func putAside(_ path: String) throws(VaultError) {
+  private static func putAside(_ path: String) throws(VaultError) {
     let folder = PrivateDirectory.parent(of: path)
     guard let directory = try PrivateDirectory.open(folder, isSecret: false) else { return }
     let taken = Set(try PrivateDirectory.names(in: directory, folder))
@@ -97,10 +97,12 @@ enum KeyFile {
   private static func next(_ path: String) -> String { path + ".next" }
 
   private static func read(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) -> SealingKey? {
-    guard
-      var bytes = try PrivateFile.read(in: directory, PrivateDirectory.name(of: path), path, limit: limit)
-    else { return nil }
+    let name = PrivateDirectory.name(of: path)
+    guard let file = try PrivateFile.open(in: directory, name, path, flags: O_RDONLY) else { return nil }
+    var bytes = file.readAll(limit: limit) ?? []
     defer { bytes.wipe() }
+    // One that is longer than any was not written by us either.
+    guard !bytes.isEmpty || errno == EFBIG || file.status()?.st_size == 0 else { throw .system("read", path) }
     guard let key = decode(bytes) else { throw .damaged(.keyFile(path: path), what: "key file \(path)") }
     return key
   }

@@ -111,15 +111,11 @@ extension Vault {
     guard let session, session.catalogue.slots[SlotKind.keyFile.slotNumber] != nil else { return }
     let slot = session.slot(.keyFile)
     let vaultID = session.database.vaultID
-    do throws(VaultError) {
-      if let slot, let fileKey = try KeyFile.read(location.keyFile),
-        (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
-      {
-        return
-      }
-    } catch {
-      guard case .damaged(.keyFile, _) = error else { throw error }
-      try KeyFile.putAside(location.keyFile)
+    try KeyFile.putAsideIfDamaged(location.keyFile)
+    if let slot, let fileKey = try KeyFile.read(location.keyFile),
+      (try? slot.open(keyFile: fileKey, vaultID: vaultID)) != nil
+    {
+      return
     }
     if let slot, try keysFromNextKeyFile(session.database, slot) != nil { return }
     try addKeyFileSlot()
@@ -128,6 +124,7 @@ extension Vault {
   /// Wraps the data key for the key file, which is made where it is missing.
   func addKeyFileSlot() throws(VaultError) {
     guard let session = try openedSession(), let keys else { throw .absent }
+    try KeyFile.putAsideIfDamaged(location.keyFile)
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
     let slot = try sealing { () throws(SealingError) in
       try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: session.database.vaultID, random: random)

@@ -92,7 +92,7 @@ struct AgentCommand: ParsableCommand {
         context.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
       } else {
         context.terminal.say("The agent runs: pid \(status.pid), \(StatusPage.vaultText(status.vault)).")
-        if status.vault.state == .locked {
+        if status.vault.state == .locked, status.vault.reason == nil {
           context.terminal.warn("it waits for you", next: .run("oauthctl vault unlock"))
         } else if let remedy = status.vault.remedy {
           context.terminal.warn(status.vault.trouble ?? StatusPage.vaultText(status.vault), next: remedy)

@@ -71,7 +71,6 @@ extension VaultCommand {
         guard let current = try secrets.current() else {
           throw .local("the vault has no passphrase", next: .run("oauthctl vault passphrase set"), status: 5)
         }
-        if context.terminal.inputIsTerminal { try secrets.prove(current) }
         _ = try context.change(
           VaultSetSlot(
             kind: .passphrase, passphrase: try secrets.newPassphrase(), current: current, strength: strength))

@@ -88,10 +88,11 @@ struct VaultCommand: ParsableCommand {
       if let answer {
         let words = recoveryCode ? "vault open, by its recovery code" : StatusPage.vaultText(answer)
         context.terminal.say("Now: \(words).")
+        if let trouble = answer.trouble { context.terminal.warn(trouble, next: answer.remedy ?? answer.nextStep) }
         if status.lacksKeyFile, answer.has(.keyFile) {
           context.terminal.say("The lost key file is written again.")
         }
-        if status.otherSlotOpens == true, answer.has(.keyFile) {
+        if status.otherSlotOpens == true || status.keyFileFault == .damaged, answer.has(.keyFile) {
           context.terminal.say("Its key file opens it again; a damaged one is moved aside.")
         }
       }
@@ -123,18 +124,20 @@ struct VaultCommand: ParsableCommand {
     {
       let secrets = VaultSecrets(context: context)
       let byPassphrase = passphrase || (!recoveryCode && status.has(.passphrase))
-      let request =
-        byPassphrase
-        ? VaultUnlock(passphrase: try secrets.passphrase()) : VaultUnlock(recoveryCode: try secrets.recoveryCode())
       do throws(CommandError) {
-        // The key is stretched on purpose: this takes its time.
-        return try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+        return try secrets.retried { () throws(CommandError) in
+          let request =
+            byPassphrase
+            ? VaultUnlock(passphrase: try secrets.passphrase()) : VaultUnlock(recoveryCode: try secrets.recoveryCode())
+          // The key is stretched on purpose: this takes its time.
+          return try context.agent.call(request, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+        }
       } catch {
         // The passphrase was wrong, and is perhaps forgotten.
         guard byPassphrase, status.has(.recoveryCode), case .agent(let failure, _) = error,
           failure.kind == .vaultLocked
         else { throw error }
-        throw error.advising("type it again, or use the recovery code: oauthctl vault unlock --recovery-code")
+        throw error.advising("run it again, or use the recovery code: oauthctl vault unlock --recovery-code")
       }
     }
   }
@@ -153,16 +156,22 @@ struct VaultCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       let status = anew ? try context.agent.ask(VaultStatusRequest()) : nil
-      if let status, status.isLost, !yes {
+      let damage = status?.state == .open ? VaultCheck.damage(context.agent)?.message : nil
+      let isLost = status?.isLost == true || damage != nil
+      if isLost, !yes {
         try context.terminal.agree(
-          "Make a new vault, without the logins of the old one?", about: status.reason.map { [$0] } ?? [],
+          "Make a new vault, without the logins of the old one?", about: [damage ?? status?.reason].compactMap(\.self),
           otherwise: .run("oauthctl vault create --anew --yes"))
       }
-      let answer = try context.agent.ask(VaultCreate(anew: status?.isLost == true ? true : nil))
+      let answer = try context.agent.ask(VaultCreate(anew: isLost ? true : nil))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", next: .run("oauthctl vault status"), status: 5)
       }
       try context.terminal.showRecoveryCode(code)
+      if isLost {
+        context.terminal.say(
+          "The new vault opens by its key file. For a passphrase instead: oauthctl vault passphrase set")
+      }
     }
   }
 
@@ -219,14 +228,19 @@ extension VaultStatusAnswer {
   }
 
   /// What is not as it should be, in one line; nil: nothing.
-  var trouble: String? { reason ?? (state == .locked ? "nobody is given a token until it is unlocked" : nil) }
+  var trouble: String? {
+    if let reason { return reason }
+    return state == .locked ? "nobody is given a token until it is unlocked" : state == .open ? keyFileFault?.words : nil
+  }
 
   /// What a person has to do before tokens are served and refreshed again; nil: nothing.
   var remedy: NextStep? {
     switch state {
     case .absent: return nil
     case .open:
-      guard rolledBack == true else { return nil }
+      guard rolledBack == true else {
+        return reason == nil && keyFileFault != nil ? .run(VaultCheck.repair(.keyFile)) : nil
+      }
       // A counter that cannot be read has a remedy of its own.
       return nextStep ?? .run("oauthctl vault accept-rollback   # if you put a backup back")
     case .locked, .keyMissing:
@@ -255,6 +269,16 @@ extension VaultStatusAnswer {
 
   private static func words(_ slots: [String]) -> String {
     slots.map { PrintableText.escaped(String($0.map { $0 == "_" ? " " : $0 })) }.joined(separator: ", ")
+  }
+}
+
+extension VaultSlotKind.Fault {
+  /// What it means for the key file of a vault that is open.
+  fileprivate var words: String {
+    switch self {
+    case .damaged: "its key file is damaged, and does not open it after the agent's next start"
+    case .missing: "its key file is gone, and nothing but a person opens it after the agent's next start"
+    }
   }
 }
 

@@ -23,30 +23,55 @@ struct VaultSecrets {
     }
   }
 
+  /// Does again what asks for a secret that was wrong, where it is typed at a terminal: whoever is told so types on. After
+  /// the third time the agent lets nobody guess for a while.
+  func retried<T>(_ attempt: () throws(CommandError) -> T) throws(CommandError) -> T {
+    for _ in 1..<3 where context.terminal.inputIsTerminal {
+      do throws(CommandError) { return try attempt() } catch {
+        guard case .agent(let failure, _) = error, failure.kind == .vaultLocked else { throw error }
+        context.terminal.say(failure.message + "; once more:")
+      }
+    }
+    return try attempt()
+  }
+
   /// The passphrase of a vault that has one; nil for one that has none.
   func current() throws(CommandError) -> String? {
     guard try openVault().has(.passphrase) else { return nil }
-    return try secret("Current passphrase", "current passphrase")
+    guard context.terminal.inputIsTerminal else { return try typedCurrent() }
+    return try retried { () throws(CommandError) in
+      let typed = try typedCurrent()
+      try prove(typed)
+      return typed
+    }
+  }
+
+  private func typedCurrent() throws(CommandError) -> String {
+    try secret("Current passphrase", "current passphrase")
   }
 
   /// Throws unless `passphrase` is the vault's, before somebody types a new one twice. What may be the recovery code is
   /// left to the change itself.
-  func prove(_ passphrase: String) throws(CommandError) {
+  private func prove(_ passphrase: String) throws(CommandError) {
     guard passphrase.filter({ $0.isLetter || $0.isNumber }).count != 30 else { return }
     _ = try context.agent.call(VaultUnlock(passphrase: passphrase), timeoutMilliseconds: Self.patienceMilliseconds)
   }
 
   /// A new passphrase: twice where it cannot be seen.
   func newPassphrase() throws(CommandError) -> String {
-    let first = try secret("New passphrase (8 letters at least)", "new passphrase")
-    guard first.utf8.count >= 8 else {
-      throw .usage("that passphrase is too short: 8 bytes at least, so 8 plain letters; nothing was changed")
+    let terminal = context.terminal
+    for isLast in [false, false, true] {
+      let first = try secret("New passphrase (8 letters at least)", "new passphrase")
+      var fault = "that passphrase is too short: 8 bytes at least, so 8 plain letters"
+      if first.utf8.count >= 8 {
+        guard terminal.inputIsTerminal else { return first }
+        if try terminal.askSecret("The same again", otherwise: Self.advice) == first { return first }
+        fault = "the two are not the same"
+      }
+      guard terminal.inputIsTerminal, !isLast else { throw .usage(fault + "; nothing was changed") }
+      terminal.say(fault + "; once more:")
     }
-    if context.terminal.inputIsTerminal {
-      let second = try context.terminal.askSecret("The same again", otherwise: Self.advice)
-      guard first == second else { throw .usage("the two are not the same") }
-    }
-    return first
+    throw .usage("no new passphrase was given")
   }
 
   private func secret(_ question: String, _ what: String) throws(CommandError) -> String {

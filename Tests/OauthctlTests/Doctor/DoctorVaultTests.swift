@@ -130,8 +130,8 @@ struct DoctorVaultTests {
     ),
     (
       "a key that is lost while the vault is open",
-      { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.key"] = nil },
-      ["wrong key file: oauthctl vault key-file add"]
+      { _, agent in agent.status.vault.slots = ["key_file (missing)", "recovery_code"] },
+      ["wrong vault: oauthctl vault key-file add"]
     ),
     (
       "a locked vault, whose accounts ask no server",

@@ -1,5 +1,9 @@
 """What is said of the vault is true, is said once, and names what helps."""
 
+import contextlib
+import json
+import sqlite3
+
 import pytest
 
 from cli.logged_in import server, work
@@ -150,10 +154,85 @@ def test_a_new_recovery_code_says_what_the_old_one_still_opens(work):
 
 
 def test_a_wrong_passphrase_is_told_before_a_new_one_is_asked_for(work):
+    """And asked for once more: whoever is told so types on."""
     set_passphrase(work, PASSPHRASE)
-    status, said = run_at_terminal(
-        work, work.programs / "oauthctl", "vault", "passphrase", "change", answers={"Current passphrase: ": "wrong\n"})
-    assert status == 5 and "not the passphrase" in said and "New passphrase" not in said
+    for command in (["passphrase", "change"], ["unlock", "--passphrase"]):
+        _, said = run_at_terminal(
+            work, work.programs / "oauthctl", "vault", *command, answers={"assphrase: ": "wrong\n"}, until="once more:")
+        assert "not the passphrase" in said and "New passphrase" not in said
+    _, said = run_at_terminal(
+        work, work.programs / "oauthctl", "vault", "passphrase", "change",
+        answers={"Current passphrase: ": PASSPHRASE + "\n", "at least): ": "short\n"}, until="once more:")
+    assert "too short" in said
+
+
+def test_an_unlock_says_what_becomes_of_the_key_file(home, agent):
+    code = made_vault(home)
+    set_passphrase(home, PASSPHRASE)
+    key = key_file(home)
+    for content in (None, b"x" * 80, b"x" * 5000):
+        home.oauthctl("vault", "lock")
+        if content is None:
+            key.unlink()
+        else:
+            key.write_bytes(content)
+        told = home.oauthctl("vault", "unlock", "--passphrase", stdin=PASSPHRASE + "\n").stderr
+        assert "written again" not in told and "run: oauthctl vault key-file add" in told, told
+        for command in (["status"], ["doctor"], ["vault", "status"]):
+            result = home.oauthctl(*command, check=False)
+            assert "run: oauthctl vault key-file add" in result.stdout + result.stderr, result
+        # What is left could not open it in daily life.
+        refused = home.oauthctl("vault", "passphrase", "remove", stdin=PASSPHRASE + "\n", check=False)
+        assert refused.status != 0, refused
+        home.oauthctl("vault", "key-file", "add", stdin=PASSPHRASE + "\n")
+        home.agent.restart()
+        assert "vault open (key file)" in home.oauthctl("status").stdout
+    # By the code it is written again.
+    home.oauthctl("vault", "lock")
+    key.write_bytes(b"x" * 5000)
+    told = home.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n").stderr
+    assert "moved aside" in told
+    home.agent.restart()
+    assert "vault open (key file)" in home.oauthctl("status").stdout
+
+
+def test_a_code_that_opens_the_vault_opens_it_whatever_its_key_file_is(home, agent):
+    code = made_vault(home)
+    home.oauthctl("vault", "lock")
+    key_file(home).chmod(0o644)
+    told = home.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
+    assert "vault open" in told.stderr and f"chmod 600 {home.shown(key_file(home))}" in told.stderr, told
+    # Callers and status are of one mind.
+    assert "vault open" in home.oauthctl("status").stdout
+    assert "locked" not in home.oauthctl("get-token", "work", check=False).stderr
+
+
+def test_a_damaged_file_of_an_open_vault_is_told_by_doctor(home, agent):
+    made_vault(home)
+    # Then what was written stands in the file, and not in its log alone.
+    home.agent.restart()
+    assert home.oauthctl("doctor", check=False).status == 0
+    whole = vault_file(home).read_bytes()
+    vault_file(home).write_bytes(b"x" * len(whole))
+    page = home.oauthctl("doctor", check=False)
+    assert page.status == 1 and "damaged" in page.stdout, page
+    assert home.oauthctl("vault", "check", check=False).status == 5
+    # The step that both name.
+    home.oauthctl("vault", "create", "--anew", "--yes")
+    assert home.oauthctl("doctor", check=False).status == 0
+
+
+def test_a_vault_that_another_program_holds_is_not_called_sealed(home, agent):
+    made_vault(home)
+    home.oauthctl("vault", "lock")
+    with contextlib.closing(sqlite3.connect(vault_file(home))) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for command in (["status"], ["vault", "status"], ["vault", "unlock"]):
+            result = home.oauthctl(*command, stdin="", check=False)
+            assert "sealed" not in result.stdout + result.stderr, result
+            assert "recovery code" not in result.stderr, result
+        assert json.loads(home.oauthctl("vault", "lock", "--json").stdout)["sealed"] is False
+    home.oauthctl("vault", "unlock")
 
 
 def test_a_vault_that_is_held_for_its_age_is_told_by_check_and_in_the_log(work):

@@ -7,7 +7,10 @@ enum VaultCheck {
   /// anew.
   static let leastFreeBytes = 16 << 20
 
-  static func findings(_ context: DoctorContext) -> [Finding] {
+  /// Milliseconds for reading every page and seal of the vault: one of ten thousand records takes some seconds.
+  private static let checkMilliseconds = 30_000
+
+  static func findings(_ context: DoctorContext, _ agent: any AgentCalling) -> [Finding] {
     var findings: [Finding] = []
     var isCounterTold = false
     let vault = vaultFolder(context)
@@ -19,24 +22,20 @@ enum VaultCheck {
     }
     if let state = context.environment.folder(.state) {
       let key = "\(state)/vault.key"
-      let isNeeded = context.status.map { $0.vault.state == .open && $0.vault.has(.keyFile) } ?? false
-      if isNeeded, context.machine.status(key) == nil {
-        findings.append(
-          .wrong(
-            "key file", "\(context.shown(key)) is gone: after its next start the agent has no key",
-            .run(repair(.keyFile))))
-      }
       let counter = privacy(of: "\(state)/vault.commits", isFolder: false, context)
       isCounterTold = !counter.isEmpty
       findings += privacy(of: key, isFolder: false, context) + counter
     }
     if let folder = stateFolder(context) { findings.append(folder) }
-    var state = state(context)
+    var state = state(context, agent)
+    // What the agent's step mends is that fault, told once.
+    findings.removeAll { state.level == .wrong && $0.fix == state.fix }
     // A full disk is one fault, and the vault's own words say where.
     if context.status?.vault.state == .failed, context.status?.vault.hint == nil,
       let disk = findings.firstIndex(where: { $0.check == "disk" && $0.level == .wrong })
     {
       state.fix = findings.remove(at: disk).fix
+      return [state] + findings
     }
     // One that cannot be read because of such a fault is that fault, told once.
     let isTold = state.level == .wrong && findings.contains { $0.level == .wrong && $0.check != "disk" }
@@ -68,7 +67,7 @@ enum VaultCheck {
     return context.environment.folder(.data)
   }
 
-  private static func state(_ context: DoctorContext) -> Finding {
+  private static func state(_ context: DoctorContext, _ agent: any AgentCalling) -> Finding {
     guard let vault = context.status?.vault else {
       guard let folder = vaultFolder(context), context.machine.status("\(folder)/vault.db") != nil else {
         return gone(context) ?? .ok("vault", "none yet; the first login makes it")
@@ -76,7 +75,8 @@ enum VaultCheck {
       return VaultHolder.finding(in: folder, reason: nil, context)
         ?? .ok("vault", "\(context.shown(folder)) (the agent knows whether it opens)")
     }
-    let reason = vault.reason ?? StatusPage.vaultState(vault)
+    if vault.state == .open, let damage = damage(agent) { return damage }
+    let reason = vault.reason ?? (vault.state == .open ? vault.trouble : nil) ?? StatusPage.vaultState(vault)
     if vault.state == .absent { return .ok("vault", "none yet; the first login makes it") }
     if vault.state == .inUse {
       return vaultFolder(context).flatMap { VaultHolder.finding(in: $0, reason: reason, context) }
@@ -107,6 +107,16 @@ enum VaultCheck {
         .run(repair(.recoveryCode)))
     }
     return .ok("vault", "open, with \(vault.slotWords)")
+  }
+
+  /// What is damaged in the file of a vault that is open; nil: nothing, or it could not be read in time. An open vault is
+  /// served from memory, and may not open again.
+  static func damage(_ agent: any AgentCalling) -> Finding? {
+    do throws(CommandError) { _ = try agent.call(AgentWire.VaultCheck(), timeoutMilliseconds: checkMilliseconds) } catch {
+      guard case .agent(let failure, _) = error, failure.kind == .vaultDamaged, let hint = failure.hint else { return nil }
+      return .wrong("vault", failure.message, hint)
+    }
+    return nil
   }
 
   /// A vault that this machine remembers, where no agent runs that knows more.
