@@ -37,6 +37,9 @@ package struct AccountDefinition: Sendable, Equatable {
   package var name: String
   /// The file it was read from, for messages.
   package var file: String
+  /// SHA-256 in hex of the text it was read from: what somebody was shown is this text, or it is not. Nil: it was read from
+  /// none.
+  package var textDigest: String?
   package var issuer: String
   package var clientID: String
   package var grant: GrantKind

@@ -8,7 +8,7 @@ extension LoginCoordinator {
     let epoch = epoch
     let left = departures[request.account, default: 0]
     do throws(AgentFailure) {
-      let context = try await service.loginContext(request.account)
+      let context = try await service.loginContext(request.account, shown: request.definitionDigest)
       let wishes = try LoginWishes(request)
       try Self.checkUser(wishes, context.definition, known: context.record?.grant?.identity)
       try await service.checkLenders(of: context.definition)

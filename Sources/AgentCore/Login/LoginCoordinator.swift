@@ -101,6 +101,7 @@ package actor LoginCoordinator {
     if let agreed = request.bindingDigest, agreed != sessions[id]?.agreement {
       throw AgentFailure.changedMeanwhile(request.account)
     }
+    try sessions[id]?.definition.check(isShown: request.definitionDigest)
     return join(id, request, started)
   }
 

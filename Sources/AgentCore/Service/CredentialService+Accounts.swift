@@ -103,6 +103,7 @@ extension CredentialService {
     var answer = AccountCheckAnswer(
       problems: [], issuer: definition.issuer, host: definition.host,
       grant: definition.grant.rawValue)
+    answer.definitionDigest = definition.textDigest
     answer.missingSecrets = missingSecrets(definition)
     let place = secretPlace(definition)
     answer.secretPlace = place.digest

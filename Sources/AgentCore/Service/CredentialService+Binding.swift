@@ -58,6 +58,7 @@ extension CredentialService {
         .badRequest, "login is allowed with dry_run only", hint: "login.start takes the binding_digest")
     }
     guard let definition = accounts[name]?.machine.definition else { throw AgentFailure.changedMeanwhile(name) }
+    try definition.check(isShown: request.definitionDigest)
     let device = definition.giver(device: request.device == true) == .device
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
     let account = accounts[name]
@@ -106,6 +107,13 @@ extension CredentialService {
     throw AgentFailure(
       .definitionChanged, "\(name): a login would send secrets elsewhere than before (\(keys)); nothing is sent",
       hint: .run("oauthctl login \(name)   # at a terminal it shows the change and asks"))
+  }
+}
+
+extension AccountDefinition {
+  /// Throws `definition_changed` where this was not read from the text with the digest `shown`; nil: nobody was shown one.
+  func check(isShown shown: String?) throws(AgentFailure) {
+    guard shown == nil || shown == textDigest else { throw AgentFailure.changedMeanwhile(name) }
   }
 }
 

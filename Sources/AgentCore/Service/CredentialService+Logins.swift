@@ -55,12 +55,15 @@ struct LoginContext: Sendable {
 extension CredentialService {
   /// Secrets that were given for one login are taken where `takesOnce` says so. Throws `account_unknown`,
   /// `config_invalid`, or what opening the vault throws.
-  func loginContext(_ account: String, takesOnce: Bool = true) async throws(AgentFailure) -> LoginContext {
+  func loginContext(
+    _ account: String, shown: String?, takesOnce: Bool = true
+  ) async throws(AgentFailure) -> LoginContext {
     try await open()
     let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
     await sealRegistration(name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
+    try definition.check(isShown: shown)
     guard takesOnce else {
       return LoginContext(definition: definition, record: found.machine.record, passwordOnce: nil)
     }

@@ -39,7 +39,13 @@ extension CredentialService {
         throw AgentFailure(
           .accountUnknown, "\(missing): \(fileGone(missing))", hint: fileGoneHint(missing))
       }
-      guard error.kind != .accountAmbiguous else { throw error }
+      if error.kind == .accountAmbiguous {
+        // The one that nobody can read may be the one that chooses, as the default does.
+        guard let unread else { throw error }
+        var failure = unreadable(unread)
+        failure.message += "; without it \(error.message)"
+        throw failure
+      }
       if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
       guard error.kind == .accountUnknown else { throw error }
       if isAnybodys, error.accounts == nil, let gone = loginsAlone().login(serving: origin) {

@@ -206,7 +206,11 @@ package final class FileConfiguration: ConfigurationSource {
     if let before = known.withLock({ $0[name] }), before.digest == digest { return before.result }
     let result: Result<AccountDefinition, ConfigurationProblems>
     do {
-      result = DefinitionReader.read(try TOMLDocument(bytes), name: name, file: file, folder: folder)
+      result = DefinitionReader.read(try TOMLDocument(bytes), name: name, file: file, folder: folder).map {
+        var definition = $0
+        definition.textDigest = Hex.encode(digest)
+        return definition
+      }
     } catch {
       result = .failure(
         ConfigurationProblems([ConfigurationProblem(file: file, line: error.line, key: nil, reason: error.reason)]))

@@ -36,6 +36,9 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package var secretURLs: [String]?
   /// Where the account and what its server says of itself do not fit; nil when its metadata was not asked for.
   package var concerns: [AccountConcern]?
+  /// SHA-256 in hex of the definition's text: `login.start`, `account.accept` and `account.import` take it, and go by no other
+  /// text then. Nil: the agent is too old to tell.
+  package var definitionDigest: String?
 
   package init(
     problems: [ConfigurationProblem], discovery: String? = nil, issuer: String? = nil, host: String? = nil,
@@ -59,6 +62,7 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
     case missingSecrets = "missing_secrets"
     case secretPlace = "secret_place"
     case secretURLs = "secret_urls"
+    case definitionDigest = "definition_digest"
   }
 }
 

@@ -12,15 +12,18 @@ package struct AccountAccept: RequestParameters, Equatable {
   package var login: Bool?
   /// With `login`: as in `login.start`.
   package var device: Bool?
+  package var definitionDigest: String?
 
   package init(
-    account: String, dryRun: Bool? = nil, bindingDigest: String? = nil, login: Bool? = nil, device: Bool? = nil
+    account: String, dryRun: Bool? = nil, bindingDigest: String? = nil, login: Bool? = nil, device: Bool? = nil,
+    definitionDigest: String? = nil
   ) {
     self.account = account
     self.dryRun = dryRun
     self.bindingDigest = bindingDigest
     self.login = login
     self.device = device
+    self.definitionDigest = definitionDigest
   }
 
   package typealias Keys = CodingKeys
@@ -28,6 +31,7 @@ package struct AccountAccept: RequestParameters, Equatable {
     case account, login, device
     case dryRun = "dry_run"
     case bindingDigest = "binding_digest"
+    case definitionDigest = "definition_digest"
   }
 }
 

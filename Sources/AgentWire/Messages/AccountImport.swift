@@ -19,11 +19,13 @@ package struct AccountImport: RequestParameters, Equatable {
   package var replaces: String?
   /// Of the dry run: what has changed since is not bound. Needed where the dry run named differences.
   package var bindingDigest: String?
+  /// As in `login.start`.
+  package var definitionDigest: String?
 
   package init(
     account: String, dryRun: Bool? = nil, refreshToken: String? = nil, accessToken: String? = nil,
     clientSecret: String? = nil, expiresAt: Int? = nil, scope: [String]? = nil, replaces: String? = nil,
-    bindingDigest: String? = nil
+    bindingDigest: String? = nil, definitionDigest: String? = nil
   ) {
     self.account = account
     self.dryRun = dryRun
@@ -34,6 +36,7 @@ package struct AccountImport: RequestParameters, Equatable {
     self.scope = scope
     self.replaces = replaces
     self.bindingDigest = bindingDigest
+    self.definitionDigest = definitionDigest
   }
 
   package typealias Keys = CodingKeys
@@ -45,6 +48,7 @@ package struct AccountImport: RequestParameters, Equatable {
     case clientSecret = "client_secret"
     case expiresAt = "expires_at"
     case bindingDigest = "binding_digest"
+    case definitionDigest = "definition_digest"
   }
 
   /// Scope values of one import.

@@ -13,6 +13,8 @@ package struct LoginStart: RequestParameters, Equatable {
   /// Of the binding that a person has agreed to (`account.accept` with `dry_run` and `login`), where it differs from the
   /// one before.
   package var bindingDigest: String?
+  /// Of the definition that a person was shown or has written, from `account.check`: with another one nothing is begun.
+  package var definitionDigest: String?
   /// `prompt`, `max_age` (seconds) and `login_hint` of OpenID Connect Core 1.0 §3.1.2.1, for this login alone.
   package var prompt: String?
   package var maximumAgeSeconds: Int?
@@ -38,6 +40,7 @@ package struct LoginStart: RequestParameters, Equatable {
     case requestID = "request_id"
     case remoteBrowser = "remote_browser"
     case bindingDigest = "binding_digest"
+    case definitionDigest = "definition_digest"
     case prompt, user
     case maximumAgeSeconds = "max_age"
     case loginHint = "login_hint"

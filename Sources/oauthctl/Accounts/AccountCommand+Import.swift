@@ -58,7 +58,7 @@ extension AccountCommand {
       let answer: AccountImportAnswer
       var isNew = false
       if isSilent, let known = try knownAccount(context) {
-        answer = try seal(context, credential, for: known)
+        answer = try seal(context, credential, for: known, definitionDigest: nil)
       } else {
         var creation = try AccountCreation(context: context, name: name, replace: replace)
         isNew = creation.isFirst
@@ -66,8 +66,8 @@ extension AccountCommand {
         defer { Interrupts.endPuttingOff() }
         do throws(CommandError) {
           // Nobody logs in: the token endpoint is enough.
-          _ = try creation.create(account, discovers: account.tokenEndpoint == nil)
-          answer = try seal(context, credential, for: nil)
+          let check = try creation.create(account, discovers: account.tokenEndpoint == nil)
+          answer = try seal(context, credential, for: nil, definitionDigest: check.definitionDigest)
         } catch {
           throw creation.takingBack(
             after: error, command: "oauthctl account import \(name) < FILE", isHalf: false, otherMethod: nil)
@@ -152,12 +152,27 @@ extension AccountCommand {
 
     /// What was shown is what is replaced and bound.
     private func seal(
-      _ context: CommandContext, _ credential: ImportedCredential, for known: AccountDetails?
+      _ context: CommandContext, _ credential: ImportedCredential, for known: AccountDetails?,
+      definitionDigest: String?
     ) throws(CommandError) -> AccountImportAnswer {
+      func look(_ digest: String?) throws(CommandError) -> AccountImportAnswer {
+        try context.agent.call(
+          AccountImport(
+            account: name, dryRun: true, clientSecret: credential.clientSecret, definitionDigest: digest),
+          timeoutMilliseconds: 90_000)
+      }
       try VaultCreation(context: context).createIfAbsent()
-      let shown = try context.agent.call(
-        AccountImport(account: name, dryRun: true, clientSecret: credential.clientSecret), timeoutMilliseconds: 90_000)
+      var shown = try look(definitionDigest)
       try match(credential, known, shown)
+      // Standard input names the server, and the file may send what is in it elsewhere all the same.
+      if known != nil,
+        let check = try UnusedFileQuestion(context: context, account: name).agree(
+          "Send the refresh token as it says?", isGiven: acceptChanges,
+          otherwise: "run the command again with --accept-changes   # when you know who wrote that file")
+      {
+        shown = try look(check.definitionDigest)
+        try match(credential, known, shown)
+      }
       if !shown.differences.isEmpty {
         let change = AccountAcceptAnswer(
           differences: shown.differences, accepted: false, endpoints: shown.endpoints)

@@ -39,7 +39,7 @@ struct LoginCommand: ContextCommand {
       let beginning = ProviderBeginning(
         context: context, account: account, provider: provider, flags: Self.flags(without: name.map { [$0] } ?? []))
       guard let found = try beginning.find(options) else {
-        return try logIn(context, account, try known(context, account), isNew: false)
+        return try logIn(context, account, try agreed(context, account), isNew: false)
       }
       var command = self
       (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
@@ -62,7 +62,7 @@ struct LoginCommand: ContextCommand {
         context: context, account: account, url: NewAccount.issuer(typed: typed), workingFolder: Self.workingFolder,
         flags: Self.flags(without: [account, typed]))
       guard let found = try finding.find(options) else {
-        return try logIn(context, account, try known(context, account), isNew: false)
+        return try logIn(context, account, try agreed(context, account), isNew: false)
       }
       var command = self
       (command.name, command.issuer, command.options) = (account, found.issuer, found.options)
@@ -78,10 +78,12 @@ struct LoginCommand: ContextCommand {
         "--add-scope is for an account that is there", next: "name all scopes of a new one with --scope")
     }
     let account = try accountName(context, isNew: false)
-    let check = try known(context, account)
+    _ = try known(context, account)
     let addition = ScopeAddition(
       context: context, account: account, scopes: NewAccount.scopes(options.addedScope))
-    try addition.around { () throws(CommandError) in try logIn(context, account, check, isNew: false) }
+    try addition.around { () throws(CommandError) in
+      try logIn(context, account, try known(context, account), isNew: false)
+    }
   }
 
   /// Makes the account, where one is described, and logs in. `found`: what was found out for it.
@@ -153,6 +155,15 @@ struct LoginCommand: ContextCommand {
     throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
   }
 
+  /// The same of one that a server or a preset was named for. Its file may say more than that.
+  private func agreed(_ context: CommandContext, _ account: String) throws(CommandError) -> AccountCheckAnswer {
+    let check = try known(context, account)
+    let question = UnusedFileQuestion(context: context, account: account)
+    return try question.agree(
+      "Log in by it?", isGiven: options.acceptChanges,
+      otherwise: .run("oauthctl login \(account)   # when you know who wrote that file")) ?? check
+  }
+
   private func logIn(
     _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool,
     replacesFile: Bool = false, keepsSecret: Bool = true
@@ -167,15 +178,18 @@ struct LoginCommand: ContextCommand {
     }
     try VaultCreation(context: context).createIfAbsent()
     try secrets(context, account: account, check, isNew: isNew, keepsSecret: keepsSecret)
-    let flow = LoginFlow(
-      context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
-      mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
-      acceptsChanges: options.acceptChanges, wishes: options.wish, timeoutSeconds: options.timeout,
-      replacesFile: replacesFile, drawsQRCode: !options.noQRCode)
-    do throws(CommandError) { try flow.run() } catch {
+    func flow(_ check: AccountCheckAnswer) -> LoginFlow {
+      LoginFlow(
+        context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
+        mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
+        acceptsChanges: options.acceptChanges, definitionDigest: check.definitionDigest, wishes: options.wish,
+        timeoutSeconds: options.timeout, replacesFile: replacesFile, drawsQRCode: !options.noQRCode)
+    }
+    do throws(CommandError) { try flow(check).run() } catch {
       let renewal = isNew ? nil : ClientRenewal(context: context, account: account)
       guard try renewal?.renew(after: error) == true else { throw error }
-      try flow.run()
+      // It has another client by now.
+      try flow(try known(context, account)).run()
     }
   }
 

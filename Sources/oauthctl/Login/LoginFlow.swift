@@ -12,6 +12,8 @@ struct LoginFlow {
   let mayReadInput: Bool
   /// Takes a changed definition without asking.
   let acceptsChanges: Bool
+  /// Of the definition that was checked, and that a person has written or was shown: a login goes by no other.
+  let definitionDigest: String?
   /// Adds what is wished of this login alone.
   let wishes: (inout LoginStart) -> Void
   /// When the login is given up; nil: when the agent does.
@@ -28,6 +30,7 @@ struct LoginFlow {
       requestID: Self.requestID(), account: account, device: wantsDevice ? true : nil,
       remoteBrowser: isRemote || noBrowser ? true : nil)
     wishes(&request)
+    request.definitionDigest = definitionDigest
     if OtherUserQuestion.canBeAsked { request.confirmsUser = true }
     if let number = Interrupts.putOff { throw .silent(status: 128 + number) }
     let login = try start(request)
@@ -49,7 +52,9 @@ struct LoginFlow {
       return try context.agent.ask(request, about: account)
     } catch .agent(let failure, _) where failure.kind == .definitionChanged {
       let preview = try context.agent.ask(
-        AccountAccept(account: account, dryRun: true, login: true, device: request.device), about: account)
+        AccountAccept(
+          account: account, dryRun: true, login: true, device: request.device, definitionDigest: definitionDigest),
+        about: account)
       // Of a first login nothing else can differ.
       let lends = preview.differences.allSatisfy { $0.key.hasSuffix("_account") || $0.key.hasSuffix("_token_type") }
       let cause =

@@ -1,0 +1,31 @@
+import AgentWire
+
+/// The file of an account that nobody has logged in by is shown before a command that named something else, a URL or a login
+/// to import, goes by it: nothing it could be compared with is kept, and what it says decides where tokens go.
+struct UnusedFileQuestion {
+  let context: CommandContext
+  let account: String
+
+  /// Shows the file and asks `question`; a yes is `isGiven` by an option.
+  ///
+  /// - Returns: what the agent knows of the text that was shown; nil where somebody has logged in by the account, so that
+  ///   changes of it are shown by that.
+  /// - Throws: `CommandError.declined` too.
+  func agree(
+    _ question: String, isGiven: Bool, otherwise next: NextStep
+  ) throws(CommandError) -> AccountCheckAnswer? {
+    let details = try context.agent.ask(AccountShow(account: account), about: account)
+    guard details.loggedInAt == nil, details.summary.loggedOut != true else { return nil }
+    let file = try AccountFile(account: account, in: context.environment)
+    guard let text = file.text else { return nil }
+    let check = try context.agent.ask(
+      AccountCheck(account: account, definition: text, discover: false), about: account)
+    if let problem = check.problems.first { throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep) }
+    try context.terminal.agree(
+      question,
+      about: ["\(account) is set up already, and nobody has logged in by its file: \(file.name(in: context.environment))"]
+        + text.split(whereSeparator: \.isNewline).map(String.init).filter { $0 != NewAccount.firstLine }.map { "  " + $0 },
+      isGiven: isGiven, otherwise: next)
+    return check
+  }
+}

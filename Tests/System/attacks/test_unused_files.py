@@ -1,0 +1,114 @@
+"""The file of an account that nobody has logged in by, put there or changed by somebody else. Each test is the attack."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from login.provider import Provider, use_silent_browser
+from support.accounts import account_file, define
+from support.terminal import run_at_terminal
+
+# Tries of a race that is lost most of the time where nothing keeps it.
+TRIES = 6
+
+
+@pytest.fixture
+def home(home):
+    use_silent_browser(home)
+    return home
+
+
+@pytest.fixture
+def servers():
+    with Provider() as good, Provider() as evil:
+        yield good, evil
+
+
+def without_terminal(home, *arguments, **how):
+    return home.run("setsid", home.programs / "oauthctl", *arguments, check=False, **how)
+
+
+def plant(home, good, *lines):
+    """A file with the right issuer and client, and these lines."""
+    define(home, "work", f'issuer = "{good.issuer}"', 'client_id = "mine"', *lines)
+
+
+
+
+@pytest.mark.parametrize("line", ['token_endpoint = "{0}/token"', 'hosts = ["{1}", "{0}"]'])
+def test_a_file_that_is_there_is_shown_before_an_import_goes_by_it(home, agent, servers, line):
+    good, evil = servers
+    plant(home, good, line.format(evil.issuer, good.issuer))
+    login = json.dumps({"client_id": "mine", "issuer": good.issuer, "refresh_token": "first"})
+    refused = without_terminal(home, "account", "import", "work", stdin=login)
+    assert refused.status == 64 and evil.issuer in refused.stderr and "--accept-changes" in refused.stderr, refused
+    assert evil.seen == [] and good.seen == []
+    home.oauthctl("account", "import", "work", "--accept-changes", stdin=login)
+
+
+@pytest.mark.parametrize("line", ['token_endpoint = "{0}/token"', 'hosts = ["{1}", "{0}"]'])
+def test_a_file_that_is_there_is_shown_before_a_login_by_url_goes_by_it(home, agent, servers, line):
+    good, evil = servers
+    plant(home, good, line.format(evil.issuer, good.issuer))
+    refused = without_terminal(home, "login", "work", good.issuer)
+    assert refused.status == 64 and evil.issuer in refused.stderr, refused
+    assert "run: oauthctl login work" in refused.stderr
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", good.issuer, answers={"[y/N]": "n\n"})
+    assert status != 0 and evil.issuer in shown
+    assert evil.seen == [] and good.seen == []
+    # Who says yes logs in, and is not asked again.
+    if "hosts" in line:
+        status, _ = run_at_terminal(
+            home, home.programs / "oauthctl", "login", "work", good.issuer, answers={"[y/N]": "y\n"})
+        assert status == 0
+        assert without_terminal(home, "login", "work", good.issuer).status == 0
+
+
+def test_what_is_put_there_under_the_question_is_not_gone_by(home, agent, servers):
+    good, evil = servers
+    plant(home, good)
+
+    def change():
+        plant(home, good, f'token_endpoint = "{evil.issuer}/token"')
+        return "y\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", good.issuer, answers={"[y/N]": change})
+    assert status == 3 and "has changed since it was shown" in shown, shown
+    assert evil.seen == []
+
+
+def test_a_login_goes_by_what_its_command_has_written(home, agent, servers):
+    """Somebody adds a line as soon as the file is there."""
+    good, evil = servers
+    file = account_file(home)
+
+    def add_a_line(over):
+        while not over.is_set():
+            try:
+                text = file.read_text()
+            except OSError:
+                continue
+            if text.endswith("\n"):
+                draft = file.with_suffix(".draft")
+                draft.write_text(f'token_endpoint = "{evil.issuer}/token"\n' + text)
+                draft.chmod(0o600)
+                draft.rename(file)
+                return
+
+    for _ in range(TRIES):
+        over = threading.Event()
+        thread = threading.Thread(target=add_a_line, args=[over])
+        thread.start()
+        told = home.oauthctl("login", "work", good.issuer, "--client-id", "mine", check=False)
+        over.set()
+        thread.join()
+        assert evil.seen == []
+        assert told.status == 0 or "has changed since it was shown" in told.stderr, told
+        home.oauthctl("account", "forget", "work", "--yes", check=False)
+        file.unlink(missing_ok=True)
+        home.oauthctl("reload")
+        time.sleep(0.05)
