@@ -3,6 +3,9 @@ import Glibc
 
 /// Questions to the person at the terminal. They are asked on `/dev/tty`, so that standard input stays free for data.
 extension Terminal {
+  /// What helps where a secret is to come from standard input, and nobody can be asked for it.
+  static let fileOrPipe: NextStep = "give standard input from a file or a pipe"
+
   /// Longest answer to a question, in bytes.
   static let answerBytes = 32 << 10
 
@@ -92,11 +95,15 @@ extension Terminal {
     return QuestionText.Screen(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// A secret from standard input: its first line, at most 32 KiB, without the line end.
+  /// A secret that standard input gives: its first line, at most 32 KiB, without the line end. Where that is a terminal,
+  /// `question` is asked, and nothing of what is typed is shown.
   ///
   /// - Throws: `CommandError.usage` when it is empty or too long.
-  static func secretFromInput(_ what: String) throws(CommandError) -> String {
-    guard let line = FileBytes.readLine(from: STDIN_FILENO, limit: answerBytes), !line.isEmpty else {
+  func secretFromInput(
+    _ what: String, asking question: String, otherwise next: NextStep = Self.fileOrPipe
+  ) throws(CommandError) -> String {
+    if inputIsTerminal { return try askSecret(question, otherwise: next) }
+    guard let line = FileBytes.readLine(from: STDIN_FILENO, limit: Self.answerBytes), !line.isEmpty else {
       throw .usage(
         "standard input holds no \(what) (one line, at most 32 KiB)",
         next: "run it in a terminal, where it is asked for, or give standard input from a file or a pipe")
