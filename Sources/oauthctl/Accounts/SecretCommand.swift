@@ -22,15 +22,9 @@ struct SecretCommand: ParsableCommand {
       let check =
         context.terminal.inputIsTerminal
         ? try context.agent.ask(AccountCheck(account: name, definition: nil, discover: false), about: name) : nil
-      let value =
-        if let check {
-          try context.terminal.askSecret(
-            "\(kind.words) of \(name)\(check.secretOwner)",
-            otherwise: .run("oauthctl secret set \(name) \(kind.rawValue) < FILE"))
-        } else {
-          try Terminal.secretFromInput(kind.words)
-        }
-      guard !value.isEmpty else { throw .usage("no \(kind.words) was given") }
+      let value = try context.terminal.secretFromInput(
+        kind.words, asking: "\(kind.words) of \(name)\(check?.secretOwner ?? "")",
+        otherwise: .run("oauthctl secret set \(name) \(kind.rawValue) < FILE"))
       try VaultCreation(context: context).createIfAbsent()
       _ = try context.agent.ask(
         SecretSet(

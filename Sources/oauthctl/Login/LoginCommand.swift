@@ -275,8 +275,12 @@ struct LoginCommand: ContextCommand {
         "\(account) has no private key yet, by which its client proves itself",
         next: .run("oauthctl key create \(account)   # register what it prints, then: oauthctl login \(account)"))
     }
-    if options.clientSecretFromInput { try hand(.clientSecret, try Terminal.secretFromInput("client secret")) }
-    if options.passwordFromInput { try hand(.password, try Terminal.secretFromInput("password")) }
+    for (kind, isGiven) in [
+      (SecretKind.clientSecret, options.clientSecretFromInput), (.password, options.passwordFromInput),
+    ] where isGiven {
+      try hand(
+        kind, try context.terminal.secretFromInput(kind.words, asking: Self.question(kind, account, check)))
+    }
     for question in questions(account, check, isNew: isNew) {
       try hand(question.kind, try context.terminal.askSecret(question.text, otherwise: question.otherwise))
     }

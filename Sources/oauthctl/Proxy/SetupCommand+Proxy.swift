@@ -43,11 +43,12 @@ extension SetupCommand {
       if dryRun || yes { context.terminal.show(commands: lines) }
       if dryRun { return }
       if !yes {
+        let same = "oauthctl setup proxy\(remove ? " --remove" : "")"
         try context.terminal.agree(
-          "Change the agent's settings like this?", about: lines, otherwise: .run("oauthctl setup proxy --yes"))
+          "Change the agent's settings like this?", about: lines, otherwise: .run("\(same) --yes"))
         // Somebody else's change, made while the question stood, would be undone.
         guard file.text == old, file.linkTarget == target else {
-          throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run("oauthctl setup proxy"))
+          throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
       try write(new, over: old, file, behind: target, context)

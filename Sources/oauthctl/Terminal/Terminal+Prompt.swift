@@ -3,6 +3,9 @@ import Glibc
 
 /// Questions to the person at the terminal. They are asked on `/dev/tty`, so that standard input stays free for data.
 extension Terminal {
+  /// What helps where a secret is to come from standard input, and nobody can be asked for it.
+  static let fileOrPipe: NextStep = "give standard input from a file or a pipe"
+
   /// Longest answer to a question, in bytes.
   static let answerBytes = 32 << 10
 
@@ -29,11 +32,13 @@ extension Terminal {
     .local("there is no terminal to ask on: \(question)", next: next, status: 64)
   }
 
-  /// Asks a yes-or-no question; no is the default. `lines` are what it is about: they are shown where the question
-  /// stands, wherever standard error goes.
-  func confirm(_ question: String, about lines: [String] = [], otherwise next: NextStep) throws(CommandError) -> Bool {
+  /// Asks a yes-or-no question; no is the default. `lines` and `commands` are what it is about: they are shown where the
+  /// question stands, wherever standard error goes.
+  func confirm(
+    _ question: String, about lines: [String] = [], commands: [String] = [], otherwise next: NextStep
+  ) throws(CommandError) -> Bool {
     let answer = try askTerminal(
-      question, " [y/N] ", about: lines, isSecret: false, otherwise: next,
+      question, " [y/N] ", about: lines, commands: commands, isSecret: false, otherwise: next,
       unable: "this asks before it changes anything, and there is no terminal")
     return ["y", "yes"].contains(answer.lowercased())
   }
@@ -43,10 +48,14 @@ extension Terminal {
   ///
   /// - Throws: `CommandError.declined` too.
   func agree(
-    _ question: String, about lines: [String] = [], isGiven: Bool = false, otherwise next: NextStep
+    _ question: String, about lines: [String] = [], commands: [String] = [], isGiven: Bool = false,
+    otherwise next: NextStep
   ) throws(CommandError) {
-    if isGiven { return say(lines) }
-    guard try confirm(question, about: lines, otherwise: next) else { throw .declined }
+    if isGiven {
+      say(lines)
+      return show(commands: commands)
+    }
+    guard try confirm(question, about: lines, commands: commands, otherwise: next) else { throw .declined }
   }
 
   /// Asks for a line that may be shown; a colon comes after the question.
@@ -57,11 +66,14 @@ extension Terminal {
   }
 
   private func askTerminal(
-    _ question: String, _ ending: String, about lines: [String] = [], isSecret: Bool, otherwise next: NextStep,
-    unable: String? = nil
+    _ question: String, _ ending: String, about lines: [String] = [], commands: [String] = [], isSecret: Bool,
+    otherwise next: NextStep, unable: String? = nil
   ) throws(CommandError) -> String {
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    if descriptor < 0 || !errorIsTerminal { for line in lines { say(line) } }
+    if descriptor < 0 || !errorIsTerminal {
+      say(lines)
+      show(commands: commands)
+    }
     guard descriptor >= 0 else {
       throw unable.map { .local($0, next: next, status: 64) } ?? Self.noTerminal(question, next)
     }
@@ -76,7 +88,8 @@ extension Terminal {
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.
     let text = QuestionText(
-      lines: lines.map { visible($0, limit: .max) }, question: visible(question, limit: .max) + ending)
+      lines: lines.map { visible($0, limit: .max) }, commands: commands.map { visible($0, limit: .max) },
+      question: visible(question, limit: .max) + ending)
     FileBytes.writeAll(Array(text.text(on: Self.screen(of: descriptor)).utf8), to: descriptor)
     let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, unless: interrupts.readEnd)
     echo?.restore()
@@ -92,11 +105,15 @@ extension Terminal {
     return QuestionText.Screen(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// A secret from standard input: its first line, at most 32 KiB, without the line end.
+  /// A secret that standard input gives: its first line, at most 32 KiB, without the line end. Where that is a terminal,
+  /// `question` is asked, and nothing of what is typed is shown.
   ///
   /// - Throws: `CommandError.usage` when it is empty or too long.
-  static func secretFromInput(_ what: String) throws(CommandError) -> String {
-    guard let line = FileBytes.readLine(from: STDIN_FILENO, limit: answerBytes), !line.isEmpty else {
+  func secretFromInput(
+    _ what: String, asking question: String, otherwise next: NextStep = Self.fileOrPipe
+  ) throws(CommandError) -> String {
+    if inputIsTerminal { return try askSecret(question, otherwise: next) }
+    guard let line = FileBytes.readLine(from: STDIN_FILENO, limit: Self.answerBytes), !line.isEmpty else {
       throw .usage(
         "standard input holds no \(what) (one line, at most 32 KiB)",
         next: "run it in a terminal, where it is asked for, or give standard input from a file or a pipe")

@@ -50,7 +50,11 @@ struct GetTokenCommand: ContextCommand {
     if json, let format, format != .json { throw .usage("--json and --format \(format): give one") }
     if type == .id { return try printIDToken(context) }
     let format = json ? .json : self.format ?? .token
-    let request = try request()
+    var request = try request()
+    if rejectedFromInput {
+      request.rejected = RejectedToken(
+        token: try context.terminal.secretFromInput("token", asking: "Token that was rejected"))
+    }
     // JSON shows the scopes, which the shortcut of `token` leaves out.
     let answer: TokenAnswer
     do throws(CommandError) {
@@ -97,7 +101,7 @@ struct GetTokenCommand: ContextCommand {
     }
   }
 
-  /// The request these flags mean, without reading anything but `--rejected-stdin`.
+  /// The request these flags mean, without what `--rejected-stdin` brings.
   func request() throws(CommandError) -> TokenGet {
     if let name, url == nil, name.contains("://") {
       throw .usage(
@@ -138,8 +142,6 @@ struct GetTokenCommand: ContextCommand {
     request.bestEffort = bestEffort ? true : nil
     if let rejectedFingerprint {
       request.rejected = RejectedToken(fingerprint: rejectedFingerprint)
-    } else if rejectedFromInput {
-      request.rejected = RejectedToken(token: try Terminal.secretFromInput("token"))
     }
     return request
   }

@@ -75,10 +75,6 @@ struct VaultSecrets {
   }
 
   private func secret(_ question: String, _ what: String) throws(CommandError) -> String {
-    let secret =
-      context.terminal.inputIsTerminal
-      ? try context.terminal.askSecret(question, otherwise: Self.advice) : try Terminal.secretFromInput(what)
-    guard !secret.isEmpty else { throw .usage("no \(what) was given") }
-    return secret
+    try context.terminal.secretFromInput(what, asking: question, otherwise: Self.advice)
   }
 }

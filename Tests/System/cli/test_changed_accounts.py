@@ -184,6 +184,7 @@ def test_a_file_that_was_replaced_for_a_login_is_put_back_where_nobody_logs_in(h
         assert refused.status == 64 and "--user bob --scope openid" in refused.stderr, refused
         home.oauthctl(*command, "--scope", "read")
         refused = home.oauthctl("login", "work", "--user", "bob", check=False)
+        assert refused.status == 64, refused
         assert "oauthctl login work --add-scope openid --user bob" in refused.stderr, refused
         before = account_file(home).read_bytes()
         command += ["--host", "https://elsewhere.example", "--replace"]

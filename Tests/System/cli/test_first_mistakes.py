@@ -115,6 +115,22 @@ def test_nothing_typed_for_a_secret_is_told_as_that(home, agent, server):
     assert status == 64 and "nothing was typed" in said and "32768" not in said, said
 
 
+@pytest.mark.parametrize(("command", "question"), [
+    (("secret", "set", "web", "client_secret"), "client secret of web, for "),
+    (("login", "web", "--client-secret-stdin"), "Client secret of web, for "),
+    (("login", "old", "--password-stdin"), "Password for old, for "),
+    (("get-token", "web", "--rejected-stdin"), "Token that was rejected: ")])
+def test_a_secret_for_standard_input_is_asked_for_at_a_terminal_and_not_shown(home, agent, server, command, question):
+    define(
+        home, "web", f'issuer = "{server.issuer}"', 'client_id = "dev-machine"', 'grant = "client_credentials"')
+    define(
+        home, "old", f'issuer = "{server.issuer}"', 'client_id = "dev-legacy"', 'grant = "password"',
+        'username = "alice"')
+    _, said = run_at_terminal(
+        home, home.programs / "oauthctl", *command, answers={question: "s3cret-of-mine\n"})
+    assert question in said and "s3cret-of-mine" not in said, said
+
+
 def test_what_is_no_login_of_a_person_is_refused_with_what_helps(home, agent):
     refused = home.oauthctl("account", "import", "work", stdin='{"type":"service_account"}', check=False)
     assert refused.status == 64 and 'grant = "jwt_bearer"' in refused.stderr and "oauthctl key import" in refused.stderr

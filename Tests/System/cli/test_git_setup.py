@@ -6,6 +6,8 @@ import pytest
 
 from cli.git_steps import git, helper, settings
 from support.login import log_in
+from support.others import as_nobody, home_of_nobody
+from support.terminal import run_at_terminal
 
 # Setting up
 
@@ -43,6 +45,15 @@ def test_setup_does_nothing_before_somebody_agrees(home, agent, dot):
     home.oauthctl("setup", "git", "--dry-run")
     assert home.oauthctl("setup", "git", check=False).status != 0
     assert settings(home) == []
+
+
+def test_commands_are_whole_in_the_question_however_narrow_the_terminal_is(home, agent, dot):
+    log_in(home, dot)
+    commands = home.oauthctl("setup", "git", "--dry-run").stderr.splitlines()
+    assert len(commands) >= 3 and max(map(len, commands)) > 60
+    status, text = run_at_terminal(
+        home, home.programs / "oauthctl", "setup", "git", answers={"[y/N]": "n\n"}, columns=60)
+    assert status == 1 and set(commands) <= set(text.splitlines()), text
 
 
 def test_setup_names_the_hosts_of_every_account(home, agent, dot, world):
@@ -106,6 +117,35 @@ def test_remove_takes_out_an_authority_that_an_earlier_remove_has_left(home, age
         git(home, "config", "--global", f"http.{url}.sslCAInfo", str(file))
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert settings(home) == [("http.https://mine.example.sslcainfo", str(mine))]
+
+
+def test_a_configuration_that_git_cannot_read_is_told_once_and_is_not_called_empty(home, agent, dot):
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes")
+    file = home.root / ".gitconfig"
+    before = file.read_text() + "garbage line\n"
+    file.write_text(before)
+    line = len(before.splitlines())
+    words = f"git cannot read its configuration: fatal: bad config line {line} in file ~/.gitconfig\n"
+    step = "mend in an editor what git names there, then run this command again\n"
+    for options in ([], ["--remove"], ["--yes"], ["--remove", "--yes"]):
+        told = home.oauthctl("setup", "git", *options, check=False)
+        assert told.status == 3 and told.stderr == f"oauthctl: {words}  {step}", told
+    assert file.read_text() == before
+    doctor = home.oauthctl("doctor", check=False)
+    assert doctor.status == 1 and doctor.stdout.count(words) == 1 and step in doctor.stdout, doctor
+    assert "it does not ask oauthctl" not in doctor.stdout and "fatal" not in doctor.stderr, doctor
+
+
+def test_a_configuration_of_git_that_is_closed_is_told_with_its_chmod(scratch, programs):
+    with home_of_nobody(scratch, programs) as home:
+        as_nobody(lambda: (home.root / ".gitconfig").touch(0o000))
+        for command in (["setup", "git", "--remove"], ["doctor"]):
+            process = home.begin(home.programs / "oauthctl", *command)
+            told = "".join(process.communicate(timeout=60))
+            assert process.returncode != 0, told
+            assert told.count("git cannot read its configuration: ~/.gitconfig is closed to you (mode 000)\n") == 1, told
+            assert "run: chmod 600 ~/.gitconfig\n" in told and "warning" not in told, told
 
 
 @pytest.mark.parametrize("is_link", [False, True])

@@ -90,6 +90,18 @@ def test_setup_git_without_a_terminal_names_the_same_command_with_yes(work, serv
     assert told.stderr.endswith(f"run: oauthctl setup git --yes --remove --host {server.issuer}\n")
 
 
+def test_setup_proxy_without_a_terminal_names_the_same_command_with_yes(home, agent):
+    """A step without --remove would have set the proxy instead."""
+    settings = home.config / "oauthctl" / "config.toml"
+    shell = {"HTTPS_PROXY": "http://127.0.0.1:9"}
+    told = home.oauthctl("setup", "proxy", environment=shell, check=False)
+    assert told.stderr.endswith("run: oauthctl setup proxy --yes\n"), told
+    home.oauthctl("setup", "proxy", "--yes", environment=shell)
+    told = home.oauthctl("setup", "proxy", "--remove", environment=shell, check=False)
+    assert told.stderr.endswith("run: oauthctl setup proxy --remove --yes\n"), told
+    assert "proxy" in settings.read_text()
+
+
 def test_setup_git_says_which_hosts_no_token_may_go_to(work, server):
     told = work.oauthctl("setup", "git", "--host", "https://nowhere.example", "--yes")
     assert "no account's token may go to https://nowhere.example" in told.stderr
