@@ -106,7 +106,7 @@ struct QuestionTextTests {
         ].joined())
   }
 
-  @Test("A command that the program marks as one stays whole in a question and at the end of a remark, and nothing else does")
+  @Test("A command that the program marks as one stays whole in a question and at the end of a remark; nothing else does")
   func commands() {
     let command = "git config --global --add credential.https://id.example:8443.helper /usr/bin/git-credential-oauthctl"
     let text = QuestionText(lines: ["note: " + command], commands: ["  " + command], question: "Do it? ")

@@ -20,11 +20,14 @@ struct UnusedFileQuestion {
     guard let text = file.text else { return nil }
     let check = try context.agent.ask(
       AccountCheck(account: account, definition: text, discover: false), about: account)
-    if let problem = check.problems.first { throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep) }
+    if let problem = check.problems.first {
+      throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
+    }
+    let path = file.name(in: context.environment)
+    let lines = text.split(whereSeparator: \.isNewline).map(String.init).filter { $0 != NewAccount.firstLine }
     try context.terminal.agree(
       question,
-      about: ["\(account) is set up already, and nobody has logged in by its file: \(file.name(in: context.environment))"]
-        + text.split(whereSeparator: \.isNewline).map(String.init).filter { $0 != NewAccount.firstLine }.map { "  " + $0 },
+      about: ["\(account) is set up already, and nobody has logged in by its file: \(path)"] + lines.map { "  " + $0 },
       isGiven: isGiven, otherwise: next)
     return check
   }
