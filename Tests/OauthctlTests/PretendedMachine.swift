@@ -1,5 +1,6 @@
 import AgentWire
 
+@testable import SystemFacts
 @testable import oauthctl
 
 /// A machine made of a few files, where all is well until a test changes something.
@@ -42,6 +43,8 @@ struct PretendedMachine {
   var agentChangedAt = 0
   /// What git says of http.sslCAInfo.
   var gitAuthority = "/copy.pem"
+  /// What git answers to everything instead.
+  var gitFailure: Program.Output?
   var gitHelpers = "credential.https://h.helper\n/opt/bin/git-credential-oauthctl\0"
 
   var machine: Machine {
@@ -61,7 +64,15 @@ struct PretendedMachine {
       isPortFree: { [takenPorts] in !takenPorts.contains($0) }, isLocked: { [lockedFiles] in lockedFiles.contains($0) },
       freeBytes: { [freeBytes] _ in freeBytes },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
-      output: { [gitHelpers, gitAuthority] in (0, $0.contains("http.sslCAInfo") ? gitAuthority : gitHelpers) })
+      output: { [gitHelpers, gitAuthority, gitFailure] in
+        gitFailure
+          ?? Program.Output(status: 0, text: $0.contains("http.sslCAInfo") ? gitAuthority : gitHelpers)
+      },
+      closedPlace: { path in
+        files[path].flatMap { found in
+          found.mode & 0o400 == 0 ? ClosedPath.Place(path: path, mode: found.mode, isAbove: false) : nil
+        }
+      })
   }
 }
 

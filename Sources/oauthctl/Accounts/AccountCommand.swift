@@ -155,9 +155,9 @@ extension AccountCommand.Forget {
   /// git may still ask for hosts that only this account had.
   private func tellOfGit(_ context: CommandContext) {
     guard let accounts = try? context.allAccounts(),
-      let (status, text) = try? Program.output(of: ["git", "config", "--global"] + GitConfiguration.query), status == 0
+      let listed = try? GitReader(context.environment).text(GitConfiguration.query)
     else { return }
-    let helpers = GitConfiguration.helpers(in: text)
+    let helpers = GitConfiguration.helpers(in: listed)
     let urls = GitConfiguration.unserved(by: accounts, in: helpers)
     guard !urls.isEmpty else { return }
     context.terminal.warn(

@@ -37,7 +37,9 @@ struct Machine: Sendable {
   var freeBytes: @Sendable (String) -> Int?
   var isNetworkFileSystem: @Sendable (String) -> Bool
   /// Runs a program to its end; nil when it cannot be started.
-  var output: @Sendable ([String]) -> (status: Int32, text: String)?
+  var output: @Sendable ([String]) -> Program.Output?
+  /// What keeps a file from its owner, who is asking; nil: nothing does.
+  var closedPlace: @Sendable (String) -> ClosedPath.Place?
 
   static func live() -> Machine {
     let synchronized = clinux_clock_is_synchronized()
@@ -62,7 +64,8 @@ struct Machine: Sendable {
         return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil
       },
       isNetworkFileSystem: { NetworkFileSystem.name(ofType: clinux_filesystem_type($0)) != nil },
-      output: { try? Program.output(of: $0) })
+      output: { try? Program.output(of: $0) },
+      closedPlace: { access($0, R_OK) != 0 && errno == EACCES ? ClosedPath.place(closing: $0, to: geteuid()) : nil })
   }
 
   /// As the agent would: a port that an earlier connection still holds may be taken (SO_REUSEADDR).

@@ -61,8 +61,8 @@ enum GitConfiguration {
 
   /// Asks git. False where it does not answer.
   static func isSetUp(_ origin: String) -> Bool {
-    guard let (status, text) = try? Program.output(of: ["git", "config"] + query), status == 0 else { return false }
-    return isSetUp(origin, in: helpers(in: text))
+    guard let listed = try? Program.output(of: ["git", "config"] + query), listed.status == 0 else { return false }
+    return isSetUp(origin, in: helpers(in: listed.text))
   }
 
   /// Names of helpers that git asks or tells after ours for a server, in order: git tells them what we gave. Those of `url`

@@ -77,11 +77,7 @@ enum GitSetup {
   ///
   /// - Throws: `CommandError.configuration` where git's global configuration is no regular file.
   static func checkFile(_ environment: Environment) throws(CommandError) {
-    let home = environment["HOME"]
-    let other = environment["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
-    let files =
-      environment["GIT_CONFIG_GLOBAL"].map { [$0] } ?? [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
-    for file in files {
+    for file in GitReader.files(environment) {
       var found = stat()
       guard stat(file, &found) == 0, found.st_mode & S_IFMT != S_IFREG else { continue }
       throw .configuration(

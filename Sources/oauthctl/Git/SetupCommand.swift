@@ -46,8 +46,9 @@ struct SetupCommand: ParsableCommand {
         }
         if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
-      let before = try configuration()
-      let (commands, copies) = try plan(hosts, accounts ?? [], context)
+      let reader = GitReader(context.environment)
+      let before = try reader.text(Self.everything)
+      let (commands, copies) = try plan(hosts, accounts ?? [], reader, context)
       defer {
         if !remove {
           warnOfLaterHelpers(hosts, context)
@@ -88,12 +89,15 @@ struct SetupCommand: ParsableCommand {
       }
       try write(copies)
       for command in commands {
-        guard try git(["config", "--global"] + command).status == 0 else {
-          throw .local("git refused: \(GitSetup.shown(command))", next: .run("git config --global --edit"), status: 1)
+        let written = try git(["config", "--global"] + command)
+        guard written.status == 0 else {
+          throw .local(
+            "git refused: \(GitSetup.shown(command)) (\(PrintableText.escaped(written.complaint)))",
+            next: .run("git config --global --edit"), status: 1)
         }
       }
       if remove {
-        GitAuthority(context: context).remove(namedIn: before, butNotIn: try configuration())
+        GitAuthority(context: context).remove(namedIn: before, butNotIn: try reader.text(Self.everything))
       }
       context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
@@ -129,14 +133,15 @@ struct SetupCommand: ParsableCommand {
 
     /// Hosts whose key names us or a copy of an authority, whether their account is still there or not.
     private func configuredHosts(_ context: CommandContext) throws(CommandError) -> [String] {
-      let list = try git(["config", "--global", "--null", "--get-regexp", "^credential\\..*\\.helper$"])
+      let reader = GitReader(context.environment)
+      let list = try reader.text(["--null", "--get-regexp", "^credential\\..*\\.helper$"])
       var hosts: [String] = []
-      for helper in GitConfiguration.helpers(in: list.text) where GitSetup.isOurs(helper.command) {
+      for helper in GitConfiguration.helpers(in: list) where GitSetup.isOurs(helper.command) {
         if !hosts.contains(helper.url) { hosts.append(helper.url) }
       }
       guard let folder = GitAuthority(context: context).folder else { return hosts }
-      let trusted = try git(["config", "--global", "--null", "--get-regexp", "^http\\..*\\.sslcainfo$"])
-      for (url, file) in GitConfiguration.authorities(in: trusted.text)
+      let trusted = try reader.text(["--null", "--get-regexp", "^http\\..*\\.sslcainfo$"])
+      for (url, file) in GitConfiguration.authorities(in: trusted)
       where file.hasPrefix(folder + "/") && !hosts.contains(url) {
         hosts.append(url)
       }
@@ -149,7 +154,7 @@ struct SetupCommand: ParsableCommand {
 
     /// What to change, and the authorities that git is to find then.
     private func plan(
-      _ hosts: [String], _ accounts: [AccountSummary], _ context: CommandContext
+      _ hosts: [String], _ accounts: [AccountSummary], _ reader: GitReader, _ context: CommandContext
     ) throws(CommandError) -> (commands: [GitSetup.Command], copies: [GitAuthority.Copy]) {
       var helper = ""
       if !remove {
@@ -164,22 +169,22 @@ struct SetupCommand: ParsableCommand {
       var keys = Set(hosts.map(GitSetup.key))
       for host in hosts {
         let key = GitSetup.key(host: host)
-        let values = try values(key)
+        let values = try reader.values(key)
         commands +=
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
         let isOurs = values.contains(where: GitSetup.isOurs)
         // No empty value here: for the host without its port the earlier helpers go on.
         if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
-          try !self.values(portless).contains(where: GitSetup.isOurs)
+          try !reader.values(portless).contains(where: GitSetup.isOurs)
         {
           keys.insert(portless)
           commands.append(["--add", portless, helper])
         }
-        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, context)
+        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, reader, context)
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(
-          key: pathKey, values: try self.values(pathKey), remove: remove, isOurs: isOurs)
+          key: pathKey, values: try reader.values(pathKey), remove: remove, isOurs: isOurs)
       }
       return (commands, copies)
     }
@@ -187,13 +192,14 @@ struct SetupCommand: ParsableCommand {
     /// The authority of the account whose server `host` is; of several, the first whose login is bound to one.
     private func authority(
       for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ copies: inout [GitAuthority.Copy],
-      _ context: CommandContext
+      _ reader: GitReader, _ context: CommandContext
     ) throws(CommandError) -> [GitSetup.Command] {
       let authorities = GitAuthority(context: context)
       guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
       let key = GitSetup.authorityKey(host: host)
       if remove,
-        case let commands = GitSetup.removeAuthority(key: key, values: try values(key), folder: authorities.folder),
+        case let commands = GitSetup.removeAuthority(
+          key: key, values: try reader.values(key), folder: authorities.folder),
         !commands.isEmpty
       {
         return commands
@@ -209,18 +215,12 @@ struct SetupCommand: ParsableCommand {
           continue
         }
         let commands = GitSetup.authority(
-          key: key, values: try values(key), copy: path, named: named, isKnown: account.state != .locked,
+          key: key, values: try reader.values(key), copy: path, named: named, isKnown: account.state != .locked,
           remove: remove, isOurs: isOurs)
         if !commands.isEmpty || named != nil && !remove { return commands }
       }
       if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
       return []
-    }
-
-    private func values(_ key: String) throws(CommandError) -> [String] {
-      let text = try git(["config", "--global", "--null", "--get-all", key]).text
-      // Every value ends with NUL, the empty one too.
-      return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
     /// A host that was named although no account's token may go there.
@@ -253,10 +253,10 @@ struct SetupCommand: ParsableCommand {
 
     /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
     private func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
-      guard let (status, text) = try? Program.output(of: ["git", "config"] + GitConfiguration.query), status == 0 else {
+      guard let listed = try? Program.output(of: ["git", "config"] + GitConfiguration.query), listed.status == 0 else {
         return
       }
-      let helpers = GitConfiguration.helpers(in: text)
+      let helpers = GitConfiguration.helpers(in: listed.text)
       for host in hosts {
         let url = GitSetup.url(host: host)
         let later = GitConfiguration.helpersAfterOurs(for: url, in: helpers)
@@ -267,13 +267,10 @@ struct SetupCommand: ParsableCommand {
       }
     }
 
-    /// Everything in git's global configuration.
-    private func configuration() throws(CommandError) -> String {
-      // Unlike `--list` it is silent where there is no file yet.
-      try git(["config", "--global", "--null", "--get-regexp", "."]).text
-    }
+    /// Asks for all of git's global configuration. Unlike `--list` it is silent where there is no file yet.
+    private static let everything = ["--null", "--get-regexp", "."]
 
-    private func git(_ arguments: [String]) throws(CommandError) -> (status: Int32, text: String) {
+    private func git(_ arguments: [String]) throws(CommandError) -> Program.Output {
       do {
         return try Program.output(of: ["git"] + arguments)
       } catch {

@@ -99,21 +99,38 @@ enum Program {
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
   }
 
+  /// What a program wrote, and how it ended.
+  struct Output: Sendable, Equatable {
+    var status: Int32
+    var text: String
+    /// The first line of what it wrote to standard error: that is shown to nobody else.
+    var complaint = ""
+  }
+
   /// Runs a program to its end and gives what it wrote to standard output, at most 1 MiB.
-  static func output(of arguments: [String]) throws(StartFailure) -> (status: Int32, text: String) {
+  static func output(of arguments: [String]) throws(StartFailure) -> Output {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw StartFailure(code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
+    // A file, unlike a second pipe, is never full.
+    let complaints = clinux_memfd_create("complaints", 1)
+    defer { if complaints >= 0 { close(complaints) } }
     let child: pid_t
     do {
-      child = try start(arguments, Wiring(descriptors: [(ends[1], 1)]))
+      let errors = complaints >= 0 ? [(ours: complaints, theirs: Int32(2))] : []
+      child = try start(arguments, Wiring(descriptors: [(ends[1], 1)] + errors))
     } catch {
       close(ends[1])
       throw error
     }
     close(ends[1])
     let bytes = FileBytes.readAll(from: ends[0], limit: 1 << 20) ?? []
-    return (wait(for: child), String(decoding: bytes, as: UTF8.self))
+    let status = wait(for: child)
+    lseek(complaints, 0, SEEK_SET)
+    let complaint = (FileBytes.readSome(from: complaints, limit: 4 << 10) ?? []).prefix { $0 != UInt8(ascii: "\n") }
+    return Output(
+      status: status, text: String(decoding: bytes, as: UTF8.self),
+      complaint: String(decoding: complaint, as: UTF8.self))
   }
 }

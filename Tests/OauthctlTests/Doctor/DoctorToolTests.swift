@@ -36,6 +36,18 @@ struct DoctorToolTests {
         agent.account.dpop = true
       }, []
     ),
+    (
+      "a configuration of git with a line that is none",
+      { machine, _ in
+        machine.gitFailure = Program.Output(status: 128, text: "", complaint: "fatal: bad config line 5")
+      },
+      ["wrong git: mend in an editor what git names there, then run this command again"]
+    ),
+    (
+      "a configuration of git that is closed to its owner",
+      { machine, _ in machine.files["/home/u/.gitconfig"] = (.other, 7, 0, "") },
+      ["wrong git: chmod 600 /home/u/.gitconfig"]
+    ),
     ("git without us", { machine, _ in machine.gitHelpers = "" }, ["note git: oauthctl setup git"]),
     (
       "a git helper that is gone",

@@ -6,6 +6,7 @@ import pytest
 
 from cli.git_steps import git, helper, settings
 from support.login import log_in
+from support.others import as_nobody, home_of_nobody
 
 # Setting up
 
@@ -106,6 +107,35 @@ def test_remove_takes_out_an_authority_that_an_earlier_remove_has_left(home, age
         git(home, "config", "--global", f"http.{url}.sslCAInfo", str(file))
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert settings(home) == [("http.https://mine.example.sslcainfo", str(mine))]
+
+
+def test_a_configuration_that_git_cannot_read_is_told_once_and_is_not_called_empty(home, agent, dot):
+    log_in(home, dot)
+    home.oauthctl("setup", "git", "--yes")
+    file = home.root / ".gitconfig"
+    before = file.read_text() + "garbage line\n"
+    file.write_text(before)
+    line = len(before.splitlines())
+    words = f"git cannot read its configuration: fatal: bad config line {line} in file ~/.gitconfig\n"
+    step = "mend in an editor what git names there, then run this command again\n"
+    for options in ([], ["--remove"], ["--yes"], ["--remove", "--yes"]):
+        told = home.oauthctl("setup", "git", *options, check=False)
+        assert told.status == 3 and told.stderr == f"oauthctl: {words}  {step}", told
+    assert file.read_text() == before
+    doctor = home.oauthctl("doctor", check=False)
+    assert doctor.status == 1 and doctor.stdout.count(words) == 1 and step in doctor.stdout, doctor
+    assert "it does not ask oauthctl" not in doctor.stdout and "fatal" not in doctor.stderr, doctor
+
+
+def test_a_configuration_of_git_that_is_closed_is_told_with_its_chmod(scratch, programs):
+    with home_of_nobody(scratch, programs) as home:
+        as_nobody(lambda: (home.root / ".gitconfig").touch(0o000))
+        for command in (["setup", "git", "--remove"], ["doctor"]):
+            process = home.begin(home.programs / "oauthctl", *command)
+            told = "".join(process.communicate(timeout=60))
+            words = "git cannot read its configuration: ~/.gitconfig is closed to you (mode 000)\n"
+            assert process.returncode != 0 and told.count(words) == 1, told
+            assert "run: chmod 600 ~/.gitconfig\n" in told and "warning" not in told, told
 
 
 @pytest.mark.parametrize("is_link", [False, True])

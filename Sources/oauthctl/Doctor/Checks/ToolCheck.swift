@@ -33,8 +33,13 @@ enum ToolCheck {
 
   private static func git(_ context: DoctorContext) -> [Finding] {
     guard find("git", context) != nil else { return [.ok("git", "not installed")] }
-    let listed = context.machine.output(["git", "config", "--global"] + GitConfiguration.query)
-    let helpers = GitConfiguration.helpers(in: listed?.text ?? "")
+    let listed: String
+    do throws(CommandError) {
+      listed = try GitReader(context.environment, context.machine).text(GitConfiguration.query)
+    } catch {
+      return [.wrong("git", error.sentence ?? "", error.nextStep ?? .run("oauthctl setup git"))]
+    }
+    let helpers = GitConfiguration.helpers(in: listed)
     let ours = helpers.filter { GitSetup.isOurs($0.command) }
     let hosts = GitHosts(context.accounts).hosts
     guard !ours.isEmpty else {

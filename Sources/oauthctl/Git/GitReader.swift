@@ -1,0 +1,52 @@
+import AgentWire
+import SystemFacts
+
+/// git's global configuration, as git itself reads it. It ends at a line that it does not understand, and of a file that is
+/// closed to its owner it says no more than of one that is not there: neither is a configuration that names nobody.
+struct GitReader {
+  let environment: Environment
+  let machine: Machine
+
+  init(_ environment: Environment, _ machine: Machine = .live()) {
+    self.environment = environment
+    self.machine = machine
+  }
+
+  /// Where it may stand.
+  static func files(_ environment: Environment) -> [String] {
+    if let named = environment["GIT_CONFIG_GLOBAL"] { return [named] }
+    let home = environment["HOME"]
+    let other = environment["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
+    return [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
+  }
+
+  /// What `git config --global` prints for `query`; empty where nothing is set.
+  ///
+  /// - Throws: `CommandError.configuration` where git cannot read it.
+  func text(_ query: [String]) throws(CommandError) -> String {
+    for file in Self.files(environment) {
+      guard let closed = machine.closedPlace(file) else { continue }
+      throw .configuration(
+        "git cannot read its configuration: \(file) \(closed.reason)", next: .run(closed.remedy(isFolder: false)))
+    }
+    guard let found = machine.output(["git", "config", "--global"] + query) else {
+      throw .local("git cannot be started", next: .run("git --version"), status: 1)
+    }
+    // 1: nothing is set.
+    guard found.status == 0 || found.status == 1 && found.text.isEmpty else {
+      let complaint = PrintableText.escaped(found.complaint)
+      throw .configuration(
+        "git cannot read its configuration" + (complaint.isEmpty ? "" : ": \(complaint)"),
+        // `git config --global --edit` refuses such a file, too.
+        next: "mend in an editor what git names there, then run this command again")
+    }
+    return found.text
+  }
+
+  /// The values of `key`, in order.
+  func values(_ key: String) throws(CommandError) -> [String] {
+    // Every value ends with NUL, the empty one too.
+    try text(["--null", "--get-all", key])
+      .split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+  }
+}
