@@ -44,12 +44,12 @@ package struct HelperToken: Sendable, Equatable {
   }
 }
 
-/// Why there is no token.
+/// Why there is no token. What helps is told behind the line.
 package enum HelperFailure: Sendable, Equatable {
   /// No account is for this server: the program goes on as if this helper were not there, unless it was set up for it.
   /// One line.
   case notOurs(String)
-  /// An account is, and a person has to do something first. One line: what, why, and what to run.
+  /// An account is, and a person has to do something first. One line.
   case needsPerson(String)
   /// An account is, and it fails in passing or for good. One line.
   case other(String)

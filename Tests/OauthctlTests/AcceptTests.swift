@@ -106,6 +106,25 @@ struct QuestionTextTests {
         ].joined())
   }
 
+  @Test("A command that the program marks as one stays whole in a question and at the end of a remark, and nothing else does")
+  func commands() {
+    let command = "git config --global --add credential.https://id.example:8443.helper /usr/bin/git-credential-oauthctl"
+    let text = QuestionText(lines: ["note: " + command], commands: ["  " + command], question: "Do it? ")
+    let rows = text.text(on: QuestionText.Screen(columns: 40, rows: 24)).split(separator: "\n").map(String.init)
+    #expect(rows.contains("  " + command) && rows.filter { $0.count >= 40 } == ["  " + command])
+    let small = text.text(on: QuestionText.Screen(columns: 40, rows: rows.count))
+    #expect(small.contains("more than this screen shows"), "a command takes as many rows as the terminal makes of it")
+    let page = Page()
+    page.terminal(errorColumns: 40).warn(inOneLine: "2 accounts fit https://id.example:8443", next: .run(command))
+    #expect(
+      page.error
+        == "oauthctl: 2 accounts fit \n    https://id.example:8443; run: \n    \(command)\n", "\(page.error)")
+    let pipe = Page()
+    pipe.terminal().warn(inOneLine: "why", next: .run("a b"))
+    pipe.terminal().warn(inOneLine: "why", next: .advice("words"))
+    #expect(pipe.error == "oauthctl: why; run: a b\noauthctl: why; words\n")
+  }
+
   @Test("What does not fit onto the screen is told above the question")
   func note() {
     let few = QuestionText(lines: ["one", "two"], question: "Do it? ")

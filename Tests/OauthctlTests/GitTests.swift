@@ -73,8 +73,9 @@ struct GitTests {
     let context = CommandContext.scripted(Page()) { _ throws(CommandError) in
       throw .agent(AgentFailure(kind, "why", hint: nil), account: nil)
     }
-    let reply = HelperRun.git(context, isSetUp: { $0 == "https://h" && isSetUp }).reply(
-      to: lookup, validitySeconds: 300)
+    let reply = HelperRun.git(context, isSetUp: { $0 == "https://h" && isSetUp }).answer(
+      to: lookup, validitySeconds: 300
+    ).reply
     #expect(reply.output == output)
     #expect((reply.note != nil) == speaks)
     #expect(reply.note?.contains("\n") != true)
@@ -92,12 +93,12 @@ struct GitTests {
       else { throw .silent(status: 1) }
       return TokenAnswer.example("new")
     }
-    let reply = HelperRun.git(context).reply(to: lookup, validitySeconds: 300)
+    let reply = HelperRun.git(context).answer(to: lookup, validitySeconds: 300).reply
     #expect(reply.output.contains("credential=new\n") && !reply.output.contains("continue"))
   }
 
   /// What git at a server with several accounts is told of `failure`.
-  private static func told(_ failure: AgentFailure) -> HelperFailure {
+  private static func told(_ failure: AgentFailure) -> (failure: HelperFailure, step: NextStep?) {
     HelperRun.git(.scripted(Page()) { _ throws(CommandError) in throw .silent(status: 1) })
       .failure(.agent(failure, account: nil), at: "https://h:8443")
   }
@@ -105,14 +106,14 @@ struct GitTests {
   @Test("Where several accounts fit, git is told how to name one of them")
   func choice() throws {
     let failure = AgentFailure(.accountAmbiguous, "2 accounts fit", accounts: ["other", "work"])
-    guard case .needsPerson(let line) = Self.told(failure)
+    guard case (.needsPerson("2 accounts fit"), .run(let command)?) = Self.told(failure)
     else {
       Issue.record("git would go on")
       return
     }
-    #expect(line.contains("git config --global credential.https://h:8443.username other   # or: "))
-    #expect(line.contains("git config --global credential.https://h:8443.username work"))
-    #expect(line.contains("https://other@h:8443/"))
+    #expect(command.hasPrefix("git config --global credential.https://h:8443.username other   # or: "))
+    #expect(command.contains("git config --global credential.https://h:8443.username work"))
+    #expect(command.contains("https://other@h:8443/"))
   }
 
   @Test(
@@ -138,13 +139,12 @@ struct GitTests {
   @Test("Where the user name is nobody's, git is told to change the address first, where one wins")
   func otherName() {
     let failure = AgentFailure(.accountUnknown, "no account answers to nobody", accounts: ["other", "work"])
-    let line = Self.told(failure)
-    guard case .needsPerson(let line) = line else {
+    guard case (.needsPerson, .advice(let words)?) = Self.told(failure) else {
       Issue.record("git would go on")
       return
     }
-    #expect(line.contains("the repository's address, like https://other@h:8443/…"))
-    #expect(!line.contains("git config --global"))
+    #expect(words.contains("the repository's address, like https://other@h:8443/…"))
+    #expect(!words.contains("git config --global"))
   }
 
   @Test("A token that lives shorter than git may need it is replaced where that can be had, and given where not")
@@ -157,7 +157,7 @@ struct GitTests {
         guard least == 300, request.bestEffort == true, isBetterThere else { throw .silent(status: 1) }
         return TokenAnswer.example("long")
       }
-      let reply = HelperRun.git(context, isSetUp: { _ in true }).reply(to: lookup, validitySeconds: 300)
+      let reply = HelperRun.git(context, isSetUp: { _ in true }).answer(to: lookup, validitySeconds: 300).reply
       #expect(reply.output.contains(isBetterThere ? "password=long\n" : "password=short\n"))
     }
   }

@@ -79,9 +79,9 @@ struct SetupCommand: ParsableCommand {
       if dryRun { return }
       if !yes {
         try context.terminal.agree(
-          "Make these changes to git's global configuration?", about: lines, otherwise: .run(sameWithYes))
+          "Make these changes to git's global configuration?", commands: lines, otherwise: .run(sameWithYes))
         // Somebody else's change, made while the question stood, would be undone.
-        guard try configuration() == before else {
+        guard try reader.text(Self.everything) == before else {
           throw .configuration(
             "git's configuration was changed meanwhile; nothing is written",
             next: .run(sameWithYes.replacingFirst(" --yes", with: "")))

@@ -44,8 +44,8 @@ struct HelperRun {
     case .ignored: break
     case .told(let text): context.terminal.write(text)
     case .lookup(let lookup):
-      let reply = reply(to: lookup, validitySeconds: D.validitySeconds)
-      if let note = reply.note { context.terminal.warn(note) }
+      let (reply, step) = answer(to: lookup, validitySeconds: D.validitySeconds)
+      if let note = reply.note { context.terminal.warn(inOneLine: note, next: step) }
       context.terminal.write(reply.output)
     case .rejection(let rejection): tell(rejection)
     }
@@ -68,20 +68,21 @@ struct HelperRun {
     }
   }
 
-  /// `validitySeconds`: how long the token should live at least.
-  func reply(to lookup: some HelperLookup, validitySeconds: Int) -> HelperReply {
+  /// `validitySeconds`: how long the token should live at least. `step`: what helps where there is none.
+  func answer(to lookup: some HelperLookup, validitySeconds: Int) -> (reply: HelperReply, step: NextStep?) {
     let isSetUp: () -> Bool = { self.isSetUp(lookup.origin) }
     do throws(CommandError) {
       var token = try ask(lookup.question)
       let second = lookup.secondQuestion(after: token)
       if let second { token = try ask(second) } else { token = better(token, validitySeconds, for: lookup.question) }
       do throws(HelperFormatError) {
-        return try lookup.answer(token, isSecond: second != nil, isSetUp: isSetUp())
+        return (try lookup.answer(token, isSecond: second != nil, isSetUp: isSetUp()), nil)
       } catch {
-        return lookup.answer(.other(error.message), isSetUp: isSetUp())
+        return (lookup.answer(.other(error.message), isSetUp: isSetUp()), nil)
       }
     } catch {
-      return lookup.answer(failure(error, at: lookup.origin), isSetUp: isSetUp())
+      let (failure, step) = failure(error, at: lookup.origin)
+      return (lookup.answer(failure, isSetUp: isSetUp()), step)
     }
   }
 
@@ -114,8 +115,8 @@ struct HelperRun {
     return longer
   }
 
-  /// What a failure means to the program. `origin` is the server, for advice that a person can follow there.
-  func failure(_ error: CommandError, at origin: String) -> HelperFailure {
+  /// What a failure means to the program, and what helps. `origin` is the server, for advice that a person can follow there.
+  func failure(_ error: CommandError, at origin: String) -> (failure: HelperFailure, step: NextStep?) {
     var error = error
     if case .agent(var failure, let account) = error, let names = failure.accounts,
       [.accountAmbiguous, .accountUnknown].contains(failure.kind)
@@ -123,7 +124,11 @@ struct HelperRun {
       failure.hint = advice(AccountChoice(names: names, isUnknown: failure.kind == .accountUnknown), origin)
       error = .agent(failure, account: account)
     }
-    let line = (error.sentence ?? "") + (error.nextStep.map { "; \($0.line)" } ?? "")
+    return (Self.meaning(of: error), error.nextStep)
+  }
+
+  private static func meaning(of error: CommandError) -> HelperFailure {
+    let line = error.sentence ?? ""
     guard case .agent(let failure, _) = error else { return .other(line) }
     switch failure.kind {
     case .accountUnknown: return failure.accounts == nil ? .notOurs(line) : .needsPerson(line)

@@ -14,17 +14,20 @@ struct QuestionText {
 
   /// Fit to be shown, and in the characters of the user's locale.
   let lines: [String]
+  /// What is typed by whoever does it by hand, below the lines: the program's own words, which stay whole and are copied.
+  var commands: [String] = []
   let question: String
 
   /// Everything, without a line end behind the question.
   func text(on screen: Screen) -> String {
     let about = lines.flatMap { ScreenRows.rows(of: $0, columns: screen.columns) }
     let asked = ScreenRows.rows(of: question, columns: screen.columns)
+    let count = commands.reduce(about.count) { $0 + ScreenRows.height(of: $1, columns: screen.columns) }
     let note =
-      about.count + asked.count > screen.rows
+      count + asked.count > screen.rows
       ? ScreenRows.rows(
-        of: "(\(about.count) rows, more than this screen shows: scroll up to the first)", columns: screen.columns)
+        of: "(\(count) rows, more than this screen shows: scroll up to the first)", columns: screen.columns)
       : []
-    return (about + note + asked).joined(separator: "\n")
+    return (about + commands + note + asked).joined(separator: "\n")
   }
 }

@@ -8,8 +8,10 @@ enum ScreenRows {
   /// together without their indentation.
   ///
   /// `keepsAddresses`: a web address that is longer than a row stays whole, on rows of its own: terminals open it, people
-  /// copy it.
-  static func rows(of line: String, columns: Int, keepsAddresses: Bool = false) -> [String] {
+  /// copy it. `command`, which `line` ends with, stays whole for the same reason: it is one of this program.
+  static func rows(
+    of line: String, columns: Int, keepsAddresses: Bool = false, endingWith command: String? = nil
+  ) -> [String] {
     let own = line.prefix { $0 == " " }.count
     let margin = String(repeating: " ", count: min(own + indentation, columns / 2))
     var found: [String] = []
@@ -18,9 +20,11 @@ enum ScreenRows {
       found.append(row)
       (row, used, isEmpty) = (margin, margin.count, true)
     }
-    for word in words(of: line) {
-      let needed = word.reduce(0) { $0 + width($1) }
-      let isWhole = keepsAddresses && isAddress(word)
+    let end = command.flatMap { line.hasSuffix($0) ? Substring($0).unicodeScalars : nil }
+    let before = words(of: String(line.unicodeScalars.dropLast(end?.count ?? 0)))
+    for (index, word) in (before + [end].compactMap(\.self)).enumerated() {
+      let needed = width(of: word)
+      let isWhole = keepsAddresses && isAddress(word) || index == before.count
       if !isEmpty, used + needed >= columns { breakRow() }
       for scalar in word {
         if used + width(scalar) >= columns, !isWhole { breakRow() }
@@ -30,6 +34,11 @@ enum ScreenRows {
       }
     }
     return found + [row]
+  }
+
+  /// How many rows the terminal makes of a line that it breaks itself.
+  static func height(of line: String, columns: Int) -> Int {
+    max(1, (width(of: Substring(line).unicodeScalars) + columns - 1) / columns)
   }
 
   /// Each with the blanks behind it.
@@ -49,6 +58,8 @@ enum ScreenRows {
     let word = Substring(word.drop { $0 == " " })
     return word.hasPrefix("https://") || word.hasPrefix("http://")
   }
+
+  private static func width(of text: Substring.UnicodeScalarView) -> Int { text.reduce(0) { $0 + width($1) } }
 
   /// Columns at most: wide characters begin with Hangul's letters (U+1100). What is narrower than this says only ends its row
   /// earlier.

@@ -32,11 +32,13 @@ extension Terminal {
     .local("there is no terminal to ask on: \(question)", next: next, status: 64)
   }
 
-  /// Asks a yes-or-no question; no is the default. `lines` are what it is about: they are shown where the question
-  /// stands, wherever standard error goes.
-  func confirm(_ question: String, about lines: [String] = [], otherwise next: NextStep) throws(CommandError) -> Bool {
+  /// Asks a yes-or-no question; no is the default. `lines` and `commands` are what it is about: they are shown where the
+  /// question stands, wherever standard error goes.
+  func confirm(
+    _ question: String, about lines: [String] = [], commands: [String] = [], otherwise next: NextStep
+  ) throws(CommandError) -> Bool {
     let answer = try askTerminal(
-      question, " [y/N] ", about: lines, isSecret: false, otherwise: next,
+      question, " [y/N] ", about: lines, commands: commands, isSecret: false, otherwise: next,
       unable: "this asks before it changes anything, and there is no terminal")
     return ["y", "yes"].contains(answer.lowercased())
   }
@@ -46,10 +48,14 @@ extension Terminal {
   ///
   /// - Throws: `CommandError.declined` too.
   func agree(
-    _ question: String, about lines: [String] = [], isGiven: Bool = false, otherwise next: NextStep
+    _ question: String, about lines: [String] = [], commands: [String] = [], isGiven: Bool = false,
+    otherwise next: NextStep
   ) throws(CommandError) {
-    if isGiven { return say(lines) }
-    guard try confirm(question, about: lines, otherwise: next) else { throw .declined }
+    if isGiven {
+      say(lines)
+      return show(commands: commands)
+    }
+    guard try confirm(question, about: lines, commands: commands, otherwise: next) else { throw .declined }
   }
 
   /// Asks for a line that may be shown; a colon comes after the question.
@@ -60,11 +66,14 @@ extension Terminal {
   }
 
   private func askTerminal(
-    _ question: String, _ ending: String, about lines: [String] = [], isSecret: Bool, otherwise next: NextStep,
-    unable: String? = nil
+    _ question: String, _ ending: String, about lines: [String] = [], commands: [String] = [], isSecret: Bool,
+    otherwise next: NextStep, unable: String? = nil
   ) throws(CommandError) -> String {
     let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    if descriptor < 0 || !errorIsTerminal { for line in lines { say(line) } }
+    if descriptor < 0 || !errorIsTerminal {
+      say(lines)
+      show(commands: commands)
+    }
     guard descriptor >= 0 else {
       throw unable.map { .local($0, next: next, status: 64) } ?? Self.noTerminal(question, next)
     }
@@ -79,7 +88,8 @@ extension Terminal {
     tcflush(descriptor, TCIFLUSH)
     // Never cut: what is agreed to stands in it.
     let text = QuestionText(
-      lines: lines.map { visible($0, limit: .max) }, question: visible(question, limit: .max) + ending)
+      lines: lines.map { visible($0, limit: .max) }, commands: commands.map { visible($0, limit: .max) },
+      question: visible(question, limit: .max) + ending)
     FileBytes.writeAll(Array(text.text(on: Self.screen(of: descriptor)).utf8), to: descriptor)
     let line = FileBytes.readLine(from: descriptor, limit: Self.answerBytes, unless: interrupts.readEnd)
     echo?.restore()

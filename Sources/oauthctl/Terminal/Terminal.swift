@@ -115,10 +115,14 @@ struct Terminal: Sendable {
   }
 
   /// One line for people on standard error, escaped, and broken where the terminal ends.
-  func say(_ line: String) {
+  func say(_ line: String) { say(line, endingWith: nil) }
+
+  private func say(_ line: String, endingWith command: String?) {
     let line = visible(line, limit: Self.lineLimit)
     guard let columns = errorColumns() else { return sink(.error, line + "\n") }
-    sink(.error, ScreenRows.rows(of: line, columns: columns, keepsAddresses: true).map { $0 + "\n" }.joined())
+    let rows = ScreenRows.rows(
+      of: line, columns: columns, keepsAddresses: true, endingWith: command.map { visible($0, limit: Self.lineLimit) })
+    sink(.error, rows.map { $0 + "\n" }.joined())
   }
 
   /// Commands to type, each on one line however narrow the terminal is.
@@ -200,6 +204,12 @@ struct Terminal: Sendable {
   func warn(_ what: String, next step: NextStep? = nil) {
     say("oauthctl: \(Self.oneLine(what))")
     if let step { say(step) }
+  }
+
+  /// A remark and its step in one line, for whoever reads them among lines of another program.
+  func warn(inOneLine what: String, next step: NextStep?) {
+    let command: String? = if case .run(let text)? = step { Self.oneLine(text) } else { nil }
+    say("oauthctl: \(Self.oneLine(step?.line(after: what) ?? what))", endingWith: command)
   }
 
   private static func oneLine(_ text: String) -> String {

@@ -7,6 +7,7 @@ import pytest
 from cli.git_steps import git, helper, settings
 from support.login import log_in
 from support.others import as_nobody, home_of_nobody
+from support.terminal import run_at_terminal
 
 # Setting up
 
@@ -44,6 +45,15 @@ def test_setup_does_nothing_before_somebody_agrees(home, agent, dot):
     home.oauthctl("setup", "git", "--dry-run")
     assert home.oauthctl("setup", "git", check=False).status != 0
     assert settings(home) == []
+
+
+def test_commands_are_whole_in_the_question_however_narrow_the_terminal_is(home, agent, dot):
+    log_in(home, dot)
+    commands = home.oauthctl("setup", "git", "--dry-run").stderr.splitlines()
+    assert len(commands) >= 3 and max(map(len, commands)) > 60
+    status, text = run_at_terminal(
+        home, home.programs / "oauthctl", "setup", "git", answers={"[y/N]": "n\n"}, columns=60)
+    assert status == 1 and set(commands) <= set(text.splitlines()), text
 
 
 def test_setup_names_the_hosts_of_every_account(home, agent, dot, world):
