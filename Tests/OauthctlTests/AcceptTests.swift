@@ -49,6 +49,13 @@ struct AcceptTests {
     #expect(shown.allSatisfy { $0.count < 80 && !$0.hasPrefix("hosts: (unchanged)") && $0 != "" })
   }
 
+  @Test("What comes first makes sense without what stands below it")
+  func beginning() {
+    let lines = accept([("token_endpoint", "https://id.example/t", "https://id.example/token")]).lines
+    #expect(lines.first == "With the file as it is now, the account uses:")
+    #expect(lines.last == "token_endpoint: https://id.example/t → https://id.example/token")
+  }
+
   @Test("Of more new hosts than a question can name, their number is told, and they stand last")
   func manyHosts() {
     let label = String(repeating: "x", count: 60)
@@ -106,7 +113,7 @@ struct QuestionTextTests {
         ].joined())
   }
 
-  @Test("A command that the program marks as one stays whole in a question and at the end of a remark; nothing else does")
+  @Test("A command that the program marks as one stays whole, and nothing else does")
   func commands() {
     let command = "git config --global --add credential.https://id.example:8443.helper /usr/bin/git-credential-oauthctl"
     let text = QuestionText(lines: ["note: " + command], commands: ["  " + command], question: "Do it? ")

@@ -39,6 +39,7 @@ struct PretendedMachine {
   var takenPorts: Set<Int> = []
   var lockedFiles: Set<String> = []
   var freeBytes = 1 << 30
+  var readOnlyFolders: Set<String> = []
   var isNetworkFileSystem = false
   var agentChangedAt = 0
   /// What git says of http.sslCAInfo.
@@ -63,6 +64,7 @@ struct PretendedMachine {
       isExecutable: { files[$0].map { $0.mode & 0o111 != 0 } ?? ($0 == "/opt/bin/git-credential-oauthctl") },
       isPortFree: { [takenPorts] in !takenPorts.contains($0) }, isLocked: { [lockedFiles] in lockedFiles.contains($0) },
       freeBytes: { [freeBytes] _ in freeBytes },
+      isReadOnly: { [readOnlyFolders] in readOnlyFolders.contains($0) },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
       output: { [gitHelpers, gitAuthority, gitFailure] in
         gitFailure

@@ -3,6 +3,8 @@ package import AgentWire
 /// What is wrong with the configuration files: found by account, and cut for an answer.
 package struct FileProblems: Sendable, Equatable {
   package let all: [ConfigurationProblem]
+  /// The same without those that tell a fault of another file for one more account.
+  package let told: [ConfigurationProblem]
   /// Places in `all` by the names of files, without their folders.
   private let places: [Substring: [Int]]
   private let files: Set<String>
@@ -17,9 +19,13 @@ package struct FileProblems: Sendable, Equatable {
   package init(_ problems: [ConfigurationProblem] = []) {
     all = problems
     var places: [Substring: [Int]] = [:]
-    for (place, problem) in problems.enumerated() { places[Self.name(problem.file), default: []].append(place) }
+    for (place, problem) in problems.enumerated() {
+      places[Self.name(problem.concernedFile), default: []].append(place)
+    }
     self.places = places
-    files = Set(problems.map(\.file))
+    var shared: Set<String> = []
+    told = problems.filter { $0.hinderedFile == nil || shared.insert($0.sentence).inserted }
+    files = Set(problems.map(\.concernedFile))
     folder = problems.first { !$0.file.hasSuffix(".toml") }
   }
 
@@ -49,11 +55,11 @@ package struct FileProblems: Sendable, Equatable {
   /// The first ones, and how many more there are; nil: none.
   package var cut: (problems: [ConfigurationProblem], leftOut: Int?) {
     var bytes = 0
-    let first = all.prefix(Self.listed).prefix { problem in
+    let first = told.prefix(Self.listed).prefix { problem in
       bytes += problem.file.utf8.count + (problem.key?.utf8.count ?? 0) + problem.reason.utf8.count
       return bytes <= Self.listedBytes
     }
-    return (Array(first), first.count < all.count ? all.count - first.count : nil)
+    return (Array(first), first.count < told.count ? told.count - first.count : nil)
   }
 
   private static func name(_ path: String) -> Substring {

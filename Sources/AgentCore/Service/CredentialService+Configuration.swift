@@ -18,7 +18,7 @@ extension CredentialService {
   }
 
   func tellServing() {
-    told.serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.all))
+    told.serving?(isLocked ? .locked : .accounts(definedCount, problems: problems.told))
   }
 
   package func reload() async throws(AgentFailure) -> ConfigReloadAnswer {

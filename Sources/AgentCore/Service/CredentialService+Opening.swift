@@ -97,7 +97,7 @@ extension CredentialService {
   func take(_ read: Configuration, isServing: Bool) {
     let isNews = files.take(read, isServing: isServing)
     forgetUnreadLogins()
-    if isNews { events.tell(.problems(problems.all.count)) }
+    if isNews { events.tell(.problems(problems.told.count)) }
   }
 
   /// Makes an account that is not known yet.

@@ -5,10 +5,17 @@ import Sealing
 /// The private authorities that one reading has met: each file is read once, however many accounts name it.
 struct Certificates {
   private let uid: UInt32
+  /// `config.toml`.
+  private let settingsFile: String
+  /// Where that names its authority, once somebody has looked.
+  private var settingsLine: Int??
   private var digests: [String: Result<String, TrustedFile.Failure>] = [:]
   private var bytes = 0
 
-  init(uid: UInt32) { self.uid = uid }
+  init(uid: UInt32, settingsFile: String) {
+    self.uid = uid
+    self.settingsFile = settingsFile
+  }
 
   /// The definition with its authority, its own or else `common`, that of `config.toml`. The file may change without the
   /// definition; the digest shows it. Unlike the proxy, which sees no secret, it is part of what a login is bound to.
@@ -24,14 +31,24 @@ struct Certificates {
       definition.certificateAuthorityDigest = digest
       return .success(definition)
     case .failure(let failure):
-      let place = own == nil ? " (of config.toml)" : ""
-      let reason = "\(PrintableText.escaped(path))\(place) \(failure.sentence)"
+      // A fault of config.toml is told as that, whatever accounts it concerns.
+      let isOwn = own != nil
       return .failure(
         ConfigurationProblems([
           ConfigurationProblem(
-            file: definition.file, line: line("ca_file"), key: "ca_file", reason: reason, hint: failure.remedy)
+            file: isOwn ? definition.file : settingsFile, line: isOwn ? line("ca_file") : lineOfSettings(),
+            key: "ca_file", reason: "\(PrintableText.escaped(path)) \(failure.sentence)", hint: failure.remedy,
+            hinderedFile: isOwn ? nil : definition.file)
         ]))
     }
+  }
+
+  private mutating func lineOfSettings() -> Int? {
+    if let known = settingsLine { return known }
+    let bytes = try? TrustedFile.read(settingsFile, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+    let line = bytes.flatMap { TOMLDocument.line(of: "ca_file", in: $0) }
+    settingsLine = .some(line)
+    return line
   }
 
   private mutating func digest(_ path: String) -> Result<String, TrustedFile.Failure> {

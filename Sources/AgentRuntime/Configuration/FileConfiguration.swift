@@ -119,7 +119,7 @@ package final class FileConfiguration: ConfigurationSource {
     if names.count > ConfigurationLimits.accounts {
       reading.add(excess: "more than \(ConfigurationLimits.accounts) accounts")
     }
-    var certificates = Certificates(uid: uid)
+    var certificates = Certificates(uid: uid, settingsFile: folder.settingsFile)
     var read: Set<String> = []
     for file in names.prefix(ConfigurationLimits.accounts) {
       let name = String(file.dropLast(".toml".count))
@@ -164,7 +164,7 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   func readDefinition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
-    var certificates = Certificates(uid: uid)
+    var certificates = Certificates(uid: uid, settingsFile: folder.settingsFile)
     return definition(name: name, text: text, &certificates).result
   }
 

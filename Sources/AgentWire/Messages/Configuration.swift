@@ -9,9 +9,15 @@ package struct ConfigurationProblem: Codable, Sendable, Equatable {
   package var hint: String?
   /// `command` where `hint` is one.
   package var hintKind: String?
+  /// The account's file that is kept from use by it, where that is not `file`. It never crosses the wire: the same fault of
+  /// several accounts is told once.
+  package var hinderedFile: String?
 
-  package init(file: String, line: Int?, key: String?, reason: String, hint: NextStep? = nil) {
+  package init(
+    file: String, line: Int?, key: String?, reason: String, hint: NextStep? = nil, hinderedFile: String? = nil
+  ) {
     self.file = file
+    self.hinderedFile = hinderedFile
     self.line = line
     self.key = key
     self.reason = reason
@@ -29,9 +35,12 @@ extension ConfigurationProblem {
   /// What helps where an edit of the file does.
   package static let edit: NextStep = "put that right: the agent reads it again by itself"
 
-  /// The account whose file it is; nil: another file, or a folder.
+  /// The file that it keeps from use.
+  package var concernedFile: String { hinderedFile ?? file }
+
+  /// The account whose file it keeps from use; nil: another file, or a folder.
   package var accountName: String? {
-    let end = ".toml"
+    let (file, end) = (concernedFile, ".toml")
     guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
     let name = file[file.utf8.index(after: slash)...]
     return file[...slash].hasSuffix("/accounts.d/") && name.hasSuffix(end) ? String(name.dropLast(end.utf8.count)) : nil

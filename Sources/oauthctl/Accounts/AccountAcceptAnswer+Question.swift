@@ -22,7 +22,9 @@ extension AccountAcceptAnswer {
     let others = differences.filter { !Self.places.contains($0.key) }.map(line)
     let last = Self.places.compactMap { key in leading.first { $0.key == key } }.map(line)
     guard !differences.isEmpty, let endpoints else { return others + last }
-    let used = ["Then it uses:"] + endpoints.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
+    let used =
+      ["With the file as it is now, the account uses:"]
+      + endpoints.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
     return others + used + last + (Self.named(places).count < places.count ? newHosts : [])
   }
 

@@ -20,7 +20,8 @@ extension AccountCommand {
     @Option(name: .customLong("client-id"), help: "The client that the login was made with.") var clientID: String?
     @Option(
       name: .customLong("client-authentication"),
-      help: "How that client proves itself: \(ClientAuthenticationMethod.choice) (default: by metadata).",
+      help: ArgumentHelp(
+        "How that client proves itself (default: by metadata).", discussion: "\(ClientAuthenticationMethod.choice)."),
       completion: .list(ClientAuthenticationMethod.names))
     var clientAuthentication: String?
     @Option(name: .customLong("token-endpoint"), help: "Endpoint to use instead of the discovered one.")

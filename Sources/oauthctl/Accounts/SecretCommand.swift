@@ -1,7 +1,12 @@
 import AgentWire
 import ArgumentParser
+import OAuthTerms
 
 extension SecretKind: ExpressibleByArgument {}
+
+extension SecretKind: TypedName {
+  package var typedNames: [String] { [] }
+}
 
 struct SecretCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,7 +18,7 @@ struct SecretCommand: ParsableCommand {
       abstract: "Stores a secret, typed or from standard input.",
       discussion: "Example: oauthctl secret set work client_secret < FILE")
     @Argument(help: "Account name.", completion: .accountName) var name: String
-    @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+    @Argument(help: "\(SecretKind.choice).") var kind: SecretKind
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
@@ -39,7 +44,7 @@ struct SecretCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Deletes a kept secret.", discussion: "Example: oauthctl secret forget work password")
     @Argument(help: "Account name.", completion: .accountName) var name: String
-    @Argument(help: "client_secret, password or refresh_token.") var kind: SecretKind
+    @Argument(help: "\(SecretKind.choice).") var kind: SecretKind
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {

@@ -45,7 +45,7 @@ struct DoctorContext: Sendable {
   }
 
   /// Whether accounts may be there that nobody sees, because their folder is not read whole.
-  var hasUnreadFolder: Bool { status?.problems.contains { !$0.file.hasSuffix(".toml") } ?? false }
+  var hasUnreadFolder: Bool { status?.problems.contains(where: \.isOfFolder) ?? false }
 
   /// Whether there is an account, or a file of one where no agent tells.
   var hasAccounts: Bool {

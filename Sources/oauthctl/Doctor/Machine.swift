@@ -35,6 +35,8 @@ struct Machine: Sendable {
   var isLocked: @Sendable (String) -> Bool
   /// Bytes an ordinary user may still write in a folder.
   var freeBytes: @Sendable (String) -> Int?
+  /// Whether a folder is on a file system that is mounted read-only.
+  var isReadOnly: @Sendable (String) -> Bool
   var isNetworkFileSystem: @Sendable (String) -> Bool
   /// Runs a program to its end; nil when it cannot be started.
   var output: @Sendable ([String]) -> Program.Output?
@@ -62,6 +64,10 @@ struct Machine: Sendable {
       freeBytes: { path in
         var found = statvfs()
         return statvfs(path, &found) == 0 ? Int(clamping: found.f_bavail) * Int(clamping: found.f_frsize) : nil
+      },
+      isReadOnly: { path in
+        var found = statvfs()
+        return statvfs(path, &found) == 0 && found.f_flag & UInt(ST_RDONLY) != 0
       },
       isNetworkFileSystem: { NetworkFileSystem.name(ofType: clinux_filesystem_type($0)) != nil },
       output: { try? Program.output(of: $0) },

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import OAuthTerms
 
 /// ArgumentParser's sentence about a command line, as a part of ours.
 struct ArgumentProblem {
@@ -12,6 +13,8 @@ struct ArgumentProblem {
       // Its own suggestion is the nearest one, however far that is.
       let meant = Self.meant(option, among: Self.options(of: command))
       words = "unknown option '\(option)'" + (meant.map { "; did you mean '\($0)'?" } ?? "")
+    } else if Self.quoted(plain, after: "missing expected argument ") == "<kind>" {
+      words = "the kind of the secret is missing: \(SecretKind.choice)"
     } else if plain.range(ofText: " is invalid for '") != nil, plain.hasSuffix("'") {
       // Those that take a word of a list say so themselves.
       words = plain + ": it takes a whole number"

@@ -198,7 +198,8 @@ struct SetupCommand: ParsableCommand {
       guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
       let key = GitSetup.authorityKey(host: host)
       if remove,
-        case let commands = GitSetup.removeAuthority(key: key, values: try reader.values(key), folder: authorities.folder),
+        case let commands = GitSetup.removeAuthority(
+          key: key, values: try reader.values(key), folder: authorities.folder),
         !commands.isEmpty
       {
         return commands

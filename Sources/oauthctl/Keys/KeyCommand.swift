@@ -23,7 +23,8 @@ struct KeyCommand: ParsableCommand {
         """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Option(
-      help: "\(SignatureAlgorithm.choice) (default: \(SignatureAlgorithm.standard.rawValue)).",
+      help: ArgumentHelp(
+        "How it signs (default: \(SignatureAlgorithm.standard.rawValue)).", discussion: "\(SignatureAlgorithm.choice)."),
       completion: .list(SignatureAlgorithm.names))
     var algorithm: String?
     @Flag(help: "Replaces a key that is there; nobody can get that one back.") var replace = false

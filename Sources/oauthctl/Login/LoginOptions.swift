@@ -18,19 +18,23 @@ struct LoginOptions: ParsableArguments {
   var clientID: String?
   @Option(
     name: .customLong("client-authentication"),
-    help: "How the client proves itself: \(ClientAuthenticationMethod.choice) (default: by metadata).",
+    help: ArgumentHelp(
+      "How the client proves itself (default: by metadata).", discussion: "\(ClientAuthenticationMethod.choice)."),
     completion: .list(ClientAuthenticationMethod.names))
   var clientAuthentication: String?
   @Option(
     name: .customLong("assertion-audience"),
-    help: "Whom what a key signs is for: \(AssertionAudience.choice) (default: issuer).",
+    help: ArgumentHelp("Whom what a key signs is for (default: issuer).", discussion: "\(AssertionAudience.choice)."),
     completion: .list(AssertionAudience.names))
   var assertionAudience: String?
   @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
   var clientSecretFromInput = false
   @Flag(help: "Takes only tokens that are bound to a key of the agent's (DPoP, RFC 9449).")
   var dpop = false
-  @Option(help: "\(GrantKind.choice) (default: \(GrantKind.standard.rawValue)).", completion: .list(GrantKind.names))
+  @Option(
+    help: ArgumentHelp(
+      "How tokens are got (default: \(GrantKind.standard.rawValue)).", discussion: "\(GrantKind.choice)."),
+    completion: .list(GrantKind.names))
   var grant: String?
   @Option(
     name: .customLong("grant-type"),

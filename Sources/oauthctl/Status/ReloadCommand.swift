@@ -10,7 +10,7 @@ struct ReloadCommand: ContextCommand {
   func run(_ context: CommandContext) throws(CommandError) {
     let answer = try context.agent.ask(ConfigReload())
     let problems = ProblemText(answer.problems, leftOut: answer.problemsLeftOut)
-    var told = zip(problems.sentences, answer.problems).map { (text: $0, step: $1.hint == nil ? nil : $1.nextStep) }
+    var told = problems.shown.map { (text: $0.sentence, step: $0.hint == nil ? nil : $0.nextStep) }
     if let more = problems.more { told.append((more, nil)) }
     for one in told.dropLast() { context.terminal.warn(one.text, next: one.step) }
     if let last = told.last {

@@ -27,10 +27,10 @@ struct StatusPage: Sendable {
           continue
         }
         // What is idle lacks nothing, and a locked vault is told once, below.
-        let isTold = [.ok, .expired, .locked].contains(account.state) || isOfFolder(account)
+        let isTold = [.ok, .expired, .locked].contains(account.state) || isToldBelow(account)
         let words = account.reason ?? (account.state == .new ? Self.newWords(account) : nil)
         let reason = isTold ? nil : words.map(clean)
-        let hint = isOfFolder(account) ? nil : account.hint.map(clean)
+        let hint = isToldBelow(account) ? nil : account.hint.map(clean)
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
         if reason != nil, let step = account.nextStep { lines.append(cut("  " + clean(step.line), terminal)) }
       }
@@ -50,11 +50,12 @@ struct StatusPage: Sendable {
     return lines
   }
 
-  /// Whether all that is wrong with it is wrong with the folder of its file, which is told once, below.
-  private func isOfFolder(_ account: AccountSummary) -> Bool {
+  /// Whether all that is wrong with it is wrong with the folder of its file, or with `config.toml`, which is told once, below.
+  private func isToldBelow(_ account: AccountSummary) -> Bool {
     account.state == .configInvalid
       && status.problems.contains {
-        !$0.file.hasSuffix(".toml") && $0.hint == account.hint && account.reason == $0.sentence
+        !$0.file.hasSuffix("/accounts.d/\(account.account).toml") && $0.nextStep == account.nextStep
+          && account.reason == $0.sentence
       }
   }
 

@@ -130,6 +130,7 @@ enum Program {
     lseek(complaints, 0, SEEK_SET)
     let complaint = (FileBytes.readSome(from: complaints, limit: 4 << 10) ?? []).prefix { $0 != UInt8(ascii: "\n") }
     return Output(
-      status: status, text: String(decoding: bytes, as: UTF8.self), complaint: String(decoding: complaint, as: UTF8.self))
+      status: status, text: String(decoding: bytes, as: UTF8.self),
+      complaint: String(decoding: complaint, as: UTF8.self))
   }
 }

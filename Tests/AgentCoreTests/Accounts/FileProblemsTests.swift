@@ -20,6 +20,18 @@ struct FileProblemsTests {
     #expect(problems.about("c").isEmpty && problems.first(about: "ccounts.d/a") == nil)
   }
 
+  @Test("A fault of config.toml is told once, and keeps every account from use that it concerns")
+  func shared() {
+    let problems = FileProblems(
+      ["a", "b"].map {
+        ConfigurationProblem(
+          file: "/c/config.toml", line: 1, key: "ca_file", reason: "bad", hinderedFile: "/c/accounts.d/\($0).toml")
+      })
+    #expect(problems.about("a").count == 1 && problems.hindrance(of: "b")?.file == "/c/config.toml")
+    #expect(problems.concern("/c/accounts.d/a.toml") && !problems.concern("/c/config.toml"))
+    #expect(problems.told.count == 1 && problems.cut.problems.count == 1 && problems.cut.leftOut == nil)
+  }
+
   @Test("A file was not read when it, or a folder that it lies in, has a problem")
   func unread() {
     let problems = FileProblems([problem("/c/accounts.d/a.toml"), problem("/d/accounts.d")])

@@ -273,7 +273,8 @@ struct FileConfigurationTests {
     #expect(found.definitions.allSatisfy { $0.certificateAuthorityDigest != nil })
     unlink(scratch.path + "/common.pem")
     let problem = configuration.read().problems.first
-    #expect(problem?.file == scratch.path + "/accounts.d/a.toml" && problem?.reason.contains("config.toml") == true)
+    #expect(problem?.file == scratch.path + "/config.toml" && problem?.line == 1 && problem?.key == "ca_file")
+    #expect(problem?.accountName == "a" && problem?.reason == "\(scratch.path)/common.pem does not exist")
   }
 
   @Test(

@@ -202,6 +202,23 @@ struct DoctorVaultTests {
       "an open vault", { machine, _ in machine.files["/home/u/.local/share/oauthctl"]?.mode = 0o750 },
       ["wrong vault: chmod 700 /home/u/.local/share/oauthctl"]
     ),
+    (
+      "a file system of the vault that is mounted read-only",
+      { machine, _ in machine.readOnlyFolders = ["/home/u/.local/share/oauthctl"] },
+      [
+        "wrong disk: make that file system writable again; findmnt -T /home/u/.local/share/oauthctl shows which it is"
+      ]
+    ),
+    (
+      "a file system of the key file that is mounted read-only",
+      { machine, _ in
+        machine.readOnlyFolders = ["/home/u/.local/state/oauthctl"]
+        machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0o700, "")
+      },
+      [
+        "wrong disk: make that file system writable again; findmnt -T /home/u/.local/state/oauthctl shows which it is"
+      ]
+    ),
     ("a full disk", { machine, _ in machine.freeBytes = 1 << 20 }, ["wrong disk: make room there"]),
     (
       "a network home", { machine, _ in machine.isNetworkFileSystem = true },

@@ -69,3 +69,12 @@ def test_what_follows_the_account_is_curl_s(home, script):
 def test_the_script_of_a_shell_that_completes_at_a_terminal_alone_asks_for_the_same(home, script, shell, files):
     text = script(shell).read_text()
     assert "---completion get-token" in text and "---completion curl" in text and files in text
+
+
+def test_fish_describes_each_grant_without_the_list_of_all(home, script):
+    """fish shows the description of an option beside each word that it takes."""
+    text = script("fish").read_text()
+    [line] = [line for line in text.splitlines() if "-l 'grant' " in line and "jwt_bearer" in line]
+    described = line.split(" -d '", 1)[1].split("'", 1)[0]
+    assert described == "How tokens are got (default: authorization_code).", line
+    assert "authorization_code, device_code" in home.oauthctl("login", "--help").stdout

@@ -117,6 +117,33 @@ def test_a_file_the_agent_cannot_use_is_told_with_its_line(home, agent):
     assert not healthy and "work.toml:3: ca_file" in troubles[("configuration", None)]["message"]
 
 
+def test_an_authority_of_all_accounts_that_is_gone_is_one_fault_of_its_own_file(home, agent):
+    for name in ("work", "other", "third"):
+        write_account(home, name, 'issuer = "http://127.0.0.1:1"\nclient_id = "c"\n')
+    (home.config / "oauthctl" / "config.toml").write_text('ca_file = "/nowhere.pem"\n')
+    home.oauthctl("reload", check=False)
+    words = "~/config/oauthctl/config.toml:1: ca_file: /nowhere.pem does not exist"
+    for command in ("doctor", "status"):
+        told = home.oauthctl(command, check=False).stdout
+        assert told.count("/nowhere.pem") == 1 and words in told, told
+    assert "1 thing is wrong" in home.oauthctl("doctor", check=False).stdout
+    refused = home.oauthctl("get-token", "work", check=False)
+    assert refused.status == 3 and words in refused.stderr, refused
+
+
+def test_a_closed_folder_of_configurations_is_one_fault(scratch, programs):
+    """Two were told, one of a file that may not be there."""
+    with home_of_nobody(scratch, programs) as home:
+        home.config.chmod(0o000)
+        home.begin_agent()
+        for command in ("status", "doctor"):
+            process = home.begin(home.programs / "oauthctl", command)
+            told = "".join(process.communicate(timeout=60))
+            assert process.returncode in (0, 1) and told.count("closed to you (mode 000)") == 1, told
+            assert "config.toml" not in told and told.count("run: chmod 700 ~/config\n") == 1, told
+        home.config.chmod(0o700)
+
+
 def test_one_fault_is_told_once_and_one_account_can_be_looked_at_alone(home, agent):
     for name in ("work", "other"):
         write_account(home, name, 'issuer = "http://127.0.0.1:1"\nclient_id = "c"\n')

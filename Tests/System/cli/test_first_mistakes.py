@@ -213,6 +213,9 @@ def test_a_misspelled_command_is_proposed_as_it_was_meant(home):
 def test_words_that_are_not_understood_are_told_as_everything_is(home):
     assert "oauthctl: unknown option '--jsn'" in home.oauthctl("status", "--jsn", check=False).stderr
     assert "oauthctl: missing expected argument" in home.oauthctl("logout", check=False).stderr
+    words = "oauthctl: the kind of the secret is missing: client_secret, password or refresh_token\n"
+    for name in ("set", "forget"):
+        assert words in home.oauthctl("secret", name, "work", check=False).stderr
 
 
 @pytest.mark.parametrize("words", [["login"], ["account", "import"], ["curl"], ["get-token"]])

@@ -143,8 +143,8 @@ def test_a_configuration_of_git_that_is_closed_is_told_with_its_chmod(scratch, p
         for command in (["setup", "git", "--remove"], ["doctor"]):
             process = home.begin(home.programs / "oauthctl", *command)
             told = "".join(process.communicate(timeout=60))
-            assert process.returncode != 0, told
-            assert told.count("git cannot read its configuration: ~/.gitconfig is closed to you (mode 000)\n") == 1, told
+            words = "git cannot read its configuration: ~/.gitconfig is closed to you (mode 000)\n"
+            assert process.returncode != 0 and told.count(words) == 1, told
             assert "run: chmod 600 ~/.gitconfig\n" in told and "warning" not in told, told
 
 

@@ -38,6 +38,27 @@ def test_a_full_disk_is_told_at_once_and_costs_no_login(home, world):
 
 
 @needs_root
+def test_a_disk_that_is_mounted_read_only_is_named_by_doctor(home, world):
+    server = world()
+
+    def on_a_disk_that_failed():
+        run("mount", "-t", "tmpfs", "-o", "mode=700", "none", home.data)
+        home.agent.start()
+        log_in(home, server)
+        home.agent.stop()
+        run("mount", "-o", "remount,ro", home.data)
+        home.agent.start()
+        doctor = home.oauthctl("doctor", check=False)
+        assert doctor.status == 1 and "put that right" not in doctor.stdout, doctor
+        assert "make that file system writable again; findmnt -T ~/data/oauthctl" in doctor.stdout, doctor
+        run("mount", "-o", "remount,rw", home.data)
+        assert "writable" not in home.oauthctl("doctor", check=False).stdout
+        home.agent.stop()
+
+    isolated(on_a_disk_that_failed)
+
+
+@needs_root
 def test_an_account_file_that_does_not_fit_is_told_by_its_name_and_as_a_full_disk(home, world):
     server = world()
 

@@ -47,8 +47,8 @@ enum ConfigurationCheck {
       !told.contains { problem.file == $0 || problem.file.hasPrefix($0 + "/") }
     }
     let problems = ProblemText(others, leftOut: context.status?.problemsLeftOut)
-    for (line, problem) in zip(problems.sentences, others) {
-      findings.append(.wrong("configuration", line, problem.nextStep))
+    for problem in problems.shown {
+      findings.append(.wrong("configuration", problem.sentence, problem.nextStep))
     }
     if let more = problems.more { findings.append(.wrong("configuration", more, ConfigurationProblem.edit)) }
     if findings.isEmpty {
@@ -77,7 +77,8 @@ enum ConfigurationCheck {
       // The agent has told it of the files below.
       if (context.status?.problems ?? []).contains(where: { $0.nextStep == step }) { return nil }
       return .wrong(
-        "configuration", "\(context.shown(path)) may be written by everybody, so others may replace what is in it", step)
+        "configuration", "\(context.shown(path)) may be written by everybody, so others may replace what is in it", step
+      )
     }
   }
 

@@ -145,6 +145,7 @@ enum VaultCheck {
   }
 
   private static func disk(_ folder: String, _ context: DoctorContext) -> Finding {
+    if let readOnly = DiskCheck.readOnly(folder, context) { return readOnly }
     if let free = context.machine.freeBytes(folder), free < leastFreeBytes {
       return .wrong(
         "disk", "\(free >> 20) MiB are free at \(context.shown(folder)): a new refresh token may find no room",
