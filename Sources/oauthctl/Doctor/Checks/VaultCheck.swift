@@ -112,11 +112,15 @@ enum VaultCheck {
   /// What is damaged in the file of a vault that is open; nil: nothing, or it could not be read in time. An open vault is
   /// served from memory, and may not open again.
   static func damage(_ agent: any AgentCalling) -> Finding? {
-    do throws(CommandError) { _ = try agent.call(AgentWire.VaultCheck(), timeoutMilliseconds: checkMilliseconds) } catch {
-      guard case .agent(let failure, _) = error, failure.kind == .vaultDamaged, let hint = failure.hint else { return nil }
+    do throws(CommandError) {
+      _ = try agent.call(AgentWire.VaultCheck(), timeoutMilliseconds: checkMilliseconds)
+      return nil
+    } catch {
+      guard case .agent(let failure, _) = error, failure.kind == .vaultDamaged, let hint = failure.hint else {
+        return nil
+      }
       return .wrong("vault", failure.message, hint)
     }
-    return nil
   }
 
   /// A vault that this machine remembers, where no agent runs that knows more.
