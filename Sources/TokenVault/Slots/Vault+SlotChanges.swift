@@ -49,9 +49,8 @@ extension Vault {
     try requireUnchanged(try await proveCurrent(current))
     guard let session = try openedSession(), let keys else { throw .absent }
     let others = session.slots.filter { $0.kind != kind.rawValue && session.isIntact($0, keys: keys) }.map(\.kind)
-    guard others.contains(SlotKind.keyFile.rawValue) && keyFileFault == nil || others.contains(SlotKind.passphrase.rawValue) else {
-      throw .slotNeeded(kind)
-    }
+    let opensByFile = others.contains(SlotKind.keyFile.rawValue) && keyFileFault == nil
+    guard opensByFile || others.contains(SlotKind.passphrase.rawValue) else { throw .slotNeeded(kind) }
     if session.slot(kind) != nil || session.catalogue.slots[kind.slotNumber] != nil {
       var catalogue = session.catalogue
       catalogue.commit = nextCommit(after: catalogue)

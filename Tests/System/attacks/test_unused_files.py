@@ -1,4 +1,4 @@
-"""The file of an account that nobody has logged in by, put there or changed by somebody else. Each test is the attack."""
+"""The file of an account that nobody has logged in by, made or changed by somebody else. Each test is the attack."""
 
 import json
 import threading
