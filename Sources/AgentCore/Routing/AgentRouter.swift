@@ -243,8 +243,7 @@ package struct AgentRouter: LineResponder {
 
   private func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
     let code: String?
-    let status = await vault.status()
-    if request.anew == true, status.isLost {
+    if request.anew == true, await isLost() {
       code = try await service.beginAnew(vault)
       if code != nil { await logins.forgetAll() }
     } else {
@@ -252,6 +251,14 @@ package struct AgentRouter: LineResponder {
       code = try await vault.create(anew: false)
     }
     return VaultCreateAnswer(created: code != nil, recoveryCode: code)
+  }
+
+  /// Whether nothing but a backup brings the vault back. One that is open is served from memory, whatever its file has become.
+  private func isLost() async -> Bool {
+    let status = await vault.status()
+    guard status.state == .open else { return status.isLost }
+    do throws(AgentFailure) { _ = try await vault.check(VaultCheck()) } catch { return error.kind == .vaultDamaged }
+    return false
   }
 
   private func unlockVault(_ request: VaultUnlock) async throws(AgentFailure) -> VaultStatusAnswer {

@@ -28,8 +28,8 @@ enum VaultCheck {
     }
     if let folder = stateFolder(context) { findings.append(folder) }
     var state = state(context, agent)
-    // What the agent's step mends is that fault, told once.
-    findings.removeAll { state.level == .wrong && $0.fix == state.fix }
+    // What one step mends is one fault, and the file that it is about is told.
+    if state.level == .wrong, findings.contains(where: { $0.fix == state.fix }) { return findings }
     // A full disk is one fault, and the vault's own words say where.
     if context.status?.vault.state == .failed, context.status?.vault.hint == nil,
       let disk = findings.firstIndex(where: { $0.check == "disk" && $0.level == .wrong })
