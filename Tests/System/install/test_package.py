@@ -183,6 +183,7 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
     by_hand = idle.start("/usr/bin/oauthd")
     wait_until(lambda: bare.path(idle.socket).exists(), 30, "an agent started by hand")
     user.run("oauthctl", "setup", "git", "--yes")
+    user.run("oauthctl", "setup", "scheme", "com.example.app", "--yes")
     told = bare.dpkg("-r", "oauthctl").stdout
     assert user.agent == 0 and not bare.path(user.socket).exists()
     assert by_hand.wait(60) == 0, "agents that systemd did not start end, too"
@@ -191,11 +192,13 @@ def test_installed_upgraded_removed_and_purged(bare, packages, server):
     # What is left in homes is told, and taken out by what is told; logins only by the last line.
     assert "git-credential-oauthctl" in user.path(".gitconfig").read_text()
     *clean, _ = [line.strip() for line in told.splitlines() if line.startswith("  ")]
-    assert len(clean) == 3
+    assert len(clean) == 4
     for command in clean:
         user.run("sh", "-c", command)
     assert user.run("git", "config", "--global", "--list").stdout == ""
     assert user.run("find", user.home, "-xtype", "l").stdout == ""
+    assert user.run("find", user.home, "-name", "*.desktop").stdout == ""
+    assert "oauthctl" not in user.path(".config/mimeapps.list").read_text()
     left = bare.run("find", "/usr", "/etc", "/var/lib", "(", "-name", "*oauthctl*", "-o", "-name", "oauthd*", ")")
     assert left.stdout == "", "nothing of it is left"
     assert user.path(".local/share/oauthctl/vault.db").exists(), "logins are the users'"
