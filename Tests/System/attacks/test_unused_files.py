@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 
 import pytest
 
@@ -111,4 +110,3 @@ def test_a_login_goes_by_what_its_command_has_written(home, agent, servers):
         home.oauthctl("account", "forget", "work", "--yes", check=False)
         file.unlink(missing_ok=True)
         home.oauthctl("reload")
-        time.sleep(0.05)
