@@ -48,7 +48,8 @@ package final class ManualVault: VaultControl {
         slots: ["key_file"], path: "/vault", gone: state.isGone ? true : nil)
     }
   }
-  package func create(anew: Bool) async throws(AgentFailure) -> String? {
+  package func confirm(_ request: VaultConfirmCode) async throws(AgentFailure) -> EmptyResult { EmptyResult() }
+  package func create(_ request: VaultCreate) async throws(AgentFailure) -> String? {
     let creation = state.withLock { state in
       state.creations += 1
       return state.creation

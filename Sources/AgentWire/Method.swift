@@ -34,6 +34,7 @@ package enum Method: String, CaseIterable, Sendable {
   case vaultSetSlot = "vault.set_slot"
   case vaultRemoveSlot = "vault.remove_slot"
   case vaultRekey = "vault.rekey"
+  case vaultConfirmCode = "vault.confirm_code"
   case vaultBackup = "vault.backup"
   case vaultCheck = "vault.check"
   case vaultAcceptRollback = "vault.accept_rollback"
@@ -57,7 +58,7 @@ package enum Method: String, CaseIterable, Sendable {
       .loginConfirm, .loginCancel, .serverFind, .providerList, .providerShow, .accountCheck, .accountList,
       .accountShow, .accountForget, .accountAccept,
       .configReload, .secretForget, .logout, .vaultStatus, .vaultLock, .vaultUnlock, .vaultSlots, .vaultRemoveSlot,
-      .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
+      .vaultConfirmCode, .vaultBackup, .vaultCheck, .vaultAcceptRollback, .eventsSubscribe:
       true
     }
   }

@@ -5,7 +5,7 @@ extension Vault {
   /// Makes a vault with a key-file slot and a recovery code, which is shown to the user once. The key file is durable
   /// before the vault. `anew`: in place of one that is gone, too, or that is damaged, whose files are set aside. Throws
   /// `alreadyExists`, `gone`, `damaged`.
-  package func create(anew: Bool = false) async throws(VaultError) -> RecoveryCode {
+  package func create(anew: Bool = false, confirmsCode: Bool = false) async throws(VaultError) -> RecoveryCode {
     if anew { lookAgain() }
     do throws(VaultError) {
       if try openedSession() != nil {
@@ -23,7 +23,7 @@ extension Vault {
       }
     }
     let code = try await makeVault(anew: anew)
-    codeIsTold()
+    handOn(code, confirms: confirmsCode)
     return code
   }
 

@@ -4,15 +4,23 @@ package import Sealing
 extension Vault {
   /// Seals every record anew under a new data key, in a new file that takes the place of the old one when it has been
   /// opened and compared. Key file and recovery code are new, too; a passphrase, which must be given where there is one,
-  /// stays. Killed anywhere, it leaves the old vault or the new one. Returns the recovery code, where the vault has one.
+  /// stays. Killed anywhere, it leaves the old vault or the new one. Where the key file cannot be replaced in the end
+  /// (``VaultStatus/isKeyFileWaiting``), its successor opens the vault all the same. Returns the recovery code, where the vault has one.
   ///
   /// Throws `rolledBack`, `passphraseNeeded`, `wrongPassphrase`, `slotDamaged`, and as `unlock`.
-  package func rekey(passphrase: Secret? = nil) async throws(VaultError) -> RecoveryCode? {
+  package func rekey(
+    passphrase: Secret? = nil, confirmsCode: Bool = false
+  ) async throws(VaultError) -> RecoveryCode? {
     try stretcher.enter()
     defer { stretcher.leave() }
     let slots = try await provePassphrase(passphrase)
     if let slot = slots.slot(.passphrase), let session, let keys, !session.isIntact(slot, keys: keys) {
       throw .slotDamaged(.passphrase)
+    }
+    if slots.slot(.keyFile) != nil {
+      // One that waits is needed, and makes room for the next.
+      if isKeyFileWaiting { try KeyFile.promoteNext(location.keyFile) }
+      try KeyFile.checkReplaceable(location.keyFile)
     }
     let newData: SealingKey
     var wraps: [StretchedWrap] = []
@@ -30,7 +38,7 @@ extension Vault {
     } catch { throw error.vaultError }
     try requireUnchanged(slots)
     try replaceDatabase(newData, wraps)
-    codeIsTold()
+    if let code { handOn(code, confirms: confirmsCode) }
     return code
   }
 
@@ -82,12 +90,15 @@ extension Vault {
       throw error
     }
     keys = newKeys
-    guard directory.flush() else { throw .system("fsync the folder of", location.databaseFile) }
-    if hasKeyFile { try KeyFile.promoteNext(location.keyFile) }
-    removeLateAnswers(lateAnswers, failed: false)
-    guard try openSession(in: directory, keysFrom: keysFromKeyFile) != nil else {
-      throw .storageFailed("\(location.databaseFile) vanished")
+    // The new vault is there, and its code must reach who asked: what fails from here on, status tells. After a power cut
+    // either vault may be there, and each of the two key files opens one.
+    guard directory.flush() else {
+      lastFailure = .system("fsync the folder of", location.databaseFile)
+      return
     }
+    if hasKeyFile { try? KeyFile.promoteNext(location.keyFile) }
+    removeLateAnswers(lateAnswers, failed: false)
+    _ = try? openedSession()
   }
 
   /// Writes the new database under another name, then opens it and compares every record with the old one's.

@@ -16,6 +16,7 @@ extension Vault {
       status.lateAnswerProblem = lateAnswerProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       status.keyFileFault = keyFileFault
+      status.isKeyFileWaiting = isKeyFileWaiting
       return status
     }
     do throws(VaultError) {
@@ -47,6 +48,14 @@ extension Vault {
       let opens = keys.contains { (try? slot.open(keyFile: $0, vaultID: session.database.vaultID)) != nil }
       return opens ? nil : .damaged(.keyFile(path: location.keyFile), what: "it is the key file of another vault")
     } catch { return error }
+  }
+
+  /// Whether the open vault's key file is the one that a rekey has made, still under its first name.
+  var isKeyFileWaiting: Bool {
+    guard let session, let slot = session.slot(.keyFile), let next = try? KeyFile.readNext(location.keyFile) else {
+      return false
+    }
+    return (try? slot.open(keyFile: next, vaultID: session.database.vaultID)) != nil
   }
 
   /// Lets go of a database that was moved away or replaced, and takes what is there now, as soon as it is.

@@ -31,6 +31,8 @@ package actor Vault: RecordStore {
   var lateAnswerProblem: String?
   /// Set by `lock` in this process; the file that says so may have failed to be written.
   var isHeld = false
+  /// Which recovery code was made last: ``RecoveryCode/digest``.
+  var newestCode: [UInt8]?
   /// There is one place for the copy of a backup.
   var isChecking = false
   /// Has keys in use.
@@ -42,7 +44,7 @@ package actor Vault: RecordStore {
   /// Stays known while a failed write has closed the database.
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
-  private var logIsSuspect = false
+  var logIsSuspect = false
 
   /// An open and judged database.
   struct Session {
@@ -172,52 +174,6 @@ package actor Vault: RecordStore {
       lastFailure = error
       throw error
     }
-  }
-
-  private func openSession() throws(VaultError) -> Session? {
-    guard let directory = try presentDirectory() else { return nil }
-    try takeLock(in: directory)
-    if isHeld { throw .locked }
-    // Keys that are still there belong to a vault that is being locked: what is under way is still to be written.
-    if keys == nil, try FlagFile.hold.isSet(in: directory, location) { throw .locked }
-    return try openSession(in: directory, keysFrom: keysFromKeyFile)
-  }
-
-  /// Opens and judges everything but the payloads. The caller holds the lock.
-  func openSession(
-    in directory: borrowing FileDescriptor, keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
-  ) throws(VaultError) -> Session? {
-    guard let database = try VaultDatabase.open(in: directory, path: location.databaseFile) else { return nil }
-    let slots = try database.slots()
-    let keys: VaultKeys
-    if let known = self.keys { keys = known } else { keys = try keysFrom(database, slots) }
-    let catalogue = try Catalogue(opening: database.sealedCatalogue(), vaultID: database.vaultID, keys: keys)
-    try Vault.checkRows(of: database, against: catalogue, keys)
-    let counter = CommitCounter(path: location.counterFile, vaultID: database.vaultID, key: keys.counter)
-    var session = Session(database: database, counter: counter, catalogue: catalogue, slots: slots)
-    if logIsSuspect { try database.foldLog() }
-    logIsSuspect = false
-    try database.allowCheckpoints(true)
-    removeNextKeyFile(vaultID: database.vaultID, slots)
-    rollback = judgeCounter(&session)
-    self.keys = keys
-    vaultID = database.vaultID
-    self.session = session
-    return session
-  }
-
-  static func checkRows(
-    of database: VaultDatabase, against catalogue: Catalogue, _ keys: VaultKeys
-  ) throws(VaultError) {
-    var missing: [[UInt8]: RecordID] = [:]
-    for id in catalogue.sortedIDs {
-      missing[try sealing { () throws(SealingError) in try keys.rowName(of: id) }] = id
-    }
-    // One by one: there may be millions that the catalogue does not know.
-    var surplus = 0
-    try database.eachRowName { if missing.removeValue(forKey: $0) == nil { surplus += 1 } }
-    if let id = missing.values.first { throw .damaged(what: "record \(id): its row is missing") }
-    guard surplus == 0 else { throw .damaged(what: "\(surplus) rows that the catalogue does not know") }
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is

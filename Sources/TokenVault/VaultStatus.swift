@@ -118,6 +118,8 @@ package struct VaultStatus: Equatable, Sendable {
   /// Why the file that slot 1 needs does not open it: that is not there, or not as it was written. Nil also where there is no
   /// vault.
   package var keyFileFault: VaultError?
+  /// The key of the last rekey could not take the place of the one before, and opens the vault from where it waits.
+  package var isKeyFileWaiting = false
   /// Nil until opened.
   package var recordCount: Int?
   /// Number of the last commit; nil until opened.

@@ -42,6 +42,7 @@ extension Method {
     case .vaultSetSlot: try body(VaultSetSlot.self)
     case .vaultRemoveSlot: try body(VaultRemoveSlot.self)
     case .vaultRekey: try body(VaultRekey.self)
+    case .vaultConfirmCode: try body(VaultConfirmCode.self)
     case .vaultBackup: try body(VaultBackup.self)
     case .vaultCheck: try body(VaultCheck.self)
     }

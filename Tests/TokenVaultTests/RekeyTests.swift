@@ -52,6 +52,43 @@ struct RekeyTests {
     await #expect(throws: VaultError.self) { try await scratch.vault().loadAll() }
   }
 
+  @Test(
+    "The vault from before, put back under the open one with its key file, is known to be old, and not called damaged")
+  func putBackWhileOpen() async throws {
+    let (vault, _) = try await protectedVault()
+    await vault.close()
+    let before = try scratch.files()
+    _ = try await vault.held()
+    _ = try await vault.rekey(passphrase: passphrase)
+    let counter = try scratch.read(scratch.location.counterFile)
+    for file in [scratch.location.databaseFile, scratch.location.keyFile] { #expect(unlink(file) == 0) }
+    try scratch.restore(before)
+    try scratch.write(counter, to: scratch.location.counterFile)
+    #expect(await vault.status().state == .open)
+    #expect(try await vault.held() == records)
+    #expect(await vault.status().rollback != nil)
+    await vault.close()
+  }
+
+  @Test("The vault from before, put back alone under the open one, says that its key file does not open it")
+  func putBackAloneWhileOpen() async throws {
+    let (vault, oldCode) = try await protectedVault()
+    await vault.close()
+    let before = try scratch.read(scratch.location.databaseFile)
+    _ = try await vault.held()
+    _ = try await vault.rekey(passphrase: passphrase)
+    #expect(unlink(scratch.location.databaseFile) == 0)
+    try scratch.write(before, to: scratch.location.databaseFile)
+    guard case .failed(.damaged(.slot, _)) = await vault.status().state else {
+      Issue.record("\(await vault.status().state)")
+      return
+    }
+    try await vault.unlock(recoveryCode: Secret(oldCode.reveal()))
+    #expect(try await vault.held() == records)
+    #expect(await vault.status().rollback != nil)
+    await vault.close()
+  }
+
   @Test("The vault from before, put back with its key file, is known to be old")
   func putBack() async throws {
     let (vault, _) = try await protectedVault()

@@ -188,7 +188,7 @@ extension Method {
       .loginCancel, .serverFind, .clientRegister, .providerList, .providerShow, .accountCheck, .accountForget,
       .accountAccept, .accountImport, .configReload,
       .secretSet, .secretForget, .keySet, .logout, .vaultCreate, .vaultLock, .vaultUnlock, .vaultSetSlot,
-      .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
+      .vaultRemoveSlot, .vaultRekey, .vaultConfirmCode, .vaultBackup, .vaultCheck,
       .vaultAcceptRollback, .eventsSubscribe:
       false
     }

@@ -150,6 +150,7 @@ package struct AgentRouter: LineResponder {
     case .vaultSetSlot: return try await reply(VaultSetSlot.self, vault.setSlot)
     case .vaultRemoveSlot: return try await reply(VaultRemoveSlot.self, vault.removeSlot)
     case .vaultRekey: return try await reply(VaultRekey.self, vault.rekey)
+    case .vaultConfirmCode: return try await reply(VaultConfirmCode.self, vault.confirm)
     case .vaultBackup: return try await reply(VaultBackup.self) { _ throws(AgentFailure) in try await vault.backup() }
     case .vaultCheck: return try await reply(VaultCheck.self, vault.check)
     case .eventsSubscribe:
@@ -214,8 +215,8 @@ package struct AgentRouter: LineResponder {
     await service.lookAtRollback()
     do throws(AgentFailure) {
       page = try await service.list(limit: request.limit, after: request.after)
-      let changed = page.accounts.filter { $0.state == .definitionChanged && $0.certificateAuthorityFile != nil }
-      if await service.lookAtAuthorities(of: changed.map(\.account)) {
+      let own = page.accounts.filter { $0.certificateAuthorityFile != nil }
+      if await service.lookAtAuthorities(of: own.map(\.account)) {
         page = try await service.list(limit: request.limit, after: request.after)
       }
     } catch {
@@ -244,11 +245,11 @@ package struct AgentRouter: LineResponder {
   private func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
     let code: String?
     if request.anew == true, await isLost() {
-      code = try await service.beginAnew(vault)
+      code = try await service.beginAnew(vault, request)
       if code != nil { await logins.forgetAll() }
     } else {
       try await service.open()
-      code = try await vault.create(anew: false)
+      code = try await vault.create(VaultCreate(confirmsCode: request.confirmsCode))
     }
     return VaultCreateAnswer(created: code != nil, recoveryCode: code)
   }

@@ -91,17 +91,19 @@ extension CredentialService {
   /// recovery code of the new one; nil: there is one already, or again, and nothing is forgotten.
   ///
   /// One at a time. When it throws, everything is as before.
-  package func beginAnew(_ vault: any VaultControl) async throws(AgentFailure) -> String? {
+  package func beginAnew(
+    _ vault: any VaultControl, _ request: VaultCreate
+  ) async throws(AgentFailure) -> String? {
     await settled()
-    let task = Task { await self.makeAnew(vault) }
+    let task = Task { await self.makeAnew(vault, request) }
     availability.beginning = task
     return try await task.value.get()
   }
 
-  private func makeAnew(_ vault: any VaultControl) async -> Result<String?, AgentFailure> {
+  private func makeAnew(_ vault: any VaultControl, _ request: VaultCreate) async -> Result<String?, AgentFailure> {
     await withCheckedContinuation { writes.hold($0) }
     var result: Result<String?, AgentFailure>
-    do throws(AgentFailure) { result = .success(try await vault.create(anew: true)) } catch { result = .failure(error) }
+    do throws(AgentFailure) { result = .success(try await vault.create(request)) } catch { result = .failure(error) }
     guard case .success(.some) = result else {
       availability.beginning = nil
       for waiting in writes.release() { write(waiting.account, waiting.write) }

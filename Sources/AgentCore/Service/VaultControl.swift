@@ -4,7 +4,8 @@ package import AgentWire
 package protocol VaultControl: Sendable {
   func status() async -> VaultStatusAnswer
   /// Makes the vault and gives its recovery code; nil: there was one already. `anew`: in place of one that is gone, too.
-  func create(anew: Bool) async throws(AgentFailure) -> String?
+  func create(_ request: VaultCreate) async throws(AgentFailure) -> String?
+  func confirm(_ request: VaultConfirmCode) async throws(AgentFailure) -> EmptyResult
 
   /// Records durably that the vault is to be locked. It stays open until `lock`, for what is still to be written.
   func hold() async throws(AgentFailure)

@@ -39,6 +39,11 @@ package struct VaultAdapter: VaultControl {
       reason = problem
       hint = "make those files yours alone, and readable by you"
     }
+    if reason == nil, status.isKeyFileWaiting {
+      reason =
+        "vault.key could not be replaced after a rekey: the new key waits beside it, in vault.key.next, and is used"
+      hint = "let vault.key be replaced (is it a mount, or immutable?), then: oauthctl agent restart"
+    }
     if let fault = status.keyFileFault, status.slots.contains(where: { $0.kind == .keyFile }),
       state == .locked || state == .open && reason == nil && fault.slotFault == nil
     {
@@ -57,11 +62,18 @@ package struct VaultAdapter: VaultControl {
       counterMadeAnew: status.isCounterMadeAnew ? true : nil)
   }
 
-  package func create(anew: Bool) async throws(AgentFailure) -> String? {
-    do { return try await vault.create(anew: anew).reveal() } catch {
+  package func create(_ request: VaultCreate) async throws(AgentFailure) -> String? {
+    do {
+      return try await vault.create(anew: request.anew == true, confirmsCode: request.confirmsCode == true).reveal()
+    } catch {
       if case .alreadyExists = error { return nil }
       throw AgentFailure(error)
     }
+  }
+
+  package func confirm(_ request: VaultConfirmCode) async throws(AgentFailure) -> EmptyResult {
+    await vault.confirmCode(Secret(request.recoveryCode))
+    return EmptyResult()
   }
 
   // MARK: Locking
@@ -112,7 +124,9 @@ package struct VaultAdapter: VaultControl {
     do throws(VaultError) {
       switch request.kind {
       case .keyFile: try await vault.addKeyFile(current: current)
-      case .recoveryCode: return await slots(try await vault.renewRecoveryCode(current: current))
+      case .recoveryCode:
+        let confirms = request.confirmsCode == true
+        return await slots(try await vault.renewRecoveryCode(current: current, confirmsCode: confirms))
       case .passphrase:
         try await vault.setPassphrase(
           Secret(request.passphrase ?? ""), current: current, cost: (request.strength ?? .moderate).cost)
@@ -130,7 +144,9 @@ package struct VaultAdapter: VaultControl {
 
   package func rekey(_ request: VaultRekey) async throws(AgentFailure) -> VaultSlotsAnswer {
     do {
-      return await slots(try await vault.rekey(passphrase: request.passphrase.map { Secret($0) }))
+      let passphrase = request.passphrase.map { Secret($0) }
+      return await slots(
+        try await vault.rekey(passphrase: passphrase, confirmsCode: request.confirmsCode == true))
     } catch { throw AgentFailure(error) }
   }
 

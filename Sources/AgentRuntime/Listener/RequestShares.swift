@@ -24,7 +24,7 @@ final class RequestShares {
         .clientRegister, .providerList, .providerShow, .accountCheck, .accountShow, .accountForget, .accountAccept,
         .accountImport, .configReload, .secretSet, .secretForget, .keySet, .logout, .vaultStatus, .vaultCreate,
         .vaultLock, .vaultUnlock, .vaultSlots, .vaultSetSlot, .vaultRemoveSlot, .vaultRekey, .vaultBackup, .vaultCheck,
-        .vaultAcceptRollback, .eventsSubscribe:
+        .vaultConfirmCode, .vaultAcceptRollback, .eventsSubscribe:
         self = .other
       }
     }

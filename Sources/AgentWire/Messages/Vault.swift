@@ -81,11 +81,19 @@ package struct VaultCreate: RequestParameters, Equatable {
 
   /// In place of a vault that is gone, too, and of everything that was in it.
   package var anew: Bool?
+  /// Whether ``VaultConfirmCode`` follows once a person has the recovery code.
+  package var confirmsCode: Bool?
 
-  package init(anew: Bool? = nil) { self.anew = anew }
+  package init(anew: Bool? = nil, confirmsCode: Bool? = nil) {
+    self.anew = anew
+    self.confirmsCode = confirmsCode
+  }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: CodingKey, CaseIterable { case anew }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case anew
+    case confirmsCode = "confirms_code"
+  }
 }
 
 package struct VaultCreateAnswer: Codable, Sendable, Equatable {

@@ -78,18 +78,25 @@ package struct VaultSetSlot: RequestParameters, Equatable {
   package var current: String?
   /// With `passphrase` alone; default `moderate`.
   package var strength: VaultStrength?
+  /// With `recovery_code` alone, as in ``VaultCreate``.
+  package var confirmsCode: Bool?
 
   package init(
-    kind: VaultSlotKind, passphrase: String? = nil, current: String? = nil, strength: VaultStrength? = nil
+    kind: VaultSlotKind, passphrase: String? = nil, current: String? = nil, strength: VaultStrength? = nil,
+    confirmsCode: Bool? = nil
   ) {
     self.kind = kind
     self.passphrase = passphrase
     self.current = current
     self.strength = strength
+    self.confirmsCode = confirmsCode
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case kind, passphrase, current, strength }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case kind, passphrase, current, strength
+    case confirmsCode = "confirms_code"
+  }
 }
 
 /// `vault.remove_slot`: the key file goes with its slot.
@@ -116,9 +123,31 @@ package struct VaultRekey: RequestParameters, Equatable {
 
   /// Required where the vault has one; it stays.
   package var passphrase: String?
+  /// As in ``VaultCreate``.
+  package var confirmsCode: Bool?
 
-  package init(passphrase: String? = nil) { self.passphrase = passphrase }
+  package init(passphrase: String? = nil, confirmsCode: Bool? = nil) {
+    self.passphrase = passphrase
+    self.confirmsCode = confirmsCode
+  }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case passphrase }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case passphrase
+    case confirmsCode = "confirms_code"
+  }
+}
+
+/// `vault.confirm_code`: a person has the recovery code that was made last. Another one, and one that was made before the
+/// agent's start, changes nothing.
+package struct VaultConfirmCode: RequestParameters, Equatable {
+  package typealias Answer = EmptyResult
+  package static let method = Method.vaultConfirmCode
+
+  package var recoveryCode: String
+
+  package init(recoveryCode: String) { self.recoveryCode = recoveryCode }
+
+  package typealias Keys = CodingKeys
+  package enum CodingKeys: String, CodingKey, CaseIterable { case recoveryCode = "recovery_code" }
 }

@@ -34,6 +34,7 @@ struct SQLiteFailure: Error {
       SQLITE_CONSTRAINT, SQLITE_RANGE:
       .damaged(what: "database: \(text)")
     case SQLITE_BUSY, SQLITE_LOCKED: .inUse(pid: 0, socket: nil)
+    case SQLITE_FULL: .storageFailed("no room on the disk of vault.db (SQLite: \(text))")
     default: .storageFailed("SQLite: \(text)")
     }
   }

@@ -43,6 +43,13 @@ enum KeyFile {
     return try readOrCreate(next(path), random: random)
   }
 
+  /// Throws where something else than a key file is in the way, which no rename replaces.
+  static func checkReplaceable(_ path: String) throws(VaultError) {
+    do throws(VaultError) { _ = try read(path) } catch {
+      guard case .damaged = error else { throw error }
+    }
+  }
+
   /// The waiting key takes the place of the one at `path`, durably.
   static func promoteNext(_ path: String) throws(VaultError) {
     guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else {

@@ -21,6 +21,9 @@ package struct RecoveryCode: Sendable {
     symbols.wipe()
   }
 
+  /// Tells it from others, and nobody finds the code by it: it has 125 bits.
+  var digest: [UInt8] { canonical.withBytes { Digest.sha256($0) } }
+
   /// Reads what a person typed: any case, blanks and hyphens anywhere, O for 0, I and L for 1. Nil when characters are
   /// missing, foreign or do not fit the checksum.
   package init?(typed: Secret) {

@@ -20,13 +20,15 @@ extension Vault {
 
   /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is
   /// needed.
-  package func renewRecoveryCode(current: Secret? = nil) async throws(VaultError) -> RecoveryCode {
+  package func renewRecoveryCode(
+    current: Secret? = nil, confirmsCode: Bool = false
+  ) async throws(VaultError) -> RecoveryCode {
     try stretcher.enter()
     defer { stretcher.leave() }
     let proved = try await proveCurrent(current)
     let code = RecoveryCode(random: random)
     try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost, proved)
-    codeIsTold()
+    handOn(code, confirms: confirmsCode)
     return code
   }
 
@@ -132,6 +134,18 @@ extension Vault {
     }
     try put(slot)
     try purge()
+  }
+
+  /// Answers `code` to who asked for it. `confirms`: until ``confirmCode(_:)`` says that a person has it, nobody is taken to.
+  func handOn(_ code: RecoveryCode, confirms: Bool) {
+    newestCode = code.digest
+    if !confirms { codeIsTold() }
+  }
+
+  /// A person has the code `typed`. Another than the last one that was made here changes nothing.
+  package func confirmCode(_ typed: Secret) async {
+    guard let newestCode, RecoveryCode(typed: typed)?.digest == newestCode else { return }
+    codeIsTold()
   }
 
   /// Whoever asked for the recovery code has it, or has shown to know it.

@@ -84,13 +84,14 @@ extension Vault {
     return keys
   }
 
-  /// By the key file that a rekey had made, which then takes its place; nil where there is no such file, or it opens
-  /// nothing.
+  /// By the key file that a rekey had made, which then takes its place if it can; nil where there is no such file, or it
+  /// opens nothing.
   private func keysFromNextKeyFile(_ database: VaultDatabase, _ slot: Slot) throws(VaultError) -> VaultKeys? {
     guard let next = try KeyFile.readNext(location.keyFile),
       let data = try? slot.open(keyFile: next, vaultID: database.vaultID)
     else { return nil }
-    try KeyFile.promoteNext(location.keyFile)
+    // Status tells that it waits.
+    try? KeyFile.promoteNext(location.keyFile)
     return try sealing { () throws(SealingError) in try VaultKeys(data: data) }
   }
 

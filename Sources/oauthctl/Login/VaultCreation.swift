@@ -9,8 +9,13 @@ struct VaultCreation {
     // Nobody goes through a login that could not be kept.
     try status.checkThere()
     guard status.state == .absent else { return }
-    let answer = try context.agent.ask(VaultCreate())
-    guard answer.created, let code = answer.recoveryCode else { return }
-    try context.terminal.showRecoveryCode(code, byLogin: true)
+    context.terminal.say("Making a vault for your logins. Its recovery code, shown only now:")
+    // Where nobody can have read that, the first record makes the vault, and `vault status` tells that its code is unknown.
+    guard context.terminal.errorIsSeen() else { return }
+    let answer = try context.agent.ask(VaultCreate(confirmsCode: true))
+    guard answer.created, let code = answer.recoveryCode else {
+      return context.terminal.say("  It has been made meanwhile, and whoever did that was told.")
+    }
+    try context.showRecoveryCode(code, byLogin: true)
   }
 }

@@ -23,6 +23,8 @@ struct Terminal: Sendable {
   private let isASCII: @Sendable () -> Bool
   /// Texts with paths as people write them.
   private let withShortPaths: @Sendable (String) -> String
+  /// Whether what was said so far on standard error can have reached somebody.
+  let errorIsSeen: @Sendable () -> Bool
   private let sink: @Sendable (Stream, String) -> Void
 
   init(
@@ -30,6 +32,7 @@ struct Terminal: Sendable {
     usesColor: Bool = false, errorColumns: @escaping @Sendable () -> Int? = { nil },
     isASCII: @escaping @Sendable () -> Bool = { false },
     withShortPaths: @escaping @Sendable (String) -> String = { $0 },
+    errorIsSeen: @escaping @Sendable () -> Bool = { true },
     write: @escaping @Sendable (Stream, String) -> Void
   ) {
     self.outputIsTerminal = outputIsTerminal
@@ -40,12 +43,25 @@ struct Terminal: Sendable {
     self.errorColumns = errorColumns
     self.isASCII = isASCII
     self.withShortPaths = withShortPaths
+    self.errorIsSeen = errorIsSeen
     sink = write
   }
 
   /// Why data did not reach standard output, 0 when all did: a full disk must not look like success. Commands run on
   /// one thread, and only they print data.
   private nonisolated(unsafe) static var outputError: Int32 = 0
+
+  static var isOutputLost: Bool { outputError != 0 }
+
+  private nonisolated(unsafe) static var errorWasLost = false
+
+  private static func isErrorSeen() -> Bool {
+    var found = stat()
+    var null = stat()
+    guard !errorWasLost, fstat(STDERR_FILENO, &found) == 0 else { return false }
+    let isNull = stat("/dev/null", &null) == 0 && found.st_mode == null.st_mode && found.st_rdev == null.st_rdev
+    return !isNull
+  }
 
   /// - Throws: `CommandError` with status 1 when data of this process was lost.
   static func checkOutput() throws(CommandError) {
@@ -64,7 +80,7 @@ struct Terminal: Sendable {
       usesColor: output && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
         && environment["TERM"] != nil,
       errorColumns: { windowColumns(of: STDERR_FILENO) }, isASCII: { environment.wantsASCII },
-      withShortPaths: environment.shortPaths(in:), write: write)
+      withShortPaths: environment.shortPaths(in:), errorIsSeen: isErrorSeen, write: write)
   }
 
   /// The same for a program that is called for each token, and prints data and remarks alone: nothing is asked about the
@@ -81,7 +97,7 @@ struct Terminal: Sendable {
       let bytes = UnsafeRawBufferPointer(bytes)
       switch stream {
       case .output: writeData(bytes)
-      case .error: FileBytes.writeAll(bytes, to: STDERR_FILENO)
+      case .error: if !FileBytes.writeAll(bytes, to: STDERR_FILENO) { errorWasLost = true }
       }
     }
   }
@@ -115,7 +131,11 @@ struct Terminal: Sendable {
   }
 
   /// One line for people on standard error, escaped, and broken where the terminal ends.
-  func say(_ line: String) { say(line, endingWith: nil) }
+  func say(_ line: String) {
+    // A command of ours that a sentence ends with is copied, too.
+    let command = line.range(ofText: ": oauthctl ").map { String(line[$0.lowerBound...].dropFirst(2)) }
+    say(line, endingWith: command)
+  }
 
   private func say(_ line: String, endingWith command: String?) {
     let line = visible(line, limit: Self.lineLimit)

@@ -135,8 +135,8 @@ extension VaultCommand {
 
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
-        let answer = try context.change(VaultSetSlot(kind: .recoveryCode, current: current))
-        if let code = answer.recoveryCode { try context.terminal.showRecoveryCode(code) }
+        let answer = try context.change(VaultSetSlot(kind: .recoveryCode, current: current, confirmsCode: true))
+        if let code = answer.recoveryCode { try context.showRecoveryCode(code) }
         context.terminal.say(
           "The old one still opens backups made before, but not this vault; after a leak: oauthctl vault rekey")
       }
@@ -178,11 +178,11 @@ extension VaultCommand {
     func run(_ context: CommandContext) throws(CommandError) {
       let current = try VaultSecrets(context: context).current()
       let hasKeyFile = try context.agent.ask(VaultStatusRequest()).has(.keyFile)
-      let answer = try context.change(VaultRekey(passphrase: current))
+      let answer = try context.change(VaultRekey(passphrase: current, confirmsCode: true))
       context.terminal.say(
         "Every record is sealed with a new key. The recovery code\(hasKeyFile ? " and the key file" : "") of before "
           + "open\(hasKeyFile ? "" : "s") older backups, but not this vault.")
-      if let code = answer.recoveryCode { try context.terminal.showRecoveryCode(code) }
+      if let code = answer.recoveryCode { try context.showRecoveryCode(code) }
     }
   }
 }

@@ -163,11 +163,11 @@ struct VaultCommand: ParsableCommand {
           "Make a new vault, without the logins of the old one?", about: [damage ?? status?.reason].compactMap(\.self),
           otherwise: .run("oauthctl vault create --anew --yes"))
       }
-      let answer = try context.agent.ask(VaultCreate(anew: isLost ? true : nil))
+      let answer = try context.agent.ask(VaultCreate(anew: isLost ? true : nil, confirmsCode: true))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", next: .run("oauthctl vault status"), status: 5)
       }
-      try context.terminal.showRecoveryCode(code)
+      try context.showRecoveryCode(code)
       if isLost {
         context.terminal.say(
           "The new vault opens by its key file. For a passphrase instead: oauthctl vault passphrase set")
@@ -207,23 +207,25 @@ struct VaultCommand: ParsableCommand {
   }
 }
 
-extension Terminal {
-  /// `byLogin`: of a vault that a login has made, whose own output it is no part of. Else the code alone is data; the words
-  /// about it are not.
+extension CommandContext {
+  /// Shows it once, and tells the agent that a person has it now: until then `vault status` says that nobody does. `byLogin`: of
+  /// a vault that a login makes, whose own output it is no part of, below the line that announces it. Else the code alone is
+  /// data; the words about it are not.
   func showRecoveryCode(_ code: String, byLogin: Bool = false) throws(CommandError) {
+    let isLost: Bool
     if byLogin {
-      return say([
-        "Made a vault for your logins. Its recovery code, shown only now:", "  \(code)",
-        "Keep it in a safe place: it opens the vault if the key file is ever lost.",
-      ])
+      terminal.say(["  \(code)", "Keep it in a safe place: it opens the vault if the key file is ever lost."])
+      isLost = !terminal.errorIsSeen()
+    } else {
+      terminal.say("The vault's recovery code, shown only now. Keep it in a safe place, not on this machine:")
+      terminal.data(PrintableText.escaped(code))
+      isLost = Terminal.isOutputLost
     }
-    say("The vault's recovery code, shown only now. Keep it in a safe place, not on this machine:")
-    data(PrintableText.escaped(code))
-    do { try Self.checkOutput() } catch {
+    guard !isLost else {
       throw .local(
         "the recovery code could not be written, and nobody has it now", next: .run("oauthctl vault recovery renew"),
-        status: 1
-      )
+        status: 1)
     }
+    _ = try? agent.ask(VaultConfirmCode(recoveryCode: code))
   }
 }

@@ -68,7 +68,7 @@ struct RouterTests {
       .secretForget: #"{"account":"work","kind":"client_secret"}"#, .keySet: #"{"account":"work"}"#,
       .logout: #"{"account":"work"}"#,
       .vaultUnlock: #"{"recovery_code":"x"}"#, .vaultSetSlot: #"{"kind":"key_file"}"#,
-      .vaultRemoveSlot: #"{"kind":"passphrase"}"#,
+      .vaultRemoveSlot: #"{"kind":"passphrase"}"#, .vaultConfirmCode: #"{"recovery_code":"x"}"#,
     ]
     let failing: [Method: String] = [
       .tokenGet: "login_required", .tokenID: "login_required", .dpopProof: "login_required",

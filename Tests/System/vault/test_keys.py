@@ -1,14 +1,17 @@
 """A new key, and what a change of what opens the vault leaves behind: killed at any step, too."""
 
 import os
+import subprocess
 
 import pytest
 
 from faults.strace import VAULT_CALLS, calls_of, start_traced
-from support.login import get_token
+from network.namespaces import isolated, needs_root, run
+from support.login import get_token, wait_until
 from support.unattended import refresh
 from support.vault import (
-    files_of, key_file, made_vault, put_back, same_bytes_in, set_passphrase, slot_row, status, vault_command)
+    files_of, key_file, made_vault, put_back, same_bytes_in, set_passphrase, slot_row, status, vault_command,
+    vault_file)
 from support.wire import Wire
 from vault.steps import CODE, OTHER, PASSPHRASE, without_agent
 
@@ -59,6 +62,44 @@ def test_after_a_rekey_nothing_from_before_opens_it(vault):
     vault_command(vault, "unlock", "--recovery-code", secrets=[new])
     vault.agent.restart()
     assert get_token(vault) != token
+
+
+@needs_root
+def test_a_rekey_whose_key_file_cannot_be_replaced_tells_its_code_and_opens_the_vault(vault):
+    """As in a container whose key file is a mount."""
+    set_passphrase(vault, PASSPHRASE)
+    vault.agent.stop()
+
+    def story():
+        run("mount", "--bind", key_file(vault), key_file(vault))
+        vault.agent.start()
+        code = vault_command(vault, "rekey", secrets=[PASSPHRASE]).stdout.strip()
+        for _ in range(2):
+            assert get_token(vault) and "could not be replaced" in status(vault)["reason"]
+            vault.agent.restart()
+        again = vault_command(vault, "rekey", secrets=[PASSPHRASE], check=False)
+        assert again.status != 0 and CODE.fullmatch(code) and "recovery_code_untold" not in status(vault)
+        vault_command(vault, "lock")
+        vault_command(vault, "unlock", "--recovery-code", secrets=[code])
+        vault.agent.stop()
+
+    isolated(story)
+    vault.agent.start()
+    assert get_token(vault) and "reason" not in status(vault)
+    assert not key_file(vault).with_name("vault.key.next").exists()
+
+
+def test_a_rekey_is_refused_where_something_else_has_the_name_of_the_key_file(vault):
+    key = key_file(vault).read_bytes()
+    key_file(vault).unlink()
+    key_file(vault).mkdir(mode=0o700)
+    result = vault_command(vault, "rekey", check=False)
+    assert result.status != 0 and "vault.key" in result.stderr, result
+    key_file(vault).rmdir()
+    key_file(vault).write_bytes(key)
+    key_file(vault).chmod(0o600)
+    vault.agent.restart()
+    assert get_token(vault) and vault_command(vault, "check").status == 0
 
 
 REKEY_CALLS = (*VAULT_CALLS, "renameat", "unlinkat")
@@ -159,3 +200,29 @@ def test_a_login_that_makes_the_vault_by_itself_hides_no_recovery_code(home, ser
     assert "shown to nobody" in result.stderr and "oauthctl vault recovery renew" in result.stderr
     vault_command(home, "recovery", "renew")
     assert "recovery_code_untold" not in status(home)
+
+
+@pytest.mark.parametrize("arguments", [("recovery", "renew"), ("rekey",)], ids=" ".join)
+def test_an_interrupt_before_the_new_recovery_code_is_shown_is_told(vault, arguments):
+    """The agent is hashing; who asked is killed meanwhile."""
+    before = slot_row(vault, 2)
+    command = subprocess.Popen(
+        [vault.programs / "oauthctl", "vault", *arguments], env=vault.environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    # The code counts before it is answered, and the flag stands before the code counts.
+    wait_until(lambda: (vault_file(vault).parent / "vault.untold").exists(), 20, "a new code is made")
+    command.kill()
+    shown = command.communicate()[0]
+    wait_until(lambda: slot_row(vault, 2) != before, 20, "the new code counts")
+    assert CODE.fullmatch(shown.decode().strip()) or status(vault)["recovery_code_untold"] is True
+    result = vault.oauthctl("vault", "status")
+    assert shown or "oauthctl vault recovery renew" in result.stderr
+    vault_command(vault, "recovery", "renew")
+    assert "recovery_code_untold" not in status(vault)
+
+
+@pytest.mark.parametrize("stream", ["/dev/full", "/dev/null", "&-"])
+def test_a_first_login_whose_words_nobody_sees_hides_no_recovery_code(home, server, stream):
+    home.agent.start()
+    home.run("sh", "-c", f'exec "$0" login work {server.issuer} --client-id dev 2>{stream}', home.programs / "oauthctl")
+    assert get_token(home) and status(home)["recovery_code_untold"] is True

@@ -1,0 +1,74 @@
+import Sealing
+
+/// How the vault is opened and judged.
+extension Vault {
+  func openSession() throws(VaultError) -> Session? {
+    guard let directory = try presentDirectory() else { return nil }
+    try takeLock(in: directory)
+    if isHeld { throw .locked }
+    // Keys that are still there belong to a vault that is being locked: what is under way is still to be written.
+    if keys == nil, try FlagFile.hold.isSet(in: directory, location) { throw .locked }
+    return try openSession(in: directory, keysFrom: keysFromKeyFile)
+  }
+
+  /// Opens and judges everything but the payloads. The caller holds the lock.
+  func openSession(
+    in directory: borrowing FileDescriptor, keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
+  ) throws(VaultError) -> Session? {
+    guard let database = try VaultDatabase.open(in: directory, path: location.databaseFile) else { return nil }
+    let slots = try database.slots()
+    let (keys, catalogue) = try openCatalogue(of: database, slots, keysFrom: keysFrom)
+    try Vault.checkRows(of: database, against: catalogue, keys)
+    let counter = CommitCounter(path: location.counterFile, vaultID: database.vaultID, key: keys.counter)
+    var session = Session(database: database, counter: counter, catalogue: catalogue, slots: slots)
+    if logIsSuspect { try database.foldLog() }
+    logIsSuspect = false
+    try database.allowCheckpoints(true)
+    removeNextKeyFile(vaultID: database.vaultID, slots)
+    rollback = judgeCounter(&session)
+    self.keys = keys
+    vaultID = database.vaultID
+    self.session = session
+    return session
+  }
+
+  /// By the keys in memory. Where they do not fit, as at a start: a vault from before a rekey that was put back is old, not
+  /// damaged.
+  private func openCatalogue(
+    of database: VaultDatabase, _ slots: [Slot],
+    keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
+  ) throws(VaultError) -> (VaultKeys, Catalogue) {
+    let sealed = try database.sealedCatalogue()
+    var mismatch: VaultError?
+    if let keys {
+      do throws(VaultError) {
+        return (keys, try Catalogue(opening: sealed, vaultID: database.vaultID, keys: keys))
+      } catch {
+        guard case .damaged = error else { throw error }
+        mismatch = error
+      }
+    }
+    do throws(VaultError) {
+      let keys = try keysFrom(database, slots)
+      return (keys, try Catalogue(opening: sealed, vaultID: database.vaultID, keys: keys))
+    } catch {
+      // Only a person's secret could tell whether it is old.
+      if case .locked = error, let mismatch { throw mismatch }
+      throw error
+    }
+  }
+
+  static func checkRows(
+    of database: VaultDatabase, against catalogue: Catalogue, _ keys: VaultKeys
+  ) throws(VaultError) {
+    var missing: [[UInt8]: RecordID] = [:]
+    for id in catalogue.sortedIDs {
+      missing[try sealing { () throws(SealingError) in try keys.rowName(of: id) }] = id
+    }
+    // One by one: there may be millions that the catalogue does not know.
+    var surplus = 0
+    try database.eachRowName { if missing.removeValue(forKey: $0) == nil { surplus += 1 } }
+    if let id = missing.values.first { throw .damaged(what: "record \(id): its row is missing") }
+    guard surplus == 0 else { throw .damaged(what: "\(surplus) rows that the catalogue does not know") }
+  }
+}
