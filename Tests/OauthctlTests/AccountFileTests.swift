@@ -169,14 +169,6 @@ struct AccountFileTests {
     #expect(try again.options.account(issuer: nil, workingFolder: "/") == nil)
   }
 
-  @Test("What differs is shown, comments are not")
-  func differences() {
-    #expect(
-      AccountFile.differences(from: "# a\nx = 1\ny = 2\n", to: "# b\nx = 1\ny = 3\nz = 4\n") == [
-        "- y = 2", "+ y = 3", "+ z = 4",
-      ])
-  }
-
   @Test(
     "What names an issuer is an account's file",
     arguments: [

@@ -63,6 +63,11 @@ struct SchemeTests {
     applications.remove(handler)
     #expect(applications.text == others + "x-scheme-handler/com.example.app=other.desktop\n")
     #expect(!applications.saysNothing)
+    let declined = "[Removed Associations]\n\(handler.type)=\(handler.entry)\n"
+    var elsewhere = MimeApplications(declined)
+    elsewhere.add(handler)
+    elsewhere.remove(handler)
+    #expect(elsewhere.text.hasPrefix(declined), "what a person took away from us stays taken away")
     var ours = MimeApplications("")
     ours.add(handler)
     #expect(!ours.saysNothing)

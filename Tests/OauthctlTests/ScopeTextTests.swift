@@ -16,6 +16,11 @@ struct ScopeTextTests {
       ("scope = \"a c\"\n", "scope = [\"a\", \"c\", \"b\"]\n"),
       ("keep = \"always\"", "keep = \"always\"\nscope = [\"b\"]\n"),
       ("\n[authorize_parameters]\nscope = \"x\"\n", "scope = [\"b\"]\n\n[authorize_parameters]\nscope = \"x\"\n"),
+      ("#\u{2028}scope = [\"x\"]\nscope = [\"a\"]\n", "#\u{2028}scope = [\"x\"]\nscope = [\"a\", \"b\"]\n"),
+      (
+        "scope = [ # \u{85}\"x\"\r\n\"a\"]\r\nkeep = \"always\"\r\n",
+        "scope = [ # \u{85}\"x\"\r\n\"a\", \"b\"]\r\nkeep = \"always\"\r\n"
+      ),
       ("# scope = [\"x\"]\nscope = [\"a\"]\n", "# scope = [\"x\"]\nscope = [\"a\", \"b\"]\n"),
     ] {
       #expect(ScopeText.adding(["b"], to: Self.head + before) == Self.head + after, "\(before)")

@@ -70,6 +70,12 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
     if publicOnly?.isEmpty == true { publicOnly = nil }
   }
 
+  /// What a definition is compared with that nobody has logged in by.
+  package static let nothing = DefinitionBinding(
+    issuer: "", clientID: "", clientAuthentication: "", tokenEndpoint: "", authorizationEndpoint: nil,
+    deviceAuthorizationEndpoint: nil, revocationEndpoint: nil, redirectURI: "", hosts: [],
+    certificateAuthorityFile: nil, certificateAuthorityDigest: nil, proxy: nil, tokenParameters: [:])
+
   /// How `definition` differs. Endpoints that the definition leaves to discovery stay as they were bound at login.
   package func differences(from definition: AccountDefinition) -> [DefinitionDifference] {
     var found: [DefinitionDifference] = []

@@ -104,6 +104,7 @@ extension CredentialService {
       problems: [], issuer: definition.issuer, host: definition.host,
       grant: definition.grant.rawValue)
     answer.definitionDigest = definition.textDigest
+    answer.differences = DefinitionBinding.nothing.differences(from: definition)
     answer.missingSecrets = missingSecrets(definition)
     let place = secretPlace(definition)
     answer.secretPlace = place.digest

@@ -39,6 +39,8 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   /// SHA-256 in hex of the definition's text: `login.start`, `account.accept` and `account.import` take it, and go by no other
   /// text then. Nil: the agent is too old to tell.
   package var definitionDigest: String?
+  /// What the definition says of where tokens and secrets go, as differences from nothing. Nil: the agent is too old to tell.
+  package var differences: [DefinitionDifference]?
 
   package init(
     problems: [ConfigurationProblem], discovery: String? = nil, issuer: String? = nil, host: String? = nil,
@@ -57,7 +59,7 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package static let privateKey = "private_key"
 
   package enum CodingKeys: String, CodingKey {
-    case problems, discovery, issuer, host, grant, concerns
+    case problems, discovery, issuer, host, grant, concerns, differences
     case deviceFlow = "device_flow"
     case missingSecrets = "missing_secrets"
     case secretPlace = "secret_place"

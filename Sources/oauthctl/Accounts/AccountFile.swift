@@ -34,7 +34,7 @@ struct AccountFile: Sendable {
 
   /// Whether a text has the key that every account file has.
   static func isAccount(_ text: String) -> Bool {
-    text.split(whereSeparator: \.isNewline).contains { line in
+    FileLines.shown(text).contains { line in
       guard let equals = line.firstIndex(of: "=") else { return false }
       return String(line[..<equals]).trimmed == "issuer"
     }
@@ -96,9 +96,10 @@ struct AccountFile: Sendable {
     let folder = FileBytes.folder(of: path)
     var status = stat()
     guard lstat(path, &status) == 0, access(folder, W_OK | X_OK) != 0 else { return }
+    let code = errno
     throw .configuration(
-      "cannot remove \(path): \(FileBytes.errorText()); nothing is forgotten",
-      next: .run("ls -ld \(ShellWord.quoted(folder))"))
+      "cannot remove \(path): \(FileBytes.errorText(code)); nothing is forgotten",
+      next: code == EROFS ? FileBytes.writableAgain(folder) : .run("ls -ld \(ShellWord.quoted(folder))"))
   }
 
   /// - Throws: `CommandError.configuration` when it is there and cannot be removed.
@@ -106,13 +107,5 @@ struct AccountFile: Sendable {
     guard unlink(path) == 0 || errno == ENOENT else {
       throw .configuration("cannot remove \(path): \(FileBytes.errorText())")
     }
-  }
-
-  /// The lines that only one of two texts has: `- ` was, `+ ` now. Order is kept, common lines are left out.
-  static func differences(from old: String, to new: String) -> [String] {
-    let before = old.split(separator: "\n").map(String.init)
-    let after = new.split(separator: "\n").map(String.init)
-    return before.filter { !after.contains($0) && !$0.hasPrefix("#") }.map { "- " + $0 }
-      + after.filter { !before.contains($0) && !$0.hasPrefix("#") }.map { "+ " + $0 }
   }
 }

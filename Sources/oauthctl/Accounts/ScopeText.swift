@@ -30,7 +30,7 @@ enum ScopeText {
     switch find(text) {
     case .unreadable: return nil
     case .none(let index):
-      let needsBreak = index > text.startIndex && !text[text.index(before: index)].isNewline
+      let needsBreak = index > text.startIndex && !text[text.index(before: index)].endsLine
       result.insert(contentsOf: (needsBreak ? "\n" : "") + "scope = \(TOMLText.array(more))\n", at: index)
     case .at(let place):
       let words = more.filter { !place.scopes.contains($0) }
@@ -53,7 +53,7 @@ enum ScopeText {
     var line = text.startIndex
     var end = text.startIndex
     while line < text.endIndex {
-      let next = text[line...].firstIndex(where: \.isNewline).map(text.index(after:)) ?? text.endIndex
+      let next = text[line...].firstIndex(where: \.endsLine).map(text.index(after:)) ?? text.endIndex
       let content = String(text[line..<next]).trimmed
       // A table begins: what stands below is not the account's own.
       if content.hasPrefix("[") { break }
@@ -108,8 +108,8 @@ enum ScopeText {
       while at < text.endIndex {
         let character = text[at]
         if lines, character == "#" {
-          at = text[at...].firstIndex(where: \.isNewline) ?? text.endIndex
-        } else if character == " " || character == "\t" || lines && character.isNewline {
+          at = text[at...].firstIndex(where: \.endsLine) ?? text.endIndex
+        } else if character == " " || character == "\t" || lines && character.endsLine {
           at = text.index(after: at)
         } else {
           return
@@ -122,11 +122,16 @@ enum ScopeText {
       guard at < text.endIndex, text[at] == "\"" || text[at] == "'" else { return nil }
       let quote = text[at]
       let start = text.index(after: at)
-      guard let end = text[start...].firstIndex(where: { $0 == quote || $0.isNewline || $0 == "\\" }),
+      guard let end = text[start...].firstIndex(where: { $0 == quote || $0.endsLine || $0 == "\\" }),
         text[end] == quote
       else { return nil }
       at = text.index(after: end)
       return String(text[start..<end])
     }
   }
+}
+
+extension Character {
+  /// Whether it ends a line of TOML. What ends one in other alphabets does not, and may stand in a comment.
+  fileprivate var endsLine: Bool { self == "\n" || self == "\r\n" }
 }

@@ -6,7 +6,8 @@ struct UnusedFileQuestion {
   let context: CommandContext
   let account: String
 
-  /// Shows the file and asks `question`; a yes is `isGiven` by an option.
+  /// Shows the file, and last of all where tokens and secrets go as the agent reads it: a text can be written so that people
+  /// read it otherwise. Then asks `question`; a yes is `isGiven` by an option.
   ///
   /// - Returns: what the agent knows of the text that was shown; nil where somebody has logged in by the account, so that
   ///   changes of it are shown by that.
@@ -24,10 +25,12 @@ struct UnusedFileQuestion {
       throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
     }
     let path = file.name(in: context.environment)
-    let lines = text.split(whereSeparator: \.isNewline).map(String.init).filter { $0 != NewAccount.firstLine }
+    let destination = AccountAcceptAnswer(differences: check.differences ?? [], accepted: false).destination
     try context.terminal.agree(
       question,
-      about: ["\(account) is set up already, and nobody has logged in by its file: \(path)"] + lines.map { "  " + $0 },
+      about: ["\(account) is set up already, and nobody has logged in by its file: \(path)"]
+        + FileLines.shown(text).map { "  " + $0 }
+        + (destination.isEmpty ? [] : ["By this file tokens and secrets go\(destination)."]),
       isGiven: isGiven, otherwise: next)
     return check
   }

@@ -202,7 +202,7 @@ struct AccountCreation {
       if !replace {
         let lines =
           ["\(name) is defined already, and differs:"]
-          + AccountFile.differences(from: old, to: text).map { "  " + $0 }
+          + FileLines.differences(from: old, to: text).map { "  " + $0 }
         let otherwise: NextStep =
           "to log in as it is: oauthctl login \(name); to change it, run the command again with --replace"
         let link = context.environment.abbreviated(file.path)

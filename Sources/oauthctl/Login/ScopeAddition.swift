@@ -38,7 +38,7 @@ struct ScopeAddition {
     let change = AccountFileChange(
       context: context, account: account, file: file, target: target, before: before,
       written: try file.write(text, behind: target), loggedInAt: details.loggedInAt)
-    context.terminal.say(AccountFile.differences(from: before.content, to: text) + ["Saved \(shown)"])
+    context.terminal.say(FileLines.differences(from: before.content, to: text) + ["Saved \(shown)"])
     do throws(CommandError) {
       _ = try context.agent.ask(ConfigReload())
       try logIn()

@@ -90,14 +90,14 @@ struct ServerFinding {
   private func agreeToReplace() throws(CommandError) -> AccountFile.Written? {
     let file = try AccountFile(account: account, in: context.environment)
     let current = file.current
-    let lines = (current?.content ?? "").split(whereSeparator: \.isNewline).map(String.init)
+    let lines = FileLines.shown(current?.content ?? "")
     let otherwise = NextStep.run(
       (["oauthctl", "login", nameBeside, url] + flags).map(ShellWord.quoted).joined(separator: " ")
         + "   # beside it; in its place: the same command with --replace; as it is: oauthctl login \(account)")
     let isWanted = try context.terminal.confirm(
       "Replace it?",
       about: ["\(account) is another account already: \(file.name(in: context.environment))"]
-        + lines.filter { $0 != NewAccount.firstLine }.map { "  - " + $0 },
+        + lines.map { "  - " + $0 },
       otherwise: otherwise)
     guard isWanted else { throw CommandError.declined.advising(otherwise) }
     return current

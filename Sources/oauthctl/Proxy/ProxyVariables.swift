@@ -28,6 +28,13 @@ struct ProxyVariables: Equatable {
     }
   }
 
+  /// The proxy without its user name and password; nil: it has none.
+  var withoutSecrets: String? {
+    guard let scheme = proxy.range(ofText: "://") else { return nil }
+    let rest = proxy[scheme.upperBound...]
+    return rest.lastIndex(of: "@").map { proxy[..<scheme.upperBound] + rest[rest.index(after: $0)...] }.map(String.init)
+  }
+
   init(proxy: String, exceptions: [String]) {
     self.proxy = proxy
     self.exceptions = exceptions

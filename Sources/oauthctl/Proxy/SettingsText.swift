@@ -3,8 +3,7 @@ struct SettingsText: Equatable {
   private(set) var lines: [String]
 
   init(_ text: String) {
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    if lines.last == "" { lines.removeLast() }
+    lines = FileLines.all(text)
   }
 
   var text: String { lines.map { $0 + "\n" }.joined() }
@@ -36,6 +35,6 @@ struct SettingsText: Equatable {
 
   private static func key(of line: String) -> String? {
     guard let equals = line.firstIndex(of: "=") else { return nil }
-    return line[..<equals].filter { $0 != " " && $0 != "\t" }
+    return String(line[..<equals].filter { !" \t\"'".contains($0) })
   }
 }

@@ -34,7 +34,7 @@ extension SetupCommand {
           "\(name) is no text of at most 1 MiB; nothing is written", next: .run("ls -lL \(ShellWord.quoted(path))"))
       }
       let new = try changed(old ?? "", path, context)
-      let differences = AccountFile.differences(from: old ?? "", to: new)
+      let differences = FileLines.differences(from: old ?? "", to: new)
       if differences.isEmpty {
         context.terminal.say("\(name) says that already.")
         return
@@ -62,6 +62,11 @@ extension SetupCommand {
           throw .usage(
             "neither HTTPS_PROXY nor ALL_PROXY is set in this shell",
             next: .run("export HTTPS_PROXY=http://HOST:PORT   # then run this command again"))
+        }
+        if let bare = found.withoutSecrets {
+          throw .configuration(
+            "the proxy of this shell is named with a user name or password, and config.toml holds no secrets",
+            next: .run("https_proxy=\(ShellWord.quoted(bare)) oauthctl setup proxy   # if the proxy takes that"))
         }
         for entry in found.leftOut {
           context.terminal.warn("NO_PROXY: \(entry) is neither a host nor a range of addresses; it is left out")

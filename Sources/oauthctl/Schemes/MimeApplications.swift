@@ -6,8 +6,7 @@ struct MimeApplications: Equatable {
   private var lines: [String]
 
   init(_ text: String) {
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    if lines.last == "" { lines.removeLast() }
+    lines = FileLines.all(text)
   }
 
   var text: String { lines.map { $0 + "\n" }.joined() }
@@ -32,9 +31,12 @@ struct MimeApplications: Equatable {
     }
   }
 
-  /// Takes `handler` out wherever it stands, and nobody else.
+  /// Takes `handler` out of the group that ``add(_:)`` writes into, and nobody else.
   mutating func remove(_ handler: SchemeHandler) {
+    var isInDefaults = false
     lines = lines.compactMap { line in
+      if line.hasPrefix("[") { isInDefaults = line.trimmed == Self.defaults }
+      guard isInDefaults else { return line }
       let entries = Self.entries(of: line)
       guard Self.key(of: line) == handler.type, entries.contains(handler.entry) else { return line }
       let others = entries.filter { $0 != handler.entry }

@@ -86,6 +86,11 @@ extension SetupCommand {
           "\(file.path) is no file of at most 1 MiB; nothing is written",
           next: .run("ls -lL \(ShellWord.quoted(file.path))"))
       }
+      if let target = AccountFile(path: entry).linkTarget {
+        throw .configuration(
+          "\(entry) is a link to \(target), and would be replaced; nothing is written",
+          next: .run("mv \(ShellWord.quoted(entry)) \(ShellWord.quoted(entry + ".old"))"))
+      }
       if let text = AccountFile(path: entry).text, text.unicodeScalars.contains("\u{FFFD}") {
         throw .configuration(
           "\(entry) is no text, so it could not be put back; nothing is written",
@@ -100,7 +105,7 @@ extension SetupCommand {
     }
 
     private static func changes(_ file: AccountFile, to text: String, _ environment: Environment) -> [String] {
-      let differences = AccountFile.differences(from: file.text ?? "", to: text)
+      let differences = FileLines.differences(from: file.text ?? "", to: text)
       return differences.isEmpty ? [] : ["\(file.name(in: environment)):"] + differences.map { "  " + $0 }
     }
   }

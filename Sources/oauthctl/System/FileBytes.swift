@@ -166,9 +166,18 @@ enum FileBytes {
     }
   }
 
+  /// What to do about a folder on a file system that is mounted read-only.
+  static func writableAgain(_ folder: String) -> NextStep {
+    .advice("make that file system writable again; findmnt -T \(ShellWord.quoted(folder)) shows which it is")
+  }
+
   /// Why `path` was not written, by `errno`. A disk without room says nothing against an account, and gets room again.
   private static func unwritten(_ path: String) -> CommandError {
     let code = errno
+    if code == EROFS {
+      return .local(
+        "cannot write \(path): \(errorText(code))", next: writableAgain(folder(of: path)), status: 3)
+    }
     guard code == ENOSPC || code == EDQUOT else {
       return .local("cannot write \(path): \(errorText(code))", status: 3)
     }

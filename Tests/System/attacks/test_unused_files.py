@@ -34,8 +34,6 @@ def plant(home, good, *lines):
     define(home, "work", f'issuer = "{good.issuer}"', 'client_id = "mine"', *lines)
 
 
-
-
 @pytest.mark.parametrize("line", ['token_endpoint = "{0}/token"', 'hosts = ["{1}", "{0}"]'])
 def test_a_file_that_is_there_is_shown_before_an_import_goes_by_it(home, agent, servers, line):
     good, evil = servers
@@ -64,6 +62,32 @@ def test_a_file_that_is_there_is_shown_before_a_login_by_url_goes_by_it(home, ag
             home, home.programs / "oauthctl", "login", "work", good.issuer, answers={"[y/N]": "y\n"})
         assert status == 0
         assert without_terminal(home, "login", "work", good.issuer).status == 0
+
+
+def test_a_file_that_is_written_to_be_read_otherwise_by_people_is_named_as_it_counts(home, agent, servers):
+    """Rows that look like settings and are a comment, and keys that only a computer reads."""
+    good, evil = servers
+    key = "".join(f"\\u{ord(letter):04x}" for letter in "token_endpoint")
+    url = "".join(f"\\u{ord(letter):04x}" for letter in f"{evil.issuer}/token")
+    plant(home, good, f'# \u2028token_endpoint = "{good.issuer}/token"\u2028', f'"{key}" = "{url}"')
+    login = json.dumps({"client_id": "mine", "issuer": good.issuer, "refresh_token": "first"})
+    for command, stdin in ((("account", "import", "work"), login), (("login", "work", good.issuer), None)):
+        refused = without_terminal(home, *command, stdin=stdin)
+        assert refused.status == 64 and evil.issuer in refused.stderr, refused
+        assert not [line for line in refused.stderr.splitlines() if line.strip().startswith("token_endpoint")]
+    assert evil.seen == [] and good.seen == []
+
+
+def test_a_file_that_is_there_is_shown_before_a_login_by_preset_goes_by_it(home, agent, servers):
+    good, evil = servers
+    presets = account_file(home).parent.parent / "providers.d"
+    presets.mkdir(mode=0o700, parents=True)
+    (presets / "work.toml").write_text(f'title = "Work"\n[account]\nissuer = "{good.issuer}"\nclient_id = "mine"\n')
+    plant(home, good, f'token_endpoint = "{evil.issuer}/token"')
+    for words in (["work", "--provider", "work"], ["work"]):
+        refused = without_terminal(home, "login", *words)
+        assert refused.status == 64 and evil.issuer in refused.stderr, refused
+    assert evil.seen == [] and good.seen == []
 
 
 def test_what_is_put_there_under_the_question_is_not_gone_by(home, agent, servers):

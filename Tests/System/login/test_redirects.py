@@ -186,5 +186,23 @@ def test_setup_scheme_shows_what_it_changes_and_takes_it_back(home):
     handler(home).parent.mkdir(parents=True, exist_ok=True)
     handler(home).write_bytes(b"\xff" * 100)
     assert home.oauthctl(*command[1:], "--yes", check=False).status == 3 and handler(home).read_bytes() == b"\xff" * 100
+    # Every line that goes is shown.
+    entry = "# mine\r\n[Desktop Entry]\r\n"
+    handler(home).write_bytes(entry.encode())
+    told = home.oauthctl(*command[1:], "--remove", "--dry-run").stderr
+    assert "- # mine" in told and "- [Desktop Entry]" in told
+    # What is no file of ours is not replaced, and a list that says the same elsewhere is changed where it is shown.
+    handler(home).unlink()
+    handler(home).symlink_to(home.root / "precious")
+    (home.root / "precious").write_text("mine")
+    refused = home.oauthctl(*command[1:], "--yes", check=False)
+    assert refused.status == 3 and "is a link to" in refused.stderr and handler(home).is_symlink()
+    handler(home).unlink()
+    line = f"x-scheme-handler/{SCHEME}=oauthctl-{SCHEME}.desktop"
+    removed = f"[Removed Associations]\n{line}\n"
+    listed.write_text(removed)
+    assert f"+ {line}" in home.oauthctl(*command[1:], "--yes").stderr
+    home.oauthctl(*command[1:], "--remove", "--yes")
+    assert removed in listed.read_text() and listed.read_text().count(line) == 1
     for scheme in ("https", "app", "../x.y", "Com.Example"):
         assert home.oauthctl("setup", "scheme", scheme, "--yes", check=False).status == 64

@@ -189,6 +189,19 @@ def test_setup_proxy_takes_the_shell_s_over_when_asked(home, agent, world):
         assert proxy.targets == [place(server)] and settings.read_text() == ""
 
 
+def test_setup_proxy_shows_and_writes_no_password_and_keeps_the_lines_of_others(home, agent):
+    settings = home.config / "oauthctl" / "config.toml"
+    for option in ("--dry-run", "--yes"):
+        refused = home.oauthctl(
+            "setup", "proxy", option, environment={"https_proxy": "http://me:s3cret@p.example:3128"}, check=False)
+        assert refused.status == 3 and "s3cret" not in refused.stderr and not settings.exists(), refused
+    settings.parent.mkdir(mode=0o700, exist_ok=True)
+    settings.write_bytes(b'proxy = "http://p:1"\r\nlog_level = "debug"\r\n')
+    settings.chmod(0o600)
+    home.oauthctl("setup", "proxy", "--remove", "--yes")
+    assert settings.read_bytes() == b'log_level = "debug"\r\n'
+
+
 def test_setup_proxy_takes_back_what_the_agent_refuses(home, agent):
     shell = {"HTTPS_PROXY": "http://user:word@proxy.example:3128"}
     result = home.oauthctl("setup", "proxy", "--yes", environment=shell, check=False)

@@ -163,7 +163,7 @@ enum AccountsCheck {
 
   /// The port in `redirect_uri`, in the spelling that `oauthctl login` writes.
   static func redirectPort(_ definition: String) -> Int? {
-    for line in definition.split(separator: "\n") {
+    for line in FileLines.shown(definition) {
       let parts = line.split(separator: "=", maxSplits: 1).map { String($0).trimmed }
       guard parts.count == 2, parts[0] == "redirect_uri" else { continue }
       let url = parts[1].drop { $0 == "\"" || $0 == "'" }

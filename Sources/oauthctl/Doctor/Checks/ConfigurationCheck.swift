@@ -85,7 +85,7 @@ enum ConfigurationCheck {
   private static func proxy(_ folder: String, _ context: DoctorContext) -> [Finding] {
     guard let shell = ProxyVariables(context.environment) else { return [] }
     let settings = context.machine.text("\(folder)/config.toml") ?? ""
-    guard !settings.split(separator: "\n").contains(where: { $0.hasPrefix("proxy") }) else {
+    guard !FileLines.shown(settings).contains(where: { $0.hasPrefix("proxy") }) else {
       return [.ok("proxy", "config.toml names one")]
     }
     return [
