@@ -33,7 +33,7 @@ struct GitTests {
       ([], []), (["store"], []), (["", ours], [["--unset-all", key]]), ([ours], [["--unset-all", key]]),
       (["store", "", ours], [["--fixed-value", "--unset-all", key, ours], ["--unset-all", key, "^$"]]),
       (["", "store", ours], [["--fixed-value", "--unset-all", key, ours]]),
-      (["", "store", "", ours], [["--fixed-value", "--unset-all", key, ours]]),
+      (["", "store", "", ours], [["--unset-all", key], ["--add", key, ""], ["--add", key, "store"]]),
       (["", "!oauthctl git-credential"], []), (["", "/x/git-credential-oauthctl"], [["--unset-all", key]]),
     ])
   func remove(values: [String], commands: [[String]]) {
@@ -79,6 +79,28 @@ struct GitTests {
     #expect(reply.output == output)
     #expect((reply.note != nil) == speaks)
     #expect(reply.note?.contains("\n") != true)
+  }
+
+  @Test("What was changed before a failure is put back as it was")
+  func undo() {
+    let key = "credential.https://a.example.helper"
+    let before = "\(key)\n\0\(key)\ncache\0user.name\nme\0"
+    let done = [["--add", key, ""], ["--fixed-value", "--unset-all", key, "/x"], ["--add", "user.name", "you"]]
+    #expect(
+      GitSetup.undo(done) { GitConfiguration.values(of: $0, in: before) } == [
+        ["--unset-all", key], ["--add", key, ""], ["--add", key, "cache"], ["--unset-all", "user.name"],
+        ["--add", "user.name", "me"],
+      ])
+  }
+
+  @Test("A path's key that stands before our helper is the person's own")
+  func ownPathKey() {
+    let (helper, path) = ("credential.https://a.example.helper", "credential.https://a.example.useHttpPath")
+    let ours = "\(helper)\n\0\(helper)\n/usr/bin/git-credential-oauthctl\0"
+    let own = "credential.https://a.example.usehttppath\ntrue\0"
+    #expect(GitConfiguration.standsBehindOurs(path, helper, in: ours + own))
+    #expect(!GitConfiguration.standsBehindOurs(path, helper, in: own + ours))
+    #expect(!GitConfiguration.standsBehindOurs(path, helper, in: own))
   }
 
   @Test("The token git refused is named to the agent by its fingerprint")

@@ -22,6 +22,38 @@ enum GitConfiguration {
     }
   }
 
+  /// Every value of a key, in order, of all that git lists.
+  static func values(of key: String, in list: String) -> [String] {
+    entries(list).filter { $0.key == key }.map(\.value)
+  }
+
+  /// Whether `key` stands behind our helper of `helperKey`: what stands before it was there before us.
+  static func standsBehindOurs(_ key: String, _ helperKey: String, in list: String) -> Bool {
+    let entries = entries(list)
+    guard let ours = entries.firstIndex(where: { $0.key == helperKey && GitSetup.isOurs($0.value) }) else {
+      return false
+    }
+    // git spells names of variables in small letters.
+    return entries[ours...].contains { $0.key.lowercased() == key.lowercased() }
+  }
+
+  private static func entries(_ list: String) -> [(key: String, value: String)] {
+    list.split(separator: "\0").map { entry in
+      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      return (parts[0], parts.count == 2 ? parts[1] : "")
+    }
+  }
+
+  /// URL, and where it stands, of each helper that is ours: from what git lists with `--show-origin`.
+  static func origins(ofOursIn list: String) -> [(url: String, origin: String)] {
+    let fields = list.split(separator: "\0", omittingEmptySubsequences: false)
+    return zip(fields, fields.dropFirst()).enumerated().compactMap { index, pair in
+      guard index.isMultiple(of: 2), let helper = helpers(in: String(pair.1)).first, GitSetup.isOurs(helper.command)
+      else { return nil }
+      return (helper.url, String(pair.0))
+    }
+  }
+
   /// URL and file of each `http.URL.sslCAInfo`, in git's own order.
   static func authorities(in list: String) -> [(url: String, file: String)] {
     list.split(separator: "\0").compactMap { entry in

@@ -1,7 +1,7 @@
 import AgentWire
 import SystemFacts
 
-/// git's global configuration, as git itself reads it. It ends at a line that it does not understand, and of a file that is
+/// git's global configuration, as git itself reads it: both files, where both are there. It ends at a line that it does not understand, and of a file that is
 /// closed to its owner it says no more than of one that is not there: neither is a configuration that names nobody.
 struct GitReader {
   let environment: Environment
@@ -20,16 +20,38 @@ struct GitReader {
     return [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
   }
 
-  /// What `git config --global` prints for `query`; empty where nothing is set.
+  /// Where `git config --global` reads and writes.
+  static let global = ["--global"]
+
+  /// The options of `git config` for each of the files, in git's own order. `--global` alone looks into one of them.
+  var scopes: [[String]] {
+    let present = Self.files(environment).filter { machine.followedStatus($0) != nil }
+    return present.count == 2 ? [["--file", present[1]], Self.global] : [Self.global]
+  }
+
+  /// What `git config` prints for `query`; empty where nothing is set.
   ///
   /// - Throws: `CommandError.configuration` where git cannot read it.
   func text(_ query: [String]) throws(CommandError) -> String {
+    var text = ""
+    for scope in scopes { text += try self.text(query, in: scope) }
+    return text
+  }
+
+  /// All that each of the ``scopes`` says. Unlike `--list` it is silent where there is no file yet.
+  func everything() throws(CommandError) -> [[String]: String] {
+    var found: [[String]: String] = [:]
+    for scope in scopes { found[scope] = try text(["--null", "--get-regexp", "."], in: scope) }
+    return found
+  }
+
+  private func text(_ query: [String], in scope: [String]) throws(CommandError) -> String {
     for file in Self.files(environment) {
       guard let closed = machine.closedPlace(file) else { continue }
       throw .configuration(
         "git cannot read its configuration: \(file) \(closed.reason)", next: .run(closed.remedy(isFolder: false)))
     }
-    guard let found = machine.output(["git", "config", "--global"] + query) else {
+    guard let found = machine.output(["git", "config"] + scope + query) else {
       throw .local("git cannot be started", next: .run("git --version"), status: 1)
     }
     // 1: nothing is set.
@@ -43,10 +65,10 @@ struct GitReader {
     return found.text
   }
 
-  /// The values of `key`, in order.
-  func values(_ key: String) throws(CommandError) -> [String] {
+  /// The values of `key` in one of the ``scopes``, in order.
+  func values(_ key: String, in scope: [String]) throws(CommandError) -> [String] {
     // Every value ends with NUL, the empty one too.
-    try text(["--null", "--get-all", key])
+    try text(["--null", "--get-all", key], in: scope)
       .split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 }

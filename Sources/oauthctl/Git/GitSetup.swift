@@ -7,7 +7,7 @@ import SystemFacts
 /// What `oauthctl setup git` changes in git's global configuration: per host, an empty `helper`, which switches off the
 /// ones before, and ours. Rules only; `SetupCommand` runs git.
 enum GitSetup {
-  /// One `git config` command, without `git config --global`.
+  /// One `git config` command, without `git config` and the file's option.
   typealias Command = [String]
 
   /// The configuration key of a host (gitcredentials(7)). `host` is an entry of an account's `hosts`: a host with or
@@ -27,8 +27,8 @@ enum GitSetup {
   /// that refuses a token is not taken for all of them.
   static func pathKey(host: String) -> String { "credential.\(url(host: host)).useHttpPath" }
 
-  /// What sets or takes away the path's key; one that says anything else is the user's own. `isOurs`: our helper is there
-  /// to be taken away.
+  /// What sets or takes away the path's key; one that says anything else is the user's own. `isOurs`: it came with our helper,
+  /// which is there to be taken away.
   static func path(key: String, values: [String], remove: Bool, isOurs: Bool) -> [Command] {
     if remove { return isOurs && values == ["true"] ? [["--unset-all", key]] : [] }
     return values.isEmpty ? [[key, "true"]] : []
@@ -125,9 +125,13 @@ enum GitSetup {
     let ours = values.indices.filter { isOurs(values[$0]) }
     guard let first = ours.first else { return [] }
     let empties = values.indices.filter { values[$0].isEmpty }
-    // Several empty values cannot be told apart by git config; then they all stay, which changes nothing for git
-    // except that the helpers before them stay switched off.
-    let takesEmpty = empties.count == 1 && empties[0] == first - 1
+    let isEmptyOurs = first > 0 && values[first - 1].isEmpty
+    // git config does not tell several empty values apart: the key is written anew.
+    if isEmptyOurs, empties.count > 1 {
+      let kept = values.indices.filter { !ours.contains($0) && $0 != first - 1 }
+      return [["--unset-all", key]] + kept.map { ["--add", key, values[$0]] }
+    }
+    let takesEmpty = isEmptyOurs
     if values.count == ours.count + (takesEmpty ? 1 : 0) { return [["--unset-all", key]] }
     var commands: [Command] = []
     for value in Set(ours.map { values[$0] }).sorted() {
@@ -137,10 +141,20 @@ enum GitSetup {
     return commands
   }
 
+  /// What puts the keys back that `commands` have changed, to their values of `before`.
+  static func undo(_ commands: [Command], before: (_ key: String) -> [String]) -> [Command] {
+    var keys: [String] = []
+    for command in commands {
+      guard let key = command.first(where: { !$0.hasPrefix("--") }), !keys.contains(key) else { continue }
+      keys.append(key)
+    }
+    return keys.flatMap { key in [["--unset-all", key]] + before(key).map { ["--add", key, $0] } }
+  }
+
   private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 
   /// A command as a person would type it.
-  static func shown(_ command: Command) -> String {
-    (["git", "config", "--global"] + command).map(ShellWord.quoted).joined(separator: " ")
+  static func shown(_ command: Command, in scope: [String] = GitReader.global) -> String {
+    (["git", "config"] + scope + command).map(ShellWord.quoted).joined(separator: " ")
   }
 }

@@ -47,8 +47,14 @@ struct SetupCommand: ParsableCommand {
         if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
       let reader = GitReader(context.environment)
-      let before = try reader.text(Self.everything)
-      let (commands, copies) = try plan(hosts, accounts ?? [], reader, context)
+      let before = try reader.everything()
+      var commands: [(scope: [String], command: GitSetup.Command)] = []
+      var copies: [GitAuthority.Copy] = []
+      for scope in remove ? reader.scopes : [GitReader.global] {
+        let plan = try plan(hosts, accounts ?? [], reader, scope, before, context)
+        commands += plan.commands.map { (scope, $0) }
+        copies += plan.copies
+      }
       defer {
         if !remove {
           warnOfLaterHelpers(hosts, context)
@@ -63,6 +69,8 @@ struct SetupCommand: ParsableCommand {
               context.terminal.warn(shared.sentence, next: shared.advice)
             }
           }
+        } else if host.isEmpty {
+          warnOfRest(context)
         }
       }
       if commands.isEmpty {
@@ -74,33 +82,58 @@ struct SetupCommand: ParsableCommand {
         )
         return
       }
-      let lines = commands.map { "  " + GitSetup.shown($0) }
+      let lines = commands.map { "  " + GitSetup.shown($0.command, in: $0.scope) }
       if dryRun || yes { context.terminal.show(commands: lines) }
       if dryRun { return }
       if !yes {
         try context.terminal.agree(
           "Make these changes to git's global configuration?", commands: lines, otherwise: .run(sameWithYes))
         // Somebody else's change, made while the question stood, would be undone.
-        guard try reader.text(Self.everything) == before else {
+        guard try reader.everything() == before else {
           throw .configuration(
             "git's configuration was changed meanwhile; nothing is written",
             next: .run(sameWithYes.replacingFirst(" --yes", with: "")))
         }
       }
       try write(copies)
-      for command in commands {
-        let written = try git(["config", "--global"] + command)
-        guard written.status == 0 else {
-          throw .local(
-            "git refused: \(GitSetup.shown(command)) (\(PrintableText.escaped(written.complaint)))",
-            next: .run("git config --global --edit"), status: 1)
-        }
-      }
+      try change(commands, before)
       if remove {
-        GitAuthority(context: context).remove(namedIn: before, butNotIn: try reader.text(Self.everything))
+        let after = try reader.everything()
+        GitAuthority(context: context).remove(
+          namedIn: before.values.joined(), butNotIn: after.values.joined())
       }
       context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
+    }
+
+    /// Does them all, or none: a part of them would switch off the helpers that were there before.
+    private func change(
+      _ commands: [(scope: [String], command: GitSetup.Command)], _ before: [[String]: String]
+    ) throws(CommandError) {
+      // A key that is pressed reaches git, too, which then fails.
+      let interrupts = Interrupts.Held()
+      do throws(CommandError) { try run(commands, before) } catch {
+        if let number = interrupts?.end(isAnswered: false) { throw .silent(status: 128 + number) }
+        throw error
+      }
+      _ = interrupts?.end(isAnswered: true)
+    }
+
+    private func run(
+      _ commands: [(scope: [String], command: GitSetup.Command)], _ before: [[String]: String]
+    ) throws(CommandError) {
+      for (place, (scope, command)) in commands.enumerated() {
+        let written = try git(["config"] + scope + command)
+        guard written.status != 0 else { continue }
+        for scope in Set(commands[..<place].map(\.scope)) {
+          let done = commands[..<place].filter { $0.scope == scope }.map(\.command)
+          let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
+          for command in undo { _ = try git(["config"] + scope + command) }
+        }
+        throw .local(
+          "git refused: \(GitSetup.shown(command, in: scope)) (\(PrintableText.escaped(written.complaint)))",
+          next: .run("git config --global --edit"), status: 1)
+      }
     }
 
     /// This command, without the question.
@@ -154,7 +187,8 @@ struct SetupCommand: ParsableCommand {
 
     /// What to change, and the authorities that git is to find then.
     private func plan(
-      _ hosts: [String], _ accounts: [AccountSummary], _ reader: GitReader, _ context: CommandContext
+      _ hosts: [String], _ accounts: [AccountSummary], _ reader: GitReader, _ scope: [String],
+      _ before: [[String]: String], _ context: CommandContext
     ) throws(CommandError) -> (commands: [GitSetup.Command], copies: [GitAuthority.Copy]) {
       var helper = ""
       if !remove {
@@ -169,22 +203,25 @@ struct SetupCommand: ParsableCommand {
       var keys = Set(hosts.map(GitSetup.key))
       for host in hosts {
         let key = GitSetup.key(host: host)
-        let values = try reader.values(key)
+        let values = try reader.values(key, in: scope)
         commands +=
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
         let isOurs = values.contains(where: GitSetup.isOurs)
         // No empty value here: for the host without its port the earlier helpers go on.
         if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
-          try !reader.values(portless).contains(where: GitSetup.isOurs)
+          try !reader.values(portless, in: scope).contains(where: GitSetup.isOurs)
         {
           keys.insert(portless)
           commands.append(["--add", portless, helper])
         }
-        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, reader, context)
+        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, context) { key throws(CommandError) in
+          try reader.values(key, in: scope)
+        }
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(
-          key: pathKey, values: try reader.values(pathKey), remove: remove, isOurs: isOurs)
+          key: pathKey, values: try reader.values(pathKey, in: scope), remove: remove,
+          isOurs: GitConfiguration.standsBehindOurs(pathKey, key, in: before[scope] ?? ""))
       }
       return (commands, copies)
     }
@@ -192,14 +229,14 @@ struct SetupCommand: ParsableCommand {
     /// The authority of the account whose server `host` is; of several, the first whose login is bound to one.
     private func authority(
       for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ copies: inout [GitAuthority.Copy],
-      _ reader: GitReader, _ context: CommandContext
+      _ context: CommandContext, values: (String) throws(CommandError) -> [String]
     ) throws(CommandError) -> [GitSetup.Command] {
       let authorities = GitAuthority(context: context)
       guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
       let key = GitSetup.authorityKey(host: host)
       if remove,
         case let commands = GitSetup.removeAuthority(
-          key: key, values: try reader.values(key), folder: authorities.folder),
+          key: key, values: try values(key), folder: authorities.folder),
         !commands.isEmpty
       {
         return commands
@@ -215,60 +252,13 @@ struct SetupCommand: ParsableCommand {
           continue
         }
         let commands = GitSetup.authority(
-          key: key, values: try reader.values(key), copy: path, named: named, isKnown: account.state != .locked,
+          key: key, values: try values(key), copy: path, named: named, isKnown: account.state != .locked,
           remove: remove, isOurs: isOurs)
         if !commands.isEmpty || named != nil && !remove { return commands }
       }
       if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
       return []
     }
-
-    /// A host that was named although no account's token may go there.
-    private func warnOfUnserved(_ accounts: [AccountSummary], _ context: CommandContext) {
-      for host in host {
-        let origin = GitSetup.origin(host: host)
-        let able = accounts.filter { account == nil || $0.account == account }
-        let serving = able.filter { $0.hosts.contains(origin) }
-        if let bound = serving.first, serving.allSatisfy({ $0.dpop == true }) {
-          context.terminal.warn(GitHosts.words(bound.account), next: GitHosts.step(bound.account))
-        }
-        guard serving.isEmpty else { continue }
-        context.terminal.warn(
-          (account.map { "the token of \($0) may not go" } ?? "no account's token may go")
-            + " to \(origin): git gets none there",
-          next: account == nil
-            ? .run(
-              "oauthctl login NAME \(origin) --client-id ID   # or add that host, beside those of "
-                + "`oauthctl account show`, to `hosts` in an account's file")
-            : able.first.map { hostsLine($0, context).step(adding: origin) })
-      }
-    }
-
-    private func hostsLine(_ account: AccountSummary, _ context: CommandContext) -> HostsLine {
-      let file = (try? AccountFile(account: account.account, in: context.environment))?.name(in: context.environment)
-      return HostsLine(
-        account: account.account, file: file ?? "its file", present: account.hosts,
-        isLoggedIn: ![.new, .loginRequired].contains(account.state))
-    }
-
-    /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
-    private func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
-      guard let listed = try? Program.output(of: ["git", "config"] + GitConfiguration.query), listed.status == 0 else {
-        return
-      }
-      let helpers = GitConfiguration.helpers(in: listed.text)
-      for host in hosts {
-        let url = GitSetup.url(host: host)
-        let later = GitConfiguration.helpersAfterOurs(for: url, in: helpers)
-        guard !later.isEmpty else { continue }
-        context.terminal.warn(
-          "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",
-          next: "take that helper out, or put it before oauthctl: git config --global --edit")
-      }
-    }
-
-    /// Asks for all of git's global configuration. Unlike `--list` it is silent where there is no file yet.
-    private static let everything = ["--null", "--get-regexp", "."]
 
     private func git(_ arguments: [String]) throws(CommandError) -> Program.Output {
       do {

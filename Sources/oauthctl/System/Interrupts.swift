@@ -46,7 +46,7 @@ enum Interrupts {
   /// What comes while a question stands: it is kept, and ends the question instead of the process, so that what was begun
   /// for it is taken back.
   struct Held {
-    fileprivate static let numbers = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+    fileprivate static let numbers = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGUSR2]
 
     /// Readable when an interrupt has come.
     let readEnd: Int32

@@ -99,6 +99,9 @@ enum Program {
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
   }
 
+  /// Bytes of standard output that are read of a program: thousands of times what is asked for.
+  private static let outputLimit = 1 << 20
+
   /// What a program wrote, and how it ended.
   struct Output: Sendable, Equatable {
     var status: Int32
@@ -107,12 +110,11 @@ enum Program {
     var complaint = ""
   }
 
-  /// Runs a program to its end and gives what it wrote to standard output, at most 1 MiB.
+  /// Runs a program to its end and gives what it wrote to standard output. One that writes more than 1 MiB has failed.
   static func output(of arguments: [String]) throws(StartFailure) -> Output {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw StartFailure(code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
     // A file, unlike a second pipe, is never full.
     let complaints = clinux_memfd_create("complaints", 1)
     defer { if complaints >= 0 { close(complaints) } }
@@ -121,12 +123,17 @@ enum Program {
       let errors = complaints >= 0 ? [(ours: complaints, theirs: Int32(2))] : []
       child = try start(arguments, Wiring(descriptors: [(ends[1], 1)] + errors))
     } catch {
-      close(ends[1])
+      for end in ends { close(end) }
       throw error
     }
     close(ends[1])
-    let bytes = FileBytes.readAll(from: ends[0], limit: 1 << 20) ?? []
+    let bytes = FileBytes.readAll(from: ends[0], limit: outputLimit)
+    // One that has more to write must not wait for a reader.
+    close(ends[0])
     let status = wait(for: child)
+    guard let bytes else {
+      return Output(status: 128 + SIGPIPE, text: "", complaint: "it says more than \(outputLimit) bytes")
+    }
     lseek(complaints, 0, SEEK_SET)
     let complaint = (FileBytes.readSome(from: complaints, limit: 4 << 10) ?? []).prefix { $0 != UInt8(ascii: "\n") }
     return Output(

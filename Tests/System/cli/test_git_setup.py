@@ -1,6 +1,7 @@
 """`oauthctl setup git`: three entries in git's configuration, and away again."""
 
 import os
+import shutil
 
 import pytest
 
@@ -38,6 +39,63 @@ def test_setup_adds_three_entries_and_remove_takes_exactly_them_away(home, agent
     assert settings(home) == added
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert settings(home) == before and (home.root / ".gitconfig").read_text() == PRESENT
+
+
+def test_remove_finds_what_stands_in_git_s_other_file_and_tells_of_what_is_included(home, agent, dot):
+    """`git config --global` looks into one file, git itself into both and into those that they include."""
+    log_in(home, dot)
+    other, included = home.config / "git" / "config", home.root / "more"
+    other.parent.mkdir()
+    other.write_text(PRESENT)
+    home.oauthctl("setup", "git", "--yes")
+    (home.root / ".gitconfig").write_text(f'[include]\n\tpath = {included}\n')
+    doctor = home.oauthctl("doctor", check=False).stdout
+    assert "does not ask oauthctl" not in doctor, doctor
+    included.write_text('[credential "https://else.example"]\n\thelper = /opt/bin/git-credential-oauthctl\n')
+    told = home.oauthctl("setup", "git", "--remove", "--yes").stderr
+    assert other.read_text() == PRESENT and f"git config --file {home.shown(other)}" in told
+    assert f"https://else.example: file:{home.shown(included)} says so" in " ".join(told.split()), told
+    again = home.oauthctl("setup", "git", "--remove").stderr
+    assert "names no helper" in again and "https://else.example" in again
+
+
+def test_remove_leaves_what_was_there_before(home, agent, dot):
+    """A path's key and an empty helper of the person's own."""
+    log_in(home, dot)
+    own = (
+        f'[credential "{dot.issuer}"]\n\tuseHttpPath = true\n\thelper = \n\thelper = cache\n')
+    (home.root / ".gitconfig").write_text(own)
+    before = settings(home)
+    home.oauthctl("setup", "git", "--yes")
+    assert len(settings(home)) > len(before)
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert sorted(settings(home)) == sorted(before)
+    values = [value for key, value in settings(home) if key.endswith(".helper")]
+    assert values == ["", "cache"]
+
+
+def test_what_git_refuses_in_the_middle_is_taken_back(home, agent, dot):
+    """Another program changes the file, with its lock on it, between two of the changes."""
+    log_in(home, dot)
+    (home.root / ".gitconfig").write_text(PRESENT)
+    real = shutil.which("git")
+    fake = home.bin / "git"
+    fake.write_text(
+        f'#!/bin/sh\ncase "$*" in *git-credential*) [ "$3" != --add ] || exit 255;; esac\nexec {real} "$@"\n')
+    fake.chmod(0o700)
+    refused = home.oauthctl("setup", "git", "--yes", check=False)
+    assert refused.status == 1 and "git refused" in refused.stderr, refused
+    fake.unlink()
+    assert (home.root / ".gitconfig").read_text() == PRESENT
+
+
+def test_a_git_that_says_too_much_is_told_and_nobody_waits_for_it(home, agent, dot):
+    log_in(home, dot)
+    fake = home.bin / "git"
+    fake.write_text("#!/bin/sh\nexec head -c 2000000 /dev/zero\n")
+    fake.chmod(0o700)
+    result = home.oauthctl("setup", "git", "--remove", "--yes", check=False)
+    assert result.status == 3 and "more than 1048576 bytes" in result.stderr, result
 
 
 def test_setup_does_nothing_before_somebody_agrees(home, agent, dot):

@@ -1,0 +1,60 @@
+import AgentWire
+
+/// What a person should know of git's configuration beside what is changed in it.
+extension SetupCommand.Git {
+  /// A host that was named although no account's token may go there.
+  func warnOfUnserved(_ accounts: [AccountSummary], _ context: CommandContext) {
+    for host in host {
+      let origin = GitSetup.origin(host: host)
+      let able = accounts.filter { account == nil || $0.account == account }
+      let serving = able.filter { $0.hosts.contains(origin) }
+      if let bound = serving.first, serving.allSatisfy({ $0.dpop == true }) {
+        context.terminal.warn(GitHosts.words(bound.account), next: GitHosts.step(bound.account))
+      }
+      guard serving.isEmpty else { continue }
+      context.terminal.warn(
+        (account.map { "the token of \($0) may not go" } ?? "no account's token may go")
+          + " to \(origin): git gets none there",
+        next: account == nil
+          ? .run(
+            "oauthctl login NAME \(origin) --client-id ID   # or add that host, beside those of "
+              + "`oauthctl account show`, to `hosts` in an account's file")
+          : able.first.map { hostsLine($0, context).step(adding: origin) })
+    }
+  }
+
+  private func hostsLine(_ account: AccountSummary, _ context: CommandContext) -> HostsLine {
+    let file = (try? AccountFile(account: account.account, in: context.environment))?.name(in: context.environment)
+    return HostsLine(
+      account: account.account, file: file ?? "its file", present: account.hosts,
+      isLoggedIn: ![.new, .loginRequired].contains(account.state))
+  }
+
+  /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
+  func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
+    guard let listed = try? Program.output(of: ["git", "config"] + GitConfiguration.query), listed.status == 0 else {
+      return
+    }
+    let helpers = GitConfiguration.helpers(in: listed.text)
+    for host in hosts {
+      let url = GitSetup.url(host: host)
+      let later = GitConfiguration.helpersAfterOurs(for: url, in: helpers)
+      guard !later.isEmpty else { continue }
+      context.terminal.warn(
+        "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",
+        next: "take that helper out, or put it before oauthctl: git config --global --edit")
+    }
+  }
+
+  /// What an included file or the system's says is not for us to change.
+  func warnOfRest(_ context: CommandContext) {
+    // From no repository, whose own configuration is not meant either.
+    let query = ["git", "-C", "/", "config", "--show-origin"] + GitConfiguration.query
+    guard !dryRun, let listed = try? Program.output(of: query), listed.status == 0 else { return }
+    for (url, origin) in GitConfiguration.origins(ofOursIn: listed.text) {
+      context.terminal.warn(
+        "git still asks oauthctl for \(url.isEmpty ? "every host" : url): \(PrintableText.escaped(origin)) says so",
+        next: "take that helper out there")
+    }
+  }
+}
