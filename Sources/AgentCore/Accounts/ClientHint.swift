@@ -9,8 +9,8 @@ enum ClientHint {
     switch method.flatMap(ClientAuthenticationMethod.init) {
     case ClientAuthenticationMethod.none?, nil:
       return .advice(
-        check
-          + "; a client with a secret has, in the account's file, client_authentication = \"client_secret_basic\" or "
+        "check client_id in the account's file, then: oauthctl login \(name); if the client has a secret: oauthctl secret set "
+          + "\(name) client_secret, and in the file client_authentication = \"client_secret_basic\" or "
           + "\"client_secret_post\"")
     case .clientSecretBasic?:
       return .advice(

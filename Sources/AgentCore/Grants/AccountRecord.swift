@@ -29,6 +29,10 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
   package func token(_ key: TokenKey) -> TokenRecord? { tokens.first { $0.key == key } }
 
+  /// Whether there is a login that may have worked. One that was taken over and refused at once has given no token, and is in
+  /// no other account's way.
+  var hasLogin: Bool { grant != nil && !(grant?.verdict != nil && tokens.isEmpty) }
+
   /// Whether nothing would be lost with it.
   var isEmpty: Bool { self == AccountRecord(name: name) }
 

@@ -109,8 +109,9 @@ extension CredentialService {
   /// that is so.
   package func lookAtAuthorities(of names: [String]) async -> Bool {
     // Many accounts have one in common.
-    let agreed = names.compactMap { accounts[$0]?.machine }.filter(\.isAuthorityChanged)
-      .compactMap { $0.record?.grant?.binding.route.authority }
+    let agreed = names.compactMap { accounts[$0] }
+      .filter { $0.machine.isAuthorityChanged || problems.hindrance(of: $0.name)?.key == "ca_file" }
+      .compactMap { $0.machine.record?.grant?.binding.route.authority }
     for authority in Set(agreed) {
       if case .success = await configuration.content(authority) {
         _ = await filesChanged()

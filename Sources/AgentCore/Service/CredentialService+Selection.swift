@@ -48,6 +48,9 @@ extension CredentialService {
       }
       if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
       guard error.kind == .accountUnknown else { throw error }
+      if isAnybodys, error.accounts == nil, let origin, let changed = changedLogin(serving: origin) {
+        throw changed.machine.definitionChanged
+      }
       if isAnybodys, error.accounts == nil, let gone = loginsAlone().login(serving: origin) {
         throw AgentFailure(.configInvalid, "\(gone): \(fileGone(gone))", hint: fileGoneHint(gone))
       }
@@ -74,6 +77,8 @@ extension CredentialService {
     switch chosen.fit(wish) {
     case .meant: return choice
     case .other: throw unreadable(unread)
+    // Its own login does not work: what would help it is no answer for whoever meant the other.
+    case .perhaps where !chosen.isWorking: throw unreadable(unread)
     case .perhaps:
       let failure = unreadable(unread)
       return Choice(
@@ -95,7 +100,7 @@ extension CredentialService {
     guard let definition = account.machine.definition else { return nil }
     let record = account.machine.record
     return AccountSelection.Candidate(
-      definition, hosts: HostPolicy(definition, boundTo: record?.grant?.binding), isLoggedIn: record?.grant != nil,
+      definition, hosts: HostPolicy(definition, boundTo: record?.grant?.binding), isLoggedIn: record?.hasLogin == true,
       isWorking: record?.grant?.verdict == nil && account.machine.lenderFault == nil,
       holdsRejected: rejected.map { rejected in
         record?.tokens.contains { $0.fingerprint == rejected } ?? false
@@ -139,6 +144,13 @@ extension CredentialService {
     }
     files.gone = found
     return found
+  }
+
+  /// The login for `origin` whose changed file names other hosts.
+  private func changedLogin(serving origin: String) -> Account? {
+    accounts.values.filter { account in
+      account.machine.record?.grant?.binding.hosts.contains(origin) == true && account.machine.isDefinitionChanged
+    }.min { $0.name < $1.name }
   }
 
   /// They may be others now: until somebody asks, the event loop leaves all questions by URL alone to us.

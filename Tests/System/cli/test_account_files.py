@@ -141,6 +141,17 @@ def test_another_account_does_not_stand_in_for_one_that_a_path_means(home, agent
     assert "password=" not in told.stdout and told.stderr.count("work.toml") == 1, told
 
 
+def test_a_broken_file_beside_two_accounts_that_fit_is_all_that_git_hears_of(home, agent, dot):
+    """The broken one may be the default that says which of the two is meant."""
+    log_in(home, dot, "third")
+    ask = two_with_one_broken(home, agent, dot)
+    told = ask()
+    assert "password=" not in told.stdout
+    [line] = told.stderr.splitlines()
+    assert line.startswith(f"oauthctl: work: {home.shown(account_file(home))}:"), line
+    assert f"password={get_token(home, 'third')}" in ask("username=third").stdout
+
+
 def test_one_broken_file_does_not_stop_the_others(home, agent, dot):
     log_in(home, dot)
     define(home, "other", "nonsense")

@@ -1,5 +1,7 @@
 """Several accounts for one host: which of them answers git."""
 
+import json
+
 from cli.git_steps import BASIC, NEWER, basic, git, helper, remote, settings, state
 from support.accounts import account_file, define, edit
 from support.login import get_token, log_in
@@ -23,6 +25,24 @@ def test_an_account_that_was_never_logged_in_is_in_nobody_s_way(home, agent, dot
     # Who asks for that one by name is told, and not given another's token.
     named = helper("get", *remote(dot, username="aborted"))
     assert named.lines == ["quit=1"] and "oauthctl login aborted" in named.stderr
+
+
+def test_an_imported_login_that_never_worked_is_in_nobody_s_way(home, agent, dot, helper):
+    log_in(home, dot, "work")
+    login = json.dumps({"refresh_token": "of nobody", "issuer": dot.issuer, "client_id": "native-app"})
+    refused = home.oauthctl("account", "import", "taken", stdin=login, check=False)
+    assert refused.status == 4, refused
+    assert f"password={get_token(home, 'work')}" in helper("get", *remote(dot)).lines
+    assert "hello" in home.oauthctl("curl", "-s", dot.resource).stdout
+
+
+def test_a_file_that_no_longer_names_its_login_s_host_is_what_git_and_curl_hear_of(home, agent, dot, helper):
+    log_in(home, dot, "work")
+    edit(home, "work", hosts='["https://else.example"]')
+    told = helper("get", *remote(dot))
+    assert told.lines == ["quit=1"] and "work: its definition changed" in told.stderr, told
+    result = home.oauthctl("curl", "-s", dot.resource, check=False)
+    assert "oauthctl account accept work" in result.stderr, result
 
 
 def test_the_user_name_chooses_between_two_accounts(home, agent, dot, helper):

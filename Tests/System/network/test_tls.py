@@ -160,7 +160,8 @@ def test_an_authority_file_that_is_gone_is_told_with_what_brings_it_back(home, a
     own.rename(home.root / "moved.pem")
     failed = home.oauthctl("get-token", "work", "--force", check=False)
     assert failed.status == 3 and f"its ca_file {home.shown(own)} does not exist" in failed.stderr, failed
-    assert "put the file back, or change ca_file in " in failed.stderr and "try again" not in failed.stderr, failed
+    assert "put the file back" in failed.stderr and "oauthctl account accept" in failed.stderr, failed
+    assert "try again" not in failed.stderr, failed
     assert "put the file back" in home.oauthctl("status", check=False).stdout
     (home.root / "moved.pem").rename(own)
     wait_until(lambda: home.oauthctl("get-token", "work", "--force", check=False).status == 0, 60, "a token again")

@@ -51,9 +51,10 @@ extension AccountStateMachine {
 
   package var isDefinitionChanged: Bool { !differences.isEmpty }
 
-  /// Whether its private authority is not the one that was agreed to. Nobody tells when that changes back.
+  /// Whether its private authority is not the one that was agreed to, or not there. Nobody tells when that changes back.
   var isAuthorityChanged: Bool {
-    definition?.certificateAuthorityFile != nil && differences.contains { $0.key == DefinitionBinding.authorityContent }
+    definition?.certificateAuthorityFile != nil
+      && (backoff.fault == .authority || differences.contains { $0.key == DefinitionBinding.authorityContent })
   }
 
   // MARK: Rules

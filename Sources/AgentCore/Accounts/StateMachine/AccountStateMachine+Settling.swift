@@ -107,7 +107,7 @@ extension AccountStateMachine {
   /// What helps where nothing is sent for want of the private authority.
   var authorityHint: NextStep? {
     backoff.fault == .authority
-      ? "put the file back, or change ca_file in \(definition?.file ?? "the account's file")" : nil
+      ? "put the file back as it was if you did not mean it; else: oauthctl account accept \(name)" : nil
   }
 
   /// What helps where the server does not take the client's certificate.

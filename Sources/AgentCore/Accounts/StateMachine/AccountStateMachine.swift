@@ -191,10 +191,19 @@ package struct AccountStateMachine: Sendable {
   private mutating func timedOut(_ ids: Set<WaiterID>) -> [Action] {
     let over = waiters.filter { ids.contains($0.id) }
     waiters.removeAll { ids.contains($0.id) }
-    let reason = backoff.reason.map { ": \($0)" } ?? ""
+    let reason = backoff.reason ?? unanswered
     return over.map {
-      .refuse($0.id, AgentFailure(.timeout, "\(name): no token in the given time\(reason)", hint: doubtHint))
+      .refuse(
+        $0.id,
+        AgentFailure(
+          .timeout, "\(name): no token in the given time" + (reason.map { ": \($0)" } ?? ""), hint: doubtHint))
     }
+  }
+
+  /// What is waited for while a request is open.
+  private var unanswered: String? {
+    guard case .sending = phase, let grant = record?.grant else { return nil }
+    return "\(host(of: grant.binding)) has not answered yet"
   }
 
   private mutating func serverAnswered() {
