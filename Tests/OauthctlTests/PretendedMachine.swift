@@ -39,6 +39,8 @@ struct PretendedMachine {
   var takenPorts: Set<Int> = []
   var lockedFiles: Set<String> = []
   var freeBytes = 1 << 30
+  /// Of folders on a file system of their own.
+  var freeBytesIn: [String: Int] = [:]
   var readOnlyFolders: Set<String> = []
   var isNetworkFileSystem = false
   var agentChangedAt = 0
@@ -63,7 +65,7 @@ struct PretendedMachine {
       },
       isExecutable: { files[$0].map { $0.mode & 0o111 != 0 } ?? ($0 == "/opt/bin/git-credential-oauthctl") },
       isPortFree: { [takenPorts] in !takenPorts.contains($0) }, isLocked: { [lockedFiles] in lockedFiles.contains($0) },
-      freeBytes: { [freeBytes] _ in freeBytes },
+      freeBytes: { [freeBytes, freeBytesIn] in freeBytesIn[$0] ?? freeBytes },
       isReadOnly: { [readOnlyFolders] in readOnlyFolders.contains($0) },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
       output: { [gitHelpers, gitAuthority, gitFailure] in

@@ -125,6 +125,7 @@ struct StatusPage: Sendable {
     case .locked: return vault.has(.keyFile) ? "locked (a hold: its key file opens it)" : "locked (sealed)"
     case .keyMissing: return "without its key"
     case .inUse: return "in use by another agent"
+    case .damaged where vault.otherSlotOpens == true && vault.keyFileFault == .damaged: return "without its key"
     case .damaged: return vault.gone == true ? "gone" : "damaged"
     case .failed: return "cannot be used"
     }

@@ -48,7 +48,7 @@ struct DoctorVaultTests {
         machine.freeBytes = 0
         agent.status.vault.state = .failed
         agent.status.vault.reason = "disk is full"
-      }, ["wrong vault: make room there"]
+      }, ["wrong vault: make room at ~/.local/share/oauthctl"]
     ),
     (
       "a commit counter that others write",
@@ -219,7 +219,28 @@ struct DoctorVaultTests {
         "wrong disk: make that file system writable again; findmnt -T /home/u/.local/state/oauthctl shows which it is"
       ]
     ),
-    ("a full disk", { machine, _ in machine.freeBytes = 1 << 20 }, ["wrong disk: make room there"]),
+    (
+      "a full disk", { machine, _ in machine.freeBytes = 1 << 20 }, ["wrong disk: make room at ~/.local/share/oauthctl"]
+    ),
+    (
+      "a full disk of the state folder alone",
+      { machine, _ in
+        machine.freeBytesIn["/home/u/.local/state/oauthctl"] = 1 << 20
+        machine.files["/home/u/.local/state/oauthctl"] = (.directory, 7, 0o700, "")
+      },
+      ["wrong disk: make room at ~/.local/state/oauthctl"]
+    ),
+    (
+      "a full disk beside a key file that others read",
+      { machine, _ in
+        machine.freeBytes = 1 << 20
+        machine.files["/home/u/.local/state/oauthctl/vault.key"]?.mode = 0o644
+      },
+      [
+        "wrong disk: make room at ~/.local/share/oauthctl",
+        "wrong key file: chmod 600 /home/u/.local/state/oauthctl/vault.key",
+      ]
+    ),
     (
       "a network home", { machine, _ in machine.isNetworkFileSystem = true },
       ["note disk: set XDG_DATA_HOME to a local folder, for you and the agent"]

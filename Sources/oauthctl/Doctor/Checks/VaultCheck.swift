@@ -3,10 +3,6 @@ import SystemFacts
 
 /// The vault, what opens it, and the disk below it.
 enum VaultCheck {
-  /// Bytes that must be free for the vault to go on: more than the vault of a thousand accounts, which a rekey writes
-  /// anew.
-  static let leastFreeBytes = 16 << 20
-
   /// Milliseconds for reading every page and seal of the vault: one of ten thousand records takes some seconds.
   private static let checkMilliseconds = 30_000
 
@@ -15,8 +11,7 @@ enum VaultCheck {
     var isCounterTold = false
     let vault = vaultFolder(context)
     if let vault, context.machine.status(vault) != nil {
-      let disk = disk(vault, context)
-      if disk.level != .ok { findings.append(disk) }
+      if let disk = DiskCheck.finding(vault, context) { findings.append(disk) }
       findings += privacy(of: vault, isFolder: true, context)
       findings += context.machine.names(vault).flatMap { privacy(of: "\(vault)/\($0)", isFolder: false, context) }
     }
@@ -146,21 +141,6 @@ enum VaultCheck {
     case .recoveryCode: "oauthctl vault recovery renew"
     case .passphrase: "oauthctl vault passphrase set"
     }
-  }
-
-  private static func disk(_ folder: String, _ context: DoctorContext) -> Finding {
-    if let readOnly = DiskCheck.readOnly(folder, context) { return readOnly }
-    if let free = context.machine.freeBytes(folder), free < leastFreeBytes {
-      return .wrong(
-        "disk", "\(free >> 20) MiB are free at \(context.shown(folder)): a new refresh token may find no room",
-        .advice("make room there"))
-    }
-    if context.machine.isNetworkFileSystem(folder) {
-      return .note(
-        "disk", "\(context.shown(folder)) is on a network file system, where locks and fsync promise little",
-        .advice("set XDG_DATA_HOME to a local folder, for you and the agent"))
-    }
-    return .ok("disk", "")
   }
 
   /// What is not the user's alone. Nothing there is nothing wrong.
