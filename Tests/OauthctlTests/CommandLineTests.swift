@@ -88,7 +88,8 @@ struct CommandLineTests {
       (["agent", "log", "-n", "abc"], "oauthctl agent log --help"), (["agent", "frob"], "oauthctl agent --help"),
       (["loginn", "work", "a b"], "oauthctl login work 'a b'"), (["log", "-n", "5"], "oauthctl agent log -n 5"),
       (["get-token", "--frob"], "oauthctl get-token --help"), (["frob"], "oauthctl --help"),
-      (["help", "logn"], "oauthctl login"), (["logout"], "oauthctl account list   # then name one"),
+      (["help", "logn"], "oauthctl help login"), (["logout", "--all"], "oauthctl logout --help"),
+      (["logout"], "oauthctl account list   # then name one"),
       (["status", "work"], "oauthctl account show work"),
       (["vault", "recovery", "renew", "--frob"], "oauthctl vault recovery renew --help"),
     ])

@@ -26,7 +26,8 @@ struct CurlCommand: ContextCommand {
   var arguments: [String] = []
 
   func run(_ context: CommandContext) throws(CommandError) {
-    if arguments.first == "--help" || arguments.isEmpty {
+    guard !arguments.isEmpty else { throw .local("no URL", next: .run("oauthctl curl --help"), status: 125) }
+    if arguments.first == "--help" {
       let help = CurlCommand.helpMessage().split(separator: "\n", omittingEmptySubsequences: false)
       context.terminal.page(help.map(String.init))
       return

@@ -23,6 +23,15 @@ struct ArgumentProblem {
     }
   }
 
+  /// ArgumentParser's sentence, but that an unknown option comes before an argument that is missing beside it: who typed that
+  /// takes the option for the argument.
+  static func message(_ message: String, _ words: [String], of command: any ParsableCommand.Type) -> String {
+    guard message.hasPrefix("Missing expected argument ") else { return message }
+    let known = options(of: command)
+    let options = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+    return options.first { !known.contains($0) }.map { "Unknown option '\($0)'" } ?? message
+  }
+
   /// A command that fits better than the help of the one that was typed; nil: none does.
   static func step(_ message: String, _ path: [String]) -> String? {
     if message.hasPrefix("Missing expected argument '<name>'") {

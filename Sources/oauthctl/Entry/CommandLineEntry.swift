@@ -26,9 +26,9 @@ enum CommandLineEntry {
   /// - Returns: the exit status: a command's own, 0 for help, 64 for a command line that is not understood.
   static func report(_ error: any Error, _ words: [String], to terminal: Terminal) -> Int32 {
     if let error = error as? CommandError { return tell(error, words, to: terminal) }
-    let message = Oauthctl.message(for: error)
+    let message = ArgumentProblem.message(Oauthctl.message(for: error), words, of: command(words))
     if Oauthctl.exitCode(for: error) == .success {
-      if words.first == "help", let unknown = unknownCommand(Array(words.dropFirst())) {
+      if words.first == "help", let unknown = unknownCommand(Array(words.dropFirst()), after: ["help"]) {
         return tell(unknown, words, to: terminal)
       }
       terminal.page(
@@ -45,8 +45,9 @@ enum CommandLineEntry {
     return tell(usage, words, to: terminal)
   }
 
-  /// The failure where a word stands in the place of a command and is none; nil: there is no such word.
-  static func unknownCommand(_ words: [String]) -> CommandError? {
+  /// The failure where a word stands in the place of a command and is none; nil: there is no such word. `leading`: what was
+  /// typed before `words`, and belongs to the next step too.
+  static func unknownCommand(_ words: [String], after leading: [String] = []) -> CommandError? {
     let path = path(words)
     let groups = path.reduce(into: [Oauthctl.self as any ParsableCommand.Type]) { groups, word in
       groups += groups.last?.configuration.subcommands.filter { $0._commandName == word } ?? []
@@ -59,7 +60,9 @@ enum CommandLineEntry {
     if let ours = OtherToolsWords.ours(path + [word]) {
       return .usage(
         "there is no command \((["oauthctl"] + path).joined(separator: " ")) \(word); did you mean oauthctl \(ours)?",
-        next: .run((["oauthctl", ours] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(separator: " ")))
+        next: .run(
+          (["oauthctl"] + leading + [ours] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(
+            separator: " ")))
     }
     // It may be one of another command's, as `log` is of `agent`.
     let elsewhere = group.configuration.subcommands.first { command in
@@ -71,11 +74,12 @@ enum CommandLineEntry {
         name.split(separator: "-").contains { NameSuggestion.nearest(to: word, among: [String($0)]) != nil }
       }
     let before = (["oauthctl"] + path).joined(separator: " ")
+    let step = (["oauthctl"] + leading + path).joined(separator: " ")
     return .usage(
       "there is no command \(before) \(word)" + (meant.map { "; did you mean \(before) \($0)?" } ?? ""),
       next: .run(
         meant.map { name in
-          ([before, name] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(separator: " ")
+          ([step, name] + words.dropFirst(path.count + 1).map(ShellWord.quoted)).joined(separator: " ")
         } ?? "\(before) --help"))
   }
 

@@ -40,7 +40,7 @@ struct Treatment: Sendable, CustomTestStringConvertible {
       behaviour: { _ in usleep(4_000_000) }),
     answers("closes after the request", .sentNoAnswer(.connection)) { _ in },
     answers("resets after the request", .sentNoAnswer(.connection)) { $0.reset() },
-    answers("never answers", .sentNoAnswer(.timeout), timeoutMilliseconds: 2_000) { $0.hang() },
+    answers("never answers", .sentNoAnswer(.timeout), timeoutMilliseconds: 4_000) { $0.hang() },
     answers("closes inside the status line", .sentNoAnswer(.connection)) { $0.send("HTTP/1.1 20") },
     answers("closes inside the head", .sentNoAnswer(.connection)) { $0.send("HTTP/1.1 200 OK\r\nContent-Le") },
     answers("closes inside the body", .sentNoAnswer(.connection)) {

@@ -178,6 +178,7 @@ def test_every_command_has_a_manual_page_that_man_reads_without_a_warning(instal
     curl = home.run("man", "-l", pages["oauthctl-curl.1"], environment={"MANWIDTH": "80"}).stdout
     assert "oauthctl curl [--any-host] [--scope scope] [--resource URL] [--audience text]" in " ".join(curl.split())
     login = home.run("man", "-l", pages["oauthctl-login.1"], environment={"MANWIDTH": "80"}).stdout
+    assert "oauthctl login https://mcp.example.com/mcp" in map(str.strip, login.splitlines()), "an example a line"
     for option in re.findall(r"^  (--[a-z-]+)", home.oauthctl("login", "--help").stdout, re.MULTILINE):
         assert option in login or option == "--version"
 

@@ -102,6 +102,20 @@ def test_eight_dead_servers_delay_no_other_account(home, agent, world):
         compare(home, dead, lambda: all(one.connections for one in reached if not isinstance(one, Full)))
 
 
+def test_sixty_silent_servers_delay_no_other_account(home, agent, world):
+    """Up to 64 silent servers delay nobody: docs/tokens.md says who waits beyond that."""
+    server = world()
+    dead = [f"dead{number}" for number in range(60)]
+    with contextlib.ExitStack() as relays:
+        ports = [relays.enter_context(Relay(("127.0.0.1", server.port))).port for _ in dead]
+        for name, port in zip(dead, ports):
+            write_account(home, name, **endpoints(f"http://localhost:{port}"))
+        log_in_everybody(home, dead, server.issuer)
+    with contextlib.ExitStack() as servers:
+        reached = [servers.enter_context(Silent(port=port)) for port in ports]
+        compare(home, dead, lambda: all(one.connections for one in reached))
+
+
 def log_in_everybody(home, dead, issuer):
     for name in OTHERS:
         write_account(home, name, **endpoints(issuer))
