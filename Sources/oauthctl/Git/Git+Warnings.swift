@@ -52,8 +52,9 @@ extension SetupCommand.Git {
     let query = ["git", "-C", "/", "config", "--show-origin"] + GitConfiguration.query
     guard !dryRun, let listed = try? Program.output(of: query), listed.status == 0 else { return }
     for (url, origin) in GitConfiguration.origins(ofOursIn: listed.text) {
+      let place = origin.hasPrefix("file:") ? String(origin.dropFirst("file:".count)) : origin
       context.terminal.warn(
-        "git still asks oauthctl for \(url.isEmpty ? "every host" : url): \(PrintableText.escaped(origin)) says so",
+        "git still asks oauthctl for \(url.isEmpty ? "every host" : url): \(PrintableText.escaped(place)) says so",
         next: "take that helper out there")
     }
   }

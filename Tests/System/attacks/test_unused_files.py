@@ -84,9 +84,8 @@ def test_a_file_that_is_there_is_shown_before_a_login_by_preset_goes_by_it(home,
     presets.mkdir(mode=0o700, parents=True)
     (presets / "work.toml").write_text(f'title = "Work"\n[account]\nissuer = "{good.issuer}"\nclient_id = "mine"\n')
     plant(home, good, f'token_endpoint = "{evil.issuer}/token"')
-    for words in (["work", "--provider", "work"], ["work"]):
-        refused = without_terminal(home, "login", *words)
-        assert refused.status == 64 and evil.issuer in refused.stderr, refused
+    refused = without_terminal(home, "login", "work", "--provider", "work")
+    assert refused.status == 64 and evil.issuer in refused.stderr, refused
     assert evil.seen == [] and good.seen == []
 
 

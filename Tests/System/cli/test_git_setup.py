@@ -54,7 +54,7 @@ def test_remove_finds_what_stands_in_git_s_other_file_and_tells_of_what_is_inclu
     included.write_text('[credential "https://else.example"]\n\thelper = /opt/bin/git-credential-oauthctl\n')
     told = home.oauthctl("setup", "git", "--remove", "--yes").stderr
     assert other.read_text() == PRESENT and f"git config --file {home.shown(other)}" in told
-    assert f"https://else.example: file:{home.shown(included)} says so" in " ".join(told.split()), told
+    assert f"https://else.example: {home.shown(included)} says so" in " ".join(told.split()), told
     again = home.oauthctl("setup", "git", "--remove").stderr
     assert "names no helper" in again and "https://else.example" in again
 
