@@ -46,6 +46,8 @@ struct PretendedMachine {
   var agentChangedAt = 0
   /// What git says of http.sslCAInfo.
   var gitAuthority = "/copy.pem"
+  /// What systemctl says of the agent's unit.
+  var unit = "ActiveState=active\nResult=success\n"
   /// What git answers to everything instead.
   var gitFailure: Program.Output?
   var gitHelpers = "credential.https://h.helper\n/opt/bin/git-credential-oauthctl\0"
@@ -68,8 +70,9 @@ struct PretendedMachine {
       freeBytes: { [freeBytes, freeBytesIn] in freeBytesIn[$0] ?? freeBytes },
       isReadOnly: { [readOnlyFolders] in readOnlyFolders.contains($0) },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
-      output: { [gitHelpers, gitAuthority, gitFailure] in
-        gitFailure
+      output: { [gitHelpers, gitAuthority, gitFailure, unit] in
+        if $0.first == "systemctl" { return Program.Output(status: 0, text: unit) }
+        return gitFailure
           ?? Program.Output(status: 0, text: $0.contains("http.sslCAInfo") ? gitAuthority : gitHelpers)
       },
       closedPlace: { path in

@@ -19,6 +19,8 @@ package final class AgentConnection {
 
   package let path: String
   private let reopen: () throws(ClientError) -> Descriptor
+  /// Asked where systemd listens for an agent that takes no request.
+  private let failingUnit: () -> FailingUnit?
   private var socket: Descriptor?
   private var lastID: Int64 = 0
 
@@ -34,8 +36,12 @@ package final class AgentConnection {
     }
   }
 
-  init(path: String, open: @escaping () throws(ClientError) -> Descriptor) throws(ClientError) {
+  init(
+    path: String, failingUnit: @escaping () -> FailingUnit? = { nil },
+    open: @escaping () throws(ClientError) -> Descriptor
+  ) throws(ClientError) {
     self.path = path
+    self.failingUnit = failingUnit
     reopen = open
     socket = try open()
   }
@@ -119,16 +125,25 @@ package final class AgentConnection {
     _ request: [UInt8], _ method: Method, on socket: Descriptor, until deadline: Deadline
   ) throws(ClientError) -> [UInt8]? {
     var exchange = LineExchange(socket: socket, deadline: deadline)
-    exchange.whenQuiet = { quiet throws(ClientError) in
+    exchange.whenQuiet = { [self] quiet throws(ClientError) in
+      try checkUnit(quiet)
       if quiet.isStopped, let process = quiet.process, method.isAnsweredAtOnce { throw .stopped(process: process) }
       if let remark = quiet.remark(isDue: method.isAnsweredAtOnce) { ClientTrace.warn?(remark, quiet.remedy) }
     }
     do { return try exchange.run(request) } catch {
       let quiet = UnresponsiveAgent(behind: socket)
-      guard case .timeout(let milliseconds, _) = error, let process = quiet.process else { throw error }
+      guard case .timeout(let milliseconds, _) = error else { throw error }
+      try checkUnit(quiet)
+      guard let process = quiet.process else { throw error }
       if quiet.isStopped { throw .stopped(process: process) }
       throw .timeout(milliseconds: milliseconds, hung: method.isAnsweredAtOnce ? process : nil)
     }
+  }
+
+  /// Throws where systemd listens for an agent that it cannot start: waiting for that is of no use.
+  private func checkUnit(_ quiet: UnresponsiveAgent) throws(ClientError) {
+    guard quiet.process == nil, !quiet.hasRead, let unit = failingUnit() else { return }
+    throw .notReachable(path: path, reason: unit.reason, hint: unit.remedy)
   }
 
   /// The same request to the agent that comes after the one that went.

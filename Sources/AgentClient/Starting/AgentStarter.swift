@@ -44,7 +44,7 @@ package struct AgentStarter {
   package func connect(
     starting: Bool = true, connectMilliseconds: Int = SocketConnector.connectMilliseconds
   ) throws(ClientError) -> AgentConnection {
-    try AgentConnection(path: location.path) { () throws(ClientError) in
+    try AgentConnection(path: location.path, failingUnit: failingUnit) { () throws(ClientError) in
       try open(starting: starting, connectMilliseconds)
     }
   }
@@ -54,6 +54,12 @@ package struct AgentStarter {
 
   /// systemctl, where the user's systemd runs and has a socket unit for the agent.
   package var userManager: String? { UserManager(environment: environment(), programs: systemctl).program() }
+
+  /// The agent's unit where systemd cannot start it, and whoever listens is systemd; nil: nothing is known against it.
+  private func failingUnit() -> FailingUnit? {
+    guard location.source != .environment else { return nil }
+    return UserManager(environment: environment(), programs: systemctl).failingUnit()
+  }
 
   /// Whether nobody listens, where this program starts an agent when it needs one.
   package var wouldStart: Bool {

@@ -14,13 +14,14 @@ package struct RunningAgent {
 
   /// Nil when none runs; none is started. Throws as ``AgentStarter/connect(starting:connectMilliseconds:)``, `timeout` when
   /// it hangs, and `notReachable` when nobody can say which process it is.
-  package init?(at location: SocketLocation) throws(ClientError) {
+  package init?(of starter: AgentStarter) throws(ClientError) {
+    let location = starter.location
     let connector = SocketConnector(location: location, uid: geteuid())
     do throws(SocketConnector.Refusal) { _ = try connector.open() } catch {
       if case .nobody = error { return nil }
       throw AgentConnection.unreachable(location, error)
     }
-    status = try AgentConnection(to: location)
+    status = try starter.connect(starting: false)
       .call(AgentStatus(limit: 1), timeoutMilliseconds: Self.answerMilliseconds)
     self.location = location
     let number = clinux_open_process(pid_t(status.pid))

@@ -1,4 +1,5 @@
 import AgentWire
+import CLinux
 import Glibc
 
 /// The user's systemd, when it has a socket unit for the agent.
@@ -21,12 +22,45 @@ struct UserManager {
   }
 
   /// Starts the unit. Returns whether systemctl said that it runs.
-  func start(with program: String) -> Bool {
+  func start(with program: String) -> Bool { run([program, "--user", "start", Self.unit]) }
+
+  /// Nil: the agent's unit is well, or nothing is to be learnt of it.
+  func failingUnit() -> FailingUnit? {
+    guard let program = program() else { return nil }
+    for attempt in 0..<Self.looks {
+      // Between two starts that fail there is, for some milliseconds, one that may not.
+      if attempt > 0 { usleep(Self.pauseMicroseconds) }
+      if let unit = FailingUnit(shown: output(of: [program] + FailingUnit.question)) { return unit }
+    }
+    return nil
+  }
+
+  /// Looks at a unit that may be in the middle of a start, and what lies between them: less than the second between two
+  /// starts.
+  private static let looks = 3
+  private static let pauseMicroseconds: UInt32 = 200_000
+
+  /// What a program writes; empty where it fails.
+  private func output(of words: [String]) -> String {
+    let file = clinux_memfd_create("output", 1)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    guard run(words, output: file) else { return "" }
+    let bytes = [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
+      count = max(0, pread(file, buffer.baseAddress, buffer.count, 0))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether it ends well.
+  private func run(_ words: [String], output: Int32? = nil) -> Bool {
     var actions = posix_spawn_file_actions_t()
     guard posix_spawn_file_actions_init(&actions) == 0 else { return false }
     defer { posix_spawn_file_actions_destroy(&actions) }
     for stream: Int32 in 0...2 { posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0) }
-    let arguments = CStrings([program, "--user", "start", Self.unit])
+    if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
+    guard let program = words.first else { return false }
+    let arguments = CStrings(words)
     let variables = CStrings(StartPolicy.inherited(environment))
     var child = pid_t()
     guard posix_spawn(&child, program, &actions, nil, arguments.pointers, variables.pointers) == 0 else { return false }

@@ -48,7 +48,7 @@ struct AgentEnding {
   }
 
   private func running() throws(CommandError) -> RunningAgent? {
-    do throws(ClientError) { return try RunningAgent(at: starter.location) } catch {
+    do throws(ClientError) { return try RunningAgent(of: starter) } catch {
       if case .timeout = error {
         throw .local(
           "the agent takes connections and does not answer", next: .run("oauthctl doctor"), status: error.exitStatus)

@@ -14,6 +14,24 @@ struct DoctorInstallationTests {
       "the other helper is missing", { machine, _ in machine.files["/opt/bin/oauthd-redirect"] = nil },
       ["wrong programs: install it there: the four programs stay together"]
     ),
+    (
+      "a service that systemd cannot start",
+      { machine, agent in
+        agent.absence = .noAnswer("the agent did not answer within 5000 ms")
+        machine.unit = """
+          ActiveState=activating
+          Result=exit-code
+          ExecMainStatus=217
+          NRestarts=4
+          DropInPaths=/usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf
+          """
+      },
+      [
+        "note agent: -",
+        "wrong units: mkdir -p ~/.config/systemd/user/oauthd.service.d && ln -s /dev/null "
+          + "~/.config/systemd/user/oauthd.service.d/50-sandbox.conf && systemctl --user daemon-reload",
+      ]
+    ),
     ("a clock before this program", { machine, _ in machine.now = 86_400 }, ["wrong clock: timedatectl set-ntp true"]),
     (
       "a clock nobody keeps, without systemd",

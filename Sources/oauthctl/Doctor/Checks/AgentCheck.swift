@@ -23,6 +23,7 @@ enum AgentCheck {
   private static func absent(_ error: CommandError, _ context: DoctorContext) -> Finding {
     let location = try? SocketLocation.resolve(
       variable: { context.environment.raw($0) }, uid: context.machine.userID, status: context.machine.status)
+    if UnitCheck.failing(context) != nil { return .note("agent", "it does not answer: see its units") }
     if case .noAnswer(let sentence, let next) = error {
       // It is known which one, and whether it is stopped.
       if let next { return .wrong("agent", sentence, next) }

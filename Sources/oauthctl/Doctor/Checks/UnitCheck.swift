@@ -1,8 +1,8 @@
 import AgentClient
 import AgentWire
 
-/// The user's systemd and the units it has for the agent. Files alone are looked at: what the manager would say takes
-/// a bus that is not always there.
+/// The user's systemd and the units it has for the agent. Files are looked at: what the manager would say takes a bus that is
+/// not always there. It is asked where somebody listens and nobody answers.
 enum UnitCheck {
   /// As sd_booted(3) looks.
   static func hasSystemd(_ machine: Machine) -> Bool { machine.status("/run/systemd/system") != nil }
@@ -33,7 +33,21 @@ enum UnitCheck {
           .advice("install it again, then: systemctl --user daemon-reload"))
       ]
     }
+    if let unit = failing(context) { return [.wrong("units", unit.reason, unit.remedy)] }
     return [use(program, context), linger(context)]
+  }
+
+  /// The service that systemd cannot start, where that is why there is no answer; nil: it is not.
+  static func failing(_ context: DoctorContext) -> FailingUnit? {
+    guard hasSystemd(context.machine), context.environment["OAUTHCTL_SOCKET"] == nil,
+      case .absent(let error) = context.agent
+    else { return nil }
+    switch error {
+    case .noAnswer, .notReachable(_, _, isAbsent: false):
+      let found = context.machine.output(["systemctl"] + FailingUnit.question)
+      return found.flatMap { $0.status == 0 ? FailingUnit(shown: $0.text) : nil }
+    default: return nil
+    }
   }
 
   private static func use(_ program: String, _ context: DoctorContext) -> Finding {

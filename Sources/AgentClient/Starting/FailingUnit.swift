@@ -1,0 +1,64 @@
+package import AgentWire
+
+/// The agent's unit, where systemd tries to start it and cannot. Its socket takes callers all the same, whom nobody answers.
+package struct FailingUnit: Sendable, Equatable {
+  static let unit = "oauthd.service"
+  /// How often it ends before that is no crash any more, which the next start heals.
+  private static let mostCrashes = 3
+  /// What systemd says for a program that it has not come to start (systemd.exec(5), "Process exit codes").
+  private static let startCodes = 200...245
+  /// Of these: `USER` and `NAMESPACE`, which the kernel refuses.
+  private static let namespaceCodes = [217: "USER", 226: "NAMESPACE"]
+
+  /// What systemctl is asked.
+  package static let question = [
+    "--user", "show", "--property=ActiveState,Result,ExecMainStatus,NRestarts,DropInPaths", unit,
+  ]
+
+  /// What ended it, in systemd's word (`exit-code`, `signal`).
+  private let result: String
+  /// The exit status, or the signal's number.
+  private let status: Int
+  /// Whether the part of the sandbox that takes a user namespace is in use.
+  private let isSandboxed: Bool
+
+  /// By what systemctl answers to ``question``; nil: it starts, it runs, or nobody has asked for it.
+  package init?(shown text: String) {
+    var values: [Substring: Substring] = [:]
+    for line in text.split(separator: "\n") {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      values[line[..<equals]] = line[line.index(after: equals)...]
+    }
+    guard let state = values["ActiveState"], ["activating", "failed"].contains(state),
+      let result = values["Result"], result != "success"
+    else { return nil }
+    self.result = String(result)
+    status = values["ExecMainStatus"].flatMap { Int($0) } ?? 0
+    isSandboxed = (values["DropInPaths"] ?? "").split(separator: " ").contains { $0.hasSuffix("/50-sandbox.conf") }
+    let crashes = values["NRestarts"].flatMap { Int($0) } ?? 0
+    guard state == "failed" || isNotBegun || crashes >= Self.mostCrashes else { return nil }
+  }
+
+  private var isNotBegun: Bool { result == "exit-code" && Self.startCodes.contains(status) }
+
+  private var lacksNamespace: Bool { isNotBegun && isSandboxed && Self.namespaceCodes[status] != nil }
+
+  package var reason: String {
+    let name = Self.namespaceCodes[status].map { "\(status)/\($0)" } ?? "\(result) \(status)"
+    if lacksNamespace {
+      return "systemd cannot start \(Self.unit) (\(name)): its sandbox (50-sandbox.conf) takes user namespaces, which you "
+        + "do not get here"
+    }
+    return isNotBegun
+      ? "systemd cannot start \(Self.unit) (\(name))" : "\(Self.unit) ends each time systemd starts it (\(name))"
+  }
+
+  package var remedy: NextStep {
+    if lacksNamespace {
+      let folder = "~/.config/systemd/user/\(Self.unit).d"
+      return .run(
+        "mkdir -p \(folder) && ln -s /dev/null \(folder)/50-sandbox.conf && systemctl --user daemon-reload")
+    }
+    return .run(isNotBegun ? "systemctl --user status \(Self.unit)" : "oauthctl agent log -n 20")
+  }
+}

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import AgentClient
+
+@Suite("A unit that systemd cannot start")
+struct FailingUnitTests {
+  private func unit(
+    _ state: String, _ result: String = "exit-code", _ status: Int = 217, restarts: Int = 1, dropIns: String = ""
+  ) -> FailingUnit? {
+    FailingUnit(
+      shown: "ActiveState=\(state)\nResult=\(result)\nExecMainStatus=\(status)\nNRestarts=\(restarts)\n"
+        + "DropInPaths=\(dropIns)\n")
+  }
+
+  private static let sandbox = "/etc/x.conf /usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf"
+
+  @Test("says that the sandbox gets no user namespace, and leaves it out", arguments: [217, 226])
+  func namespace(status: Int) {
+    let found = unit("activating", "exit-code", status, dropIns: Self.sandbox)
+    #expect(found?.reason.contains("(50-sandbox.conf) takes user namespaces") == true)
+    #expect(found?.remedy.text.contains("ln -s /dev/null ~/.config/systemd/user/oauthd.service.d/50-sandbox.conf") == true)
+  }
+
+  @Test("has another step where the sandbox is left out already, or is not the cause")
+  func others() {
+    #expect(unit("activating")?.remedy == .run("systemctl --user status oauthd.service"))
+    #expect(unit("failed", "exit-code", 203, dropIns: Self.sandbox)?.reason.contains("exit-code 203") == true)
+    #expect(unit("activating", "signal", 11, restarts: 3)?.remedy == .run("oauthctl agent log -n 20"))
+    #expect(unit("activating", "exit-code", 1, restarts: 3)?.reason.contains("ends each time") == true)
+  }
+
+  @Test("is well while it runs, rests, starts, or comes back after a crash")
+  func well() {
+    #expect(unit("active") == nil)
+    #expect(unit("inactive", "success", 0) == nil)
+    #expect(unit("activating", "success", 0, restarts: 30) == nil)
+    #expect(unit("activating", "signal", 9) == nil)
+    #expect(FailingUnit(shown: "Failed to connect to bus") == nil)
+  }
+}
