@@ -138,10 +138,11 @@ extension CredentialService {
     acceptRollback()
   }
 
-  /// The accounts as their files define them, for a vault that is shut: no key is needed to tell their names.
+  /// The accounts as their files define them, for a vault that is shut: no key is needed to tell their names. Of a file that
+  /// cannot be used the name is all there is.
   func lockedSummaries(_ reason: String) async -> [AccountSummary] {
     let read = await readFiles()
-    return read.definitions.map { definition in
+    let defined = read.definitions.map { definition in
       var summary = AccountSummary(
         account: definition.name, accountID: nil, state: .locked, reason: reason, issuer: definition.issuer,
         host: definition.host, hosts: definition.origins, clientID: definition.clientID,
@@ -151,5 +152,14 @@ extension CredentialService {
       summary.dpop = definition.usesDPoP ? true : nil
       return summary
     }
+    var names = Set(defined.map(\.account))
+    return defined
+      + read.problems.compactMap { problem in
+        guard let name = problem.accountName, names.insert(name).inserted else { return nil }
+        return AccountSummary(
+          account: name, accountID: nil, state: .configInvalid, reason: problem.sentence, issuer: "", host: "", hosts: [],
+          clientID: "", grant: "", scope: [], expiresAt: nil, expiresInSeconds: nil, loginExpiresAt: nil,
+          renewable: false, hint: problem.nextStep)
+      }
   }
 }

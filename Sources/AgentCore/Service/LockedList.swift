@@ -6,7 +6,7 @@ struct LockedList {
   /// the agent reads for a small part of its time only.
   private static let restFactor = 10.0
 
-  /// By name, since all of them are locked.
+  /// In the order of their cursors.
   private let summaries: [AccountSummary]
   private let reason: String
   /// Boot seconds.
@@ -14,7 +14,7 @@ struct LockedList {
 
   /// Read from boot second `began` to `ended`.
   init(_ summaries: [AccountSummary], reason: String, began: Double, ended: Double) {
-    self.summaries = summaries.sorted { $0.account < $1.account }
+    self.summaries = summaries.sorted { Self.cursor($0) < Self.cursor($1) }
     self.reason = reason
     end = ended + Self.restFactor * (ended - began)
   }
@@ -24,9 +24,11 @@ struct LockedList {
 
   /// At most `size` accounts behind the cursor `after`, as `account.list` gives them.
   func page(size: Int, after: String?) -> AccountPage {
-    func cursor(_ one: AccountSummary) -> String { "\(AccountIndex.rank(one.state)):\(one.account)" }
-    let first = after.map { after in summaries.firstPlace { cursor($0) > after } } ?? 0
+    let first = after.map { after in summaries.firstPlace { Self.cursor($0) > after } } ?? 0
     let page = summaries[first...].prefix(size)
-    return AccountPage(accounts: Array(page), next: page.endIndex == summaries.endIndex ? nil : page.last.map(cursor))
+    return AccountPage(
+      accounts: Array(page), next: page.endIndex == summaries.endIndex ? nil : page.last.map(Self.cursor))
   }
+
+  private static func cursor(_ one: AccountSummary) -> String { "\(AccountIndex.rank(one.state)):\(one.account)" }
 }

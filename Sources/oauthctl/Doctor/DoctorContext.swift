@@ -7,7 +7,7 @@ struct DoctorContext: Sendable {
   var environment: Environment
   var agent: AgentState
   var accounts: [AccountSummary] = []
-  /// Whether `accounts` are all there are.
+  /// Whether `accounts` are all there are, each with its hosts.
   var knowsAllAccounts = false
 
   /// Whoever does not answer this soon what needs no server hangs, or was stopped.
@@ -41,11 +41,15 @@ struct DoctorContext: Sendable {
     // Where the vault does not open there is no list, and the vault's own finding says why.
     guard let all = try? command.allAccounts(timeoutMilliseconds: Self.answerMilliseconds) else { return }
     accounts = all
-    knowsAllAccounts = !hasUnreadFolder
+    knowsAllAccounts = [.open, .absent].contains(status?.vault.state) && !hasUnreadFolder && !hasUnreadFile
   }
 
   /// Whether accounts may be there that nobody sees, because their folder is not read whole.
   var hasUnreadFolder: Bool { status?.problems.contains(where: \.isOfFolder) ?? false }
+
+  private var hasUnreadFile: Bool {
+    status?.problemsLeftOut != nil || status?.problems.contains { $0.accountName != nil } ?? false
+  }
 
   /// Whether there is an account, or a file of one where no agent tells.
   var hasAccounts: Bool {
@@ -58,6 +62,8 @@ struct DoctorContext: Sendable {
     let all = accounts
     accounts = accounts.filter { $0.account == account }
     knowsAllAccounts = false
+    // One that nobody has logged in by, and whose file cannot be read, is told by that file.
+    if status?.problems.contains(where: { $0.accountName == account }) ?? false { return }
     guard accounts.isEmpty, case .running = agent else { return }
     let other = CommandError.noAccount(account, among: all)
     let unknown = AgentFailure(.accountUnknown, other.sentence ?? "", hint: other.nextStep)

@@ -160,6 +160,10 @@ struct SetupCommand: ParsableCommand {
       }
       guard found.hosts.isEmpty else { return found.hosts }
       if let name = found.bound.first { throw .configuration(GitHosts.words(name), next: GitHosts.step(name)) }
+      if let unread = accounts.first(where: { $0.state == .configInvalid && (account ?? $0.account) == $0.account }) {
+        throw .configuration(
+          "\(unread.account): \(unread.reason ?? "its file cannot be used")", next: unread.nextStep)
+      }
       if let account { throw .noAccount(account, among: accounts) }
       throw .configuration("there is no account yet", next: .firstLogin())
     }

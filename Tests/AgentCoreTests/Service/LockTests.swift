@@ -38,6 +38,25 @@ struct LockTests {
     #expect(try await fixture.call(AgentStatus()).accounts.map(\.state) == [.ok])
   }
 
+  @Test("While it is locked, a file that cannot be used still gives its account a row, under the file's name")
+  func unreadFile() async throws {
+    let configuration = StaticConfiguration([.browser])
+    let fixture = AgentFixture(configuration: configuration)
+    try await fixture.logIn()
+    _ = try await fixture.call(VaultLock())
+    let problem = ConfigurationProblem(file: "/c/accounts.d/other.toml", line: 2, key: "bad", reason: "unknown key")
+    let own = ConfigurationProblem(file: "/c/accounts.d/work.toml", line: 1, key: nil, reason: "a remark")
+    let general = ConfigurationProblem(file: "/c/config.toml", line: 1, key: nil, reason: "bad")
+    configuration.set([.browser], problems: [general, own, problem, problem])
+    _ = try await fixture.call(ConfigReload())
+    let listed = try await fixture.call(AccountList()).accounts
+    #expect(listed.map(\.account) == ["work", "other"] && listed.map(\.state) == [.locked, .configInvalid])
+    #expect(listed.last?.reason == problem.sentence && listed.last?.nextStep == ConfigurationProblem.edit)
+    let first = try await fixture.call(AgentStatus(limit: 1))
+    #expect(first.accounts.map(\.account) == ["work"])
+    #expect(try await fixture.call(AgentStatus(after: first.next)).accounts.map(\.account) == ["other"])
+  }
+
   @Test("An unlock that fails leaves it locked")
   func wrongPassphrase() async throws {
     let fixture = AgentFixture()

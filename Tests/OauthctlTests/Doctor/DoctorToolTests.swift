@@ -57,6 +57,20 @@ struct DoctorToolTests {
     ("no curl", { machine, _ in machine.files["/usr/bin/curl"] = nil }, ["note curl: apt install curl"]),
   ]
 
+  @Test("Nothing is taken out of git while an account may be there whose hosts nobody has read", arguments: [true, false])
+  func unread(isLocked: Bool) {
+    var (machine, agent) = (PretendedMachine(), PretendedAgent())
+    machine.gitHelpers += "credential.https://gone.helper\n/opt/bin/git-credential-oauthctl\0"
+    if isLocked {
+      agent.status.vault.state = .locked
+    } else {
+      agent.status.problems = [
+        ConfigurationProblem(file: "/home/u/.config/oauthctl/accounts.d/x.toml", line: 1, key: nil, reason: "bad")
+      ]
+    }
+    #expect(!Doctor.findings(machine, agent).contains { $0.fix?.text.contains("--remove") ?? false })
+  }
+
   @Test("A variable that makes git trust another file than the account's authority is told")
   func overriddenAuthority() {
     var agent = PretendedAgent()

@@ -55,6 +55,8 @@ enum AccountsCheck {
   ) -> [Finding] {
     // A locked agent asks no server; the vault's own finding says so. Whether another server is meant is to be said first.
     if [.locked, .definitionChanged].contains(account.state) || account.fileGone == true { return [] }
+    // Of its file nothing was read, which is a finding of its own.
+    if account.issuer.isEmpty { return [] }
     let name = account.account
     do throws(CommandError) {
       let answer = try agent.ask(AccountCheck(account: name, definition: nil), about: name)
