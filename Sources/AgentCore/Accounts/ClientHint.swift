@@ -3,6 +3,13 @@ import OAuthTerms
 
 /// What to do when the server does not accept the client.
 enum ClientHint {
+  /// Of a login that works but for that: the server may have been wrong, or have been mended.
+  static func ofLogin(_ name: String, method: String?) -> NextStep {
+    .advice(
+      text(name, method: method).text + "; the server is asked again within the hour, or now by: oauthctl get-token "
+        + "\(name) --force")
+  }
+
   /// `method` is how the client proved itself, as it is bound.
   static func text(_ name: String, method: String?) -> NextStep {
     let check = "check client_id and client secret: oauthctl secret set \(name) client_secret"

@@ -195,7 +195,7 @@ extension CredentialService {
     case .loginRequired: machine.lenderHint ?? .run("oauthctl login \(definition.name)")
     case .clientRejected:
       machine.clientFault?.hint
-        ?? ClientHint.text(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
+        ?? ClientHint.ofLogin(definition.name, method: machine.record?.grant?.binding.clientAuthentication)
     case .definitionChanged: machine.definitionChangedHint
     case .configInvalid:
       problems.first(about: definition.name)?.nextStep ?? machine.lenderHint ?? "mend \(definition.file)"

@@ -190,6 +190,22 @@ struct CompareAndRefreshTests {
     #expect(driver.sent.count == 2)
   }
 
+  @Test("a forced refresh that the disk kept from being sent does not count")
+  func notSentIsNotForced() {
+    let driver = MachineDriver()
+    for _ in 0..<5 {
+      let forced = driver.ask(force: true)
+      driver.saveFails()
+      #expect(driver.failure(forced) == .storageFailed)
+      driver.pass(5)
+    }
+    #expect(driver.sent.isEmpty)
+    let id = driver.ask(force: true)
+    driver.saved()
+    driver.endsDurably(.granted("b1", refreshToken: "s1"))
+    #expect(driver.token(id) == "b1")
+  }
+
   @Test("forced refreshes: a burst of three, then one in thirty seconds, in flight or not")
   func budget() {
     let driver = MachineDriver()

@@ -82,6 +82,37 @@ struct VerdictTests {
     #expect(driver.token(driver.ask()) == "a2")
   }
 
+  @Test("whoever forces it has a server that rejects the client asked at once, and no more often than others who force")
+  func clientRejectedForced() {
+    let (driver, id) = refreshing()
+    driver.endsDurably(.invalidClient)
+    #expect(driver.failureWhole(id)?.hint?.text.hasSuffix("or now by: oauthctl get-token work --force") == true)
+    #expect(driver.failure(driver.ask(force: true)) == .clientRejected, "it has answered a moment ago")
+    driver.pass(10)
+    #expect(driver.failure(driver.ask()) == .clientRejected)
+    #expect(driver.failure(driver.ask(rejected: "a1")) == .clientRejected)
+    #expect(driver.sent.count == 1)
+    var refused = 0
+    for _ in 0..<10 {
+      let forced = driver.ask(force: true)
+      if driver.failure(forced) == .rateLimited {
+        refused += 1
+      } else {
+        driver.saved()
+        driver.endsDurably(.invalidClient)
+        #expect(driver.failure(forced) == .clientRejected)
+      }
+      driver.pass(5)
+    }
+    #expect(driver.sent.count + refused == 11 && refused >= 5)
+    driver.pass(60)
+    let mended = driver.ask(force: true)
+    driver.saved()
+    driver.endsDurably(.granted("a2"))
+    #expect(driver.token(mended) == "a2")
+    #expect(driver.durable?.grant?.verdict == nil)
+  }
+
   @Test("a rejected client is probed after a restart, too")
   func clientRejectedRestart() {
     let (driver, _) = refreshing()

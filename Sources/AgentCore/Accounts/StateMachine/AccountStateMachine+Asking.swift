@@ -83,7 +83,7 @@ extension AccountStateMachine {
     func orElse(_ failure: AgentFailure) -> Decision { fallback.map { .deliver($0) } ?? .refuse(failure) }
 
     if let obstacle { return orElse(obstacle) }
-    if let verdict = grant.verdict, !(verdict.kind == .clientRejected && backoff.plannedAt == nil) {
+    if let verdict = grant.verdict, !mayBeOver(verdict, record, force: waiter.force, at: now) {
       return orElse(failure(verdict))
     }
     if let token, !isRejected, !waiter.force, let failure = unattainable(token, for: waiter, at: now) {
@@ -116,6 +116,14 @@ extension AccountStateMachine {
       if let wait = budget.take(at: now.bootSeconds) { return orGive(rateLimited(wait)) }
     }
     return .wait
+  }
+
+  /// Whether the server is asked once more in spite of `verdict`: it rejects the client, and either that is from before a
+  /// restart or somebody forces it, who may have mended what was wrong there.
+  private func mayBeOver(_ verdict: GrantVerdict, _ record: AccountRecord, force: Bool, at now: Moment) -> Bool {
+    guard verdict.kind == .clientRejected else { return false }
+    if backoff.plannedAt == nil { return true }
+    return force && backoff.askWaitMilliseconds(at: now.bootSeconds) == nil && !isAmbiguous(record, at: now)
   }
 
   /// Whether `waiter` has seen nothing wrong with `token`, which somebody else had rejected, and it is valid for long
@@ -236,7 +244,7 @@ extension AccountStateMachine {
     case .clientRejected:
       return AgentFailure(
         .clientRejected, "\(name): \(verdict.reason)",
-        hint: ClientHint.text(name, method: record?.grant?.binding.clientAuthentication),
+        hint: ClientHint.ofLogin(name, method: record?.grant?.binding.clientAuthentication),
         oauthError: verdict.oauthError, oauthErrorDescription: verdict.oauthErrorDescription)
     }
   }

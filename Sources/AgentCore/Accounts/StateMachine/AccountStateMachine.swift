@@ -180,7 +180,8 @@ package struct AccountStateMachine: Sendable {
       // The only copy of a rotated refresh token: it stays here and is saved again before anything else is sent.
       unsaved = candidate
     case .intent:
-      break
+      // Nothing was sent.
+      budget.giveBack()
     case .secondIntent(_, let flight):
       // The first request goes on alone.
       return resume(flight, at: now, random: random)
