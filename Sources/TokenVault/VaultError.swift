@@ -23,6 +23,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case locked
   /// A file or folder that others could read, change or swap. `fix` says what to do, as a command where there is one.
   case unsafePermissions(path: String, fix: String)
+  /// A file or folder that has to be the user's own, and is another's.
+  case othersOwn(path: String, owner: UInt32, user: UInt32)
   /// Others may read or change it: this mode, for chmod(1), keeps them out.
   case openToOthers(path: String, chmod: String)
   /// A folder in which the user himself may not read and write.
@@ -99,6 +101,8 @@ extension VaultError {
     switch self {
     case .storageFailed(let why): why
     case .unsafePermissions(let path, let fix): "\(path) could be read or changed by others: \(fix)"
+    case .othersOwn(let path, let owner, let user):
+      "\(path) \(FileOwner.reason(owner)): \(FileOwner.remedy(ShellWord.quoted(path), for: user))"
     case .openToOthers(let path, let mode):
       "\(path) could be read or changed by others: chmod \(mode) \(ShellWord.quoted(path))"
     case .unreadable(let path): "you may not read \(path): chmod 600 \(ShellWord.quoted(path))"

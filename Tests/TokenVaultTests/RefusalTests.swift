@@ -76,6 +76,20 @@ struct RefusalTests {
     #expect(what.contains("slot 1") && what.contains(scratch.location.keyFile))
   }
 
+  @Test("A database, key file or folder of another user is refused, and says whose it is", .enabled(if: geteuid() == 0))
+  func othersOwn() async throws {
+    _ = try await filled()
+    let location = scratch.location
+    for path in [location.databaseFile, location.keyFile, location.directory] {
+      #expect(chown(path, 4_711, gid_t.max) == 0)
+      await #expect(throws: VaultError.othersOwn(path: path, owner: 4_711, user: 0)) {
+        try await scratch.vault().loadAll()
+      }
+      #expect(chown(path, 0, gid_t.max) == 0)
+    }
+    _ = try await scratch.vault().loadAll()
+  }
+
   enum Meddling: CaseIterable {
     case readableByOthers, writableByGroup, hardLinked, linked, fifo, folderWritable
   }

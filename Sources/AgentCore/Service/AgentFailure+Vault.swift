@@ -55,6 +55,10 @@ extension AgentFailure {
     case .locked: self = .vaultLocked
     case .unsafePermissions(let path, let fix):
       self.init(.storageFailed, "\(path) could be read or changed by others", hint: .advice(fix))
+    case .othersOwn(let path, let owner, let user):
+      self.init(
+        .storageFailed, "\(path) \(FileOwner.reason(owner))",
+        hint: .run(FileOwner.remedy(ShellWord.quoted(path), for: user)))
     case .openToOthers(let path, let mode):
       self.init(
         .storageFailed, "\(path) could be read or changed by others",

@@ -200,8 +200,8 @@ package struct VaultAdapter: VaultControl {
       return AgentFailure(.vaultLocked, "that is not the recovery code of the copy", hint: other)
     case .noSuchSlot(let kind): return AgentFailure(.badRequest, "the copy has no \(kind.words)", hint: other)
     // These are about this machine.
-    case .inUse, .absent, .gone, .locked, .unsafePermissions, .openToOthers, .closedToOwner, .unreadable,
-      .networkFileSystem, .storageFailed, .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged,
+    case .inUse, .absent, .gone, .locked, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner,
+      .unreadable, .networkFileSystem, .storageFailed, .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged,
       .unusablePassphrase, .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
       return AgentFailure(error)
     }
@@ -240,8 +240,8 @@ package struct VaultAdapter: VaultControl {
         case .inUse: .inUse
         case .damaged, .gone, .wrongFormat, .rolledBack, .slotDamaged: .damaged
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
-        case .noVault, .absent, .unsafePermissions, .openToOthers, .closedToOwner, .unreadable, .networkFileSystem,
-          .storageFailed, .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase, .noSuchSlot,
+        case .noVault, .absent, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner, .unreadable,
+          .networkFileSystem, .storageFailed, .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase, .noSuchSlot,
           .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
           .failed
         }

@@ -93,8 +93,20 @@ enum TrustedFile {
     let code = errno
     if code == ENOENT { return .missing }
     let reason = "cannot be opened: \(String(cString: strerror(code)))"
-    guard code == EACCES, let closed = ClosedPath.place(closing: path, to: uid) else { return .refused(reason) }
+    guard code == EACCES else { return .refused(reason) }
+    guard let closed = ClosedPath.place(closing: path, to: uid) else {
+      var found = stat()
+      return stat(path, &found) == 0 && found.st_uid != uid
+        ? othersOwn(path, found.st_uid, uid: uid) : .refused(reason)
+    }
     return .refused(closed.reason, remedy: .run(closed.remedy(isFolder: isFolder)))
+  }
+
+  /// Of what lies in the user's own folder it is known that it was meant to be his.
+  private static func othersOwn(_ path: String, _ owner: UInt32, uid: UInt32) -> Failure {
+    let isMeant = FolderTrust.live(folder(of: path))?.owner == uid
+    return .refused(
+      FileOwner.reason(owner), remedy: isMeant ? .run(FileOwner.remedy(ShellWord.quoted(path), for: uid)) : nil)
   }
 
   /// The rules for what is open, and for every folder on the way to it, from `/` down, links followed: whoever may write one
@@ -103,7 +115,7 @@ enum TrustedFile {
     _ found: stat, _ descriptor: Int32, namedBy path: String, uid: UInt32
   ) throws(Failure) {
     guard found.st_uid == uid || found.st_uid == 0 || isRootsInNamespace(found, descriptor) else {
-      throw .refused("belongs to another user (uid \(found.st_uid)): make it your own")
+      throw othersOwn(path, found.st_uid, uid: uid)
     }
     guard found.st_mode & 0o022 == 0 else {
       throw .refused(

@@ -13,13 +13,17 @@ enum PrivateDirectory {
       if errno == ELOOP || errno == ENOTDIR {
         throw .unsafePermissions(path: path, fix: "make it a real folder, not a link or a file")
       }
-      if errno == EACCES { throw .closedToOwner(path: path) }
+      if errno == EACCES {
+        var status = stat()
+        throw stat(path, &status) == 0 && status.st_uid != geteuid()
+          ? .othersOwn(path: path, owner: status.st_uid, user: geteuid()) : .closedToOwner(path: path)
+      }
       throw .system("open", path)
     }
     let descriptor = FileDescriptor(number)
     guard let status = descriptor.status() else { throw .system("fstat", path) }
     guard status.st_uid == geteuid() else {
-      throw .unsafePermissions(path: path, fix: "it belongs to user \(status.st_uid); use a folder of your own")
+      throw .othersOwn(path: path, owner: status.st_uid, user: geteuid())
     }
     if isSecret && status.st_mode & 0o077 != 0 {
       throw .openToOthers(path: path, chmod: "700")

@@ -11,7 +11,7 @@ enum PrivateFile {
       throw .unsafePermissions(path: path, fix: "it is not a regular file; move it away")
     }
     guard status.st_uid == geteuid() else {
-      throw .unsafePermissions(path: path, fix: "it belongs to user \(status.st_uid); use a file of your own")
+      throw .othersOwn(path: path, owner: status.st_uid, user: geteuid())
     }
     guard status.st_mode & 0o077 == 0 else {
       throw .openToOthers(path: path, chmod: "600")
@@ -49,7 +49,12 @@ enum PrivateFile {
       if errno == ELOOP {
         throw .unsafePermissions(path: path, fix: "it is a symbolic link; put the file itself there")
       }
-      if errno == EACCES, flags & O_CREAT == 0 { throw .unreadable(path: path) }
+      if errno == EACCES, flags & O_CREAT == 0 {
+        var status = stat()
+        let isSeen = fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        throw isSeen && status.st_uid != geteuid()
+          ? .othersOwn(path: path, owner: status.st_uid, user: geteuid()) : .unreadable(path: path)
+      }
       throw .system("open", path)
     }
     let descriptor = FileDescriptor(number)

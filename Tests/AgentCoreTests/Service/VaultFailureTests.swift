@@ -30,6 +30,13 @@ struct VaultFailureTests {
     #expect(hint("/s/x.sock")?.hasPrefix("export OAUTHCTL_SOCKET=/s/x.sock   # ") == true)
   }
 
+  @Test("A file of root's is told as that, with the command that gives it back")
+  func othersOwn() {
+    let failure = AgentFailure(VaultError.othersOwn(path: "/v/vault.db", owner: 0, user: 1_000))
+    #expect(failure.message == "/v/vault.db belongs to root")
+    #expect(failure.hint == .run("sudo chown 1000: /v/vault.db"))
+  }
+
   @Test("What is missing here and there in the usual folder is a matter of the agent's variables")
   func elsewhere() {
     let gone = AgentFailure(VaultError.gone(path: "/x/vault.db", usual: "/h/vault.db"))

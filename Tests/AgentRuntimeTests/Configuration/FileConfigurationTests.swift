@@ -167,7 +167,9 @@ struct FileConfigurationTests {
       return
     }
     chown(scratch.path + "/accounts.d/a.toml", 4_711, 0)
-    #expect(reasons() == ["the file belongs to another user (uid 4711): make it your own"])
+    #expect(reasons() == ["the file belongs to another user (uid 4711)"])
+    let problem = configuration.read().problems.first
+    #expect(problem?.nextStep == .run("sudo chown 0: \(scratch.path)/accounts.d/a.toml"))
   }
 
   @Test("What is no regular file is refused at once, a FIFO too")

@@ -32,6 +32,13 @@ struct DoctorVaultTests {
       }, ["wrong vault: chmod 600 /home/u/.local/share/oauthctl/vault.db"]
     ),
     (
+      "a vault of root's is one fault",
+      { machine, agent in
+        machine.files["/home/u/.local/share/oauthctl/vault.db"]?.owner = 0
+        agent.status.vault.state = .failed
+      }, ["wrong vault: sudo chown 7: /home/u/.local/share/oauthctl/vault.db"]
+    ),
+    (
       "a vault that could not be read, and nobody knows why", { _, agent in agent.status.vault.state = .failed },
       ["wrong vault: oauthctl agent log -n 20"]
     ),

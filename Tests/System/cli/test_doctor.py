@@ -1,6 +1,7 @@
 """`oauthctl doctor`: it finds what was broken on purpose, says what to do, and that helps."""
 
 import json
+import os
 import signal
 import socket
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from support.dev_server import DevServer
 from support.login import log_in, wait_until
-from support.others import home_of_nobody
+from support.others import NOBODY, home_of_nobody
 from support.processes import stopped
 
 
@@ -142,6 +143,33 @@ def test_a_closed_folder_of_configurations_is_one_fault(scratch, programs):
             assert process.returncode in (0, 1) and told.count("closed to you (mode 000)") == 1, told
             assert "config.toml" not in told and told.count("run: chmod 700 ~/config\n") == 1, told
         home.config.chmod(0o700)
+
+
+def test_files_of_root_are_told_as_that_with_the_command_that_gives_them_back(scratch, programs):
+    """After `sudo cp` of a backup, or an editor that was started by sudo."""
+    with home_of_nobody(scratch, programs) as home:
+        home.write_account("work", issuer="http://127.0.0.1:1", client_id="c")
+        home.give()
+        file, vault = home.config / "oauthctl/accounts.d/work.toml", home.data / "oauthctl/vault.db"
+
+        def told(*command):
+            process = home.begin(home.programs / "oauthctl", *command)
+            return "".join(process.communicate(timeout=60))
+
+        agent = home.begin_agent()
+        told("vault", "create")
+        assert "Nothing is wrong." in told("doctor")
+        for path in (file, vault):
+            path.chmod(0o600)
+            os.chown(path, 0, 0)
+            agent.terminate()
+            agent.wait(timeout=70)
+            agent = home.begin_agent()
+            for command in (["status"], ["doctor"]):
+                page = told(*command)
+                assert f"{home.shown(path)}{': the file' if path == file else ''} belongs to root" in page, page
+                assert page.count(f"run: sudo chown {NOBODY}: {home.shown(path)}\n") == 1, page
+            home.give()
 
 
 def test_one_fault_is_told_once_and_one_account_can_be_looked_at_alone(home, agent):

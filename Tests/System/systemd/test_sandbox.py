@@ -1,6 +1,7 @@
 """What the unit's sandbox does to a process in it, line by line; the text of a line proves nothing."""
 
 import json
+import re
 
 import pytest
 
@@ -171,3 +172,20 @@ def test_without_user_namespaces_the_second_part_does_not_start(user):
     user.systemctl("start", "oauthd.socket")
     assert user.systemctl("start", "oauthd.service", check=False).status != 0
     assert user.show("Result") == "exit-code"
+
+
+def test_a_service_that_gets_no_user_namespace_is_told_and_one_step_starts_it(user):
+    """Callers would wait at a socket behind which nobody will ever be."""
+    forbid_user_namespaces(user)
+    user.systemctl("enable", "--now", "oauthd.socket")
+    cause = "systemd cannot start oauthd.service (217/USER): its sandbox (50-sandbox.conf) takes user namespaces"
+    for command in (["status"], ["agent", "restart"], ["get-token", "work"]):
+        refused = user.oauthctl(*command, check=False, timeout=25)
+        assert refused.status == 7 and cause in refused.stderr, refused
+        step = re.search(r"(?m)^  run: (.*)$", refused.stderr)[1]
+    report = json.loads(user.oauthctl("doctor", "--json", check=False).stdout)
+    found = {finding["check"]: finding for finding in report["findings"] if finding["level"] == "wrong"}
+    assert cause in found["units"]["message"] and found["units"]["fix"] == step, found
+    assert "agent" not in found
+    user.run("sh", "-c", step)
+    assert json.loads(user.oauthctl("status", "--json").stdout)["started"] == "systemd"

@@ -33,29 +33,6 @@ def test_a_caller_starts_the_socket_where_nobody_has(user):
     assert user.show("ActiveState", "oauthd.socket") == "active"
 
 
-def test_a_service_that_gets_no_user_namespace_is_told_and_one_step_starts_it(user):
-    """Callers would wait at a socket behind which nobody will ever be."""
-    manager = f"user@{user.uid}.service"
-    folder = user.machine.path(f"/run/systemd/system/{manager}.d")
-    folder.mkdir(parents=True)
-    # As a kernel or a policy that gives ordinary users none.
-    (folder / "namespaces.conf").write_text("[Service]\nRestrictNamespaces=yes\n")
-    user.machine.run("systemctl", "daemon-reload")
-    user.machine.run("systemctl", "restart", manager)
-    user.systemctl("enable", "--now", "oauthd.socket")
-    cause = "systemd cannot start oauthd.service (217/USER): its sandbox (50-sandbox.conf) takes user namespaces"
-    for command in (["status"], ["agent", "restart"], ["get-token", "work"]):
-        refused = user.oauthctl(*command, check=False, timeout=25)
-        assert refused.status == 7 and cause in refused.stderr, refused
-        step = re.search(r"(?m)^  run: (.*)$", refused.stderr)[1]
-    report = json.loads(user.oauthctl("doctor", "--json", check=False).stdout)
-    found = {finding["check"]: finding for finding in report["findings"] if finding["level"] == "wrong"}
-    assert cause in found["units"]["message"] and found["units"]["fix"] == step, found
-    assert "agent" not in found
-    user.run("sh", "-c", step)
-    assert status(user)["started"] == "systemd"
-
-
 def test_a_login_and_its_refreshes_work_in_the_sandbox(service, server):
     server.script(access_token_life_s=2)
     service.log_in(server)

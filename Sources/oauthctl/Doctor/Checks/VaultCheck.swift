@@ -150,8 +150,8 @@ enum VaultCheck {
     if found.owner != context.machine.userID {
       return [
         .wrong(
-          check, "\(context.shown(path)) belongs to another user (uid \(found.owner))",
-          .run("chown \(context.machine.userID) \(context.quoted(path))"))
+          check, "\(context.shown(path)) \(FileOwner.reason(found.owner))",
+          .run(FileOwner.remedy(context.quoted(path), for: context.machine.userID)))
       ]
     }
     let own: UInt32 = isFolder ? 0o700 : 0o600
