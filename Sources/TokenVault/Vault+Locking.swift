@@ -28,6 +28,7 @@ extension Vault {
   }
 
   private var isDamagedOnDisk: Bool {
+    if isKnownDamaged { return true }
     do throws(VaultError) { _ = try slotsOnDisk() } catch {
       if case .damaged(.contents, _) = error { return true }
     }

@@ -25,7 +25,7 @@ extension Vault {
         return status
       }
       let isLocked = try FlagFile.hold.isSet(in: directory, location)
-      if isHeld || isLocked {
+      if isHeld || isLocked, !isKnownDamaged {
         status.state = .locked
       } else if let lastFailure {
         status.state = .failed(lastFailure)

@@ -171,9 +171,15 @@ package actor Vault: RecordStore {
       lastFailure = nil
       return session
     } catch {
-      lastFailure = error
+      // A lock keeps out who would look, and mends nothing.
+      if error != .locked || !isKnownDamaged { lastFailure = error }
       throw error
     }
+  }
+
+  /// Whether the last look at the database found it damaged.
+  var isKnownDamaged: Bool {
+    if case .damaged(.contents, _) = lastFailure { true } else { false }
   }
 
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is

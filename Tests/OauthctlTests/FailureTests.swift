@@ -50,6 +50,21 @@ struct FailureTests {
     #expect(told.message == "held (pid 5); XDG_RUNTIME_DIR (/r) may be written by others, so it is passed over")
   }
 
+  @Test("A locked vault that an unlock alone does not open is told with what is wrong, and what helps")
+  func lockedWithoutKey() {
+    let failure = AgentFailure(.vaultLocked, "the vault is locked", hint: .run("oauthctl vault unlock"))
+    var vault = VaultStatusAnswer(state: .locked, slots: ["key_file", "recovery_code"], path: "/v")
+    #expect(failure.explained(by: nil) == failure && failure.explained(by: vault) == failure)
+    vault = VaultStatusAnswer(
+      state: .locked, slots: ["key_file (damaged)"], path: "/v", reason: "the vault's key file /k is damaged",
+      hint: .run("oauthctl vault unlock --recovery-code"))
+    let told = failure.explained(by: vault)
+    #expect(told.message == "the vault is locked; the vault's key file /k is damaged" && told.exitStatus == 5)
+    #expect(told.hint == .run("oauthctl vault unlock --recovery-code"))
+    let wrong = AgentFailure(.vaultLocked, "that is not the passphrase of this vault", hint: "type it again")
+    #expect(wrong.explained(by: vault) == wrong)
+  }
+
   @Test("A logout that the server refuses says so once, in the server's words")
   func refusedLogout() {
     let why = "The server refused to revoke the token: invalid_client (client authentication required)."

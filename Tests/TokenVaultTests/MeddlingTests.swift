@@ -82,6 +82,23 @@ struct MeddlingTests {
     await vault.close()
   }
 
+  @Test("A lock does not hide that a record was found damaged, nor keep anybody from beginning anew")
+  func lockedDamage() async throws {
+    try await fill()
+    try edit("UPDATE record SET sealed = zeroblob(length(sealed))")
+    let vault = scratch.vault()
+    await #expect(throws: VaultError.self) { try await vault.loadAll() }
+    try await vault.lock()
+    await #expect(throws: VaultError.locked) { try await vault.loadAll() }
+    guard case .failed(.damaged(.contents, _)) = await vault.status().state else {
+      Issue.record("it is told as locked, and no more")
+      return
+    }
+    _ = try await vault.create(anew: true)
+    #expect(try await vault.loadAll().isEmpty)
+    await vault.close()
+  }
+
   @Test("A vault whose records open is not begun anew")
   func notAnew() async throws {
     try await fill()

@@ -61,9 +61,14 @@ struct LiveAgent: AgentCalling {
   }
 
   /// An account that the agent does not know, or has no login of, may be one of another folder than it has; a vault that
-  /// another agent holds, one of the agent that this shell would ask if its folder were not open to others.
+  /// another agent holds, one of the agent that this shell would ask if its folder were not open to others. A locked one may
+  /// have lost what opens it.
   func explained(_ error: CommandError) -> CommandError {
     guard case .agent(let failure, let account) = error else { return error }
+    if failure.kind == .vaultLocked {
+      let vault = try? tell(VaultStatusRequest(), timeoutMilliseconds: Self.explanationMilliseconds)
+      return .agent(failure.explained(by: vault), account: account)
+    }
     if failure.kind == .vaultInUse {
       let folder = SocketLocation.openRuntimeFolder(
         variable: LiveSystem.variable, uid: geteuid(), status: LiveSystem.status)
@@ -115,6 +120,20 @@ extension AgentFailure {
     var failure = self
     failure.message += "; XDG_RUNTIME_DIR (\(folder)) may be written by others, so it is passed over"
     failure.hint = .run("chmod 700 \(ShellWord.quoted(folder))")
+    return failure
+  }
+}
+
+extension AgentFailure {
+  /// `vault_locked`, where an unlock is not all that is needed: what is wrong with the vault, and what helps.
+  func explained(by vault: VaultStatusAnswer?) -> AgentFailure {
+    // Of a secret that is wrong, its own words say what helps.
+    guard kind == .vaultLocked, hint == .run("oauthctl vault unlock"), let vault, let reason = vault.reason,
+      let remedy = vault.remedy
+    else { return self }
+    var failure = self
+    failure.message += "; \(reason)"
+    failure.hint = remedy
     return failure
   }
 }

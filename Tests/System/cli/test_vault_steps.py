@@ -52,6 +52,10 @@ def test_a_lock_hides_no_damage(home, agent):
         assert "opens it" not in result.stdout and "key file" in result.stdout + result.stderr
         if command != ["vault", "unlock"]:
             assert "run: oauthctl vault unlock --recovery-code" in result.stdout + result.stderr, result
+    for command in (["get-token", "work"], ["curl", "https://h"], ["git-credential", "get"]):
+        refused = home.oauthctl(*command, stdin="protocol=https\nhost=h\n\n", check=False)
+        assert "the vault is locked; the vault's key file" in refused.stderr, refused
+        assert "run: oauthctl vault unlock --recovery-code" in refused.stderr, refused
     home.oauthctl("vault", "unlock", stdin=code + "\n")
     assert "vault open" in home.oauthctl("status").stdout
 
