@@ -10,6 +10,8 @@ enum FailureReason {
     var tunnelled: Bool
     /// A certificate is of the past or of the future, which time or a right clock mends.
     var isOutOfDate: Bool
+    /// The certificate is trusted, and is for another name.
+    var isOtherName: Bool
     /// What came from the other end is no TLS.
     var isPlain: Bool
 
@@ -30,7 +32,7 @@ enum FailureReason {
     case _ where isLineTooLong(code) && stage.endsAtProxy: .proxy
     case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .connection
     case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
-    case CURLE_PEER_FAILED_VERIFICATION: stage.isOutOfDate ? .tls : .untrusted
+    case CURLE_PEER_FAILED_VERIFICATION: stage.isOutOfDate ? .tls : stage.isOtherName ? .otherName : .untrusted
     case CURLE_SSL_CONNECT_ERROR: stage.isPlain ? .notTLS : .tls
     case CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM,
       CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,

@@ -103,6 +103,7 @@ final class Transfer {
     let stage = FailureReason.Stage(
       sent: sent, usesProxy: usesProxy, tunnelled: connectCode == 200,
       isOutOfDate: CertificateDates.areRefused(verifyResults: verified),
+      isOtherName: CertificateName.isRefused(in: text),
       isPlain: OpenSSLReason(in: text) == .wrongVersionNumber)
     if !head.hasBegun, !stage.endsAtProxy,
       let refusal = ClientCertificateRefusal.told(text, wasShown: certificate != nil)

@@ -222,6 +222,9 @@ extension AgentFailure {
     case .authority: AgentFailure(.configInvalid, message, hint: "look at the file, then try again: it is read anew")
     // The same command would fail tomorrow as well.
     case .untrusted: AgentFailure(.configInvalid, message, hint: authority)
+    case .otherName:
+      AgentFailure(
+        .configInvalid, message, hint: "check the server's address, or have its certificate made for that name, too")
     case .notTLS:
       AgentFailure(
         .unavailable, message,

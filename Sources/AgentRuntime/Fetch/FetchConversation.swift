@@ -180,6 +180,7 @@ extension HTTPFailure {
       case .cancelled: .cancelled
       case .helper: .helper
       case .untrusted: .untrusted
+      case .otherName: .otherName
       case .privateAddress: .privateAddress
       case .clientCertificate: .clientCertificate
       }

@@ -29,7 +29,7 @@ package struct FetchFailure: Equatable, Sendable, Error {
     case malformed = 7
     case cancelled = 8
     case helper = 9
-    /// The certificate is signed by nobody who is trusted, or for another name: waiting does not help.
+    /// The certificate is signed by nobody who is trusted: waiting does not help.
     case untrusted = 10
     /// The request was for public addresses alone, and the server is at none.
     case privateAddress = 11
@@ -38,6 +38,8 @@ package struct FetchFailure: Equatable, Sendable, Error {
     case clientCertificate = 12
     /// The server's first bytes are no TLS.
     case notTLS = 13
+    /// The certificate is for another name: waiting does not help either.
+    case otherName = 14
   }
 
   package var reason: Reason

@@ -89,8 +89,10 @@ package struct HTTPFailure: Sendable, Equatable, Error {
     case cancelled
     /// The private authority is not the one that was to be used.
     case authority
-    /// The server's certificate is signed by nobody who is trusted, or for another name.
+    /// The server's certificate is signed by nobody who is trusted.
     case untrusted
+    /// The server's certificate is for another name.
+    case otherName = "other_name"
     /// The request was for public addresses alone, and the server is at none.
     case privateAddress = "private_address"
     /// The server wants a certificate of its client, and does not take the one that it was shown, or was shown none.

@@ -58,7 +58,7 @@ struct TLSAndProxyTests {
   @Test(
     "Certificates and protocols that are not good enough are refused before the request",
     arguments: [
-      ("another name", "DNS:other.test", 2, [String](), HTTPFailure.Reason.untrusted),
+      ("another name", "DNS:other.test", 2, [String](), HTTPFailure.Reason.otherName),
       ("expired", "IP:127.0.0.1", -1, [], .tls),
       ("TLS 1.1", "IP:127.0.0.1", 2, ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], .tls),
     ])
