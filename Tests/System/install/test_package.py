@@ -135,6 +135,22 @@ def test_the_same_sources_give_the_same_package(programs, packages, tmp_path):
     assert again.read_bytes() == packages[0].read_bytes()
 
 
+def test_where_users_get_no_user_namespaces_the_installation_says_so_and_names_what_leaves_them_out(bare, packages):
+    assert "user namespaces" not in bare.install(packages[0]).stdout
+    # As where a hardened kernel, or a policy, gives none.
+    program = bare.path("/usr/bin/unshare")
+    program.unlink()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    told = bare.install(packages[1]).stdout
+    assert "Users get no user namespaces here" in told, told
+    bare.run("sh", "-c", re.search(r"(?m)^  (mkdir .*)$", told)[1])
+    user = bare.new_user()
+    user.systemctl("start", "oauthd.socket")
+    user.run("oauthctl", "status")
+    assert "50-sandbox.conf" not in user.show("DropInPaths")
+
+
 def test_installed_upgraded_removed_and_purged(bare, packages, server):
     old, new = packages
     user, idle = bare.new_user(), bare.new_user()
