@@ -237,6 +237,25 @@ struct GitTests {
     #expect(undecided(account("a"), unread).isEmpty)
   }
 
+  @Test("After a login, git's question is told where it asks us for a host of the account, and names none itself")
+  func sharedByLogin() {
+    var accounts = ["a", "b", "c"].map { name in
+      var account = PretendedAgent().account
+      (account.account, account.hosts, account.gitUsername) = (name, ["https://h"], "oauth2")
+      return account
+    }
+    accounts[2].hosts = ["https://other"]
+    func told(_ account: String, _ command: String, at url: String = "https://h") -> [SharedHosts] {
+      SharedHosts.undecided(accounts, for: account, in: [.init(url: url, command: command)])
+    }
+    let ours = "/opt/bin/git-credential-oauthctl"
+    #expect(told("a", ours) == [SharedHosts(url: "https://h", accounts: ["a", "b"])])
+    #expect(told("c", ours).isEmpty, "it is alone at its host")
+    #expect(told("a", ours, at: "https://other").isEmpty, "git does not ask us")
+    #expect(told("a", "/usr/bin/gh auth git-credential").isEmpty)
+    #expect(told("a", "/opt/bin/oauthctl git-credential --account a").isEmpty)
+  }
+
   @Test("An account's authority is set where there is none, and only its own is taken away")
   func authority() {
     let key = "http.https://h.sslCAInfo"

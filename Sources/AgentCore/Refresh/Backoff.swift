@@ -20,7 +20,7 @@ package struct Backoff: Sendable, Equatable {
   /// What only a person can mend. It is tried again all the same: nobody tells when it is mended.
   package internal(set) var fault: Fault?
 
-  package enum Fault: Sendable, Equatable { case installation, authority, certificate }
+  package enum Fault: Sendable, Equatable { case installation, authority, certificate, storage }
 
   package init() {}
 

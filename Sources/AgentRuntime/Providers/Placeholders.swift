@@ -36,6 +36,8 @@ enum Placeholders {
       }
     }
     return (1...253).contains(answer.utf8.count) && isPlain
-      ? nil : "it has 1 to 253 letters, digits, and . - _ : alone, and no https:// before it"
+      ? nil
+      : "it has 1 to 253 letters, digits, and . - _ : alone"
+        + (answer.contains("://") ? ", and no https:// before it" : "")
   }
 }

@@ -88,6 +88,7 @@ struct AgentCommand: ParsableCommand {
       let starter = try AgentEnding.starter()
       let ended = try AgentEnding(starter: starter, terminal: context.terminal).restart()
       let status = try context.agent.ask(AgentStatus())
+      var told: NextStep?
       if json {
         context.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))
       } else {
@@ -95,12 +96,13 @@ struct AgentCommand: ParsableCommand {
         if status.vault.state == .locked, status.vault.reason == nil {
           context.terminal.warn("it waits for you", next: .run("oauthctl vault unlock"))
         } else if let remedy = status.vault.remedy {
+          told = remedy
           context.terminal.warn(status.vault.trouble ?? StatusPage.vaultText(status.vault), next: remedy)
         }
       }
       // This shell has started it, with its own folders.
       if let step = AgentFolders(context.environment, ended).wayBack(from: status) {
-        context.terminal.warn(step.remark, next: step.next)
+        context.terminal.warn(step.remark, next: told.map { step.next.text.hasSuffix($0.text) } == true ? nil : step.next)
       }
       context.tellFolders(status)
       if let gone = GoneFiles(status.accounts).groups.first {

@@ -150,6 +150,13 @@ struct SetupCommand: ParsableCommand {
         for host in host where host.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) || host.hasPrefix("-") {
           throw .usage("--host \(host): it is a host name, host:port or URL")
         }
+        // No login is ever made there, and git would send what it has.
+        for host in host where !remove && host.contains("://") {
+          try NewAccount.checkAddress(host) { https in
+            (yes ? sameWithYes : sameWithYes.replacingFirst(" --yes", with: ""))
+              .replacingFirst(ShellWord.quoted(host), with: ShellWord.quoted(https))
+          }
+        }
         return host
       }
       if remove { return try configuredHosts(context) }

@@ -16,6 +16,17 @@ struct SharedHosts: Equatable {
     return "\(accounts.count) accounts fit \(url), and none is the default: \(shown)"
   }
 
+  /// Those of `account` for which git asks us without the name of one.
+  static func undecided(
+    _ accounts: [AccountSummary], for account: String, in helpers: [GitConfiguration.Helper]
+  ) -> [SharedHosts] {
+    let asked = Set(
+      helpers.filter { GitSetup.isOurs($0.command) && !$0.command.contains(" --account ") }.map(\.url))
+    let hosts = accounts.first { $0.account == account }?.hosts ?? []
+    return undecided(accounts, among: hosts.filter { asked.contains(GitSetup.url(host: $0)) })
+      .filter { $0.accounts.contains(account) }
+  }
+
   static func undecided(_ accounts: [AccountSummary], among hosts: [String]) -> [SharedHosts] {
     // The agent counts a login that is dead, and neither an account that has none nor a login whose file cannot be read, which
     // has no name for git.
@@ -27,6 +38,20 @@ struct SharedHosts: Equatable {
       // One that is for all other paths is no question.
       let left = fitting.filter { $0.paths == nil }.map(\.account)
       return left.count > 1 ? SharedHosts(url: url, accounts: left.sorted()) : nil
+    }
+  }
+}
+
+extension CommandContext {
+  /// After a login to `account`, by which git may not know any more whose token it is to get.
+  func warnOfSharedHosts(_ account: String) {
+    guard let accounts = try? allAccounts(), accounts.count > 1,
+      !SharedHosts.undecided(accounts, among: accounts.first { $0.account == account }?.hosts ?? []).isEmpty,
+      let listed = try? Program.output(of: ["git", "config"] + GitConfiguration.query), listed.status == 0
+    else { return }
+    let helpers = GitConfiguration.helpers(in: listed.text)
+    for shared in SharedHosts.undecided(accounts, for: account, in: helpers) {
+      terminal.warn("git asks here, and " + shared.sentence, next: shared.advice)
     }
   }
 }

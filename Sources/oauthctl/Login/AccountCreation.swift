@@ -91,6 +91,8 @@ struct AccountCreation {
   /// A login that failed leaves no account behind that was made for it: the file goes again, with the secrets that were
   /// given. Of one that was there before the file is as it was. What somebody has logged in to or edited meanwhile stays.
   ///
+  /// A login that was cancelled may have been that of another command, which takes back the account that it has made.
+  ///
   /// - Returns: `error`, with a next step that needs no account: `command` is this very command line, and
   ///   `otherMethod` another way to send the client secret, where there is one.
   func takingBack(after error: CommandError, command: String, isHalf: Bool, otherMethod: String?) -> CommandError {
@@ -102,7 +104,10 @@ struct AccountCreation {
       }
       return change.takeBack() ? advising(error, command: command, otherMethod: otherMethod) : error
     }
-    guard isFirst, let written, file.exists else { return error }
+    guard isFirst, let written, file.exists else {
+      guard case .agent(let failure, _) = error, failure.kind == .loginCancelled else { return error }
+      return error.advising(.run(command))
+    }
     let path = context.environment.abbreviated(file.path)
     do throws(CommandError) {
       if isHalf {

@@ -43,6 +43,7 @@ struct LoginFlow {
     let progress = try wait(for: login, readsInput: readsInput, isAsked: isAsked, interrupts: interrupts)
     for line in LoginWords.done(progress) { context.terminal.say(line) }
     GitAuthority(context: context).follow(account)
+    context.warnOfSharedHosts(account)
   }
 
   /// - Returns: whether a pasted redirect URL may come from standard input, and whether the cursor stands behind the

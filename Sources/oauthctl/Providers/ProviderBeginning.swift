@@ -30,9 +30,10 @@ struct ProviderBeginning {
     if let file = preset.file { context.terminal.say("Preset: \(context.environment.abbreviated(file))") }
     for question in preset.questions where values[question.name] == nil && question.standard == nil {
       let text = "\(question.text), as \(question.example)"
-      let answer = try context.terminal.askLine(
-        text, otherwise: .run(command("--set \(question.name)=\(question.example)")))
-      values[question.name] = answer
+      repeat {
+        values[question.name] = try context.terminal.askLine(
+          text, otherwise: .run(command("--set \(question.name)=\(question.example)")))
+      } while try !isTaken(values, to: question.name)
     }
     if preset.account == nil {
       let told = preset
@@ -63,6 +64,17 @@ struct ProviderBeginning {
     if options.clientID == nil { options.clientID = defaults["client_id"]?.text }
     if options.clientID == nil { options.clientID = try askForClient(preset, defaults, options) }
     return Found(options: options, issuer: issuer, defaults: defaults, provider: provider)
+  }
+
+  /// Whether the preset takes the answer to this question; where not, that is told, and it can be asked again.
+  private func isTaken(_ values: [String: String], to question: String) throws(CommandError) -> Bool {
+    do throws(CommandError) { _ = try show(values) } catch {
+      // What is wrong with other answers, another one to this question does not mend.
+      guard case .usage(let what, _) = error, what.hasPrefix("\(provider): \(question): ") else { throw error }
+      context.terminal.warn(what)
+      return false
+    }
+    return true
   }
 
   /// - Throws: `CommandError.usage` for an answer that the preset does not take: it was typed here.

@@ -41,6 +41,28 @@ def test_setup_adds_three_entries_and_remove_takes_exactly_them_away(home, agent
     assert settings(home) == before and (home.root / ".gitconfig").read_text() == PRESENT
 
 
+def test_plain_http_is_set_up_for_this_machine_only(home, agent, dot):
+    """git would send a token in the clear to wherever that name leads."""
+    log_in(home, dot)
+    before = settings(home)
+    refused = home.oauthctl("setup", "git", "--host", "http://nowhere.example", "--yes", check=False)
+    assert refused.status == 64 and "on this machine only" in refused.stderr, refused
+    assert "run: oauthctl setup git --yes --host https://nowhere.example\n" in refused.stderr, refused
+    assert settings(home) == before
+    # What an earlier version has written goes away all the same.
+    home.oauthctl("setup", "git", "--remove", "--host", "http://nowhere.example", "--yes")
+    home.oauthctl("setup", "git", "--host", dot.issuer, "--yes")
+
+
+def test_a_login_that_leaves_git_without_an_answer_says_so(home, agent, dot):
+    log_in(home, dot)
+    assert "git asks here" not in home.oauthctl("login", "work").stderr
+    home.oauthctl("setup", "git", "--yes")
+    assert "git asks here" not in home.oauthctl("login", "work").stderr
+    other = log_in(home, dot, name="other")
+    assert f"2 accounts fit {dot.issuer}, and none is the default: other, work" in " ".join(other.stderr.split())
+
+
 def test_remove_finds_what_stands_in_git_s_other_file_and_tells_of_what_is_included(home, agent, dot):
     """`git config --global` looks into one file, git itself into both and into those that they include."""
     log_in(home, dot)

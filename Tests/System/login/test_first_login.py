@@ -104,6 +104,20 @@ def test_a_login_given_up_leaves_nothing(home, server):
     assert not account_file(home, "tv").exists() and accounts(home) == []
 
 
+def test_a_first_login_that_another_terminal_gives_up_is_begun_anew_by_the_whole_command(home, server):
+    """The account that both log in to was made by the other command, which takes it back."""
+    words = ["login", "tv", server.issuer, "--client-id", "dev-tv", "--device"]
+    commands = []
+    for _ in range(2):
+        commands.append(home.start(home.programs / "oauthctl", *words))
+        assert any("Waiting" in line for line in commands[-1].stderr)
+    commands[0].send_signal(signal.SIGINT)
+    assert "is removed again" in commands[0].communicate(timeout=20)[1]
+    _, rest = commands[1].communicate(timeout=20)
+    assert commands[1].returncode == 4 and f"run: oauthctl {' '.join(words)}\n" in rest, rest
+    assert not account_file(home, "tv").exists() and accounts(home) == []
+
+
 @pytest.mark.parametrize("how", ["changed", "replaced by the same"])
 def test_a_file_that_somebody_edits_meanwhile_is_left(home, server, how):
     command = home.start(

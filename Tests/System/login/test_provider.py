@@ -107,6 +107,21 @@ def test_presets_are_listed_and_shown(home, agent, provider):
     assert "providers.d/ours.toml:6: scopes" in told.stderr and "Ours" not in told.stdout
 
 
+def test_an_answer_that_is_none_is_asked_for_again(home, agent):
+    told = []
+
+    def again():
+        told.append(True)
+        return "\x03"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", "--provider", "keycloak",
+        answers={"Host": "sso.example.com\n", "Realm": "my realm\n", "alone\r\nRealm": again})
+    assert status == 130 and told, shown
+    assert "keycloak: realm: it has 1 to 253 letters" in shown and "https://" not in shown, shown
+    assert not account_file(home, "work").exists()
+
+
 def test_an_answer_leads_nowhere_else(home, agent):
     for answer in ("evil.example/x", "me@evil.example", "https://evil.example", ""):
         refused = home.oauthctl(

@@ -97,6 +97,11 @@ extension AccountStateMachine {
     case .authority?: return AgentFailure(.configInvalid, "\(name): \(backoff.reason ?? "")", hint: authorityHint)
     case .certificate?:
       return AgentFailure(.clientRejected, "\(name): \(backoff.reason ?? "")", hint: certificateHint)
+    // Not the server's fault: what looks after the disk helps.
+    case .storage?:
+      return AgentFailure(
+        .storageFailed, "\(name): \(backoff.reason ?? "")",
+        retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
     case nil: break
     }
     return AgentFailure(
