@@ -46,7 +46,8 @@ package struct FailingUnit: Sendable, Equatable {
   package var reason: String {
     let name = Self.namespaceCodes[status].map { "\(status)/\($0)" } ?? "\(result) \(status)"
     if lacksNamespace {
-      return "systemd cannot start \(Self.unit) (\(name)): its sandbox (50-sandbox.conf) takes user namespaces, which you "
+      return
+        "systemd cannot start \(Self.unit) (\(name)): its sandbox (50-sandbox.conf) takes user namespaces, which you "
         + "do not get here"
     }
     return isNotBegun

@@ -157,7 +157,8 @@ extension CredentialService {
       + read.problems.compactMap { problem in
         guard let name = problem.accountName, names.insert(name).inserted else { return nil }
         return AccountSummary(
-          account: name, accountID: nil, state: .configInvalid, reason: problem.sentence, issuer: "", host: "", hosts: [],
+          account: name, accountID: nil, state: .configInvalid, reason: problem.sentence, issuer: "", host: "",
+          hosts: [],
           clientID: "", grant: "", scope: [], expiresAt: nil, expiresInSeconds: nil, loginExpiresAt: nil,
           renewable: false, hint: problem.nextStep)
       }

@@ -241,7 +241,8 @@ package struct VaultAdapter: VaultControl {
         case .damaged, .gone, .wrongFormat, .rolledBack, .slotDamaged: .damaged
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
         case .noVault, .absent, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner, .unreadable,
-          .networkFileSystem, .storageFailed, .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase, .noSuchSlot,
+          .networkFileSystem, .storageFailed, .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase,
+          .noSuchSlot,
           .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
           .failed
         }

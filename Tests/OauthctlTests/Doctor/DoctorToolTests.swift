@@ -57,7 +57,7 @@ struct DoctorToolTests {
     ("no curl", { machine, _ in machine.files["/usr/bin/curl"] = nil }, ["note curl: apt install curl"]),
   ]
 
-  @Test("Nothing is taken out of git while an account may be there whose hosts nobody has read", arguments: [true, false])
+  @Test("Nothing is taken out of git while there may be accounts that nobody has read", arguments: [true, false])
   func unread(isLocked: Bool) {
     var (machine, agent) = (PretendedMachine(), PretendedAgent())
     machine.gitHelpers += "credential.https://gone.helper\n/opt/bin/git-credential-oauthctl\0"
