@@ -76,7 +76,6 @@ let heapModule: Target.Dependency = .product(name: "HeapModule", package: "swift
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
-let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
@@ -101,7 +100,6 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     // Without traits: its default one brings all of Foundation, and ICU with it.
     .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
-    .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
     // Without traits: they bring all of Foundation and a configuration library.
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0", traits: []),
@@ -113,6 +111,8 @@ let package = Package(
     .target(name: "CStart", cSettings: [.define("CSTART_STATIC", .when(configuration: .release))]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // toml++, headers alone.
+    .target(name: "CTOML"),
     // Its functions are looked up in libcrypto when the first of them is called: the headers alone are needed to build it.
     .target(name: "CSigning"),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -145,7 +145,7 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "Providers", "TokenVault", "Sealing",
-        "SystemFacts", "FetchWire", "CLinux", logging, unixSignals, tomlKit,
+        "SystemFacts", "FetchWire", "CLinux", "CTOML", logging, unixSignals,
       ]),
 
     // Development and tests
@@ -206,5 +206,6 @@ let package = Package(
       "Oauthctl", ["oauthctl", "AgentClient", "AgentWire", "HTTPTerms", "HelperFormats", "OAuthTerms", argumentParser]),
     tests("House"),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )

@@ -1,5 +1,5 @@
 import AgentWire
-import TOMLKit
+import CTOML
 
 /// One TOML file as plain values, with the line each key stands on.
 struct TOMLDocument: Sendable {
@@ -44,7 +44,7 @@ struct TOMLDocument: Sendable {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw SyntaxError(line: Self.firstLine(in: bytes), reason: "the file is not UTF-8")
     }
-    // The parser hands strings over as C strings: what follows a NUL would be lost silently.
+    // Names and addresses become C strings further on: what follows a NUL would be lost silently.
     for needle in ["\0", "\\u0000", "\\U00000000"] {
       if let place = text.range(of: needle) {
         throw SyntaxError(line: Self.line(of: place, in: text), reason: "a NUL character is not allowed")
@@ -52,16 +52,7 @@ struct TOMLDocument: Sendable {
     }
     lines = try TOMLKeyLines(text)
     prefix = ""
-    do {
-      let root = try TOMLTable(string: text)
-      // The library gives nothing back by itself. So most of it is; what is left are copies of the texts.
-      defer { root.clear() }
-      values = Self.table(root, depth: 0)
-    } catch let error as TOMLParseError {
-      throw SyntaxError(line: max(error.source.begin.line, 1), reason: Self.sentence(error.description))
-    } catch {
-      throw SyntaxError(line: nil, reason: "the file is no TOML")
-    }
+    values = try Self.read(bytes)
   }
 
   /// The line of `key` (`a`, or `a.b` inside a table), counted from 1.
@@ -89,29 +80,49 @@ struct TOMLDocument: Sendable {
     (try? TOMLKeyLines(String(decoding: bytes, as: UTF8.self)))?.line(of: key)
   }
 
-  private static func table(_ table: TOMLTable, depth: Int) -> [String: Value] {
+  private static func read(_ bytes: [UInt8]) throws(SyntaxError) -> [String: Value] {
+    var problem = ctoml_problem()
+    let document = bytes.withUnsafeBytes { text in
+      ctoml_read(text.baseAddress?.assumingMemoryBound(to: CChar.self), text.count, &problem)
+    }
+    guard let document, let all = ctoml_values(document) else {
+      let reason = withUnsafeBytes(of: problem.reason) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      throw SyntaxError(line: problem.line > 0 ? Int(problem.line) : nil, reason: sentence(reason))
+    }
+    defer { ctoml_free(document) }
+    return table(all, 0, depth: 0)
+  }
+
+  /// The members of the table that is the value at `place`.
+  private static func table(_ all: UnsafePointer<ctoml_value>, _ place: Int, depth: Int) -> [String: Value] {
     var values: [String: Value] = [:]
-    for key in table.keys {
-      if let found = table[key] { values[key] = value(found, depth: depth + 1) }
+    for member in members(all, place) {
+      values[text(all[member].key, all[member].key_bytes)] = value(all, member, depth: depth + 1)
     }
     return values
   }
 
-  private static func value(_ value: any TOMLValueConvertible, depth: Int) -> Value {
+  private static func value(_ all: UnsafePointer<ctoml_value>, _ place: Int, depth: Int) -> Value {
     guard depth <= deepest else { return .other("a value nested too deep") }
-    switch value.type {
-    case .string: return .string(value.string ?? "")
-    case .bool: return .bool(value.bool ?? false)
-    case .array:
-      guard let array = value.array else { return .other("an array") }
-      return .array((0..<array.count).map { Self.value(array[$0], depth: depth + 1) })
-    case .table:
-      guard let found = value.table else { return .other("a table") }
-      return .table(table(found, depth: depth))
-    case .int: return value.int.map(Value.integer) ?? .other("an integer")
-    case .double: return .other("a floating-point number")
-    case .date, .time, .dateTime: return .other("a date or time")
+    let found = all[place]
+    switch found.kind {
+    case CTOML_STRING: return .string(text(found.string, found.string_bytes))
+    case CTOML_BOOLEAN: return .bool(found.integer != 0)
+    case CTOML_ARRAY: return .array(members(all, place).map { value(all, $0, depth: depth + 1) })
+    case CTOML_TABLE: return .table(table(all, place, depth: depth))
+    case CTOML_INTEGER: return .integer(Int(found.integer))
+    case CTOML_FLOAT: return .other("a floating-point number")
+    default: return .other("a date or time")
     }
+  }
+
+  /// Where the values stand that are right inside the one at `place`.
+  private static func members(_ all: UnsafePointer<ctoml_value>, _ place: Int) -> some Sequence<Int> {
+    sequence(first: place + 1) { all[$0].end }.prefix { $0 < all[place].end }
+  }
+
+  private static func text(_ start: UnsafePointer<CChar>?, _ bytes: Int) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: start, count: bytes), as: UTF8.self)
   }
 
   private static func firstLine(in bytes: [UInt8]) -> Int? {

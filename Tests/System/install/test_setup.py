@@ -9,8 +9,9 @@ import pytest
 from support.pretended import SETUP, System
 
 ALL = {
-    "pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "libssl-dev", "binutils", "curl", "man-db",
-    "dbus", "dpkg-dev", "iproute2", "libpam-systemd", "lintian", "procps", "python3", "strace"}
+    "pkg-config", "libsodium-dev", "libsqlite3-dev", "libcurl4-openssl-dev", "libssl-dev",
+    "libtomlplusplus-dev", "binutils", "curl", "man-db", "dbus", "dpkg-dev", "iproute2", "libpam-systemd", "lintian",
+    "procps", "python3", "strace"}
 
 
 @pytest.fixture
