@@ -119,11 +119,12 @@ let package = Package(
 
     // What several of the others read
     module("HTTPTerms"),
+    module("JSONCoding"),
     module("OAuthTerms", ["HTTPTerms"]),
     module("SystemFacts"),
 
     // The client's side of the socket
-    module("AgentWire", ["SystemFacts"]),
+    module("AgentWire", ["JSONCoding", "SystemFacts"]),
     module("AgentClient", ["AgentWire", "CLinux", "SystemFacts"]),
     module("HelperFormats", ["HTTPTerms"]),
 
@@ -131,15 +132,15 @@ let package = Package(
     module("Sealing", ["CSodium"]),
     module("Signing", ["CSigning", "OAuthTerms", "Sealing"]),
     module("FetchWire"),
-    module("OAuthProtocol", ["HTTPTerms", "OAuthTerms", "Sealing"]),
+    module("OAuthProtocol", ["HTTPTerms", "JSONCoding", "OAuthTerms", "Sealing"]),
     // `.embedInCode`: oauthd needs no file beside it, and nobody can change one.
     .target(name: "Providers", resources: [.embedInCode("Presets")], swiftSettings: settings),
     module("TokenVault", ["Sealing", "SystemFacts", "CSQLite", "CLinux"]),
     module(
       "AgentCore",
       [
-        "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "Signing", "SystemFacts",
-        heapModule, logging,
+        "AgentWire", "HTTPTerms", "JSONCoding", "OAuthProtocol", "OAuthTerms", "TokenVault", "Sealing", "Signing",
+        "SystemFacts", heapModule, logging,
       ]),
     module(
       "AgentRuntime",
@@ -179,7 +180,8 @@ let package = Package(
     tests("Sealing", ["Sealing"]),
     tests("Signing", ["OAuthProtocol", "OAuthTerms", "Sealing", "Signing"]),
     tests("FetchWire", ["FetchWire"]),
-    tests("AgentWire", ["AgentWire"], exclude: ["Vectors"]),
+    tests("JSONCoding", ["JSONCoding"]),
+    tests("AgentWire", ["AgentWire", "JSONCoding"], exclude: ["Vectors"]),
     tests("AgentClient", ["AgentClient", "AgentWire"]),
     tests("HTTPTerms", ["HTTPTerms"]),
     tests("SystemFacts", ["SystemFacts"]),
@@ -189,9 +191,9 @@ let package = Package(
     tests(
       "AgentCore",
       [
-        "AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "TokenVault",
-        "Sealing",
-      ]),
+        "AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "JSONCoding", "OAuthProtocol", "OAuthTerms",
+        "TokenVault", "Sealing",
+      ], exclude: ["Vectors"]),
     tests(
       "AgentRuntime",
       [

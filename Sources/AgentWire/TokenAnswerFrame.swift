@@ -1,3 +1,5 @@
+import JSONCoding
+
 /// What all answers to `token.get` with one token have in common, printed once: an answer then costs a few copies.
 ///
 /// It does not hold the token, which stays where it is wiped, and goes from there into the buffer that is sent.
@@ -32,7 +34,7 @@ package struct TokenAnswerFrame: Sendable, Equatable {
   }
 
   /// Whether a token stands in a line as it is. One that does not is the coders' business.
-  package static func canCarry(_ token: UnsafeRawBufferPointer) -> Bool { TokenLineWriter.isPlain(token) }
+  package static func canCarry(_ token: UnsafeRawBufferPointer) -> Bool { JSONEscape.isPlain(token) }
 
   /// Bytes that `write` wants for a token of `tokenCount` bytes.
   package func capacity(tokenCount: Int, _ matchedHost: String?) -> Int {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSONCoding
 
 extension AccountRecord {
   /// Revocations that wait, at most: a server that takes none must not fill the record, which the vault bounds.
@@ -12,7 +12,7 @@ extension AccountRecord {
     revocations += more
     var left = Self.mostRevocationBytes
     let kept = revocations.reversed().prefix { revocation in
-      left -= (try? JSONEncoder().encode(revocation).count) ?? 0
+      left -= (try? JSONWriter.bytes(of: revocation).count) ?? 0
       return left >= 0
     }
     let most = max(min(kept.count, Self.mostRevocations), more.count)

@@ -1,7 +1,7 @@
 import OAuthProtocol
 
 /// A refresh token that came when nobody waited for it any more, as it is sealed.
-package struct LateToken: Sendable, Codable {
+package struct LateToken: Sendable, Equatable, Codable {
   package let refreshToken: StoredSecret
   /// The fingerprint of the refresh token that it was given for.
   package let sent: String

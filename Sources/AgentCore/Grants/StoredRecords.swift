@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSONCoding
 import Sealing
 import TokenVault
 
@@ -18,7 +18,7 @@ struct StoredRecords: Sendable {
   }
 
   private static func record(_ stored: VaultRecord) -> AccountRecord? {
-    let record = stored.payload.withBytes { try? JSONDecoder().decode(AccountRecord.self, from: Data($0)) }
+    let record = stored.payload.withBytes { ShapeDecoder.read(AccountRecord.self, Array($0)) }
     return record.flatMap { $0.format <= AccountRecord.format ? $0 : nil }
   }
 }

@@ -1,5 +1,5 @@
 import AgentWire
-import FoundationEssentials
+import JSONCoding
 import Logging
 import OAuthProtocol
 import Sealing
@@ -49,7 +49,7 @@ extension CredentialService {
   private func save(_ record: AccountRecord, _ account: Account) {
     account.version += 1
     let payload: Secret
-    do { payload = Secret(try JSONEncoder().encode(record)) } catch {
+    do { payload = Secret(try JSONWriter.bytes(of: record)) } catch {
       let failure = AgentFailure(.internal, "\(account.name): its record cannot be saved")
       Task { self.saveEnded(account, failure) }
       return

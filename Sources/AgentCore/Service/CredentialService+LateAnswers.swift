@@ -1,5 +1,5 @@
 import AgentWire
-import FoundationEssentials
+import JSONCoding
 import Logging
 import Sealing
 import TokenVault
@@ -31,7 +31,7 @@ extension CredentialService {
   private func leave(_ late: LateToken, _ sent: RequestsUnderWay.Call, in store: any LateAnswerStore) {
     Task {
       do {
-        try await store.put(Secret(try JSONEncoder().encode(late)), for: sent.id)
+        try await store.put(Secret(try JSONWriter.bytes(of: late)), for: sent.id)
       } catch {
         logger.error(
           "a late refresh token could not be kept", metadata: ["account": "\(sent.account)", "reason": "\(error)"])
@@ -45,7 +45,7 @@ extension CredentialService {
   nonisolated func lateAnswers() async -> [RecordID: [LateToken]] {
     do throws(VaultError) {
       return try await store.lateAnswers().reduce(into: [:]) { found, answer in
-        let late = answer.payload.withBytes { try? JSONDecoder().decode(LateToken.self, from: Data($0)) }
+        let late = answer.payload.withBytes { ShapeDecoder.read(LateToken.self, Array($0)) }
         if let late { found[answer.record, default: []].append(late) }
       }
     } catch {

@@ -1,3 +1,5 @@
+import JSONCoding
+
 /// A line that is no answer of this protocol.
 package struct MalformedAnswer: Error, Sendable, Equatable {
   package var reason: String
@@ -37,7 +39,7 @@ package enum AnswerLine {
     }
     let shape: JSONShape
     do {
-      shape = try JSONShape(line)
+      shape = try JSONShape(line, nesting: WireLimits.nesting)
     } catch {
       throw MalformedAnswer(reason: "the answer is no JSON that is read here: \(error.reason)")
     }

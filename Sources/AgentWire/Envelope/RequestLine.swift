@@ -1,3 +1,5 @@
+import JSONCoding
+
 /// A line that is no request, and what to answer. `id` is nil where none could be read.
 package struct RefusedLine: Error, Sendable {
   package var id: RequestID?
@@ -27,7 +29,7 @@ package struct RequestLine: Sendable {
     }
     let shape: JSONShape
     do {
-      shape = try JSONShape(line)
+      shape = try JSONShape(line, nesting: WireLimits.nesting)
     } catch {
       throw Self.refused(nil, "the line is no JSON that is read here: \(error.reason)")
     }
@@ -126,9 +128,4 @@ package struct RequestLine: Sendable {
   private static func quoted(_ key: [UInt8]) -> String {
     "\"\(PrintableText.escaped(String(decoding: key, as: UTF8.self), limit: 64))\""
   }
-}
-
-extension JSONShape.Member {
-  /// The key as text. Compared with ASCII names only.
-  var name: String { String(decoding: key, as: UTF8.self) }
 }

@@ -1,14 +1,9 @@
-import FoundationEssentials
+import JSONCoding
 
-/// How messages of the socket become JSON and are read back. Keys are sorted and nothing is escaped without need, so that
-/// one message has one spelling; what is read was read into a ``JSONShape`` before, and by no second reader.
+/// How messages of the socket become JSON and are read back. One message has one spelling (``JSONWriter``); what is read was
+/// read into a ``JSONShape`` before, and by no second reader.
 enum WireJSON {
-  static func encode(_ value: some Encodable) -> [UInt8]? {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { return nil }
-    return Array(data)
-  }
+  static func encode(_ value: some Encodable) -> [UInt8]? { try? JSONWriter.bytes(of: value) }
 
   /// A value of the text that `shape` was read from.
   static func decode<Value: Decodable>(_ type: Value.Type, _ shape: JSONShape.Value, in bytes: [UInt8]) -> Value? {

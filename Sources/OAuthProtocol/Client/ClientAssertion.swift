@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSONCoding
 package import Sealing
 
 /// A JWT by which a client proves itself (RFC 7523 §3, OpenID Connect Core §9), or asks for a token (RFC 7523 §2.1): who
@@ -60,9 +60,7 @@ package struct ClientAssertion: Sendable {
   }
 
   private static func encoded(_ value: some Encodable) throws(ProtocolError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let bytes = try? encoder.encode(value) else {
+    guard let bytes = try? JSONWriter.bytes(of: value) else {
       throw .clientAuthentication("the assertion cannot be written down")
     }
     return Base64URL.encode(bytes)

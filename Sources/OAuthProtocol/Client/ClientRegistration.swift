@@ -1,5 +1,5 @@
-import FoundationEssentials
 package import HTTPTerms
+import JSONCoding
 import OAuthTerms
 package import Sealing
 
@@ -54,13 +54,10 @@ package struct ClientRegistration: Sendable {
         isForDevices ? "urn:ietf:params:oauth:grant-type:device_code" : "authorization_code", "refresh_token",
       ],
       scope: scope.isEmpty ? nil : scope.joined(separator: " "), usesDPoP: usesDPoP ? true : nil)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let bytes = (try? encoder.encode(body)) ?? .init()
     return HTTPRequest(
       .post, endpoint.text,
       headers: [HTTPField("Content-Type", "application/json"), HTTPField("Accept", "application/json")],
-      body: Secret(bytes))
+      body: Secret((try? JSONWriter.bytes(of: body)) ?? []))
   }
 }
 

@@ -1,5 +1,5 @@
-import FoundationEssentials
 package import HTTPTerms
+import JSONCoding
 package import Sealing
 
 /// A JWT that shows the possession of a key, for one request (RFC 9449 §4.2). The key that signs it stays with whoever lends
@@ -52,11 +52,9 @@ package struct ProofOfPossession: Sendable {
   package func signed(
     algorithm: String, publicKey: String, _ sign: ([UInt8]) throws(ProtocolError) -> [UInt8]
   ) throws(ProtocolError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let claims = Claims(
       ath: accessToken.map(Self.hash), htm: method, htu: target, iat: issuedAt, jti: id, nonce: nonce)
-    guard let payload = try? encoder.encode(claims) else {
+    guard let payload = try? JSONWriter.bytes(of: claims) else {
       throw .clientAuthentication("the proof of possession cannot be written down")
     }
     let header = "{\"alg\":\"\(algorithm)\",\"jwk\":\(publicKey),\"typ\":\"dpop+jwt\"}"

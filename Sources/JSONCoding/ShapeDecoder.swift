@@ -1,31 +1,41 @@
-/// Decodes parameters, results and failures from the shape that their line was read into: one reader of JSON, so that no
-/// second one understands the line otherwise. Its errors are those of Foundation's decoder.
-struct ShapeDecoder: Decoder {
+/// Decodes values from the shape that their text was read into: one reader of JSON, so that no second one understands the
+/// text otherwise. Its errors are those of Foundation's decoder.
+package struct ShapeDecoder: Decoder {
   private let value: JSONShape.Value
   private let bytes: [UInt8]
   /// Where `bytes` begin in the text that the ranges of `value` count in.
   private let start: Int
-  let codingPath: [any CodingKey]
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  package let codingPath: [any CodingKey]
+  package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ value: JSONShape.Value, in bytes: [UInt8], from start: Int, codingPath: [any CodingKey] = []) {
+  /// Deepest nesting of what ``read(_:_:)`` reads: the deepest record, a login by tokens of others that waits to be revoked,
+  /// has eight.
+  private static let nesting = 32
+
+  /// What ``JSONWriter`` or Foundation's encoder has written of such a value. Nil: it is none, or no JSON.
+  package static func read<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
+    guard let shape = try? JSONShape(bytes, nesting: nesting, takesNUL: true) else { return nil }
+    return try? Value(from: ShapeDecoder(shape.top, in: bytes, from: 0))
+  }
+
+  package init(_ value: JSONShape.Value, in bytes: [UInt8], from start: Int, codingPath: [any CodingKey] = []) {
     self.value = value
     self.bytes = bytes
     self.start = start
     self.codingPath = codingPath
   }
 
-  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+  package func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard value.kind == .object else { throw mismatch([String: Any].self) }
     return KeyedDecodingContainer(Members(decoder: self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+  package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     guard value.kind == .array else { throw mismatch([Any].self) }
     return Elements(decoder: self)
   }
 
-  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+  package func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
   private func inner(_ value: JSONShape.Value, _ key: any CodingKey) -> ShapeDecoder {
     ShapeDecoder(value, in: bytes, from: start, codingPath: codingPath + [key])
@@ -41,31 +51,37 @@ struct ShapeDecoder: Decoder {
 }
 
 extension ShapeDecoder: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { value.kind == .null }
+  package func decodeNil() -> Bool { value.kind == .null }
 
-  func decode(_ type: Bool.Type) throws -> Bool {
+  package func decode(_ type: Bool.Type) throws -> Bool {
     guard value.kind == .bool else { throw mismatch(type) }
     return bytes[range.lowerBound] == UInt8(ascii: "t")
   }
 
-  func decode(_ type: String.Type) throws -> String {
+  package func decode(_ type: String.Type) throws -> String {
     guard let text = JSONShape.unescaped(value, in: bytes, from: start) else { throw mismatch(type) }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Every number of this protocol is one.
-  func decode(_ type: Int.Type) throws -> Int {
-    guard value.kind == .number else { throw mismatch(type) }
-    guard let number = Int(String(decoding: bytes[range], as: UTF8.self)) else {
-      throw DecodingError.dataCorrupted(context)
-    }
-    return number
+  package func decode(_ type: Double.Type) throws -> Double { try number(type) }
+
+  /// One that is written without a fraction and an exponent.
+  package func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+    try number(type)
   }
 
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+  package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     // These decode themselves by asking for themselves.
     if type is any Numeric.Type { throw mismatch(type) }
     return try Value(from: self)
+  }
+
+  private func number<Number: LosslessStringConvertible>(_ type: Number.Type) throws -> Number {
+    guard value.kind == .number else { throw mismatch(type) }
+    guard let number = Number(String(decoding: bytes[range], as: UTF8.self)) else {
+      throw DecodingError.dataCorrupted(context)
+    }
+    return number
   }
 }
 
@@ -87,6 +103,12 @@ extension ShapeDecoder {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool { try value(key).decodeNil() }
+
+    /// Every type, as below.
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+      guard let value = decoder.value.member(key.stringValue), value.kind != .null else { return nil }
+      return try Value(from: decoder.inner(value, key))
+    }
 
     /// Every type, those that others have a method of their own for too.
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try Value(from: value(key)) }

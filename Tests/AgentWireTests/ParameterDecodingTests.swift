@@ -1,10 +1,11 @@
 import FoundationEssentials
+import JSONCoding
 import Testing
 
 @testable import AgentWire
 
 @Suite("Parameters, decoded from the shape of their line")
-struct ShapeDecoderTests {
+struct ParameterDecodingTests {
   /// What a decoder makes of an object: its value, or the mistake it names.
   private func outcome<P: RequestParameters & Equatable>(_ body: () throws -> P) -> (value: P?, mistake: String) {
     do { return (try body(), "") } catch let error as DecodingError {
@@ -24,7 +25,7 @@ struct ShapeDecoderTests {
   private func compare<P: RequestParameters & Equatable>(_ type: P.Type, _ text: String) throws {
     // As in a line: something stands before them.
     let line = Array(#"{"params":\#(text)}"#.utf8)
-    let parameters = try #require(try JSONShape(line).top.member("params"))
+    let parameters = try #require(try JSONShape(line, nesting: WireLimits.nesting).top.member("params"))
     let bytes = Array(line[parameters.range])
     let ours = outcome { try P(from: ShapeDecoder(parameters, in: bytes, from: parameters.range.lowerBound)) }
     let others = outcome { try JSONDecoder().decode(P.self, from: Data(bytes)) }

@@ -7,12 +7,21 @@ struct JSONScanner {
 
   let bytes: [UInt8]
   let nesting: Int
+  /// Whether a string may hold one, as an escape.
+  let takesNUL: Bool
   var at = 0
   var duplicateKey: [UInt8]?
 
-  init(bytes: [UInt8], nesting: Int) {
+  init(bytes: [UInt8], nesting: Int, takesNUL: Bool) {
     self.bytes = bytes
     self.nesting = nesting
+    self.takesNUL = takesNUL
+  }
+
+  /// Of a text that was read before, at the value that begins at `place`.
+  init(again bytes: [UInt8], at place: Int) {
+    self.init(bytes: bytes, nesting: .max, takesNUL: true)
+    at = place
   }
 
   var isAtEnd: Bool { at == bytes.count }
@@ -63,14 +72,14 @@ struct JSONScanner {
     try checkNesting(depth)
     at += 1
     var members: [JSONShape.Member] = []
-    var seen: Set<[UInt8]> = []
+    var keys = KeysSeen()
     try skipBlanks()
     if take("}") { return members }
     while true {
       try skipBlanks()
       guard next == UInt8(ascii: "\"") else { throw unexpected() }
       let key = try string(collecting: true)
-      if !seen.insert(key).inserted, duplicateKey == nil { duplicateKey = key }
+      if !keys.insert(key, beside: members), duplicateKey == nil { duplicateKey = key }
       try skipBlanks()
       guard take(":") else { throw unexpected() }
       try skipBlanks()
@@ -104,22 +113,21 @@ struct JSONScanner {
   mutating func string(collecting: Bool) throws(Malformed) -> [UInt8] {
     var text: [UInt8] = []
     at += 1
-    while let byte = next {
-      switch byte {
+    while true {
+      let start = at
+      while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { at += 1 }
+      if collecting { text.append(contentsOf: bytes[start..<at]) }
+      switch next {
       case UInt8(ascii: "\""):
         at += 1
         return text
       case UInt8(ascii: "\\"):
         let scalar = try escape()
-        if collecting { text.append(contentsOf: Array(String(Character(scalar)).utf8)) }
-      case 0..<0x20:
-        throw Malformed(reason: "a string holds a raw control character at byte \(at)")
-      default:
-        if collecting { text.append(byte) }
-        at += 1
+        if collecting { text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
+      case nil: throw Malformed(reason: "a string does not end")
+      default: throw Malformed(reason: "a string holds a raw control character at byte \(at)")
       }
     }
-    throw Malformed(reason: "a string does not end")
   }
 
   private mutating func escape() throws(Malformed) -> Unicode.Scalar {
@@ -143,7 +151,7 @@ struct JSONScanner {
   private mutating func unicodeEscape() throws(Malformed) -> Unicode.Scalar {
     let start = at - 2
     var code = try hexQuad()
-    if code == 0 { throw Malformed(reason: "a string holds a NUL at byte \(start)") }
+    if code == 0, !takesNUL { throw Malformed(reason: "a string holds a NUL at byte \(start)") }
     if (0xD800..<0xDC00).contains(code), next == UInt8(ascii: "\\"), at + 1 < bytes.count,
       bytes[at + 1] == UInt8(ascii: "u")
     {
@@ -211,5 +219,19 @@ struct JSONScanner {
 
   private func unexpected() -> Malformed {
     isAtEnd ? Malformed(reason: "it ends too early") : Malformed(reason: "byte \(at) is unexpected")
+  }
+}
+
+/// The keys of one object. The first ones are compared one by one: most objects have few, and the first `Set` of a process
+/// makes Swift's runtime read through all conformances that are linked.
+private struct KeysSeen {
+  private static let few = 16
+  private var many: Set<[UInt8]> = []
+
+  /// False where it is among those of `members`, which are all that came before.
+  mutating func insert(_ key: [UInt8], beside members: [JSONShape.Member]) -> Bool {
+    if members.count < Self.few { return !members.contains { $0.key == key } }
+    if members.count == Self.few { many = Set(members.map(\.key)) }
+    return many.insert(key).inserted
   }
 }
