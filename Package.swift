@@ -47,13 +47,17 @@ let boundWhole: [LinkerSetting] = [
     .when(configuration: .release))
 ]
 
-/// For what is started for every request: `text.contains(".local")` would link all regular expressions, half of a program.
+/// For the agent, and what is started for every request: `text.contains(".local")` would link all regular expressions, half of
+/// a small program and a sixth of the agent's addresses.
 let withoutRegex: [SwiftSetting] = [
   .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// `more`: what only oauthctl and the development server link may have regular expressions.
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = withoutRegex
+) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings + more)
 }
 
 func program(
@@ -126,7 +130,7 @@ let package = Package(
     // The client's side of the socket
     module("AgentWire", ["JSONCoding", "SystemFacts"]),
     module("AgentClient", ["AgentWire", "CLinux", "SystemFacts"]),
-    module("HelperFormats", ["HTTPTerms"]),
+    module("HelperFormats", ["HTTPTerms"], []),
 
     // The agent
     module("Sealing", ["CSodium"]),
@@ -150,13 +154,13 @@ let package = Package(
       ]),
 
     // Development and tests
-    module("DevAuthorizationServer", ["HTTPTerms", "OAuthProtocol", "Sealing"]),
+    module("DevAuthorizationServer", ["HTTPTerms", "OAuthProtocol", "Sealing"], []),
     module(
       "AgentTestSupport",
       ["AgentCore", "AgentWire", "OAuthProtocol", "TokenVault", "Sealing", "DevAuthorizationServer"]),
 
     // Programs
-    program("oauthd", ["AgentRuntime", "CHeap"], linkerSettings: boundWhole),
+    program("oauthd", ["AgentRuntime", "CHeap"], withoutRegex, linkerSettings: boundWhole),
     program(
       "oauthd-fetch", ["FetchWire", "SystemFacts", "CCurl", "CHeap", "CLinux"], withoutRegex, linkerSettings: boundWhole
     ),

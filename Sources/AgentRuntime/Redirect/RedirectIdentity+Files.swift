@@ -24,9 +24,9 @@ extension RedirectIdentity {
 
   /// Whether `text` has the mark of a private key (RFC 7468 §10, §11, or an older one), and none of a certificate (§5).
   private static func isKey(_ text: [UInt8]) -> Bool {
-    let marks = text.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: "-----BEGIN ".utf8) }
-      .map { String(decoding: $0, as: UTF8.self) }
-    return marks.contains { $0.contains("PRIVATE KEY-----") } && !marks.contains { $0.contains("CERTIFICATE-----") }
+    let labels = text.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: "-----BEGIN ".utf8) }
+      .compactMap { $0.split(separator: UInt8(ascii: "-")).first.map { String(decoding: $0, as: UTF8.self) } }
+    return labels.contains { $0.hasSuffix("PRIVATE KEY") } && !labels.contains { $0.hasSuffix("CERTIFICATE") }
   }
 
   private static func read(

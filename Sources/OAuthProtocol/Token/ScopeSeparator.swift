@@ -9,6 +9,6 @@ package enum ScopeSeparator: String, Sendable, CaseIterable {
 
   /// The scopes of a list that a person wrote: no word of a server that separates them by commas holds one.
   package func split(_ words: [String]) -> [String] {
-    self == .blank ? words : ScopeList.unique(words.flatMap { $0.split(separator: rawValue).map(String.init) })
+    self == .blank ? words : ScopeList.unique(words.flatMap { $0.split(separator: "," as Character).map(String.init) })
   }
 }
