@@ -48,7 +48,7 @@ let boundWhole: [LinkerSetting] = [
 ]
 
 /// For the agent, and what is started for every request: `text.contains(".local")` would link all regular expressions, half of
-/// a small program and a sixth of the agent's addresses.
+/// a small program and a twelfth of the agent's addresses.
 let withoutRegex: [SwiftSetting] = [
   .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
 ]
