@@ -31,6 +31,22 @@ struct FailingUnitTests {
     #expect(unit("activating", "exit-code", 1, restarts: 3)?.reason.contains("ends each time") == true)
   }
 
+  @Test("is looked at again in the middle of a start, and else once")
+  func looks() {
+    let (start, failed) = (
+      "ActiveState=activating\nResult=success\nNRestarts=3\n", "ActiveState=failed\nResult=signal\nExecMainStatus=6\n"
+    )
+    func look(_ texts: String?...) -> (reason: String?, left: Int) {
+      var left = texts[...]
+      return (FailingUnit.look(pause: {}) { left.popFirst() ?? nil }?.reason, left.count)
+    }
+    let found = look(start, failed, failed)
+    #expect(found.reason?.contains("signal 6") == true && found.left == 1)
+    for (reason, left) in [look(start, start, start, failed), look("ActiveState=active\n", failed), look(nil, failed)] {
+      #expect(reason == nil && left == 1)
+    }
+  }
+
   @Test("is well while it runs, rests, starts, or comes back after a crash")
   func well() {
     #expect(unit("active") == nil)

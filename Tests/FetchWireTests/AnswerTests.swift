@@ -83,7 +83,7 @@ struct AnswerTests {
       "12 0001000a",  // a head above its limit, before it arrives
       "13 00100001",  // a body above its limit, before it arrives
       "14 00000003 00 0000",  // no such reason
-      "14 00000003 0e 0000",  // no such reason
+      "14 00000003 0f 0000",  // no such reason
       "14 00000003 01 0001",  // a text that ends early
     ])
   func outOfRange(stream: String) {

@@ -1,4 +1,5 @@
 package import AgentWire
+import Glibc
 
 /// The agent's unit, where systemd tries to start it and cannot. Its socket takes callers all the same, whom nobody answers.
 package struct FailingUnit: Sendable, Equatable {
@@ -15,12 +16,33 @@ package struct FailingUnit: Sendable, Equatable {
     "--user", "show", "--property=ActiveState,Result,ExecMainStatus,NRestarts,DropInPaths", unit,
   ]
 
+  /// Looks at a unit that may be in the middle of a start, and what lies between them: less than the second between two
+  /// starts.
+  private static let looks = 3
+  private static let pauseMicroseconds: UInt32 = 200_000
+
   /// What ended it, in systemd's word (`exit-code`, `signal`).
   private let result: String
   /// The exit status, or the signal's number.
   private let status: Int
   /// Whether the part of the sandbox that takes a user namespace is in use.
   private let isSandboxed: Bool
+
+  /// `ask` runs systemctl with ``question``; nil where that fails.
+  package static func look(_ ask: () -> String?) -> FailingUnit? {
+    look(pause: { usleep(pauseMicroseconds) }, ask)
+  }
+
+  static func look(pause: () -> Void, _ ask: () -> String?) -> FailingUnit? {
+    for _ in 0..<looks {
+      guard let text = ask() else { return nil }
+      if let unit = FailingUnit(shown: text) { return unit }
+      // Between two starts that fail there is, for some milliseconds, one that may not.
+      guard text.split(separator: "\n").contains("ActiveState=activating") else { return nil }
+      pause()
+    }
+    return nil
+  }
 
   /// By what systemctl answers to ``question``; nil: it starts, it runs, or nobody has asked for it.
   package init?(shown text: String) {

@@ -27,18 +27,8 @@ struct UserManager {
   /// Nil: the agent's unit is well, or nothing is to be learnt of it.
   func failingUnit() -> FailingUnit? {
     guard let program = program() else { return nil }
-    for attempt in 0..<Self.looks {
-      // Between two starts that fail there is, for some milliseconds, one that may not.
-      if attempt > 0 { usleep(Self.pauseMicroseconds) }
-      if let unit = FailingUnit(shown: output(of: [program] + FailingUnit.question)) { return unit }
-    }
-    return nil
+    return FailingUnit.look { output(of: [program] + FailingUnit.question) }
   }
-
-  /// Looks at a unit that may be in the middle of a start, and what lies between them: less than the second between two
-  /// starts.
-  private static let looks = 3
-  private static let pauseMicroseconds: UInt32 = 200_000
 
   /// What a program writes; empty where it fails.
   private func output(of words: [String]) -> String {

@@ -48,7 +48,6 @@ struct LockTests {
     let own = ConfigurationProblem(file: "/c/accounts.d/work.toml", line: 1, key: nil, reason: "a remark")
     let general = ConfigurationProblem(file: "/c/config.toml", line: 1, key: nil, reason: "bad")
     configuration.set([.browser], problems: [general, own, problem, problem])
-    _ = try await fixture.call(ConfigReload())
     let listed = try await fixture.call(AccountList()).accounts
     #expect(listed.map(\.account) == ["work", "other"] && listed.map(\.state) == [.locked, .configInvalid])
     #expect(listed.last?.reason == problem.sentence && listed.last?.nextStep == ConfigurationProblem.edit)

@@ -44,8 +44,9 @@ enum UnitCheck {
     else { return nil }
     switch error {
     case .noAnswer, .notReachable(_, _, isAbsent: false):
-      let found = context.machine.output(["systemctl"] + FailingUnit.question)
-      return found.flatMap { $0.status == 0 ? FailingUnit(shown: $0.text) : nil }
+      return FailingUnit.look {
+        context.machine.output(["systemctl"] + FailingUnit.question).flatMap { $0.status == 0 ? $0.text : nil }
+      }
     default: return nil
     }
   }
