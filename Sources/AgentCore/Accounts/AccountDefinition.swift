@@ -37,8 +37,8 @@ package struct AccountDefinition: Sendable, Equatable {
   package var name: String
   /// The file it was read from, for messages.
   package var file: String
-  /// SHA-256 in hex of the text it was read from: what somebody was shown is this text, or it is not. Nil: it was read from
-  /// none.
+  /// SHA-256 in hex of the text it was read from, and of its private authority where it has one: what somebody was shown is
+  /// this, or it is not. Nil: it was read from no text.
   package var textDigest: String?
   package var issuer: String
   package var clientID: String

@@ -29,6 +29,8 @@ struct Certificates {
     switch digest(path) {
     case .success(let digest):
       definition.certificateAuthorityDigest = digest
+      // Whoever was shown the text was shown these, too, and another authority is not what was agreed to.
+      definition.textDigest = definition.textDigest.map { Hex.encode(Digest.sha256("\($0)\n\(digest)\n\(path)".utf8)) }
       return .success(definition)
     case .failure(let failure):
       // A fault of config.toml is told as that, whatever accounts it concerns.

@@ -36,7 +36,7 @@ package struct AccountCheckAnswer: Codable, Sendable, Equatable {
   package var secretURLs: [String]?
   /// Where the account and what its server says of itself do not fit; nil when its metadata was not asked for.
   package var concerns: [AccountConcern]?
-  /// SHA-256 in hex of the definition's text: `login.start`, `account.accept` and `account.import` take it, and go by no other
+  /// SHA-256 in hex of the definition's text and its private authority: `login.start`, `account.accept` and `account.import` take it, and go by no other
   /// text then. Nil: the agent is too old to tell.
   package var definitionDigest: String?
   /// What the definition says of where tokens and secrets go, as differences from nothing. Nil: the agent is too old to tell.

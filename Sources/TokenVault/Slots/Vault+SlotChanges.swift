@@ -129,10 +129,15 @@ extension Vault {
         kind, wrapping: keys.data, under: key, salt: salt, cost: cost, vaultID: session.database.vaultID,
         random: random)
     }
+    let wasUntold = isCodeUntold
     if kind == .recoveryCode, let directory = try vaultDirectory() {
       try FlagFile.untoldCode.set(in: directory, location)
     }
-    try put(slot)
+    do throws(VaultError) { try put(slot) } catch {
+      // The code of before still counts.
+      if kind == .recoveryCode, !wasUntold { codeIsTold() }
+      throw error
+    }
     try purge()
   }
 

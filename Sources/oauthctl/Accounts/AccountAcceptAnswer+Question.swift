@@ -25,10 +25,12 @@ extension AccountAcceptAnswer {
     let used =
       ["With the file as it is now, the account uses:"]
       + endpoints.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
-    return others + used + last + (Self.named(places).count < places.count ? newHosts : [])
+    return others + used + last + unnamedHosts
   }
 
-  /// Where there are more than the question can name.
+  /// New hosts, where there are more than the question names.
+  var unnamedHosts: [String] { Self.named(places).count < places.count ? newHosts : [] }
+
   private var newHosts: [String] {
     let hosts = hostsAdded
     return hosts.isEmpty ? [] : ["\(hosts.count) new hosts get tokens:"] + hosts.map { "  " + $0 }

@@ -37,6 +37,7 @@ struct AccountPageText {
     add("resource", details.resource?.joined(separator: " "))
     add("audience", details.audience?.joined(separator: " "))
     add("hosts", summary.hosts.joined(separator: " "))
+    add("ca_file", summary.certificateAuthorityFile.map(environment.abbreviated))
     add("git user", summary.gitUsername)
     for name in details.endpoints.keys.sorted() { add(name, details.endpoints[name]) }
     add("secrets", secrets.joined(separator: ", "))

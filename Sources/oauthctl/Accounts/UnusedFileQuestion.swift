@@ -25,13 +25,25 @@ struct UnusedFileQuestion {
       throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
     }
     let path = file.name(in: context.environment)
-    let destination = AccountAcceptAnswer(differences: check.differences ?? [], accepted: false).destination
+    let reading = AccountAcceptAnswer(differences: check.differences ?? [], accepted: false)
+    let destination = reading.destination
     try context.terminal.agree(
       question,
       about: ["\(account) is set up already, and nobody has logged in by its file: \(path)"]
         + FileLines.shown(text).map { "  " + $0 }
+        + reading.unnamedHosts + [check.authorityLine].compactMap(\.self)
         + (destination.isEmpty ? [] : ["By this file tokens and secrets go\(destination)."]),
       isGiven: isGiven, otherwise: next)
     return check
+  }
+}
+
+extension AccountCheckAnswer {
+  /// Whom the account's servers are believed by, where that is not the system: the account's file need not say it, since
+  /// `config.toml` may.
+  var authorityLine: String? {
+    differences?.first { $0.key == "ca_file" }.map {
+      "Its servers are believed by the certificates of \($0.now), not by the system's."
+    }
   }
 }

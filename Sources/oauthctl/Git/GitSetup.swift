@@ -29,8 +29,10 @@ enum GitSetup {
 
   /// What sets or takes away the path's key; one that says anything else is the user's own. `isOurs`: it came with our helper,
   /// which is there to be taken away.
-  static func path(key: String, values: [String], remove: Bool, isOurs: Bool) -> [Command] {
+  /// `isMoved`: our helper is written anew, and it stays behind that.
+  static func path(key: String, values: [String], remove: Bool, isOurs: Bool, isMoved: Bool) -> [Command] {
     if remove { return isOurs && values == ["true"] ? [["--unset-all", key]] : [] }
+    if isOurs, isMoved, values == ["true"] { return [["--unset-all", key], [key, "true"]] }
     return values.isEmpty ? [[key, "true"]] : []
   }
 
@@ -44,17 +46,16 @@ enum GitSetup {
     return [["--unset-all", key]]
   }
 
-  /// What sets `copy`, the path of a ``GitAuthority``, in the place of nothing or of the account's own file `named`, or takes
-  /// either away; any other value is the user's own. `named` is nil where the account has no authority any more. Without
+  /// What sets `copy`, the path of a ``GitAuthority``, in the place of nothing, or takes it away; any other value is the user's
+  /// own, that of the account's own file `named` too. `named` is nil where the account has no authority any more. Without
   /// `isKnown` (what a login in a locked vault is bound to) nothing is taken away by that.
   static func authority(
     key: String, values: [String], copy: String, named: String?, isKnown: Bool = true, remove: Bool, isOurs: Bool
   ) -> [Command] {
     let isCopy = values == [copy]
-    let isNamed = named.map { values == [$0] } ?? false
-    if remove { return isOurs && (isCopy || isNamed) ? [["--unset-all", key]] : [] }
+    if remove { return isOurs && isCopy ? [["--unset-all", key]] : [] }
     if named == nil { return isCopy && isKnown ? [["--unset-all", key]] : [] }
-    return values.isEmpty || isNamed ? [[key, copy]] : []
+    return values.isEmpty ? [[key, copy]] : []
   }
 
   /// Host and port of an `https` URL that stands in a key.

@@ -125,8 +125,9 @@ struct SetupCommand: ParsableCommand {
       for (place, (scope, command)) in commands.enumerated() {
         let written = try git(["config"] + scope + command)
         guard written.status != 0 else { continue }
-        for scope in Set(commands[..<place].map(\.scope)) {
-          let done = commands[..<place].filter { $0.scope == scope }.map(\.command)
+        // A signal may have ended git when it had written.
+        for scope in Set(commands[...place].map(\.scope)) {
+          let done = commands[...place].filter { $0.scope == scope }.map(\.command)
           let undo = GitSetup.undo(done) { key in GitConfiguration.values(of: key, in: before[scope] ?? "") }
           for command in undo { _ = try git(["config"] + scope + command) }
         }
@@ -215,9 +216,10 @@ struct SetupCommand: ParsableCommand {
       for host in hosts {
         let key = GitSetup.key(host: host)
         let values = try reader.values(key, in: scope)
-        commands +=
+        let changes =
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
+        commands += changes
         let isOurs = values.contains(where: GitSetup.isOurs)
         // No empty value here: for the host without its port the earlier helpers go on.
         if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
@@ -232,7 +234,7 @@ struct SetupCommand: ParsableCommand {
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(
           key: pathKey, values: try reader.values(pathKey, in: scope), remove: remove,
-          isOurs: GitConfiguration.standsBehindOurs(pathKey, key, in: before[scope] ?? ""))
+          isOurs: GitConfiguration.standsBehindOurs(pathKey, key, in: before[scope] ?? ""), isMoved: !changes.isEmpty)
       }
       return (commands, copies)
     }

@@ -64,6 +64,8 @@ struct AccountCreation {
     let saved = try save(text, to: file, shownAs: path)
     let found = Self.discoverySentence(check, issuer: account.issuer)
     context.terminal.say("\(found) \(saved ? "Saved" : "Unchanged:") \(path)")
+    // One that was typed with the login needs no word.
+    if account.certificateAuthorityFile == nil, let authority = check.authorityLine { context.terminal.say(authority) }
     // Before a browser opens for what may not succeed.
     for concern in check.concerns ?? [] where concern.check == "server" && concern.isBlocking != true {
       context.terminal.warn("\(name): \(concern.message)")

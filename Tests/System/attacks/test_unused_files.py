@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from login.provider import Provider, use_silent_browser
+from network.identities import Authority
 from support.accounts import account_file, define
 from support.terminal import run_at_terminal
 
@@ -75,6 +76,36 @@ def test_a_file_that_is_written_to_be_read_otherwise_by_people_is_named_as_it_co
         refused = without_terminal(home, *command, stdin=stdin)
         assert refused.status == 64 and evil.issuer in refused.stderr, refused
         assert not [line for line in refused.stderr.splitlines() if line.strip().startswith("token_endpoint")]
+    assert evil.seen == [] and good.seen == []
+
+
+def test_whom_the_servers_of_a_first_login_are_believed_by_is_shown_and_is_what_counts(home, agent, servers):
+    """`config.toml` names an authority, which the account's file says nothing of; then its content is another's."""
+    good, evil = servers
+    plant(home, good)
+    for name in ("one", "two"):
+        (home.root / f"{name}.pem").write_text(Authority(home.root / name).file.read_text())
+    settings = home.config / "oauthctl" / "config.toml"
+    named = home.root / "named.pem"
+
+    def name_it(which):
+        named.write_text((home.root / f"{which}.pem").read_text())
+        settings.write_text(f'ca_file = "{named}"\n')
+        settings.chmod(0o600)
+        home.oauthctl("reload")
+
+    name_it("one")
+    login = json.dumps({"client_id": "mine", "issuer": good.issuer, "refresh_token": "first"})
+    refused = without_terminal(home, "account", "import", "work", stdin=login)
+    assert refused.status == 64 and "believed by the certificates of ~/named.pem" in refused.stderr, refused
+
+    def change():
+        name_it("two")
+        return "y\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", good.issuer, answers={"[y/N]": change})
+    assert status == 3 and "has changed since it was shown" in shown, shown
     assert evil.seen == [] and good.seen == []
 
 
