@@ -6,11 +6,12 @@ import Testing
 @Suite("A unit that systemd cannot start")
 struct FailingUnitTests {
   private func unit(
-    _ state: String, _ result: String = "exit-code", _ status: Int = 217, restarts: Int = 1, dropIns: String = ""
+    _ state: String, _ result: String = "exit-code", _ status: Int = 217, restarts: Int = 1, dropIns: String = "",
+    privateUsers: String = "yes"
   ) -> FailingUnit? {
     FailingUnit(
       shown: "ActiveState=\(state)\nResult=\(result)\nExecMainStatus=\(status)\nNRestarts=\(restarts)\n"
-        + "DropInPaths=\(dropIns)\n")
+        + "DropInPaths=\(dropIns)\nPrivateUsers=\(privateUsers)\n")
   }
 
   private static let sandbox = "/etc/x.conf /usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf"
@@ -26,6 +27,8 @@ struct FailingUnitTests {
   @Test("has another step where the sandbox is left out already, or is not the cause")
   func others() {
     #expect(unit("activating")?.remedy == .run("systemctl --user status oauthd.service"))
+    let masked = unit("activating", dropIns: Self.sandbox, privateUsers: "no")
+    #expect(masked?.remedy == .run("systemctl --user status oauthd.service"))
     #expect(unit("failed", "exit-code", 203, dropIns: Self.sandbox)?.reason.contains("exit-code 203") == true)
     #expect(unit("activating", "signal", 11, restarts: 3)?.remedy == .run("oauthctl agent log -n 20"))
     #expect(unit("activating", "exit-code", 1, restarts: 3)?.reason.contains("ends each time") == true)

@@ -13,7 +13,7 @@ package struct FailingUnit: Sendable, Equatable {
 
   /// What systemctl is asked.
   package static let question = [
-    "--user", "show", "--property=ActiveState,Result,ExecMainStatus,NRestarts,DropInPaths", unit,
+    "--user", "show", "--property=ActiveState,Result,ExecMainStatus,NRestarts,DropInPaths,PrivateUsers", unit,
   ]
 
   /// Looks at a unit that may be in the middle of a start, and what lies between them: less than the second between two
@@ -56,7 +56,9 @@ package struct FailingUnit: Sendable, Equatable {
     else { return nil }
     self.result = String(result)
     status = values["ExecMainStatus"].flatMap { Int($0) } ?? 0
-    isSandboxed = (values["DropInPaths"] ?? "").split(separator: " ").contains { $0.hasSuffix("/50-sandbox.conf") }
+    // A file that is masked is still listed.
+    let isInUse = values["PrivateUsers"] == "yes"
+    isSandboxed = isInUse && (values["DropInPaths"] ?? "").split(separator: " ").contains { $0.hasSuffix("/50-sandbox.conf") }
     let crashes = values["NRestarts"].flatMap { Int($0) } ?? 0
     guard state == "failed" || isNotBegun || crashes >= Self.mostCrashes else { return nil }
   }

@@ -24,6 +24,7 @@ struct DoctorInstallationTests {
           ExecMainStatus=217
           NRestarts=4
           DropInPaths=/usr/lib/systemd/user/oauthd.service.d/50-sandbox.conf
+          PrivateUsers=yes
           """
       },
       [

@@ -148,7 +148,7 @@ def test_where_users_get_no_user_namespaces_the_installation_says_so_and_names_w
     user = bare.new_user()
     user.systemctl("start", "oauthd.socket")
     user.run("oauthctl", "status")
-    assert "50-sandbox.conf" not in user.show("DropInPaths")
+    assert user.show("PrivateUsers") == "no"
 
 
 def test_installed_upgraded_removed_and_purged(bare, packages, server):
