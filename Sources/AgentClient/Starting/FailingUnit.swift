@@ -58,7 +58,8 @@ package struct FailingUnit: Sendable, Equatable {
     status = values["ExecMainStatus"].flatMap { Int($0) } ?? 0
     // A file that is masked is still listed.
     let isInUse = values["PrivateUsers"] == "yes"
-    isSandboxed = isInUse && (values["DropInPaths"] ?? "").split(separator: " ").contains { $0.hasSuffix("/50-sandbox.conf") }
+    let dropIns = (values["DropInPaths"] ?? "").split(separator: " ")
+    isSandboxed = isInUse && dropIns.contains { $0.hasSuffix("/50-sandbox.conf") }
     let crashes = values["NRestarts"].flatMap { Int($0) } ?? 0
     guard state == "failed" || isNotBegun || crashes >= Self.mostCrashes else { return nil }
   }
