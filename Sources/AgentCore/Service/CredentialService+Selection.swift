@@ -146,10 +146,16 @@ extension CredentialService {
     return found
   }
 
-  /// The login for `origin` whose changed file names other hosts.
+  /// The login for `origin` whose changed file names other hosts. One that names fewer, and says nothing else, is what a person
+  /// does who wants no token to go there.
   private func changedLogin(serving origin: String) -> Account? {
     accounts.values.filter { account in
-      account.machine.record?.grant?.binding.hosts.contains(origin) == true && account.machine.isDefinitionChanged
+      let machine = account.machine
+      guard let definition = machine.definition, let binding = machine.record?.grant?.binding,
+        binding.hosts.contains(origin), machine.isDefinitionChanged
+      else { return false }
+      return machine.differences.contains { $0.key != "hosts" }
+        || !HostPolicy(definition, boundTo: binding).unaccepted.isEmpty
     }.min { $0.name < $1.name }
   }
 

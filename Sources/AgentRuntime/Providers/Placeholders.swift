@@ -38,6 +38,6 @@ enum Placeholders {
     return (1...253).contains(answer.utf8.count) && isPlain
       ? nil
       : "it has 1 to 253 letters, digits, and . - _ : alone"
-        + (answer.contains("://") ? ", and no https:// before it" : "")
+        + (answer.contains("/" as Character) ? ", and no https:// before it" : "")
   }
 }

@@ -99,7 +99,7 @@ struct AccountServiceTests {
     fixture.clock.advance(by: 5)
     #expect(await waiting?.kind == .notPermitted)
     #expect(await fixture.failure(other)?.kind == .notPermitted)
-    #expect(await fixture.failure(TokenGet(url: hosts[1]))?.kind == .definitionChanged)
+    #expect(await fixture.failure(TokenGet(url: hosts[1]))?.kind == .accountUnknown)
     #expect(try await fixture.call(TokenGet(url: hosts[0])).matchedHost == hosts[0])
     #expect(try await fixture.isGood(fixture.call(TokenGet(account: "work")).accessToken))
     fixture.configuration.set([both])
