@@ -149,7 +149,7 @@ def test_a_bad_configuration_is_answered(service):
 
 
 @pytest.mark.parametrize(("damage", "message"), [
-    ("overwritten", "damaged"), ("not readable", "may not read"), ("a folder of another", "by others")])
+    ("overwritten", "damaged"), ("not readable", "may not read"), ("a folder of another", "belongs to another user")])
 def test_a_damaged_vault_is_answered(service, server, damage, message):
     service.log_in(server)
     service.systemctl("stop", "oauthd.service")
