@@ -6,8 +6,8 @@ enum ClientHint {
   /// Of a login that works but for that: the server may have been wrong, or have been mended.
   static func ofLogin(_ name: String, method: String?) -> NextStep {
     .advice(
-      text(name, method: method).text + "; the server is asked again within the hour, or now by: oauthctl get-token "
-        + "\(name) --force")
+      "the server is asked again within the hour, or by: oauthctl get-token \(name) --force; "
+        + text(name, method: method).text)
   }
 
   /// `method` is how the client proved itself, as it is bound.

@@ -86,7 +86,7 @@ struct VerdictTests {
   func clientRejectedForced() {
     let (driver, id) = refreshing()
     driver.endsDurably(.invalidClient)
-    #expect(driver.failureWhole(id)?.hint?.text.hasSuffix("or now by: oauthctl get-token work --force") == true)
+    #expect(driver.failureWhole(id)?.hint?.text.contains("or by: oauthctl get-token work --force; ") == true)
     #expect(driver.failure(driver.ask(force: true)) == .clientRejected, "it has answered a moment ago")
     driver.pass(10)
     #expect(driver.failure(driver.ask()) == .clientRejected)

@@ -20,6 +20,13 @@ struct DoctorToolTests {
       ["note git: oauthctl setup git --remove --host https://gone"]
     ),
     (
+      "a host that a login is for whose changed file names another",
+      { machine, agent in
+        machine.gitHelpers += "credential.https://gone.helper\n/opt/bin/git-credential-oauthctl\0"
+        agent.account.state = .definitionChanged
+      }, ["wrong login: oauthctl account accept work"]
+    ),
+    (
       "no opener", { machine, _ in machine.files["/usr/bin/xdg-open"] = nil },
       [
         "note browser: set BROWSER to a program that opens addresses, or log in with --device"

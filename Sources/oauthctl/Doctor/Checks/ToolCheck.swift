@@ -61,7 +61,8 @@ enum ToolCheck {
         .wrong("git", "its helper \(context.shown(program)) is not there", .run("oauthctl setup git"))
       ]
     }
-    if context.knowsAllAccounts {
+    // A changed file may name other hosts than its login is for.
+    if context.knowsAllAccounts, !context.accounts.contains(where: { $0.state == .definitionChanged }) {
       let unserved = GitConfiguration.unserved(by: context.accounts.filter { $0.dpop != true }, in: helpers)
       if !unserved.isEmpty {
         return [
