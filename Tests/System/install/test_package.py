@@ -87,10 +87,10 @@ class Bare(Machine):
 
 
 @pytest.fixture
-def bare(scratch, programs, packages):
+def bare(scratch, request, programs, packages):
     if needed := missing():
         pytest.skip(f"needs {needed}")
-    folder = scratch / "bare"
+    folder = scratch / f"bare-{request.node.name[-20:]}"
     folder.mkdir()
     machine = Bare(folder, programs, packages)
     yield machine

@@ -1,17 +1,15 @@
 """A new key, and what a change of what opens the vault leaves behind: killed at any step, too."""
 
 import os
-import subprocess
 
 import pytest
 
 from faults.strace import VAULT_CALLS, calls_of, start_traced
 from network.namespaces import isolated, needs_root, run
-from support.login import get_token, wait_until
+from support.login import get_token
 from support.unattended import refresh
 from support.vault import (
-    files_of, key_file, made_vault, put_back, same_bytes_in, set_passphrase, slot_row, status, vault_command,
-    vault_file)
+    files_of, key_file, made_vault, put_back, same_bytes_in, set_passphrase, slot_row, status, vault_command)
 from support.wire import Wire
 from vault.steps import CODE, OTHER, PASSPHRASE, without_agent
 
@@ -202,21 +200,29 @@ def test_a_login_that_makes_the_vault_by_itself_hides_no_recovery_code(home, ser
     assert "recovery_code_untold" not in status(home)
 
 
-@pytest.mark.parametrize("arguments", [("recovery", "renew"), ("rekey",)], ids=" ".join)
-def test_an_interrupt_before_the_new_recovery_code_is_shown_is_told(vault, arguments):
-    """The agent is hashing; who asked is killed meanwhile."""
-    before = slot_row(vault, 2)
-    command = subprocess.Popen(
-        [vault.programs / "oauthctl", "vault", *arguments], env=vault.environment, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    # The code counts before it is answered, and the flag stands before the code counts.
-    wait_until(lambda: (vault_file(vault).parent / "vault.untold").exists(), 20, "a new code is made")
-    command.kill()
-    shown = command.communicate()[0]
-    wait_until(lambda: slot_row(vault, 2) != before, 20, "the new code counts")
-    assert CODE.fullmatch(shown.decode().strip()) or status(vault)["recovery_code_untold"] is True
-    result = vault.oauthctl("vault", "status")
-    assert shown or "oauthctl vault recovery renew" in result.stderr
+@pytest.mark.parametrize("method, parameters", [
+    ("vault.set_slot", {"kind": "recovery_code"}), ("vault.rekey", {})], ids=["renew", "rekey"])
+def test_a_new_recovery_code_counts_as_unknown_until_its_caller_confirms_it(vault, method, parameters):
+    """As when the command is interrupted before it has shown the code."""
+    with Wire(vault.socket, timeout=120) as wire:
+        code = wire.call(method, confirms_code=True, **parameters)["recovery_code"]
+    vault.agent.restart()
+    assert status(vault)["recovery_code_untold"] is True
+    assert "oauthctl vault recovery renew" in vault.oauthctl("vault", "status").stderr
+    with Wire(vault.socket, timeout=120) as wire:
+        newer = wire.call(method, confirms_code=True, **parameters)["recovery_code"]
+        wire.call("vault.confirm_code", recovery_code=code)
+        assert status(vault)["recovery_code_untold"] is True, "that was another one"
+        wire.call("vault.confirm_code", recovery_code=newer)
+    assert "recovery_code_untold" not in status(vault)
+
+
+@pytest.mark.parametrize("arguments", ["recovery renew", "rekey"])
+def test_a_new_recovery_code_that_could_not_be_written_counts_as_unknown(vault, arguments):
+    run_it = f'exec "$0" vault {arguments} >/dev/full'
+    failed = vault.run("sh", "-c", run_it, vault.programs / "oauthctl", check=False)
+    assert failed.status == 1 and "nobody has it now" in failed.stderr, failed
+    assert status(vault)["recovery_code_untold"] is True
     vault_command(vault, "recovery", "renew")
     assert "recovery_code_untold" not in status(vault)
 
