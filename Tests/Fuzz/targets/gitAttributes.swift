@@ -16,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let reply = try? lookup.answer(token) else { return 0 }
   let known = [
     "protocol", "host", "path", "username", "password", "authtype", "credential", "password_expiry_utc", "state[]",
-    "capability[]", "ephemeral", "continue",
+    "capability[]", "ephemeral", "continue", "quit",
   ]
   for line in reply.output.split(separator: "\n") {
     precondition(known.contains { line.hasPrefix($0 + "=") }, "an unexpected line")
