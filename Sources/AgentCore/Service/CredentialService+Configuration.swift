@@ -113,10 +113,13 @@ extension CredentialService {
       .filter { $0.machine.isAuthorityChanged || problems.hindrance(of: $0.name)?.key == "ca_file" }
       .compactMap { $0.machine.record?.grant?.binding.route.authority }
     for authority in Set(agreed) {
-      if case .success = await configuration.content(authority) {
-        _ = await filesChanged()
-        return true
+      guard case .success = await configuration.content(authority) else { continue }
+      _ = await filesChanged()
+      // Those whose definition was there all the time wait for their next try.
+      for account in names.compactMap({ accounts[$0] }) where account.machine.isAuthorityChanged {
+        account.handle(.defined(account.machine.definition), at: time.now())
       }
+      return true
     }
     return false
   }

@@ -64,7 +64,10 @@ struct DoctorContext: Sendable {
     knowsAllAccounts = false
     // One that nobody has logged in by, and whose file cannot be read, is told by that file.
     if status?.problems.contains(where: { $0.accountName == account }) ?? false { return }
-    guard accounts.isEmpty, case .running = agent else { return }
+    // Where the vault does not open there is no list, and the vault's own finding says why.
+    guard accounts.isEmpty, case .running = agent, [.open, .absent, .locked].contains(status?.vault.state) else {
+      return
+    }
     let other = CommandError.noAccount(account, among: all)
     let unknown = AgentFailure(.accountUnknown, other.sentence ?? "", hint: other.nextStep)
     throw .agent(AgentFolders(environment, status).explained(unknown, about: account), account: account)

@@ -167,6 +167,8 @@ def test_an_authority_file_that_is_gone_is_told_with_what_brings_it_back(home, a
     assert "try again" not in failed.stderr, failed
     assert "put the file back" in home.oauthctl("status", check=False).stdout
     (home.root / "moved.pem").rename(own)
+    home.oauthctl("status", check=False)
+    assert "does not exist" not in home.oauthctl("status", check=False).stdout, "it is seen when somebody asks"
     wait_until(lambda: home.oauthctl("get-token", "work", "--force", check=False).status == 0, 60, "a token again")
 
 
