@@ -82,7 +82,7 @@ struct LoginCommand: ContextCommand {
     let addition = ScopeAddition(
       context: context, account: account, scopes: NewAccount.scopes(options.addedScope))
     try addition.around { () throws(CommandError) in
-      try logIn(context, account, try known(context, account), isNew: false)
+      try logInAsDefined(context, account)
     }
   }
 
@@ -95,7 +95,7 @@ struct LoginCommand: ContextCommand {
     let account = try accountName(context, isNew: new != nil)
     new?.defaults = preset?.defaults ?? [:]
     new?.provider = preset?.provider
-    guard let new else { return try logIn(context, account, try known(context, account), isNew: false) }
+    guard let new else { return try logInAsDefined(context, account) }
     try options.check(for: new.effectiveGrant ?? .standard)
     try options.checkAssertionAudience(of: new)
     try options.checkRedirectFiles(of: new)
@@ -127,6 +127,16 @@ struct LoginCommand: ContextCommand {
         otherMethod: options.clientSecretFromInput || new.effectiveGrant?.terms.need == .clientSecret
           ? (new.clientAuthentication?.otherWithSecret ?? .clientSecretPost).rawValue : nil)
     }
+  }
+
+  /// By the file as it is. A first login is compared with nothing: it says whom the server is believed by.
+  private func logInAsDefined(_ context: CommandContext, _ account: String) throws(CommandError) {
+    let check = try known(context, account)
+    if let line = check.authorityLine {
+      let details = try context.agent.ask(AccountShow(account: account), about: account)
+      if details.loggedInAt == nil, details.summary.loggedOut != true { context.terminal.say(line) }
+    }
+    try logIn(context, account, check, isNew: false)
   }
 
   /// What is known of an account that was defined before.

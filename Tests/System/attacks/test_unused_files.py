@@ -98,6 +98,13 @@ def test_whom_the_servers_of_a_first_login_are_believed_by_is_shown_and_is_what_
     login = json.dumps({"client_id": "mine", "issuer": good.issuer, "refresh_token": "first"})
     refused = without_terminal(home, "account", "import", "work", stdin=login)
     assert refused.status == 64 and "believed by the certificates of ~/named.pem" in refused.stderr, refused
+    # The servers are plain ones here, so nothing depends on it.
+    assert "believed by the certificates of ~/named.pem" in without_terminal(home, "login", "work").stderr
+    assert "believed by" not in without_terminal(home, "login", "work").stderr, "it is bound now"
+    home.oauthctl("account", "forget", "work", "--yes")
+    plant(home, good)
+    home.oauthctl("reload")
+    good.seen.clear()
 
     def change():
         name_it("two")
