@@ -1,5 +1,5 @@
 extension Vault {
-  /// Looks at the disk, and opens nothing but what took the place of the open database.
+  /// Looks at the disk. Opens only what took the place of the open database, and the database that a failed write has closed.
   package func status() async -> VaultStatus {
     lookAgain()
     lookAtCounterAgain()
@@ -14,6 +14,7 @@ extension Vault {
       status.counterProblem = session.counterProblem
       status.isCounterMadeAnew = session.isCounterMadeAnew
       status.lateAnswerProblem = lateAnswerProblem
+      status.purgeProblem = purgeProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       status.keyFileFault = keyFileFault
       status.isKeyFileWaiting = isKeyFileWaiting
@@ -58,14 +59,14 @@ extension Vault {
     return (try? slot.open(keyFile: next, vaultID: session.database.vaultID)) != nil
   }
 
-  /// Lets go of a database that was moved away or replaced, and takes what is there now, as soon as it is.
+  /// Lets go of a database that was moved away or replaced, and takes what is there now, as soon as it is. Opens again what a
+  /// failed write has closed, and ends a purge that failed.
   func lookAgain() {
     if let session {
-      do throws(VaultError) { return try session.database.checkStillThere() } catch { _ = forget(after: error) }
-    } else {
-      guard case .gone = lastFailure else { return }
+      do throws(VaultError) { try session.database.checkStillThere() } catch { _ = forget(after: error) }
     }
-    if keys != nil, !isHeld { _ = try? openedSession() }
+    if session == nil, keys != nil, !isHeld, lastFailure?.mayPass == true { _ = try? openedSession() }
+    if session != nil, purgeProblem != nil { try? purge() }
   }
 }
 

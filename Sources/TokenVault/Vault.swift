@@ -45,6 +45,8 @@ package actor Vault: RecordStore {
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
   var logIsSuspect = false
+  /// Why what a change of the slots replaced may still be in the vault's folder. ``status()`` tries to remove it again.
+  var purgeProblem: String?
 
   /// An open and judged database.
   struct Session {

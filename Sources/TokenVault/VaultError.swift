@@ -88,6 +88,14 @@ extension VaultError {
     }
   }
 
+  /// Whether a vault whose key is in memory may open by itself when it is tried again.
+  var mayPass: Bool {
+    switch self {
+    case .gone, .storageFailed: true
+    default: false
+    }
+  }
+
   /// Whether what is missing is in the usual folder.
   package var isElsewhere: Bool {
     switch self {

@@ -132,6 +132,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var counterProblem: String?
   /// The problem is that it was missing, or another vault's, and has been made anew.
   package var isCounterMadeAnew = false
+  /// Why what a change of the slots replaced may still be in the vault's folder.
+  package var purgeProblem: String?
   /// Why answers that came while the vault was locked could not be read.
   package var lateAnswerProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False

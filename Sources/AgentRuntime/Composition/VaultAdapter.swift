@@ -38,6 +38,9 @@ package struct VaultAdapter: VaultControl {
     } else if reason == nil, let problem = status.lateAnswerProblem {
       reason = problem
       hint = "make those files yours alone, and readable by you"
+    } else if reason == nil, let problem = status.purgeProblem {
+      reason = problem
+      hint = "put that right, then: oauthctl vault status"
     }
     if reason == nil, status.isKeyFileWaiting {
       reason =

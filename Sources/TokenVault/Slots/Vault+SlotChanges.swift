@@ -16,6 +16,7 @@ extension Vault {
     defer { stretcher.leave() }
     let proved = try await proveCurrent(current)
     try await setSlot(.passphrase, to: passphrase, cost: cost, proved)
+    try purge()
   }
 
   /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is
@@ -29,6 +30,8 @@ extension Vault {
     let code = RecoveryCode(random: random)
     try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost, proved)
     handOn(code, confirms: confirmsCode)
+    // The new code counts, and must reach who asked: what is left of the old one, status tells.
+    try? purge()
     return code
   }
 
@@ -138,7 +141,6 @@ extension Vault {
       if kind == .recoveryCode, !wasUntold { codeIsTold() }
       throw error
     }
-    try purge()
   }
 
   /// Answers `code` to who asked for it. `confirms`: until ``confirmCode(_:)`` says that a person has it, nobody is taken to.
@@ -172,13 +174,14 @@ extension Vault {
   /// Removes what a changed slot left in free pages, in the log and in copies. The change is durable already.
   func purge() throws(VaultError) {
     guard let database = session?.database, let directory = try vaultDirectory() else { throw .locked }
-    do throws(VaultError) { try database.purge() } catch {
-      throw forget(
-        after: .storageFailed("the change is made, but the old key may still be in the file; do it again (\(error))"))
-    }
-    do throws(VaultError) { try removeStrays(in: directory) } catch {
-      let why = error.reason(location.directory)
-      throw .storageFailed("the change is made, but a copy that the old key opens is still there; do it again (\(why))")
+    do throws(VaultError) {
+      do throws(VaultError) { try database.purge() } catch { throw forget(after: error) }
+      try removeStrays(in: directory)
+      purgeProblem = nil
+    } catch {
+      let problem = "what opened it before may still be in its folder: \(error.reason(location.directory))"
+      purgeProblem = problem
+      throw .storageFailed("the change is made, but \(problem)")
     }
   }
 }

@@ -32,6 +32,10 @@ extension VaultCommand {
       context.terminal.say(
         "\(count(answer.records, "record")), \(answer.bytes) bytes. To look at it: oauthctl vault check "
           + ShellWord.quoted(file))
+      if status.recoveryCodeUntold == true {
+        context.terminal.warn(
+          "\(status.untoldWords), and then no code opens this copy", next: .run("oauthctl vault recovery renew"))
+      }
       // The agent's, which need not be where this shell would have them.
       let agent = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
       if let folder = agent.agents(.configuration) ?? context.environment.folder(.configuration) {

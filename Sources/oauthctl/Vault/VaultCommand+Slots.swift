@@ -139,6 +139,7 @@ extension VaultCommand {
         if let code = answer.recoveryCode { try context.showRecoveryCode(code) }
         context.terminal.say(
           "The old one still opens backups made before, but not this vault; after a leak: oauthctl vault rekey")
+        context.warnOfTrouble()
       }
     }
 
@@ -183,6 +184,7 @@ extension VaultCommand {
         "Every record is sealed with a new key. The recovery code\(hasKeyFile ? " and the key file" : "") of before "
           + "open\(hasKeyFile ? "" : "s") older backups, but not this vault.")
       if let code = answer.recoveryCode { try context.showRecoveryCode(code) }
+      context.warnOfTrouble()
     }
   }
 }
@@ -191,6 +193,12 @@ extension CommandContext {
   /// Asks with the patience that hashing wants.
   fileprivate func change<P: RequestParameters>(_ parameters: P) throws(CommandError) -> P.Answer {
     try agent.call(parameters, timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
+  }
+
+  /// Tells what is wrong with the vault after a change that was made.
+  fileprivate func warnOfTrouble() {
+    guard let status = try? agent.ask(VaultStatusRequest()), let trouble = status.trouble else { return }
+    terminal.warn(trouble, next: status.remedy)
   }
 
   fileprivate func remove(_ kind: VaultSlotKind) throws(CommandError) {

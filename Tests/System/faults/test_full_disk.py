@@ -76,3 +76,31 @@ def test_a_stop_while_a_rotated_token_finds_no_room_costs_no_login(home, world):
         assert_login_is_kept(home, server, mark)
 
     isolated(story)
+
+
+@needs_root
+@pytest.mark.parametrize("pages", range(5))
+def test_a_recovery_code_made_with_little_room_reaches_its_owner_or_never_counts(home, pages):
+    """From no room for the change to room for the change and not for what removes the old code. Once there is room again,
+    the next look at the vault finds nothing wrong with it, and no trace of a failure is left."""
+
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        first = home.oauthctl("vault", "create").stdout.strip()
+        filler = home.data / "filler"
+        fill(filler)
+        with open(filler, "r+b") as file:
+            file.truncate(max(0, filler.stat().st_size - pages * 4096))
+        renewal = home.oauthctl("vault", "recovery", "renew", check=False)
+        counts = renewal.stdout.strip() or first
+        assert (renewal.status == 0) == (counts != first), renewal
+        assert "SQLiteFailure" not in renewal.stderr and "storageFailed" not in renewal.stderr, renewal
+        filler.unlink()
+        status = home.oauthctl("vault", "status")
+        assert "room" not in status.stderr and "nobody" not in status.stderr, status
+        home.oauthctl("vault", "lock")
+        assert home.oauthctl("vault", "unlock", "--recovery-code", stdin=f"{counts}\n", check=False).status == 0
+        assert "nobody" not in home.oauthctl("vault", "status").stderr
+
+    isolated(story)

@@ -196,6 +196,8 @@ def test_a_login_that_makes_the_vault_by_itself_hides_no_recovery_code(home, ser
     assert get_token(home) and status(home)["recovery_code_untold"] is True
     result = home.oauthctl("vault", "status")
     assert "shown to nobody" in result.stderr and "oauthctl vault recovery renew" in result.stderr
+    copied = home.oauthctl("vault", "backup", home.root / "copy")
+    assert "no code opens this copy\n  run: oauthctl vault recovery renew\n" in copied.stderr, copied
     vault_command(home, "recovery", "renew")
     assert "recovery_code_untold" not in status(home)
 
