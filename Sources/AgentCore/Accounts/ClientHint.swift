@@ -4,10 +4,12 @@ import OAuthTerms
 /// What to do when the server does not accept the client.
 enum ClientHint {
   /// Of a login that works but for that: the server may have been wrong, or have been mended.
-  static func ofLogin(_ name: String, method: String?) -> NextStep {
-    .advice(
-      "the server is asked again within the hour, or by: oauthctl get-token \(name) --force; "
-        + text(name, method: method).text)
+  /// `waitSeconds`: it was asked just now, and is not asked again before these are over.
+  static func ofLogin(_ name: String, method: String?, waitSeconds: Int? = nil) -> NextStep {
+    let asked =
+      waitSeconds.map { "the server was asked just now; in \($0) s" }
+      ?? "the server is asked again within the hour, or"
+    return .advice("\(asked) by: oauthctl get-token \(name) --force; " + text(name, method: method).text)
   }
 
   /// `method` is how the client proved itself, as it is bound.

@@ -243,6 +243,21 @@ struct CompareAndRefreshTests {
     #expect(driver.sent.count == 5)
   }
 
+  @Test("calls that were still to be sent for those who force, and are not, take none of the burst")
+  func unsent() {
+    let driver = MachineDriver()
+    for _ in 0..<5 {
+      let first = driver.ask(force: true)
+      driver.saved()
+      let second = driver.ask(force: true)
+      let third = driver.ask(force: true)
+      driver.endsDurably(.notSent("connection refused"))
+      for id in [first, second, third] { #expect(driver.failure(id) == .unavailable) }
+      driver.pass(6)
+    }
+    #expect(driver.sent.count == 5)
+  }
+
   @Test("the tokens of other keys are not touched by a rejected one")
   func otherKey() {
     let write = TokenKey(scope: ["write"])

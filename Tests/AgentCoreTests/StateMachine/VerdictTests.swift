@@ -87,7 +87,11 @@ struct VerdictTests {
     let (driver, id) = refreshing()
     driver.endsDurably(.invalidClient)
     #expect(driver.failureWhole(id)?.hint?.text.contains("or by: oauthctl get-token work --force; ") == true)
-    #expect(driver.failure(driver.ask(force: true)) == .clientRejected, "it has answered a moment ago")
+    let forced = driver.ask(force: true)
+    #expect(driver.failure(forced) == .clientRejected, "it has answered a moment ago")
+    #expect(
+      driver.failureWhole(forced)?.hint?.text
+        .hasPrefix("the server was asked just now; in 5 s by: oauthctl get-token work --force; ") == true)
     driver.pass(10)
     #expect(driver.failure(driver.ask()) == .clientRejected)
     #expect(driver.failure(driver.ask(rejected: "a1")) == .clientRejected)

@@ -84,7 +84,7 @@ extension AccountStateMachine {
 
     if let obstacle { return orElse(obstacle) }
     if let verdict = grant.verdict, !mayBeOver(verdict, record, force: waiter.force, at: now) {
-      return orElse(failure(verdict))
+      return orElse(failure(verdict, isForced: waiter.force, at: now))
     }
     if let token, !isRejected, !waiter.force, let failure = unattainable(token, for: waiter, at: now) {
       return orElse(failure)
@@ -232,6 +232,16 @@ extension AccountStateMachine {
 
   var definitionChanged: AgentFailure {
     AgentFailure(.definitionChanged, "\(name): \(definitionChangedReason)", hint: definitionChangedHint)
+  }
+
+  /// `isForced`: of somebody who has just done what the hint says otherwise, and has to wait.
+  private func failure(_ verdict: GrantVerdict, isForced: Bool, at now: Moment) -> AgentFailure {
+    var failure = failure(verdict)
+    if isForced, verdict.kind == .clientRejected, let wait = backoff.askWaitMilliseconds(at: now.bootSeconds) {
+      failure.hint = ClientHint.ofLogin(
+        name, method: record?.grant?.binding.clientAuthentication, waitSeconds: (wait + 999) / 1_000)
+    }
+    return failure
   }
 
   func failure(_ verdict: GrantVerdict) -> AgentFailure {

@@ -80,6 +80,8 @@ extension AccountStateMachine {
 
   /// Tells every waiter that there is no new token; a valid one that it would take all the same is given instead.
   mutating func refuseAll(_ failure: AgentFailure, at now: Moment) -> [Action] {
+    // A call that was still to be sent for those who force it is not.
+    if waiters.contains(where: { $0.force && $0.callsBefore == calls }) { budget.giveBack() }
     defer { waiters = [] }
     return waiters.map { refuse($0, failure, at: now) }
   }
