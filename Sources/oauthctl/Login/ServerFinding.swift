@@ -138,6 +138,8 @@ struct ServerFinding {
       options.redirectURI = "http://127.0.0.1" + port + (options.redirectPath ?? "")
       (options.port, options.redirectPath) = (nil, nil)
     }
+    // From here on the server has a client that only the end of the login takes back.
+    Interrupts.beginPuttingOff()
     let client = try context.agent.call(
       ClientRegister(account: account, definition: try definition(options, issuer: found.issuer)),
       timeoutMilliseconds: Self.timeoutMilliseconds)

@@ -1,6 +1,9 @@
 """A client that was registered dynamically is deleted at its server with its account (RFC 7592)."""
 
 import json
+import signal
+import threading
+import time
 
 import pytest
 
@@ -65,6 +68,18 @@ def test_a_login_that_failed_leaves_no_client_behind(home, agent, provider):
     refused = home.oauthctl("login", "tool", provider.url, "--timeout", "5", check=False)
     assert refused.status != 0 and not account_file(home, "tool").exists()
     assert provider.deleted == [deletion(1)]
+
+
+def test_an_interrupt_while_a_client_is_registered_leaves_none_behind(home, agent, provider):
+    """One key: the command ends when the server has answered, and the client is deleted there."""
+    registered = provider.holds["/register"] = threading.Event()
+    login = home.start(home.programs / "oauthctl", "login", "tool", provider.url, "--no-browser")
+    wait_until(lambda: provider.kinds().count("register"), 20, "the registration")
+    login.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    registered.set()
+    assert login.wait(30) == 128 + signal.SIGINT
+    assert provider.deleted == [deletion(1)] and not account_file(home, "tool").exists()
 
 
 def test_a_client_whose_place_another_took_is_deleted_when_that_one_is_logged_in(home, agent, provider):
