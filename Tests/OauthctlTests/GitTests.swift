@@ -41,6 +41,26 @@ struct GitTests {
   }
 
   @Test(
+    "For a host without its port, an empty value of the user's own outlives ours",
+    arguments: [[], [""], ["store", ""], ["", "store"]])
+  func portless(values: [String]) {
+    let added = GitSetup.installPortless(key: Self.key, values: values, helper: Self.ours).map { $0[2] }
+    let left = GitSetup.remove(key: Self.key, values: values + added)
+    #expect(left.first == ["--unset-all", Self.key] ? left.dropFirst().map { $0[2] } == values : values.last != "")
+    #expect(!left.contains(["--unset-all", Self.key, "^$"]))
+  }
+
+  @Test("A helper of another key between two of a host's own keeps the host's from being moved")
+  func interleaved() {
+    let own = "\(Self.key)\n\0", other = "credential.helper\ncache\0", last = "\(Self.key)\nstore\0"
+    #expect(GitConfiguration.isInterleaved(Self.key, in: own + other + last))
+    #expect(!GitConfiguration.isInterleaved(Self.key, in: other + own + "user.name\nme\0" + last + other))
+    #expect(!GitConfiguration.isInterleaved(Self.key, in: other))
+    #expect(GitSetup.movesOthers(key: Self.key, values: ["", "store", "", Self.ours]))
+    #expect(!GitSetup.movesOthers(key: Self.key, values: ["store", "", Self.ours]))
+  }
+
+  @Test(
     "The helper is an absolute path that the shell takes as one word",
     arguments: [
       ("/usr/bin/oauthctl", false, "/usr/bin/oauthctl git-credential"),

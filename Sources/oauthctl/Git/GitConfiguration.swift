@@ -37,6 +37,13 @@ enum GitConfiguration {
     return entries[ours...].contains { $0.key.lowercased() == key.lowercased() }
   }
 
+  /// Whether another key's helper stands between two values of `key`: git asks helpers in the order of the file.
+  static func isInterleaved(_ key: String, in list: String) -> Bool {
+    let keys = entries(list).map(\.key).filter { $0.hasPrefix("credential.") && $0.hasSuffix(".helper") }
+    guard let first = keys.firstIndex(of: key), let last = keys.lastIndex(of: key) else { return false }
+    return keys[first...last].contains { $0 != key }
+  }
+
   private static func entries(_ list: String) -> [(key: String, value: String)] {
     list.split(separator: "\0").map { entry in
       let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -121,6 +121,18 @@ enum GitSetup {
     return remove(key: key, values: values) + [["--add", key, ""], ["--add", key, helper]]
   }
 
+  /// What adds ours for a host without its port, where the earlier helpers go on. An empty value that somebody has put last
+  /// there gets ours beside it, so that ``remove(key:values:)`` leaves the first.
+  static func installPortless(key: String, values: [String], helper: String) -> [Command] {
+    (values.last == "" ? [["--add", key, ""]] : []) + [["--add", key, helper]]
+  }
+
+  /// Whether ``remove(key:values:)`` writes values of the user's own anew, behind all that stands in the file.
+  static func movesOthers(key: String, values: [String]) -> Bool {
+    let commands = remove(key: key, values: values)
+    return commands.first == ["--unset-all", key] && commands.count > 1
+  }
+
   /// What takes our value, and the empty one that came with it, away again; others stay as they are.
   static func remove(key: String, values: [String]) -> [Command] {
     let ours = values.indices.filter { isOurs(values[$0]) }

@@ -219,14 +219,22 @@ struct SetupCommand: ParsableCommand {
         let changes =
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
+        if !changes.isEmpty, GitSetup.movesOthers(key: key, values: values),
+          GitConfiguration.isInterleaved(key, in: before[scope] ?? "")
+        {
+          throw .configuration(
+            "git cannot take oauthctl out of \(key) without moving other helpers of that key behind those of another one",
+            next: "take out the line of oauthctl, and the empty one before it, in an editor: git config --global --edit"
+          )
+        }
         commands += changes
         let isOurs = values.contains(where: GitSetup.isOurs)
         // No empty value here: for the host without its port the earlier helpers go on.
         if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
-          try !reader.values(portless, in: scope).contains(where: GitSetup.isOurs)
+          case let own = try reader.values(portless, in: scope), !own.contains(where: GitSetup.isOurs)
         {
           keys.insert(portless)
-          commands.append(["--add", portless, helper])
+          commands += GitSetup.installPortless(key: portless, values: own, helper: helper)
         }
         commands += try authority(for: host, accounts, isOurs: isOurs, &copies, context) { key throws(CommandError) in
           try reader.values(key, in: scope)

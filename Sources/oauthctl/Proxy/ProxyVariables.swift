@@ -3,7 +3,7 @@ struct ProxyVariables: Equatable {
   /// `SCHEME://HOST:PORT`.
   var proxy: String
   var exceptions: [String] = []
-  /// Entries of the variable that have no counterpart, as URLs.
+  /// Entries of the variable that have no counterpart, as URLs, without what may be secret in them.
   var leftOut: [String] = []
 
   /// curl's order: the small letters first, and what is for https before what is for all.
@@ -17,7 +17,10 @@ struct ProxyVariables: Equatable {
     self.proxy = written.hasSuffix("/") ? String(written.dropLast()) : written
     let list = Self.exceptionNames.lazy.compactMap { environment[$0] }.first ?? ""
     for entry in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).map(String.init) {
-      if isRange(entry) {
+      if let at = entry.lastIndex(of: "@") {
+        // What stands before may be a password.
+        leftOut.append("…" + entry[at...])
+      } else if isRange(entry) {
         exceptions.append(entry)
       } else if entry.contains("/") {
         leftOut.append(entry)

@@ -74,6 +74,13 @@ struct DoctorAccountTests {
       ["wrong certificates: apt install ca-certificates"]
     ),
     (
+      "no authorities, and an own one",
+      { machine, _ in
+        machine.files["/etc/ssl/certs/ca-certificates.crt"] = nil
+        machine.files["/home/u/.config/oauthctl/config.toml"] = (.other, 7, 0o600, "ca_file = \"/ca.pem\"\n")
+      }, ["note certificates: -"]
+    ),
+    (
       "a server that is away", { _, agent in agent.serverFailure = AgentFailure(.unavailable, "h: no route") },
       ["wrong server: check its address, and whether the server runs"]
     ),

@@ -96,6 +96,18 @@ def test_remove_leaves_what_was_there_before(home, agent, dot):
     assert values == ["", "cache"]
 
 
+def test_remove_moves_no_helper_of_the_person_s_own_behind_another(home, agent, dot):
+    """git would ask them in another order; what to do by hand is said, and nothing is changed."""
+    log_in(home, dot)
+    section = f'[credential "{dot.issuer}"]\n\thelper ='
+    (home.root / ".gitconfig").write_text(f"{section}\n[credential]\n\thelper = cache\n{section} store\n")
+    home.oauthctl("setup", "git", "--yes")
+    added = settings(home)
+    refused = home.oauthctl("setup", "git", "--remove", "--yes", check=False)
+    assert refused.status == 3 and "git config --global --edit" in refused.stderr, refused
+    assert settings(home) == added
+
+
 def test_what_git_refuses_in_the_middle_is_taken_back(home, agent, dot):
     """Another program changes the file, with its lock on it, between two of the changes."""
     log_in(home, dot)

@@ -59,7 +59,7 @@ enum ConfigurationCheck {
       let some = "\(count) account file\(count == 1 ? "" : "s"), yours alone"
       findings = [.ok("configuration", count == 0 ? none : some)]
     }
-    return findings + proxy(folder, context) + [authorities(context)]
+    return findings + proxy(folder, context) + [authorities(folder, context)]
   }
 
   /// The folders above: who may write there puts another folder in the place of ours.
@@ -84,15 +84,17 @@ enum ConfigurationCheck {
 
   private static func proxy(_ folder: String, _ context: DoctorContext) -> [Finding] {
     guard let shell = ProxyVariables(context.environment) else { return [] }
-    let settings = context.machine.text("\(folder)/config.toml") ?? ""
-    guard !FileLines.shown(settings).contains(where: { $0.hasPrefix("proxy") }) else {
-      return [.ok("proxy", "config.toml names one")]
-    }
+    guard !names("proxy", folder, context) else { return [.ok("proxy", "config.toml names one")] }
     return [
       .note(
         "proxy", "this shell has one (\(shell.proxy.withoutCredentials)), which the agent ignores",
         .run("oauthctl setup proxy"))
     ]
+  }
+
+  /// Whether config.toml has a line for `key`.
+  private static func names(_ key: String, _ folder: String, _ context: DoctorContext) -> Bool {
+    FileLines.shown(context.machine.text("\(folder)/config.toml") ?? "").contains { $0.hasPrefix(key) }
   }
 
   /// Where distributions keep the certificates that curl trusts.
@@ -101,8 +103,14 @@ enum ConfigurationCheck {
     "/etc/ssl/cert.pem",
   ]
 
-  private static func authorities(_ context: DoctorContext) -> Finding {
-    authorityFiles.contains { context.machine.followedStatus($0) != nil }
+  private static func authorities(_ folder: String, _ context: DoctorContext) -> Finding {
+    if names("ca_file", folder, context) {
+      return .note(
+        "certificates",
+        "servers of accounts without a ca_file of their own are believed by the ca_file that config.toml names, not by the "
+          + "system's authorities")
+    }
+    return authorityFiles.contains { context.machine.followedStatus($0) != nil }
       ? .ok("certificates", "the system's authorities are there")
       : .wrong(
         "certificates", "the system has no certificate authorities: no https server can be trusted",
