@@ -1,4 +1,5 @@
 import AgentWire
+import ArgumentParser
 import Testing
 
 @testable import oauthctl
@@ -150,5 +151,25 @@ struct QuestionTextTests {
     let ascii = Terminal(isASCII: { true }) { _, _ in }
     #expect(ascii.visible("→ \u{430}lice", limit: 100) == #"-> \u{430}lice"#)
     #expect(ascii.visible("→ \u{431}lice", limit: 100) == #"-> \u{431}lice"#)
+  }
+
+  @Test("What cannot be read cannot be accepted, and is told instead of that there is nothing to accept")
+  func accepting() throws {
+    let problem = ConfigurationProblem(
+      file: "/c/accounts.d/work.toml", line: 4, key: "ca_file", reason: "/ca.pem does not exist")
+    func accept(_ problems: [ConfigurationProblem]) throws {
+      let context = CommandContext.scripted(Page()) { parameters in
+        if parameters is ConfigReload { return ConfigReloadAnswer(accounts: 1, problems: problems) }
+        return AccountAcceptAnswer(differences: [], accepted: false, endpoints: [:])
+      }
+      try #require(try AccountCommand.parseAsRoot(["accept", "work"]) as? AccountCommand.Accept).run(context)
+    }
+    try accept([])
+    #expect {
+      try accept([problem])
+    } throws: { error in
+      let error = error as? CommandError
+      return error?.status == 3 && error?.sentence?.hasSuffix("/ca.pem does not exist") == true
+    }
   }
 }

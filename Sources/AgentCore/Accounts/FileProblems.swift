@@ -10,6 +10,8 @@ package struct FileProblems: Sendable, Equatable {
   private let files: Set<String>
   /// Why a folder was not read whole: a file that is not known may be there.
   package let folder: ConfigurationProblem?
+  /// Whether a private authority could not be read, which may be there again without a word to the agent.
+  let lacksAuthority: Bool
 
   /// Problems that one answer lists: more than a person reads, and with a page of accounts beside them they fit a line.
   static let listed = 100
@@ -26,6 +28,7 @@ package struct FileProblems: Sendable, Equatable {
     var shared: Set<String> = []
     told = problems.filter { $0.hinderedFile == nil || shared.insert($0.sentence).inserted }
     files = Set(problems.map(\.concernedFile))
+    lacksAuthority = problems.contains { $0.key == "ca_file" }
     folder = problems.first { !$0.file.hasSuffix(".toml") }
   }
 

@@ -105,12 +105,20 @@ extension CredentialService {
     return machine.isRolledBack || machine.isAuthorityChanged
   }
 
+  /// Reads the files again while one of them names a private authority that could not be read.
+  func lookForAuthorities() async {
+    let began = time.now().bootSeconds
+    guard problems.lacksAuthority, files.readings.beginsForQuestion(at: began) else { return }
+    _ = await filesChanged()
+    files.readings.endForQuestion(began: began, at: time.now().bootSeconds)
+  }
+
   /// Reads the files again where the private authority of one of `names` is the one that was agreed to. Returns whether
   /// that is so.
   package func lookAtAuthorities(of names: [String]) async -> Bool {
     // Many accounts have one in common.
     let agreed = names.compactMap { accounts[$0] }
-      .filter { $0.machine.isAuthorityChanged || problems.hindrance(of: $0.name)?.key == "ca_file" }
+      .filter(\.machine.isAuthorityChanged)
       .compactMap { $0.machine.record?.grant?.binding.route.authority }
     for authority in Set(agreed) {
       guard case .success = await configuration.content(authority) else { continue }

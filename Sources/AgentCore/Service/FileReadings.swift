@@ -7,11 +7,17 @@ struct FileReadings {
   /// accounts cost one.
   private static let authorityPauseSeconds = 5.0
 
+  /// After a reading for a question, questions have no other for this many times as long as it took: however many files
+  /// there are and callers ask, the agent reads for a small part of its time only.
+  private static let restFactor = 10.0
+
   private var current: Reading?
   /// Somebody waits for it, and it has not begun.
   private(set) var next: Reading?
   /// Boot second of the last reading because of an authority.
   private var authorityRead = -Double.infinity
+  /// Boot second from which a question has the files read.
+  private var questionsWaitUntil = -Double.infinity
 
   /// The reading to wait for. A new one is made of `read`, which calls ``begin()`` and ``end()``.
   mutating func join(_ read: @escaping @Sendable () async -> Configuration) -> Reading {
@@ -34,5 +40,16 @@ struct FileReadings {
     guard now - authorityRead >= Self.authorityPauseSeconds else { return false }
     authorityRead = now
     return true
+  }
+
+  /// Whether a question at boot second `now` has the files read; ``endForQuestion(began:at:)`` follows then.
+  mutating func beginsForQuestion(at now: Double) -> Bool {
+    guard now >= questionsWaitUntil else { return false }
+    questionsWaitUntil = .infinity
+    return true
+  }
+
+  mutating func endForQuestion(began: Double, at now: Double) {
+    questionsWaitUntil = now + Self.restFactor * (now - began)
   }
 }

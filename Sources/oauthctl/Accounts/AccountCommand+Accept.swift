@@ -19,8 +19,12 @@ extension AccountCommand {
       var preview = try context.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
       if preview.differences.isEmpty {
         // The agent may not have read yet what was written just now.
-        _ = try context.agent.ask(ConfigReload())
+        let read = try context.agent.ask(ConfigReload())
         preview = try context.agent.ask(AccountAccept(account: name, dryRun: true), about: name)
+        // What cannot be read cannot be accepted, and is what keeps the login back.
+        if preview.differences.isEmpty, let problem = read.problems.first(where: { $0.accountName == name }) {
+          throw .configuration("\(name): nothing can be accepted yet: \(problem.sentence)", next: problem.nextStep)
+        }
       }
       if preview.differences.isEmpty {
         if json { context.terminal.data(JSONText.pretty(preview)) }

@@ -3,6 +3,7 @@
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority
 from network.listeners import Portal, server_tls
+from support.login import wait_until
 from support.terminal import run_at_terminal
 from support.unattended import refresh
 from support.vault import counter_file, vault_file
@@ -49,6 +50,32 @@ def test_an_authority_that_is_put_back_is_noticed_by_the_next_who_asks(home, age
             assert refused.status == 3 and f"put {home.shown(own)} back as it was" in refused.stderr, refused
             own.write_bytes(good)
             home.oauthctl(*look)
+
+
+def test_an_authority_that_was_away_at_an_unlock_is_noticed_by_the_next_who_asks(home, agent):
+    authority, own = Authority(home.root / "authority"), home.root / "ca.pem"
+    away = home.root / "away.pem"
+    own.write_bytes(authority.file.read_bytes())
+    with Portal("200 OK", GRANTED, tls=server_tls(authority.issue("localhost"))) as server:
+        write_account(home, "work", **endpoints(f"https://localhost:{server.port}"), ca_file=str(own))
+        log_in_by_password(home, "work")
+        git = {"stdin": f"protocol=https\nhost=localhost:{server.port}\n\n", "check": False}
+        for words, options in (
+                (["get-token", "work"], {"check": False}), (["git-credential", "get"], git),
+                (["status"], {"check": False})):
+            home.oauthctl("vault", "lock")
+            own.rename(away)
+            home.oauthctl("vault", "unlock")
+            refused = home.oauthctl("get-token", "work", check=False)
+            assert refused.status == 3 and f"ca_file: {home.shown(own)} does not exist" in refused.stderr, refused
+            # What cannot be read cannot be accepted.
+            accepted = home.oauthctl("account", "accept", "work", check=False)
+            assert accepted.status == 3 and f"{home.shown(own)} does not exist" in accepted.stderr, accepted
+            away.rename(own)
+            told = wait_until(
+                lambda: (it := home.oauthctl(*words, **options)) and "does not exist" not in it.stdout + it.stderr
+                and it, 5, f"{words}: it is there again")
+            assert told.status == 0, told
 
 
 def test_setup_git_keeps_an_authority_that_a_locked_vault_does_not_tell(home, agent):

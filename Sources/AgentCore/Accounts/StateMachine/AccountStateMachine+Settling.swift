@@ -113,8 +113,10 @@ extension AccountStateMachine {
 
   /// What helps where nothing is sent for want of the private authority.
   var authorityHint: NextStep? {
-    backoff.fault == .authority
-      ? "put the file back as it was if you did not mean it; else: oauthctl account accept \(name)" : nil
+    guard backoff.fault == .authority else { return nil }
+    // A file that is not there can be accepted by nobody.
+    let file = definition?.file ?? "\(name).toml"
+    return "put the file back as it was; or name another as ca_file in \(file), then: oauthctl account accept \(name)"
   }
 
   /// What helps where the server does not take the client's certificate.
