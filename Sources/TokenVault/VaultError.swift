@@ -35,6 +35,8 @@ package enum VaultError: Error, Equatable, Sendable {
   case networkFileSystem(path: String)
   /// The operating system or SQLite refused; the text names the operation and its error.
   case storageFailed(String)
+  /// The same where the disk of `folder` is full; nil: nobody said which folder it is.
+  case noRoom(folder: String?, String)
   /// The vault was written in a format this program does not know.
   case wrongFormat(found: UInt32, supported: UInt32)
   /// The vault is older than this machine remembers. Opening does not throw it (see `VaultStatus.rollback`): it is for
@@ -107,7 +109,7 @@ extension VaultError {
   /// What is wrong with the file or folder at `path`, for a text that goes on.
   func reason(_ path: String) -> String {
     switch self {
-    case .storageFailed(let why): why
+    case .storageFailed(let why), .noRoom(_, let why): why
     case .unsafePermissions(let path, let fix): "\(path) could be read or changed by others: \(fix)"
     case .othersOwn(let path, let owner, let user):
       "\(path) \(FileOwner.reason(owner)): \(FileOwner.remedy(ShellWord.quoted(path), for: user))"

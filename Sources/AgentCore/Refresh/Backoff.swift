@@ -1,3 +1,5 @@
+import AgentWire
+
 /// Waiting between failed attempts: 1 s, doubled up to 5 min, each spread by ±25 %, the first too; a server's
 /// `Retry-After` (at most 1 h) wins over it.
 package struct Backoff: Sendable, Equatable {
@@ -19,6 +21,8 @@ package struct Backoff: Sendable, Equatable {
   package private(set) var reason: String?
   /// What only a person can mend. It is tried again all the same: nobody tells when it is mended.
   package internal(set) var fault: Fault?
+  /// What helps against a fault of the storage, where the storage has said it.
+  var hint: NextStep?
 
   package enum Fault: Sendable, Equatable { case installation, authority, certificate, storage }
 
@@ -32,7 +36,7 @@ package struct Backoff: Sendable, Equatable {
     let wait = max(min(doubled, Self.lastSeconds), least) * (0.75 + 0.5 * spread)
     failures += 1
     self.reason = reason
-    fault = nil
+    (fault, hint) = (nil, nil)
     if let retryAfterSeconds {
       let told = min(max(retryAfterSeconds, 0), Self.retryAfterLimitSeconds)
       plannedAt = now + max(told, wait)

@@ -226,6 +226,9 @@ package struct AgentRouter: LineResponder {
     }
     var vault = await vault.status()
     if let failed, vault.reason == nil { vault.reason = failed.message }
+    if vault.state == .locked, vault.reason == nil, let why = await service.unlockFailure {
+      (vault.reason, vault.hint) = (why.message, why.hint?.text)
+    }
     let (problems, leftOut) = await service.problems.cut
     let conditions = identity.degraded + identity.conditions() + (await service.conditions)
     return AgentStatusAnswer(

@@ -74,6 +74,10 @@ extension AgentFailure {
         hint: "set allow_network_home = true in config.toml if only this machine uses it")
     case .storageFailed(let reason):
       self.init(.storageFailed, "the vault could not be read or written: \(reason)", retryAfterMilliseconds: 1_000)
+    case .noRoom(let folder, let reason):
+      self.init(
+        .storageFailed, "the vault could not be read or written: \(reason)",
+        hint: folder.map { .advice("make room at \($0)") }, retryAfterMilliseconds: 1_000)
     case .wrongFormat(let found, let supported):
       self.init(
         .vaultDamaged, "the vault has format \(found), and this agent knows \(supported)", hint: "update oauthctl")

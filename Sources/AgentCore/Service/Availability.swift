@@ -12,6 +12,9 @@ struct Availability {
   /// What the vault was when it was opened: see `RecordStore.rolledBackFrom`.
   var rollback: UInt64?
 
+  /// Why the last attempt to unlock the vault failed, where that was no fault of what was given for it.
+  private(set) var unlockFailure: AgentFailure?
+
   var opening: Task<AgentFailure?, Never>?
   var locking: Task<Result<Bool, AgentFailure>, Never>?
   /// Under way while a vault is made in the place of one that is gone.
@@ -28,9 +31,25 @@ struct Availability {
   /// What was in memory is forgotten.
   mutating func close() { isOpen = false }
 
-  mutating func lock() { isLocked = true }
+  mutating func lock() { (isLocked, unlockFailure) = (true, nil) }
 
-  mutating func unlock() { isLocked = false }
+  mutating func unlock() { (isLocked, unlockFailure) = (false, nil) }
+
+  mutating func unlockFailed(_ failure: AgentFailure) {
+    unlockFailure = nil
+    guard failure.kind == .storageFailed, let hint = failure.hint else { return }
+    var failure = failure
+    failure.hint = .advice("\(hint.text); then: oauthctl vault unlock")
+    unlockFailure = failure
+  }
+
+  /// What whoever asks is told while the vault is locked: first what keeps it from being unlocked.
+  var lockedFailure: AgentFailure {
+    guard let failure = unlockFailure else { return .vaultLocked }
+    return AgentFailure(
+      .vaultLocked, "the vault is locked; when it was to be unlocked, \(failure.message)",
+      hint: failure.hint)
+  }
 
   mutating func stop() { isStopping = true }
 }

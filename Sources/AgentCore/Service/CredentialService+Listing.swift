@@ -199,7 +199,8 @@ extension CredentialService {
     case .definitionChanged: machine.definitionChangedHint
     case .configInvalid:
       problems.first(about: definition.name)?.nextStep ?? machine.lenderHint ?? "mend \(definition.file)"
-    case .retrying: machine.authorityHint ?? machine.certificateHint ?? machine.doubtHint ?? machine.lenderHint
+    case .retrying:
+      machine.authorityHint ?? machine.certificateHint ?? machine.storageHint ?? machine.doubtHint ?? machine.lenderHint
     case .ok, .refreshing, .expired: lenderHint(definition) ?? machine.narrowedHint
     case .loginPending, .locked: nil
     }

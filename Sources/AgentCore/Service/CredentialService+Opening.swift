@@ -9,10 +9,10 @@ extension CredentialService {
     if availability.isServing { await lookForAuthorities() }
     // A lock may come between the end of a load and whoever waited for it.
     while !availability.isServing {
-      if isLocked { throw .vaultLocked }
+      if isLocked { throw availability.lockedFailure }
       let task = availability.opening ?? Task { await self.load() }
       availability.opening = task
-      if let failure = await task.value { throw failure }
+      if let failure = await task.value { throw failure.kind == .vaultLocked ? availability.lockedFailure : failure }
     }
   }
 

@@ -78,10 +78,16 @@ extension CredentialService {
     close()
   }
 
+  /// Why the vault could not be unlocked when somebody tried last.
+  package var unlockFailure: AgentFailure? { availability.unlockFailure }
+
   /// Opens `vault` with what a person gave, and then everything that is in it.
   package func unlock(_ vault: any VaultControl, _ request: VaultUnlock) async throws(AgentFailure) {
     await settled()
-    try await vault.unlock(request)
+    do throws(AgentFailure) { try await vault.unlock(request) } catch {
+      availability.unlockFailed(error)
+      throw error
+    }
     availability.unlock()
     logger.notice("unlocked", metadata: ["event": "unlocked"])
     try await open()

@@ -204,7 +204,8 @@ package struct VaultAdapter: VaultControl {
     case .noSuchSlot(let kind): return AgentFailure(.badRequest, "the copy has no \(kind.words)", hint: other)
     // These are about this machine.
     case .inUse, .absent, .gone, .locked, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner,
-      .unreadable, .networkFileSystem, .storageFailed, .rolledBack, .rollbackChanged, .slotDamaged, .slotsChanged,
+      .unreadable, .networkFileSystem, .storageFailed, .noRoom, .rolledBack, .rollbackChanged, .slotDamaged,
+      .slotsChanged,
       .unusablePassphrase, .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
       return AgentFailure(error)
     }
@@ -244,7 +245,8 @@ package struct VaultAdapter: VaultControl {
         case .damaged, .gone, .wrongFormat, .rolledBack, .slotDamaged: .damaged
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
         case .noVault, .absent, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner, .unreadable,
-          .networkFileSystem, .storageFailed, .rollbackChanged, .passphraseNeeded, .slotsChanged, .unusablePassphrase,
+          .networkFileSystem, .storageFailed, .noRoom, .rollbackChanged, .passphraseNeeded, .slotsChanged,
+          .unusablePassphrase,
           .noSuchSlot,
           .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
           .failed

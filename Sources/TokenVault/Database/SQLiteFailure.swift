@@ -6,6 +6,8 @@ struct SQLiteFailure: Error {
   /// The extended result code.
   let code: Int32
   let text: String
+  /// The folder of the database, where its disk has no room.
+  private(set) var fullFolder: String?
 
   /// The failure that `connection` has just met.
   init(_ code: Int32, _ connection: OpaquePointer?, during operation: String) {
@@ -17,6 +19,9 @@ struct SQLiteFailure: Error {
       if message != meaning { text += " (\(message))" }
       let system = sqlite3_system_errno(connection)
       if system != 0 && code & 0xff != SQLITE_CORRUPT { text += ", \(String(cString: strerror(system)))" }
+      if code & 0xff == SQLITE_FULL, let path = sqlite3_db_filename(connection, nil) {
+        fullFolder = PrivateDirectory.parent(of: String(cString: path))
+      }
     }
     self.text = text
   }
@@ -34,7 +39,7 @@ struct SQLiteFailure: Error {
       SQLITE_CONSTRAINT, SQLITE_RANGE:
       .damaged(what: "database: \(text)")
     case SQLITE_BUSY, SQLITE_LOCKED: .inUse(pid: 0, socket: nil)
-    case SQLITE_FULL: .storageFailed("no room on the disk of vault.db (SQLite: \(text))")
+    case SQLITE_FULL: .noRoom(folder: fullFolder, "no room on the disk of vault.db (SQLite: \(text))")
     default: .storageFailed("SQLite: \(text)")
     }
   }

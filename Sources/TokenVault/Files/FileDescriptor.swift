@@ -63,9 +63,11 @@ struct FileDescriptor: ~Copyable {
 }
 
 extension VaultError {
-  /// `storageFailed` with the text of errno, read at once.
+  /// `storageFailed`, or `noRoom`, with the text of errno, read at once.
   static func system(_ operation: String, _ path: String) -> VaultError {
     let code = errno
-    return .storageFailed("\(operation) \(path): \(String(cString: strerror(code)))")
+    let text = "\(operation) \(path): \(String(cString: strerror(code)))"
+    let isFull = code == ENOSPC || code == EDQUOT
+    return isFull ? .noRoom(folder: PrivateDirectory.parent(of: path), text) : .storageFailed(text)
   }
 }

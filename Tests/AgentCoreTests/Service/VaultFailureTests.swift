@@ -1,5 +1,6 @@
 import AgentCore
 import AgentWire
+import Glibc
 import Testing
 
 @testable import TokenVault
@@ -35,6 +36,19 @@ struct VaultFailureTests {
     let failure = AgentFailure(VaultError.othersOwn(path: "/v/vault.db", owner: 0, user: 1_000))
     #expect(failure.message == "/v/vault.db belongs to root")
     #expect(failure.hint == .run("sudo chown 1000: /v/vault.db"))
+  }
+
+  @Test("A disk without room is told with the folder to make room at, where that is known")
+  func noRoom() {
+    let failure = AgentFailure(VaultError.noRoom(folder: "/v", "no room"))
+    #expect(failure.kind == .storageFailed && failure.hint == "make room at /v")
+    #expect(AgentFailure(VaultError.noRoom(folder: nil, "no room")).hint == nil)
+    errno = ENOSPC
+    #expect(
+      VaultError.system("write", "/s/vault.key.next")
+        == .noRoom(folder: "/s", "write /s/vault.key.next: No space left on device"))
+    errno = EIO
+    #expect(VaultError.system("write", "/s/k") == .storageFailed("write /s/k: Input/output error"))
   }
 
   @Test("What is missing here and there in the usual folder is a matter of the agent's variables")

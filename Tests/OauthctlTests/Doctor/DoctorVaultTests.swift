@@ -58,6 +58,15 @@ struct DoctorVaultTests {
       }, ["wrong vault: make room at ~/.local/share/oauthctl"]
     ),
     (
+      "a vault that names the full disk itself is one fault",
+      { machine, agent in
+        machine.freeBytes = 0
+        agent.status.vault.state = .locked
+        agent.status.vault.reason = "no room"
+        agent.status.vault.hint = "make room at /home/u/.local/share/oauthctl; then: oauthctl vault unlock"
+      }, ["wrong vault: make room at /home/u/.local/share/oauthctl; then: oauthctl vault unlock"]
+    ),
+    (
       "a commit counter that others write",
       { machine, _ in machine.files["/home/u/.local/state/oauthctl/vault.commits"] = (.other, 7, 0o666, "") },
       ["wrong vault: chmod 600 /home/u/.local/state/oauthctl/vault.commits"]

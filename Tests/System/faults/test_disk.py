@@ -25,6 +25,8 @@ def test_a_full_disk_is_told_at_once_and_costs_no_login(home, world):
         failed = wait_until(
             lambda: (it := home.oauthctl("get-token", "work", check=False)).status and it, 30, "a failure")
         assert failed.stdout == "" and failed.status == 6 and "full" in failed.stderr, failed
+        room = f"make room at {home.shown(home.data / 'oauthctl')}"
+        assert room in failed.stderr and room in home.oauthctl("status").stdout, failed
         assert server.refreshes(mark) == []
         [line] = [line for line in home.oauthctl("status").lines if line.startswith("work ")]
         assert "login needed" not in line, line
@@ -35,6 +37,48 @@ def test_a_full_disk_is_told_at_once_and_costs_no_login(home, world):
         home.agent.stop()
 
     isolated(on_a_small_disk)
+
+
+@needs_root
+def test_a_vault_that_cannot_be_unlocked_for_want_of_room_is_told_with_where_to_make_it(home, world):
+    server = world()
+
+    def on_a_small_disk():
+        run("mount", "-t", "tmpfs", "-o", f"size={SIZE_KIB}k,mode=700", "none", home.data)
+        home.agent.start()
+        log_in(home, server)
+        fill(home.data / "filler")
+        home.oauthctl("get-token", "work", "--force", check=False)
+        home.oauthctl("vault", "lock")
+        room = f"make room at {home.shown(home.data / 'oauthctl')}"
+        refused = home.oauthctl("vault", "unlock", check=False)
+        assert refused.status != 0 and room in refused.stderr, refused
+        for words in (["get-token", "work"], ["status"], ["curl", server.issuer], ["doctor"]):
+            told = home.oauthctl(*words, check=False)
+            assert f"{room}; then: oauthctl vault unlock" in told.stdout + told.stderr, (words, told)
+        (home.data / "filler").unlink()
+        home.oauthctl("vault", "unlock")
+        get_token(home)
+        home.agent.stop()
+
+    isolated(on_a_small_disk)
+
+
+@needs_root
+def test_a_configuration_that_cannot_be_written_is_told_by_doctor_with_what_shows_it(home, world):
+    server = world()
+
+    def on_a_disk_that_failed():
+        run("mount", "-t", "tmpfs", "-o", "mode=700", "none", home.config)
+        home.agent.start()
+        log_in(home, server)
+        run("mount", "-o", "remount,ro", home.config)
+        doctor = home.oauthctl("doctor", check=False)
+        assert "note   configuration" in doctor.stdout and "findmnt -T ~/config/oauthctl" in doctor.stdout, doctor
+        run("mount", "-o", "remount,rw", home.config)
+        home.agent.stop()
+
+    isolated(on_a_disk_that_failed)
 
 
 @needs_root

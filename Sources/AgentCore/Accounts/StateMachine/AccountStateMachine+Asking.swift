@@ -153,7 +153,7 @@ extension AccountStateMachine {
     unsaved.map { _ in
       AgentFailure(
         .storageFailed, "\(name): \(unsavedReason)",
-        hint: "free space on the disk of the vault, or repair it; the agent tries again by itself",
+        hint: storageHint ?? "free space on the disk of the vault, or repair it; the agent tries again by itself",
         retryAfterMilliseconds: 1_000)
     }
   }

@@ -102,7 +102,7 @@ extension AccountStateMachine {
     // Not the server's fault: what looks after the disk helps.
     case .storage?:
       return AgentFailure(
-        .storageFailed, "\(name): \(backoff.reason ?? "")",
+        .storageFailed, "\(name): \(backoff.reason ?? "")", hint: storageHint,
         retryAfterMilliseconds: backoff.askWaitMilliseconds(at: now.bootSeconds))
     case nil: break
     }
@@ -118,6 +118,9 @@ extension AccountStateMachine {
     let file = definition?.file ?? "\(name).toml"
     return "put the file back as it was; or name another as ca_file in \(file), then: oauthctl account accept \(name)"
   }
+
+  /// What helps where the disk takes nothing, as far as the vault could tell.
+  var storageHint: NextStep? { backoff.hint?.map { "\($0); the agent tries again by itself" } }
 
   /// What helps where the server does not take the client's certificate.
   var certificateHint: NextStep? { backoff.fault == .certificate ? ClientHint.certificate(name) : nil }

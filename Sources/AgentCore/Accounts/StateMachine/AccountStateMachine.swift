@@ -171,7 +171,7 @@ package struct AccountStateMachine: Sendable {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     backoff.fail(failure.message, at: now.bootSeconds, spread: random)
-    backoff.fault = .storage
+    (backoff.fault, backoff.hint) = (.storage, failure.hint)
     // A disk that is full keeps the end of a revocation from being noted, too: it is not sent again and again for that.
     revocationBackoff.fail(failure.message, at: now.bootSeconds, spread: random)
     switch purpose {

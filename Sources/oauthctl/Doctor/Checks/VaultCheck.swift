@@ -26,11 +26,16 @@ enum VaultCheck {
     // What one step mends is one fault, and the file that it is about is told.
     if state.level == .wrong, findings.contains(where: { $0.fix == state.fix }) { return findings }
     // A full disk is one fault, and the vault's own words say where.
-    if context.status?.vault.state == .failed, context.status?.vault.hint == nil,
-      let disk = findings.firstIndex(where: { $0.check == "disk" && $0.level == .wrong })
-    {
-      state.fix = findings.remove(at: disk).fix
-      return [state] + findings
+    if let disk = findings.firstIndex(where: { $0.check == "disk" && $0.level == .wrong }) {
+      let step = findings[disk].fix.map { $0.text } ?? ""
+      if context.status?.vault.state == .failed, context.status?.vault.hint == nil {
+        state.fix = findings.remove(at: disk).fix
+        return [state] + findings
+      }
+      if let fix = state.fix, context.environment.shortPaths(in: fix.text).hasPrefix(step) {
+        findings.remove(at: disk)
+        return [state] + findings
+      }
     }
     // One that cannot be read because of such a fault is that fault, told once.
     let isTold = state.level == .wrong && findings.contains { $0.level == .wrong && $0.check != "disk" }
