@@ -38,7 +38,8 @@ extension CredentialService {
     case .revoke(let revocation, let secret): revoke(revocation, secret, account)
     case .publish: publish(account.name)
     case .deliver(let id, let token): answerWaiter(id, .success(token))
-    case .refuse(let id, let failure): answerWaiter(id, .failure(blamingLender(failure, of: account)))
+    case .refuse(let id, let failure):
+      answerWaiter(id, .failure(blamingFile(blamingLender(failure, of: account), of: account.name)))
     case .judged: break
     case .changed(let id, let failure): waiters.changes.take(id)?.resume(returning: failure)
     }

@@ -173,6 +173,21 @@ extension CredentialService {
     return "\(usual)/\(name).toml"
   }
 
+  /// `failure`, where it asks for a login that the account's broken file would refuse: the file comes first.
+  func blamingFile(_ failure: AgentFailure, of name: String) -> AgentFailure {
+    guard failure.kind == .loginRequired, let problem = problems.first(about: name) else { return failure }
+    var failure = failure
+    failure.message = "\(name): \(problem.sentence); \(failure.message(without: name))"
+    failure.hint = loginStep(name)
+    return failure
+  }
+
+  /// How `name` gets a login: a file with a problem has to be put right before.
+  private func loginStep(_ name: String) -> NextStep {
+    let login = "oauthctl login \(name)"
+    return problems.first(about: name).map { .advice("\($0.nextStep.text); then: \(login)") } ?? .run(login)
+  }
+
   /// What another account has to do before a new one can log in; nil: nothing, or its own key comes first.
   private func newConcern(_ machine: AccountStateMachine, _ definition: AccountDefinition) -> AccountConcern? {
     lacksKey(machine, definition) ? nil : lenderConcerns(definition).first
@@ -192,7 +207,7 @@ extension CredentialService {
     case .new where lacksKey(machine, definition):
       ClientObstacle.noKey.hint(definition.name, definition.clientAuthentication)
     case .new: newConcern(machine, definition)?.nextStep ?? .run("oauthctl login \(definition.name)")
-    case .loginRequired: machine.lenderHint ?? .run("oauthctl login \(definition.name)")
+    case .loginRequired: machine.lenderHint ?? loginStep(definition.name)
     case .clientRejected:
       machine.clientFault?.hint
         ?? ClientHint.ofLogin(definition.name, method: machine.record?.grant?.binding.clientAuthentication)

@@ -47,13 +47,12 @@ extension CredentialService {
         throw failure
       }
       if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
+      if error.kind == .loginRequired, isAnybodys, let gone = goneLogin(serving: origin) { throw gone }
       guard error.kind == .accountUnknown else { throw error }
       if isAnybodys, error.accounts == nil, let origin, let changed = changedLogin(serving: origin) {
         throw changed.machine.definitionChanged
       }
-      if isAnybodys, error.accounts == nil, let gone = loginsAlone().login(serving: origin) {
-        throw AgentFailure(.configInvalid, "\(gone): \(fileGone(gone))", hint: fileGoneHint(gone))
-      }
+      if isAnybodys, error.accounts == nil, let gone = goneLogin(serving: origin) { throw gone }
       guard let folder = problems.folder else {
         var failure = error
         if wish.account == nil, let origin, known.isEmpty {
@@ -73,7 +72,13 @@ extension CredentialService {
       // Which host an account without a login serves nobody knows.
       throw AgentFailure(.accountUnknown, "\(error.message): \(folder.sentence)", hint: folder.nextStep)
     }
-    guard let unread, let chosen = known.first(where: { $0.name == choice.name }) else { return choice }
+    guard isAnybodys, let chosen = known.first(where: { $0.name == choice.name }) else { return choice }
+    guard let unread else {
+      // One that has a token to give is served.
+      guard chosen.fit(wish) != .meant, !chosen.isLoggedIn || !chosen.isWorking, let gone = goneLogin(serving: origin)
+      else { return choice }
+      throw gone
+    }
     switch chosen.fit(wish) {
     case .meant: return choice
     case .other: throw unreadable(unread)
@@ -144,6 +149,13 @@ extension CredentialService {
     }
     files.gone = found
     return found
+  }
+
+  /// What is said of the first of them that serves `origin` (nil: any).
+  private func goneLogin(serving origin: String?) -> AgentFailure? {
+    loginsAlone().login(serving: origin).map {
+      AgentFailure(.configInvalid, "\($0): \(fileGone($0))", hint: fileGoneHint($0))
+    }
   }
 
   /// The login for `origin` whose changed file names other hosts. One that names fewer, and says nothing else, is what a person
