@@ -19,8 +19,10 @@ struct AccountCommand: ParsableCommand {
         return
       }
       if accounts.isEmpty {
-        context.terminal.warn("there is no account yet", next: .firstLogin())
-        context.tellFolders(try? context.agent.ask(AgentStatus(limit: 1)))
+        let status = try? context.agent.ask(AgentStatus(limit: 1))
+        let none = NoAccount(status?.vault)
+        context.terminal.warn(none.sentence, next: none.step)
+        context.tellFolders(status)
         return
       }
       context.terminal.page(Self.table(accounts).lines(width: context.terminal.columns))

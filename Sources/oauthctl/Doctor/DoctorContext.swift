@@ -68,6 +68,7 @@ struct DoctorContext: Sendable {
     guard accounts.isEmpty, case .running = agent, [.open, .absent, .locked].contains(status?.vault.state) else {
       return
     }
+    if let none = NoAccount(shut: status?.vault, named: account) { throw none.error }
     let other = CommandError.noAccount(account, among: all)
     let unknown = AgentFailure(.accountUnknown, other.sentence ?? "", hint: other.nextStep)
     throw .agent(AgentFolders(environment, status).explained(unknown, about: account), account: account)

@@ -173,7 +173,7 @@ struct SetupCommand: ParsableCommand {
           "\(unread.account): \(unread.reason ?? "its file cannot be used")", next: unread.nextStep)
       }
       if let account { throw .noAccount(account, among: accounts) }
-      throw .configuration("there is no account yet", next: .firstLogin())
+      throw NoAccount(try? context.agent.ask(VaultStatusRequest())).error
     }
 
     /// Hosts whose key names us or a copy of an authority, whether their account is still there or not.

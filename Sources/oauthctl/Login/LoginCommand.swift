@@ -249,7 +249,7 @@ struct LoginCommand: ContextCommand {
         next: .run(NamedChoice.text(accounts.map(\.account)) { "oauthctl login \($0)" }))
     }
     guard let only = accounts.first else {
-      throw .configuration("there is no account yet", next: .firstLogin())
+      throw NoAccount(try? context.agent.ask(VaultStatusRequest())).error
     }
     return only.account
   }

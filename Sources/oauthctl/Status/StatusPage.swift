@@ -38,6 +38,9 @@ struct StatusPage: Sendable {
     if accounts.isEmpty, [.open, .absent].contains(status.vault.state), status.problems.isEmpty {
       lines += ["no account yet", "  \(NextStep.firstLogin().line)"].map { cut($0, terminal) }
     }
+    if accounts.isEmpty, status.problems.isEmpty, let none = NoAccount(shut: status.vault) {
+      lines.append(cut(clean(none.sentence), terminal))
+    }
     lines.append(cut(Self.agentLine(agentWords), terminal))
     if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
     // What is wrong with an open vault, or with its disk, has a step of its own.

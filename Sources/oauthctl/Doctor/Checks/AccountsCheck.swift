@@ -14,7 +14,10 @@ enum AccountsCheck {
   static func findings(_ context: DoctorContext, _ agent: any AgentCalling) -> [Finding] {
     if !context.hasAccounts {
       if context.hasUnreadFolder { return [] }
-      return [.note("accounts", "there is none yet", .firstLogin())]
+      guard let none = NoAccount(shut: context.status?.vault) else {
+        return [.note("accounts", "there is none yet", .firstLogin())]
+      }
+      return [.note("accounts", none.sentence, none.step)]
     }
     let told = context.status?.problems ?? []
     var findings: [Finding] = []

@@ -51,7 +51,10 @@ enum ToolCheck {
       return [
         context.hasAccounts
           ? .note("git", "it does not ask oauthctl", .run("oauthctl setup git"))
-          : .ok("git", "it does not ask oauthctl, which has no account yet")
+          : .ok(
+            "git",
+            "it does not ask oauthctl"
+              + (NoAccount(shut: context.status?.vault) == nil ? ", which has no account yet" : ""))
       ]
     }
     for helper in ours {
