@@ -99,7 +99,7 @@ struct AccountFile: Sendable {
     let code = errno
     throw .configuration(
       "cannot remove \(path): \(FileBytes.errorText(code)); nothing is forgotten",
-      next: code == EROFS ? FileBytes.writableAgain(folder) : .run("ls -ld \(ShellWord.quoted(folder))"))
+      next: FileBytes.writing(in: folder, failed: code) ?? .run("ls -ld \(ShellWord.quoted(folder))"))
   }
 
   /// - Throws: `CommandError.configuration` when it is there and cannot be removed.

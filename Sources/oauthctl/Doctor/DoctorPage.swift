@@ -13,7 +13,7 @@ struct DoctorPage: Sendable {
       let blanks = String(repeating: " ", count: max(0, width - name.count) + 2)
       lines.append("\(word)  \(name)\(blanks)\(PrintableText.escaped(finding.message))")
       guard let fix = finding.fix else { continue }
-      lines.append(String(repeating: " ", count: 7 + width + 2) + PrintableText.escaped(fix.line))
+      lines.append(String(repeating: " ", count: 7 + width + 2) + fix.shown)
     }
     let wrong = report.findings.count { $0.level == .wrong }
     let sum = wrong == 0 ? "Nothing is wrong" : "\(wrong) thing\(wrong == 1 ? " is" : "s are") wrong"

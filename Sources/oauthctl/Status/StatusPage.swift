@@ -23,16 +23,16 @@ struct StatusPage: Sendable {
         if account.fileGone == true {
           guard let group = gone.group(begunBy: account.account) else { continue }
           lines.append(cut("\(NameList.text(group.names.map(clean))): \(clean(group.reason))", terminal))
-          if let step = group.step { lines.append(cut("  " + clean(step.line), terminal)) }
+          if let step = group.step { lines.append(cut("  " + step.shown, terminal)) }
           continue
         }
         // What is idle lacks nothing, and a locked vault is told once, below.
         let isTold = [.ok, .expired, .locked].contains(account.state) || isToldBelow(account)
         let words = account.reason ?? (account.state == .new ? Self.newWords(account) : nil)
         let reason = isTold ? nil : words.map(clean)
-        let hint = isToldBelow(account) ? nil : account.hint.map(clean)
+        let hint = isToldBelow(account) ? nil : account.hint.map { NextStep.advice($0).shown }
         if let first = reason ?? hint { lines.append(cut("\(clean(account.account)): \(first)", terminal)) }
-        if reason != nil, let step = account.nextStep { lines.append(cut("  " + clean(step.line), terminal)) }
+        if reason != nil, let step = account.nextStep { lines.append(cut("  " + step.shown, terminal)) }
       }
     }
     if accounts.isEmpty, [.open, .absent].contains(status.vault.state), status.problems.isEmpty {
@@ -45,11 +45,13 @@ struct StatusPage: Sendable {
     if let trouble = status.vault.trouble { lines.append(cut("vault    \(clean(trouble))", terminal)) }
     // What is wrong with an open vault, or with its disk, has a step of its own.
     if let remedy = status.vault.remedy ?? (status.vault.reason == nil ? nil : status.vault.nextStep) {
-      lines.append(cut("  " + clean(remedy.line), terminal))
+      lines.append(cut("  " + remedy.shown, terminal))
     }
     for remark in status.degraded { lines.append(cut("degraded  \(clean(remark))", terminal)) }
     let problems = ProblemText(untold, leftOut: status.problemsLeftOut)
-    for line in problems.lines + (problems.more.map { [$0] } ?? []) { lines.append(cut(clean(line), terminal)) }
+    for line in problems.lines + (problems.more.map { [$0] } ?? []) {
+      lines.append(cut(NextStep.advice(line).shown, terminal))
+    }
     return lines
   }
 

@@ -171,15 +171,32 @@ enum FileBytes {
     .advice("make that file system writable again; findmnt -T \(ShellWord.quoted(folder)) shows which it is")
   }
 
+  /// What lets user `user` write in a folder of `owner`'s (nil: not known), which failed by `code`; nil: nothing is known to.
+  static func writing(in folder: String, failed code: Int32, owner: UInt32?, user: UInt32) -> NextStep? {
+    switch code {
+    case EROFS: writableAgain(folder)
+    case EACCES, EPERM:
+      owner.map { owner in
+        let word = ShellWord.quoted(folder)
+        return .run(owner == user ? "chmod u+rwx \(word)" : FileOwner.remedy(word, for: user))
+      }
+    default: nil
+    }
+  }
+
+  /// The same for the last failed call in this folder, or in the first above it that is there.
+  static func writing(in folder: String, failed code: Int32) -> NextStep? {
+    var (folder, found) = (folder, stat())
+    while stat(folder, &found) != 0, folder != "/" { folder = Self.folder(of: folder) }
+    return writing(in: folder, failed: code, owner: found.st_uid, user: geteuid())
+  }
+
   /// Why `path` was not written, by `errno`. A disk without room says nothing against an account, and gets room again.
   private static func unwritten(_ path: String) -> CommandError {
     let code = errno
-    if code == EROFS {
-      return .local(
-        "cannot write \(path): \(errorText(code))", next: writableAgain(folder(of: path)), status: 3)
-    }
     guard code == ENOSPC || code == EDQUOT else {
-      return .local("cannot write \(path): \(errorText(code))", status: 3)
+      return .local(
+        "cannot write \(path): \(errorText(code))", next: writing(in: folder(of: path), failed: code), status: 3)
     }
     return .local(
       "cannot write \(path): the disk is full", next: "make room there, then run the command again", status: 6)
@@ -188,13 +205,13 @@ enum FileBytes {
   /// Makes a folder and those above it, each 0700 where it is new.
   static func makeFolder(_ path: String) throws(CommandError) {
     if PrivateCreation.makeFolder(path) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, path.contains("/"), folder(of: path) != path else {
-      throw .local("cannot create \(path): \(errorText())", status: 3)
+    let above = folder(of: path)
+    if errno == ENOENT, path.contains("/"), above != path {
+      try makeFolder(above)
+      if PrivateCreation.makeFolder(path) == 0 || errno == EEXIST { return }
     }
-    try makeFolder(folder(of: path))
-    guard PrivateCreation.makeFolder(path) == 0 || errno == EEXIST else {
-      throw .local("cannot create \(path): \(errorText())", status: 3)
-    }
+    let code = errno
+    throw .local("cannot create \(path): \(errorText(code))", next: writing(in: above, failed: code), status: 3)
   }
 
   static func folder(of path: String) -> String {

@@ -30,3 +30,8 @@ extension PrintableText {
     return result
   }
 }
+
+extension NextStep {
+  /// As a terminal shows it, whole: what is cut off cannot be typed.
+  var shown: String { PrintableText.escaped(line, limit: 4_096) }
+}

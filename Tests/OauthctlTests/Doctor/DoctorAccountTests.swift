@@ -12,6 +12,22 @@ struct DoctorAccountTests {
       ["wrong configuration: chmod 600 /home/u/.config/oauthctl/accounts.d/work.toml"]
     ),
     (
+      "a folder of accounts that nobody may write in",
+      { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d"] = (.directory, 7, 0o500, "") },
+      ["note configuration: chmod u+w /home/u/.config/oauthctl/accounts.d"]
+    ),
+    (
+      "a file system of account files that is mounted read-only",
+      { machine, _ in
+        machine.files["/home/u/.config/oauthctl"] = (.directory, 7, 0o700, "")
+        machine.readOnlyFolders = ["/home/u/.config/oauthctl"]
+      },
+      [
+        "note configuration: make that file system writable again; "
+          + "findmnt -T /home/u/.config/oauthctl shows which it is"
+      ]
+    ),
+    (
       "a home that everybody writes to", { machine, _ in machine.files["/home/u"] = (.directory, 7, 0o777, "") },
       ["wrong configuration: chmod go-w /home/u"]
     ),

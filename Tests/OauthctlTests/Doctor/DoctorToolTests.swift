@@ -27,6 +27,13 @@ struct DoctorToolTests {
       }, ["wrong login: oauthctl account accept work"]
     ),
     (
+      "a host that a changed file names and nobody has accepted",
+      { _, agent in
+        agent.account.hosts = ["https://new"]
+        agent.account.state = .definitionChanged
+      }, ["wrong login: oauthctl account accept work"]
+    ),
+    (
       "no opener", { machine, _ in machine.files["/usr/bin/xdg-open"] = nil },
       [
         "note browser: set BROWSER to a program that opens addresses, or log in with --device"

@@ -38,6 +38,23 @@ enum ConfigurationCheck {
       }
       told.insert(path)
     }
+    // Tokens are served all the same; no account is made or changed.
+    let folders = [folder, "\(folder)/accounts.d"].filter { !told.contains($0) }
+    let closed = folders.first { path in
+      context.machine.followedStatus(path).map { $0.owner == machine.userID && $0.mode & 0o200 == 0 } ?? false
+    }
+    if let path = folders.first(where: { machine.followedStatus($0) != nil && machine.isReadOnly($0) }) {
+      findings.append(
+        .note(
+          "configuration",
+          "\(context.shown(path)) is on a file system that is mounted read-only: no account can be made or changed",
+          FileBytes.writableAgain(path)))
+    } else if let path = closed {
+      findings.append(
+        .note(
+          "configuration", "you may not write in \(context.shown(path)): no account can be made or changed",
+          .run("chmod u+w \(context.quoted(path))")))
+    }
     findings += parents(context)
     let place = AgentFolders(context.environment, context.status)
     if let remark = place.remark, let remedy = place.remedy {

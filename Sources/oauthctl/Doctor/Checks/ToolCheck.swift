@@ -75,7 +75,9 @@ enum ToolCheck {
         ]
       }
     }
-    let missing = hosts.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
+    // What a changed file names is asked for once somebody has accepted it.
+    let agreed = GitHosts(context.accounts.filter { $0.state != .definitionChanged }).hosts
+    let missing = agreed.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
     for origin in Set(ours.map(\.url)).sorted() {
       let later = GitConfiguration.helpersAfterOurs(for: origin, in: helpers)
       guard !later.isEmpty else { continue }
