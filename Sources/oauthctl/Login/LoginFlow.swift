@@ -196,8 +196,7 @@ struct LoginFlow {
     }
     switch ended {
     case .success(let progress): return progress
-    case .failure(.agent(let failure, _)): throw .agent(failure, account: account)
-    case .failure(let error): throw error
+    case .failure(let error): throw LoginWaiter.explained(error, account: account)
     case nil: throw .local("waiting for the login ended without a result", next: .run("oauthctl status"), status: 1)
     }
   }
@@ -212,7 +211,7 @@ struct LoginFlow {
   /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
     if let problem = login.listenerProblem {
-      _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+      _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
       throw .local(
         "\(account): \(problem), and no address can be pasted here",
         next: .run("oauthctl login \(account)   # when that is free again, or in a terminal, with --no-browser"),
@@ -222,7 +221,7 @@ struct LoginFlow {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return
     }
-    _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
       next: .run(
@@ -241,7 +240,7 @@ struct LoginFlow {
   }
 
   private func giveUp(_ login: LoginStarted) -> CommandError {
-    _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     return .local(
       LoginWords.notFinished(login, account: file, seconds: timeoutSeconds ?? 0),
       next: .run("oauthctl login \(account)\(wantsDevice ? " --device" : "")"), status: 4)
@@ -254,7 +253,7 @@ struct LoginFlow {
   }
 
   private func giveUp(_ login: LoginStarted, signal number: Int32) throws(CommandError) -> Never {
-    _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
     context.terminal.say("")
     context.terminal.say("Login given up.")
     throw .silent(status: 128 + number)

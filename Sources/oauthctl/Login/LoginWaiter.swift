@@ -16,6 +16,19 @@ enum LoginWaiter {
     return waiter
   }
 
+  /// `error`, with the command that begins the login of `account` anew where its agent is gone, and the login with it.
+  static func explained(_ error: CommandError, account: String) -> CommandError {
+    let again = NextStep.run("oauthctl login \(account)")
+    switch error {
+    case .notReachable:
+      return .notReachable("\(account): its login ended with the agent that waited for it", next: again)
+    case .agent(let failure, _):
+      let isUnknown = failure.kind == .badRequest && failure.oauthError == nil
+      return CommandError.agent(failure, account: account).advising(isUnknown ? again : failure.hint)
+    default: return error
+    }
+  }
+
   private static func wait(
     _ agent: any AgentCalling, _ loginID: String, seconds: Int, told: String?
   ) -> Result<LoginProgress, CommandError> {
@@ -23,8 +36,10 @@ enum LoginWaiter {
     while left > 0 {
       let span = min(left, spanSeconds)
       do {
-        let progress = try agent.call(
-          LoginWait(loginID: loginID, timeoutMilliseconds: span * 1_000), timeoutMilliseconds: span * 1_000 + 10_000)
+        // Another agent would not know it: none is started for the question.
+        let progress = try agent.tell(
+          LoginWait(loginID: loginID, timeoutMilliseconds: span * 1_000),
+          timeoutMilliseconds: (span * 1_000 + 10_000) * 4 / 3)
         if progress.state == .complete || progress.notice != told { return .success(progress) }
       } catch {
         return .failure(error)

@@ -25,8 +25,8 @@ struct PastedRedirect {
         question: LoginWords.pasteQuestion, notice: nil)
     }
     do {
-      let progress = try context.agent.call(
-        LoginComplete(loginID: login.loginID, redirectURL: url), timeoutMilliseconds: 100_000)
+      let progress = try context.agent.tell(
+        LoginComplete(loginID: login.loginID, redirectURL: url), timeoutMilliseconds: 130_000)
       return progress.state == .complete ? .ended(progress) : .taken
     } catch .agent(let failure, _) where failure.kind == .badRequest {
       // A code is good for one try, so another one is needed.
@@ -34,8 +34,8 @@ struct PastedRedirect {
       return .refused(
         failure.message, question: isCode ? LoginWords.codeQuestion : LoginWords.pasteQuestion,
         notice: failure.message)
-    } catch .agent(let failure, _) {
-      throw .agent(failure, account: account)
+    } catch {
+      throw LoginWaiter.explained(error, account: account)
     }
   }
 }
