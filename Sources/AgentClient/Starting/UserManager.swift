@@ -30,12 +30,12 @@ struct UserManager {
     return FailingUnit.look { output(of: [program] + FailingUnit.question) }
   }
 
-  /// What a program writes; empty where it fails.
-  private func output(of words: [String]) -> String {
+  /// What a program writes; nil where it fails.
+  func output(of words: [String]) -> String? {
     let file = clinux_memfd_create("output", 1)
-    guard file >= 0 else { return "" }
+    guard file >= 0 else { return nil }
     defer { close(file) }
-    guard run(words, output: file) else { return "" }
+    guard run(words, output: file) else { return nil }
     let bytes = [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
       count = max(0, pread(file, buffer.baseAddress, buffer.count, 0))
     }

@@ -14,7 +14,8 @@ struct VaultCreation {
     guard context.terminal.errorIsSeen() else { return }
     let answer = try context.agent.ask(VaultCreate(confirmsCode: true))
     guard answer.created, let code = answer.recoveryCode else {
-      return context.terminal.say("  It has been made meanwhile, and whoever did that was told.")
+      return context.terminal.say(
+        "  Another program has made the vault meanwhile; if nobody has its code: oauthctl vault recovery renew")
     }
     try context.showRecoveryCode(code, byLogin: true)
   }
