@@ -93,7 +93,7 @@ extension VaultError {
   /// Whether a vault whose key is in memory may open by itself when it is tried again.
   var mayPass: Bool {
     switch self {
-    case .gone, .storageFailed: true
+    case .gone, .noRoom, .storageFailed: true
     default: false
     }
   }

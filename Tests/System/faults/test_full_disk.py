@@ -81,8 +81,8 @@ def test_a_stop_while_a_rotated_token_finds_no_room_costs_no_login(home, world):
 @needs_root
 @pytest.mark.parametrize("pages", range(5))
 def test_a_recovery_code_made_with_little_room_reaches_its_owner_or_never_counts(home, pages):
-    """From no room for the change to room for the change and not for what removes the old code. Once there is room again,
-    the next look at the vault finds nothing wrong with it, and no trace of a failure is left."""
+    """From no room for the change to room for the change and not for what removes the old code. Once there is room
+    again, the next look at the vault finds nothing wrong with it, and no trace of a failure is left."""
 
     def story():
         run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
