@@ -44,6 +44,18 @@ struct RefusalTests {
     #expect(VaultLock.Holder([0xff, 0xfe, 0x0a] + Array("pid 7\n".utf8)).pid == 7)
   }
 
+  @Test("Of a holder before, the lock file keeps nothing", arguments: ["/a", "/longer/a.sock"])
+  func lockTextAgain(socket: String) throws {
+    let path = scratch.path + "/" + VaultLocation.lockName
+    guard let directory = try PrivateDirectory.open(scratch.path, isSecret: true) else { return #expect(Bool(false)) }
+    for socket in ["/longer", socket] {
+      let lock = try VaultLock(in: directory, path: path, socketPath: socket)
+      let text = try scratch.read(path)
+      #expect(text == VaultLock.Holder(text).encoded() && VaultLock.Holder(text).socket == socket)
+      _ = lock
+    }
+  }
+
   @Test("Without its key file a vault is keyMissing, and no put makes a new one")
   func keyMissing() async throws {
     let held = try await filled()
