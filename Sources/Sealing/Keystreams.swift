@@ -6,8 +6,11 @@ import Synchronization
 enum Keystreams {
   /// Secrets that are remembered at once: the tokens that a person's tools ask for in turn.
   static let slotCount = 4
-  /// The longest secret that is remembered, in bytes: one page of guarded memory.
-  static let slotBytes = 4_096
+  /// The longest secret that is remembered, in bytes. The slots, the key before them and the 16 bytes that libsodium puts
+  /// before guarded memory, to see it overrun, fill four pages.
+  static let slotBytes = 4_084
+  /// Bytes of all slots.
+  static let byteCount = slotCount * slotBytes
 
   private struct Slots: @unchecked Sendable {
     /// Never freed. Without guarded memory nothing is remembered.
@@ -15,10 +18,7 @@ enum Keystreams {
     /// Whose keystream each slot holds. No secret has 0.
     var nonces = [UInt64](repeating: 0, count: slotCount)
 
-    init() {
-      try? Sodium.start()
-      memory = sodium_malloc(slotCount * slotBytes)?.assumingMemoryBound(to: UInt8.self)
-    }
+    init() { memory = ProcessKey.keystreams?.assumingMemoryBound(to: UInt8.self) }
   }
 
   private static let slots = Mutex(Slots())

@@ -3,14 +3,21 @@ import Synchronization
 
 /// The key under which secrets lie in memory: random, of this process alone, in guarded memory, never written anywhere.
 enum ProcessKey {
-  /// Never freed. Where guarded memory cannot be had, the key lies in ordinary memory.
-  nonisolated(unsafe) private static let key: UnsafeMutableRawPointer = {
+  private static let byteCount = Int(crypto_stream_chacha20_KEYBYTES)
+
+  /// Never freed. Where guarded memory cannot be had, the key lies in ordinary memory, with no room behind it.
+  nonisolated(unsafe) private static let place: (key: UnsafeMutableRawPointer, keystreams: UnsafeMutableRawPointer?) = {
     try? Sodium.start()
-    let byteCount = Int(crypto_stream_chacha20_KEYBYTES)
-    let key = sodium_malloc(byteCount) ?? .allocate(byteCount: byteCount, alignment: 16)
+    let guarded = sodium_malloc(byteCount + Keystreams.byteCount)
+    let key = guarded ?? .allocate(byteCount: byteCount, alignment: 16)
     randombytes_buf(key, byteCount)
-    return key
+    return (key, guarded.map { $0 + byteCount })
   }()
+
+  private static var key: UnsafeMutableRawPointer { place.key }
+
+  /// Room for what ``Keystreams`` keeps, behind the key: in a place of its own it would take three pages more.
+  static var keystreams: UnsafeMutableRawPointer? { place.keystreams }
 
   private static let lastNonce = Atomic<UInt64>(0)
 

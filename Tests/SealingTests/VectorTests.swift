@@ -81,6 +81,9 @@ struct VectorTests {
     let key = try SealingKey(SecretBytes(copying: countingKey))
     #expect(try key.derived(number, for: "KDF test").withBytes { Hex.encode($0) } == expected)
     #expect(throws: SealingError.self) { try key.derived(number, for: "short") }
+    let together = try key.derived([7, number, 8], for: "KDF test").map { $0.withBytes { Hex.encode($0) } }
+    #expect(together[1] == expected && Set(together).count == 3, "in one place, each is the same key")
+    #expect(throws: SealingError.self) { try key.derived([], for: "KDF test") }
   }
 
   @Test(

@@ -6,8 +6,8 @@ import Glibc
 enum ProcessGuard {
   /// Descriptors that all connections, requests to servers and the vault need together.
   static let descriptors: rlim_t = 9_216
-  /// Bytes of all keys' pages, while a vault gets new ones, too.
-  private static let lockedBytes = 80 << 10
+  /// Bytes of all keys' pages: six, and four more while a vault gets new keys.
+  private static let lockedBytes = 40 << 10
 
   /// Signals of a crash, which Swift's runtime answers with a backtrace.
   private static let crashSignals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]

@@ -1,6 +1,6 @@
 import Sealing
 
-/// The data key and the keys derived from it, one for each use, all in guarded memory.
+/// The data key and the keys derived from it, one for each use, all in guarded memory: the derived ones in one place.
 struct VaultKeys {
   /// What the slots wrap.
   let data: SealingKey
@@ -12,11 +12,8 @@ struct VaultKeys {
 
   init(data: SealingKey) throws(SealingError) {
     self.data = data
-    records = try data.derived(1, for: "oauthctl")
-    catalogue = try data.derived(2, for: "oauthctl")
-    rowNames = try data.derived(3, for: "oauthctl")
-    counter = try data.derived(4, for: "oauthctl")
-    slots = try data.derived(5, for: "oauthctl")
+    let derived = try data.derived([1, 2, 3, 4, 5], for: "oauthctl")
+    (records, catalogue, rowNames, counter, slots) = (derived[0], derived[1], derived[2], derived[3], derived[4])
   }
 
   /// Whether the kernel locked the pages of every one of them.
