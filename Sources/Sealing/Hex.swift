@@ -1,9 +1,13 @@
 /// Base 16 (RFC 4648 §8), written in lower case, read in either.
 package enum Hex {
-  @usableFromInline static let digits = Array("0123456789abcdef".utf8)
+  private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Inlinable: where it is not specialized, its first call makes Swift's runtime search all conformances.
-  @inlinable package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  package static func encode(_ bytes: some Collection<UInt8>) -> String { encode(Array(bytes)[...]) }
+
+  package static func encode(_ bytes: [UInt8]) -> String { encode(bytes[...]) }
+
+  /// Not generic: the first call of one that is makes Swift's runtime search all conformances, a hundredth of a start.
+  package static func encode(_ bytes: ArraySlice<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {
