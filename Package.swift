@@ -202,7 +202,7 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentRuntime", "AgentCore", "AgentTestSupport", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms",
-        "Providers", "Sealing", "SystemFacts", "FetchWire",
+        "Providers", "Sealing", "SystemFacts", "FetchWire", "CLinux",
         nioCore, nioPosix, logging,
       ]),
     tests("DevAuthorizationServer", ["DevAuthorizationServer", "OAuthProtocol", "Sealing"]),

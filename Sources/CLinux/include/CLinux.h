@@ -64,8 +64,8 @@ int clinux_has_access_list(const char *path);
 /// Whether something keeps the wall clock right (adjtimex(2)): 1, 0, or -1 when the kernel does not tell.
 int clinux_clock_is_synchronized(void);
 
-/// Takes the heap's free pages out of this process, and those of the program and its libraries that cannot be written to:
-/// these stay in the page cache, and what is used comes back by itself.
+/// Takes the heap's free pages out of this process, those of the calling thread's stack that are not in use, and those of the
+/// program and its libraries that cannot be written to: these stay in the page cache, and what is used comes back by itself.
 void clinux_give_back_idle_pages(void);
 
 #endif
