@@ -78,7 +78,6 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let heapModule: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
@@ -101,7 +100,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     // Without traits: its default one brings all of Foundation, and ICU with it.
     .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
     // Without traits: they bring all of Foundation and a configuration library.
@@ -150,7 +148,7 @@ let package = Package(
       "AgentRuntime",
       [
         "AgentCore", "AgentWire", "HTTPTerms", "OAuthProtocol", "OAuthTerms", "Providers", "TokenVault", "Sealing",
-        "SystemFacts", "FetchWire", "CLinux", "CTOML", logging, unixSignals,
+        "SystemFacts", "FetchWire", "CLinux", "CTOML", logging,
       ]),
 
     // Development and tests

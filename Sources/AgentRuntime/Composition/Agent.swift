@@ -5,7 +5,6 @@ import Logging
 import Sealing
 import SystemFacts
 import TokenVault
-import UnixSignals
 
 /// The agent whole: everything is built here, once, and run until the process gets the signal to stop.
 struct Agent {
@@ -28,14 +27,17 @@ struct Agent {
     self.log = log
   }
 
-  /// Serves until one of these signals comes. Throws ``AgentStartError`` when it cannot listen or has no home.
-  func run(until ends: UnixSignalsSequence) async throws {
+  /// Serves until SIGTERM or SIGINT comes. Throws ``AgentStartError`` when it cannot listen or has no home.
+  func run() async throws {
     let degraded = ProcessGuard.harden()
     let paths: AgentPaths
     do { paths = try AgentPaths(environment: environment) } catch { throw AgentStartError("\(error)", hint: nil) }
+    let signals: ProcessSignals
     let loop: ServingLoop
     let time: SystemTime
     do throws(UnixSocket.Errno) {
+      // Before anybody is told that we are here: untrapped, a signal would end the process.
+      signals = try ProcessSignals.trap()
       loop = try ServingLoop.start()
       time = try await SystemTime.start(on: loop)
     } catch { throw AgentStartError("cannot start: \(String(cString: strerror(error.code)))", hint: nil) }
@@ -91,9 +93,6 @@ struct Agent {
 
     let supervision = Supervision(
       notifier: ServiceNotifier(environment: environment), service: service, loop: loop, logger: logger)
-    // Trapped before anybody is told that we are here: untrapped, the signal would end the process.
-    let hangups = await UnixSignalsSequence(trapping: .sighup)
-    let reloading = Task { for await _ in hangups { await supervision.reload() } }
     logger.info("listening", metadata: ["event": "started", "socket": "\(location)", "pid": "\(getpid())"])
     let watchdog = supervision.ready(
       watchdogMicroseconds: Watchdog.intervalMicroseconds(environment, pid: getpid()))
@@ -107,10 +106,9 @@ struct Agent {
       await configuration.watch?.listen(on: loop) { Task { await supervision.filesChanged() } }
     }
 
-    for await _ in ends { break }
+    await signals.untilEnd(on: loop) { await supervision.reload() }
     lookout?.cancel()
     watching.cancel()
-    reloading.cancel()
     let reminder = supervision.stopping()
     logger.info("stopping", metadata: ["event": "stopping"])
     // Nobody may answer them for minutes.

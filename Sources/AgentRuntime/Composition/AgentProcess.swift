@@ -1,6 +1,5 @@
 import Glibc
 package import Logging
-import UnixSignals
 
 /// The agent as a process of its own: what `oauthd`'s main does.
 package enum AgentProcess {
@@ -10,9 +9,11 @@ package enum AgentProcess {
     let environment = ProcessEnvironment.read()
     let log = AgentLog(environment: environment, commandLineLevel: logLevel)
     do {
+      // The numbers of their descriptors are given: no other may be opened before.
+      let inherited = try InheritedSockets.take()
       for name in ServiceNotifier.variables { unsetenv(name) }
-      let agent = Agent(environment: environment, inherited: try InheritedSockets.take(), log: log)
-      try await agent.run(until: await UnixSignalsSequence(trapping: .sigterm, .sigint))
+      let agent = Agent(environment: environment, inherited: inherited, log: log)
+      try await agent.run()
       await log.finish()
       return 0
     } catch {

@@ -10,7 +10,6 @@ extension Vault {
 
   package func lateAnswers() async throws(VaultError) -> [(record: RecordID, payload: Secret)] {
     guard try openedSession() != nil, let keys, let folders else { return [] }
-    let keyPair = try keys.keyPairOfLateAnswers()
     var found: [(record: RecordID, payload: Secret)] = []
     handedOut = [:]
     try LateAnswerFolders.alone { () throws(VaultError) in
@@ -19,6 +18,9 @@ extension Vault {
       lateAnswerProblem = problem.map {
         "answers that came while the vault was locked cannot be read: \($0.reason(folders.paths[0]))"
       }
+      // A key pair takes three hundredths of a start's instructions, and hardly ever is there anything to open.
+      guard !files.isEmpty else { return }
+      let keyPair = try keys.keyPairOfLateAnswers()
       for file in files {
         switch folders.judge(file, by: keyPair) {
         case .lateAnswer(let record, let payload):

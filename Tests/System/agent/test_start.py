@@ -95,6 +95,7 @@ def test_nothing_of_the_caller_is_inherited(home, tmp_path):
     os.close(file)
     # Nobody has the other end of the pipe any more.
     assert os.read(reader, 1) == b""
+    pipe = os.readlink(f"/proc/self/fd/{reader}")
     os.close(reader)
 
     pid = json.loads(streams[0])["pid"]
@@ -106,7 +107,7 @@ def test_nothing_of_the_caller_is_inherited(home, tmp_path):
     targets = {int(fd.name): os.readlink(fd) for fd in (process / "fd").iterdir()}
     assert {targets[stream] for stream in range(3)} == {"/dev/null"}
     ours = [target for target in targets.values() if target.startswith(str(home.root))]
-    foreign = [target for target in targets.values() if str(tmp_path) in target or target.startswith("pipe:")]
+    foreign = [target for target in targets.values() if str(tmp_path) in target or target == pipe]
     assert foreign == [] and all(str(home.data) in target for target in ours)
     state = dict(line.split(":\t") for line in (process / "status").read_text().splitlines() if ":\t" in line)
     assert state["Umask"].strip() == "0077" and int(state["SigBlk"], 16) == 0

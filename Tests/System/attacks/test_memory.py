@@ -166,8 +166,9 @@ class Day:
             stray = [it for it in found if it.kind != "vault key"]
             held = collections.Counter(it.secret for it in found if it.kind == "vault key")
             wrong = stray or sorted((len(key), count) for key, count in held.items()) != keys
-            # Beside them the key under which everything else lies in memory, and, once there are any, keystreams of it.
-            wrong = wrong or len(locked) - len(keys) not in (1, 2) or any(
+            # One place for the data key, one for all that are derived from it, and one for the key under which everything
+            # else lies in memory, with keystreams of it.
+            wrong = wrong or len(locked) != (3 if is_open else 1) or any(
                 not any(start <= it.address < end for start, end in locked) for it in found)
             if not wrong:
                 break

@@ -71,14 +71,14 @@ def test_a_login_that_failed_leaves_no_client_behind(home, agent, provider):
 
 
 def test_an_interrupt_while_a_client_is_registered_leaves_none_behind(home, agent, provider):
-    """One key: the command ends when the server has answered, and the client is deleted there."""
+    """The command ends when the server has answered, and the client is deleted there."""
     registered = provider.holds["/register"] = threading.Event()
     login = home.start(home.programs / "oauthctl", "login", "tool", provider.url, "--no-browser")
     wait_until(lambda: provider.kinds().count("register"), 20, "the registration")
-    login.send_signal(signal.SIGINT)
+    login.send_signal(signal.SIGTERM)
     time.sleep(0.3)
     registered.set()
-    assert login.wait(30) == 128 + signal.SIGINT
+    assert login.wait(30) == 128 + signal.SIGTERM
     assert provider.deleted == [deletion(1)] and not account_file(home, "tool").exists()
 
 
