@@ -95,6 +95,7 @@ package actor Vault: RecordStore {
   // MARK: Records
 
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
+    if try openedSession() != nil, purgeProblem != nil { finishSlotChange() }
     guard let session = try openedSession(), let keys else { return [] }
     var records: [VaultRecord] = []
     do throws(VaultError) {

@@ -72,6 +72,8 @@ package struct VaultLocation: Equatable, Sendable {
   static let holdName = "vault.held"
   /// There from before a new recovery code counts until it is handed on.
   static let untoldCodeName = "vault.untold"
+  /// There from before the slots are changed until nothing is left of what they were.
+  static let purgeDueName = "vault.purge"
 }
 
 /// What a slot is opened with.

@@ -17,7 +17,9 @@ struct StrayTests {
 
   private var names: [String] {
     let copies = ["vault.backup", "vault.check", "vault.db.new"].flatMap { [$0, $0 + "-wal", $0 + "-journal"] }
-    return (copies + ["vault.backup.0123456789abcdef", "vault.held.new", "vault.untold.new"]).map { "\(folder)/\($0)" }
+    return (copies + ["vault.backup.0123456789abcdef", "vault.held.new", "vault.untold.new", "vault.purge.new"]).map {
+      "\(folder)/\($0)"
+    }
       + ["key.new", "key.next.new", "commits.new"].map { "\(state)/\($0)" }
   }
 

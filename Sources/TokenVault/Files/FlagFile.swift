@@ -7,6 +7,9 @@ struct FlagFile {
   /// A recovery code counts that was perhaps handed to nobody.
   static let untoldCode = FlagFile(name: VaultLocation.untoldCodeName)
 
+  /// What a change of the slots replaced may still be in the vault's files.
+  static let purgeDue = FlagFile(name: VaultLocation.purgeDueName)
+
   let name: String
 
   private func path(_ location: VaultLocation) -> String { location.directory + "/" + name }

@@ -60,14 +60,24 @@ extension Vault {
       var catalogue = session.catalogue
       catalogue.commit = nextCommit(after: catalogue)
       catalogue.slots[kind.slotNumber] = nil
+      try notePurgeDue()
       try commit(.removeSlot(kind.slotNumber), catalogue)
       self.session?.slots.removeAll { $0.number == kind.slotNumber }
     }
+    // First: a disk without room for the purge has all the room that this takes.
+    if kind == .keyFile { try removeKeyFile() }
     try purge()
-    if kind == .keyFile {
-      try KeyFile.remove(location.keyFile)
-      try KeyFile.removeNext(location.keyFile)
-    }
+  }
+
+  private func removeKeyFile() throws(VaultError) {
+    try KeyFile.remove(location.keyFile)
+    try KeyFile.removeNext(location.keyFile)
+  }
+
+  /// Does what an agent that was killed, or a disk without room, has left to do of a change of the slots.
+  func finishSlotChange() {
+    if session?.slot(.keyFile) == nil { try? removeKeyFile() }
+    try? purge()
   }
 
   // MARK: Steps
@@ -171,12 +181,19 @@ extension Vault {
     } catch { return false }
   }
 
+  /// Before the slots change: an agent that is killed before ``purge()`` leaves that to the next one.
+  func notePurgeDue() throws(VaultError) {
+    guard let directory = try vaultDirectory() else { throw .locked }
+    try FlagFile.purgeDue.set(in: directory, location)
+  }
+
   /// Removes what a changed slot left in free pages, in the log and in copies. The change is durable already.
   func purge() throws(VaultError) {
     guard let database = session?.database, let directory = try vaultDirectory() else { throw .locked }
     do throws(VaultError) {
       do throws(VaultError) { try database.purge() } catch { throw forget(after: error) }
       try removeStrays(in: directory)
+      try FlagFile.purgeDue.clear(in: directory, location, isHint: true)
       purgeProblem = nil
     } catch {
       let problem = "what opened it before may still be in its folder: \(error.reason(location.directory))"

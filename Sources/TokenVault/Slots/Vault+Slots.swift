@@ -139,6 +139,7 @@ extension Vault {
     var catalogue = session.catalogue
     catalogue.commit = nextCommit(after: catalogue)
     catalogue.slots[slot.number] = try sealing { () throws(SealingError) in try slot.fingerprint(keys: keys) }
+    try notePurgeDue()
     try commit(.slot(slot), catalogue)
     self.session?.slots.removeAll { $0.number == slot.number }
     self.session?.slots.append(slot)

@@ -166,8 +166,8 @@ class Day:
             stray = [it for it in found if it.kind != "vault key"]
             held = collections.Counter(it.secret for it in found if it.kind == "vault key")
             wrong = stray or sorted((len(key), count) for key, count in held.items()) != keys
-            # One place for the data key, one for all that are derived from it, and one for the key under which everything
-            # else lies in memory, with keystreams of it.
+            # One place for the data key, one for all that are derived from it, and one for the key under which all else
+            # lies in memory, with keystreams of it.
             wrong = wrong or len(locked) != (3 if is_open else 1) or any(
                 not any(start <= it.address < end for start, end in locked) for it in found)
             if not wrong:

@@ -6,6 +6,9 @@ from network.namespaces import isolated, needs_root, run
 from support.disk import fill
 from support.home import STOP_LIMIT_SECONDS
 from support.login import get_token, log_in, wait_until
+from support.vault import key_file, made_vault, set_passphrase, slot_row, vault_file
+
+PASSPHRASE = "correct horse battery"
 
 
 def aside(home):
@@ -102,5 +105,33 @@ def test_a_recovery_code_made_with_little_room_reaches_its_owner_or_never_counts
         home.oauthctl("vault", "lock")
         assert home.oauthctl("vault", "unlock", "--recovery-code", stdin=f"{counts}\n", check=False).status == 0
         assert "nobody" not in home.oauthctl("vault", "status").stderr
+
+    isolated(story)
+
+
+@needs_root
+@pytest.mark.parametrize("pages", range(3, 7))
+def test_a_key_file_that_is_removed_with_little_room_is_gone_over_a_kill_too(home, pages):
+    """What seals the vault may find no room for what removes the old slot: the next agent does that."""
+
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        made_vault(home)
+        set_passphrase(home, PASSPHRASE)
+        sealed, filler = slot_row(home, 1)[-1], home.data / "filler"
+        fill(filler)
+        with open(filler, "r+b") as file:
+            file.truncate(max(0, filler.stat().st_size - pages * 4096))
+        removal = home.oauthctl("vault", "key-file", "remove", stdin=f"{PASSPHRASE}\n", check=False)
+        is_made = removal.status == 0 or "the change is made" in removal.stderr
+        assert key_file(home).exists() != is_made, removal
+        home.agent.kill()
+        filler.unlink()
+        home.agent.start()
+        home.oauthctl("vault", "unlock", stdin=f"{PASSPHRASE}\n")
+        traces = [path.name for path in vault_file(home).parent.iterdir() if sealed in path.read_bytes()]
+        assert (traces == []) == is_made, traces
+        assert "may still be" not in home.oauthctl("vault", "status").stderr
 
     isolated(story)
