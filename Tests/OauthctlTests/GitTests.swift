@@ -50,12 +50,14 @@ struct GitTests {
     #expect(!left.contains(["--unset-all", Self.key, "^$"]))
   }
 
-  @Test("A helper of another key between two of a host's own keeps the host's from being moved")
-  func interleaved() {
-    let own = "\(Self.key)\n\0", other = "credential.helper\ncache\0", last = "\(Self.key)\nstore\0"
-    #expect(GitConfiguration.isInterleaved(Self.key, in: own + other + last))
-    #expect(!GitConfiguration.isInterleaved(Self.key, in: other + own + "user.name\nme\0" + last + other))
-    #expect(!GitConfiguration.isInterleaved(Self.key, in: other))
+  @Test("Helpers that git asks behind a host's own keep the host's from being written anew")
+  func beforeOthers() {
+    let url = "https://h", own = "\(Self.key)\n\0", general = "credential.helper\ncache\0"
+    let path = "credential.https://h/team.helper\nstore\0", port = "credential.https://h:8443.helper\nstore\0"
+    for behind in [general, path] { #expect(GitConfiguration.standsBeforeOthers(url, in: own + behind + own)) }
+    #expect(GitConfiguration.standsBeforeOthers(url, in: own + own + general))
+    #expect(!GitConfiguration.standsBeforeOthers(url, in: general + path + own + "user.name\nme\0" + port + own))
+    #expect(!GitConfiguration.standsBeforeOthers(url, in: general))
     #expect(GitSetup.movesOthers(key: Self.key, values: ["", "store", "", Self.ours]))
     #expect(!GitSetup.movesOthers(key: Self.key, values: ["store", "", Self.ours]))
   }

@@ -37,11 +37,14 @@ enum GitConfiguration {
     return entries[ours...].contains { $0.key.lowercased() == key.lowercased() }
   }
 
-  /// Whether another key's helper stands between two values of `key`: git asks helpers in the order of the file.
-  static func isInterleaved(_ key: String, in list: String) -> Bool {
-    let keys = entries(list).map(\.key).filter { $0.hasPrefix("credential.") && $0.hasSuffix(".helper") }
-    guard let first = keys.firstIndex(of: key), let last = keys.lastIndex(of: key) else { return false }
-    return keys[first...last].contains { $0 != key }
+  /// Whether another helper that git asks for the same URL stands behind the first value of `url`'s: git asks them in the
+  /// order of the file, and what is written anew stands behind all.
+  static func standsBeforeOthers(_ url: String, in list: String) -> Bool {
+    let urls = helpers(in: list).map(\.url)
+    guard let first = urls.firstIndex(of: url) else { return false }
+    return urls[first...].contains { other in
+      other.isEmpty || other != url && (other.hasPrefix(url + "/") || url.hasPrefix(other + "/"))
+    }
   }
 
   private static func entries(_ list: String) -> [(key: String, value: String)] {

@@ -220,10 +220,10 @@ struct SetupCommand: ParsableCommand {
           remove
           ? GitSetup.remove(key: key, values: values) : GitSetup.install(key: key, values: values, helper: helper)
         if !changes.isEmpty, GitSetup.movesOthers(key: key, values: values),
-          GitConfiguration.isInterleaved(key, in: before[scope] ?? "")
+          GitConfiguration.standsBeforeOthers(GitSetup.url(host: host), in: before[scope] ?? "")
         {
           throw .configuration(
-            "git cannot take oauthctl out of \(key) without moving other helpers of that key behind those of another one",
+            "git cannot take oauthctl out of \(key) without moving a helper of your own behind others",
             next: "take out the line of oauthctl, and the empty one before it, in an editor: git config --global --edit"
           )
         }

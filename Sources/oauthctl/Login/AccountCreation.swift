@@ -33,6 +33,9 @@ struct AccountCreation {
     isFirst = !file.exists
   }
 
+  /// Neither this command nor another one has written it.
+  var hasNoFile: Bool { isFirst && written == nil && !file.exists }
+
   /// `discovers`: a login needs endpoints that the file may not name.
   ///
   /// Interrupts are put off from the moment in which the file is written, until ``Interrupts/endPuttingOff()``.

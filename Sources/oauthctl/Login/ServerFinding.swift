@@ -21,6 +21,8 @@ struct ServerFinding {
     var clientSecret: String?
     /// The account's file that a person has seen, and agreed to have replaced.
     var agreed: AccountFile.Written?
+    /// The client was registered now.
+    var isRegistered = false
   }
 
   /// Milliseconds: a search has up to 24 requests, most of which answer at once.
@@ -151,7 +153,8 @@ struct ServerFinding {
     // Its metadata may not list what it gave.
     options.clientAuthentication =
       client.clientSecret == nil ? "none" : client.clientAuthentication ?? options.clientAuthentication
-    return Found(options: options, issuer: found.issuer, clientSecret: client.clientSecret)
+    return Found(
+      options: options, issuer: found.issuer, clientSecret: client.clientSecret, isRegistered: true)
   }
 
   /// A definition to ask with: a client is not known yet.

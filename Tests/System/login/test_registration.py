@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from network.namespaces import isolated, needs_root, run
 from login.provider import Provider, use_silent_browser
 from support.accounts import account_file
 from support.login import wait_until
@@ -80,6 +81,19 @@ def test_an_interrupt_while_a_client_is_registered_leaves_none_behind(home, agen
     registered.set()
     assert login.wait(30) == 128 + signal.SIGTERM
     assert provider.deleted == [deletion(1)] and not account_file(home, "tool").exists()
+
+
+@needs_root
+def test_a_client_whose_account_cannot_be_written_is_deleted(home, agent, provider):
+    def story():
+        folder = account_file(home, "tool").parent
+        folder.mkdir(parents=True, exist_ok=True)
+        run("mount", "-t", "tmpfs", "-o", "ro,mode=700", "tmpfs", folder)
+        refused = home.oauthctl("login", "tool", provider.url, check=False)
+        assert refused.status != 0 and provider.kinds().count("register") == 1, refused
+        assert provider.deleted == [deletion(1)]
+
+    isolated(story)
 
 
 def test_a_client_whose_place_another_took_is_deleted_when_that_one_is_logged_in(home, agent, provider):
