@@ -74,8 +74,10 @@ extension CredentialService {
     }
     guard isAnybodys, let chosen = known.first(where: { $0.name == choice.name }) else { return choice }
     guard let unread else {
-      // One that has a token to give is served.
-      guard chosen.fit(wish) != .meant, !chosen.isLoggedIn || !chosen.isWorking, let gone = goneLogin(serving: origin)
+      // One that has a token to give is served, unless the request says that it is not meant.
+      let fit = chosen.fit(wish)
+      guard fit == .other || fit != .meant && (!chosen.isLoggedIn || !chosen.isWorking),
+        let gone = goneLogin(serving: origin)
       else { return choice }
       throw gone
     }
@@ -136,11 +138,12 @@ extension CredentialService {
       }
     }
     files.unread = found
-    ready.answerURLs(unread: Set(found.byOrigin.keys))
+    // A login whose file is gone may be meant by a user name.
+    ready.answerURLs(unread: Set(found.byOrigin.keys).union(loginsAlone().byOrigin.keys))
     return found
   }
 
-  /// The logins whose files are gone: looked for when no account fits, once after each change of files or of such a login.
+  /// The logins whose files are gone: looked for once after each change of files or of such a login.
   private func loginsAlone() -> UnreadLogins {
     if let known = files.gone { return known }
     var found = UnreadLogins()

@@ -111,12 +111,10 @@ struct AgentCommand: ParsableCommand {
       }
       // The agent before could go on with what it had read while the files were right.
       let broken = Set(status.problems.map(\.file)).count
-      if broken > 0 {
-        context.terminal.warn(
-          broken == 1
-            ? "1 configuration file has a problem; the new agent may be unable to use it"
-            : "\(broken) configuration files have problems; the new agent may be unable to use them",
-          next: .run("oauthctl status"))
+      if broken == 1, let problem = status.problems.first {
+        context.terminal.warn(problem.sentence, next: problem.nextStep)
+      } else if broken > 1 {
+        context.terminal.warn("\(broken) configuration files have problems", next: .run("oauthctl status"))
       }
     }
   }

@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import OAuthTerms
 import SystemFacts
 
@@ -127,7 +128,11 @@ struct AccountCreation {
         return error
       }
     } catch {
-      context.terminal.warn("\(name) is left behind: \(path)", next: .run("oauthctl account forget \(name)"))
+      // Where oauthctl was uninstalled meanwhile, no command of it can take the file away.
+      let isInstalled = OwnExecutable.path.map { access($0, X_OK) == 0 } ?? true
+      context.terminal.warn(
+        "\(name) is left behind: \(path)",
+        next: .run(isInstalled ? "oauthctl account forget \(name)" : "rm \(ShellWord.quoted(file.path))"))
       return error
     }
     context.terminal.say("Nobody logged in: \(path) is removed again.")
@@ -195,9 +200,12 @@ struct AccountCreation {
     if file.exists {
       // What nobody has seen is replaced by nobody.
       guard let old = file.text else {
+        var found = stat()
+        let isOthers = stat(file.path, &found) == 0 && found.st_uid != geteuid()
+        let word = ShellWord.quoted(file.path)
         throw .configuration(
           "\(name): \(path) is there and cannot be read; nothing is written",
-          next: .run("ls -ld \(ShellWord.quoted(file.path))   # chmod 600 opens a file of yours"))
+          next: .run(isOthers ? FileOwner.remedy(word, for: geteuid()) : "chmod 600 \(word)"))
       }
       if old == text { return false }
       if let agreed, !file.isStill(agreed) {

@@ -193,7 +193,6 @@ struct LoginCommand: ContextCommand {
     func flow(_ check: AccountCheckAnswer) -> LoginFlow {
       LoginFlow(
         context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
-        mayReadInput: !options.clientSecretFromInput && !options.passwordFromInput,
         acceptsChanges: options.acceptChanges, definitionDigest: check.definitionDigest, wishes: options.wish,
         timeoutSeconds: options.timeout, replacesFile: replacesFile, drawsQRCode: !options.noQRCode)
     }

@@ -8,8 +8,6 @@ struct LoginFlow {
   let account: String
   let wantsDevice: Bool
   let noBrowser: Bool
-  /// False once standard input gave a secret.
-  let mayReadInput: Bool
   /// Takes a changed definition without asking.
   let acceptsChanges: Bool
   /// Of the definition that was checked, and that a person has written or was shown: a login goes by no other.
@@ -66,7 +64,7 @@ struct LoginFlow {
       {
         for line in LoginWords.opening(url) { context.terminal.say(line) }
         // Only a person's own paste: input of a script that runs us is not ours to read.
-        let reads = mayReadInput && context.terminal.inputIsTerminal
+        let reads = context.terminal.inputIsTerminal
         guard
           let lines = LoginWords.nothingListens(
             at: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login), problem: login.listenerProblem,
@@ -89,7 +87,8 @@ struct LoginFlow {
         problem: login.listenerProblem,
         isSetUp: isSetUp(login), host: Self.hostName, isRemote: isRemote || !noBrowser)
       for line in lines.dropLast() { context.terminal.say(line) }
-      return (mayReadInput, mayReadInput && lines.last.map(ask) ?? false)
+      // Where a secret came from standard input, an address may follow it there.
+      return (true, lines.last.map(ask) ?? false)
     }
   }
 

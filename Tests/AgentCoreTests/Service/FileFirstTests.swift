@@ -37,6 +37,12 @@ struct FileFirstTests {
     #expect(await fixture.failure(TokenGet(account: "x"))?.hint == .run("oauthctl login x"), "it was named")
     try await fixture.logIn("x")
     #expect(try await fixture.call(TokenGet(url: "http://127.0.0.1:8080/x")).account == "x")
+    for user in ["work", "somebody"] {
+      let failure = await fixture.failure(TokenGet(url: "http://127.0.0.1:8080/x", username: user))
+      #expect(failure?.message.hasPrefix("work: its file is gone") == true, "\(user) is not x")
+    }
+    #expect(try await fixture.call(TokenGet(url: "http://127.0.0.1:8080/x", username: "x")).account == "x")
+    #expect(try await fixture.call(TokenGet(url: "http://127.0.0.1:8080/x", username: "oauth2")).account == "x")
   }
 
   @Test("Of several that are not logged in, too")

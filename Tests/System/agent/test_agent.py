@@ -144,7 +144,7 @@ def test_restart_says_that_files_with_problems_are_given_up(home):
     start(home)
     account_file(home).write_text("issuer = \n")
     said = home.oauthctl("agent", "restart").stderr
-    assert "1 configuration file has a problem" in said and said.endswith("  run: oauthctl status\n")
+    assert f"{home.shown(account_file(home))}:1: not TOML" in said and "put that right" in said, said
     account_file(home).unlink()
     assert "problem" not in home.oauthctl("agent", "restart").stderr
 

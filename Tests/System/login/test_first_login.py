@@ -1,9 +1,13 @@
 """A login that fails: what it leaves behind, and what it says to do next."""
 
+import http.client
 import json
+import re
 import shlex
 import signal
 import socket
+import subprocess
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -57,6 +61,24 @@ def test_a_client_whose_secret_was_forgotten_is_told_how_to_give_it(home, agent)
         step = shlex.split(next_step(failed))
         assert step == ["oauthctl", "login", "work", server.issuer, "--client-id", "dev-web", "--client-secret-stdin"]
         home.oauthctl(*step[1:], stdin="dev-web-secret\n")
+        get_token(home)
+
+
+def test_an_address_is_pasted_behind_a_secret_from_standard_input(home, agent):
+    with consenting(home) as server:
+        login = home.start(
+            home.programs / "oauthctl", "login", "work", server.issuer, "--client-id", "dev-web",
+            "--client-secret-stdin", "--no-browser", stdin=subprocess.PIPE)
+        login.stdin.write("dev-web-secret\n")
+        login.stdin.flush()
+        url = next(found.group() for line in login.stderr if (found := re.search(r"http\S+[?&]state=\S+", line)))
+        place = urlsplit(url)
+        connection = http.client.HTTPConnection(place.netloc, timeout=20)
+        connection.request("GET", f"{place.path}?{place.query}")
+        redirect = connection.getresponse().getheader("Location")
+        connection.close()
+        _, stderr = login.communicate(redirect + "\n", timeout=60)
+        assert login.returncode == 0, stderr
         get_token(home)
 
 

@@ -19,7 +19,9 @@ enum DiskCheck {
     for folder in folders {
       guard let free = context.machine.freeBytes(folder), free < leastFreeBytes else { continue }
       return .wrong(
-        "disk", "\(free >> 20) MiB are free at \(context.shown(folder)): a new refresh token may find no room",
+        "disk",
+        "\(free >> 20) MiB are free at \(context.shown(folder)), of the \(leastFreeBytes >> 20) that should be: a new refresh "
+          + "token may find no room",
         .advice("make room at \(context.shown(folder))"))
     }
     if context.machine.isNetworkFileSystem(vault) {
