@@ -123,6 +123,8 @@ struct GitTests {
     #expect(GitConfiguration.standsBehindOurs(path, helper, in: ours + own))
     #expect(!GitConfiguration.standsBehindOurs(path, helper, in: own + ours))
     #expect(!GitConfiguration.standsBehindOurs(path, helper, in: own))
+    // The same host in capitals is another key to git.
+    #expect(!GitConfiguration.standsBehindOurs(path, helper, in: ours + own.replacing("a.example", with: "A.example")))
   }
 
   @Test("The token git refused is named to the agent by its fingerprint")

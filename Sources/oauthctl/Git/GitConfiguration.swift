@@ -33,8 +33,13 @@ enum GitConfiguration {
     guard let ours = entries.firstIndex(where: { $0.key == helperKey && GitSetup.isOurs($0.value) }) else {
       return false
     }
-    // git spells names of variables in small letters.
-    return entries[ours...].contains { $0.key.lowercased() == key.lowercased() }
+    return entries[ours...].contains { $0.key == listed(key) }
+  }
+
+  /// `key` as git lists it: the name of the variable in small letters, the URL as it stands.
+  private static func listed(_ key: String) -> String {
+    guard let dot = key.lastIndex(of: ".") else { return key }
+    return key[..<dot] + key[dot...].lowercased()
   }
 
   /// Whether another helper that git asks for the same URL stands behind the first value of `url`'s: git asks them in the
