@@ -34,8 +34,12 @@ struct AccountCreation {
     isFirst = !file.exists
   }
 
-  /// Neither this command nor another one has written it.
-  var hasNoFile: Bool { isFirst && written == nil && !file.exists }
+  /// Has the client deleted that was registered for an account of which no file was written, so that nothing names it.
+  func takeBackClient() {
+    guard isFirst, written == nil, !file.exists else { return }
+    // Without a login: one that has lost its file stays.
+    _ = try? context.agent.ask(AccountForget(account: name, login: ""))
+  }
 
   /// `discovers`: a login needs endpoints that the file may not name.
   ///

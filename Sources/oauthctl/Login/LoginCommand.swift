@@ -120,8 +120,7 @@ struct LoginCommand: ContextCommand {
       try logIn(
         context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, keepsSecret: keepsSecret)
     } catch {
-      // Nothing names the client that was registered for it: the account has no file.
-      if found?.isRegistered == true, creation.hasNoFile { _ = try? context.agent.ask(AccountForget(account: account)) }
+      if found?.isRegistered == true { creation.takeBackClient() }
       throw creation.takingBack(
         // A time that was too short once would be so again.
         after: error, command: Self.commandLine(Self.without("--timeout", Self.words)),

@@ -3,7 +3,6 @@
 import json
 import signal
 import threading
-import time
 
 import pytest
 
@@ -77,10 +76,28 @@ def test_an_interrupt_while_a_client_is_registered_leaves_none_behind(home, agen
     login = home.start(home.programs / "oauthctl", "login", "tool", provider.url, "--no-browser")
     wait_until(lambda: provider.kinds().count("register"), 20, "the registration")
     login.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
+    assert any("This ends when the server has answered" in line for line in login.stderr)
     registered.set()
     assert login.wait(30) == 128 + signal.SIGTERM
     assert provider.deleted == [deletion(1)] and not account_file(home, "tool").exists()
+
+
+@needs_root
+def test_a_login_that_has_lost_its_file_is_kept_where_a_new_client_s_account_cannot_be_written(home, provider):
+    def story():
+        home.agent.start()
+        home.oauthctl("login", "tool", provider.url)
+        folder = account_file(home, "tool").parent
+        run("mount", "-t", "tmpfs", "-o", "ro,mode=700", "tmpfs", folder)
+        home.oauthctl("reload")
+        refused = home.oauthctl("login", "tool", provider.url, check=False)
+        assert refused.status != 0 and provider.kinds().count("register") == 2, refused
+        run("umount", folder)
+        home.oauthctl("reload")
+        assert home.oauthctl("get-token", "tool", "--force").stdout.strip()
+        home.agent.stop()
+
+    isolated(story)
 
 
 @needs_root
