@@ -8,9 +8,9 @@ package struct AgentRouter: LineResponder {
     "events", "username", "ca_file", "paths", "dpop", "id_token", "needed_scope", "import", "registration",
   ]
 
-  private let service: CredentialService
-  private let logins: LoginCoordinator
-  private let vault: any VaultControl
+  let service: CredentialService
+  let logins: LoginCoordinator
+  let vault: any VaultControl
   private let ready: ReadyTokens
   private let time: any TimeKeeper
   private let admission: Admission
@@ -238,68 +238,5 @@ package struct AgentRouter: LineResponder {
       problems: problems, problemsLeftOut: leftOut, counts: ["accounts": await service.definedCount],
       accounts: page.accounts, next: page.next, folders: identity.folders.isEmpty ? nil : identity.folders,
       log: identity.log)
-  }
-
-  private func vaultStatus(_: VaultStatusRequest) async -> VaultStatusAnswer {
-    try? await service.open()
-    return await vault.status()
-  }
-
-  private func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
-    let code: String?
-    if request.anew == true, await isLost() {
-      code = try await service.beginAnew(vault, request)
-      if code != nil { await logins.forgetAll() }
-    } else {
-      try await service.open()
-      code = try await vault.create(VaultCreate(confirmsCode: request.confirmsCode))
-    }
-    return VaultCreateAnswer(created: code != nil, recoveryCode: code)
-  }
-
-  /// Whether nothing but a backup brings the vault back. One that is open is served from memory, whatever its file has become.
-  private func isLost() async -> Bool {
-    let status = await vault.status()
-    guard status.state == .open else { return status.isLost }
-    do throws(AgentFailure) { _ = try await vault.check(VaultCheck()) } catch { return error.kind == .vaultDamaged }
-    return false
-  }
-
-  private func unlockVault(_ request: VaultUnlock) async throws(AgentFailure) -> VaultStatusAnswer {
-    try await service.unlock(vault, request)
-    return await vault.status()
-  }
-
-  private func lockVault(_: VaultLock) async throws(AgentFailure) -> VaultLockAnswer {
-    await logins.forgetAll(isLast: false)
-    let isDrained: Bool
-    do throws(AgentFailure) { isDrained = try await service.lock(vault) } catch {
-      if error.kind != .vaultInUse { await logins.forgetAll() }
-      throw error
-    }
-    await logins.forgetAll()
-    return VaultLockAnswer(
-      state: await vault.status().state, sealed: await vault.isSealed(), drained: isDrained)
-  }
-
-  private func logout(_ request: Logout) async throws(AgentFailure) -> LogoutAnswer {
-    // Nothing is given up where nothing can be logged out.
-    try await service.open()
-    await logins.giveUp(request.account)
-    return try await service.logout(request)
-  }
-
-  private func forget(_ request: AccountForget) async throws(AgentFailure) -> AccountForgetAnswer {
-    let kept = try await service.forget(AccountForget(account: request.account, dryRun: true))
-    if request.dryRun == true { return kept }
-    // The login under way of an account that is not forgotten goes on.
-    if let shown = request.login, shown != kept.login ?? "" { throw .changedMeanwhile(request.account) }
-    await logins.giveUp(request.account)
-    return try await service.forget(request)
-  }
-
-  private func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) -> VaultStatusAnswer {
-    try await service.acceptRollback(vault, request)
-    return await vault.status()
   }
 }

@@ -246,9 +246,7 @@ package struct VaultAdapter: VaultControl {
         case .locked, .invalidRecoveryCode, .wrongPassphrase: .locked
         case .noVault, .absent, .unsafePermissions, .othersOwn, .openToOthers, .closedToOwner, .unreadable,
           .networkFileSystem, .storageFailed, .noRoom, .rollbackChanged, .passphraseNeeded, .slotsChanged,
-          .unusablePassphrase,
-          .noSuchSlot,
-          .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
+          .unusablePassphrase, .noSuchSlot, .slotNeeded, .alreadyExists, .staleVersion, .tooManyUnlocks, .tooManyTries:
           .failed
         }
       return (state, AgentFailure(error).message)
