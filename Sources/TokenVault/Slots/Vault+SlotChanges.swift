@@ -64,9 +64,11 @@ extension Vault {
       try commit(.removeSlot(kind.slotNumber), catalogue)
       self.session?.slots.removeAll { $0.number == kind.slotNumber }
     }
-    // First: a disk without room for the purge has all the room that this takes.
-    if kind == .keyFile { try removeKeyFile() }
+    // First: a disk without room for the purge has all the room that this takes. Neither keeps the other from being done.
+    var failure: VaultError?
+    do throws(VaultError) { if kind == .keyFile { try removeKeyFile() } } catch { failure = error }
     try purge()
+    if let failure { throw failure }
   }
 
   private func removeKeyFile() throws(VaultError) {

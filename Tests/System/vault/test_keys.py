@@ -175,7 +175,9 @@ def test_kill_at_any_step_of_making_a_vault_hides_no_recovery_code(home, server)
         home.agent.start()
         is_made = status(home)["state"] != "absent"
         assert vault_command(home, "check", check=False).status == (0 if is_made else 5)
-        assert status(home).get("recovery_code_untold", False) == (is_made and not is_told), (call, number)
+        is_untold = status(home).get("recovery_code_untold", False)
+        # Killed while it notes that somebody has the code, which is the last call, it warns once too often.
+        assert is_untold == (is_made and not is_told) or is_told and place == places[-1], (call, number)
         outcomes.add((is_made, is_told))
         home.agent.kill()
     print(f"{len(calls)} calls of making a vault, {len(places)} kills")
