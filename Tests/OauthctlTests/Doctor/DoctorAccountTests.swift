@@ -14,7 +14,7 @@ struct DoctorAccountTests {
     (
       "a folder of accounts that nobody may write in",
       { machine, _ in machine.files["/home/u/.config/oauthctl/accounts.d"] = (.directory, 7, 0o500, "") },
-      ["note configuration: chmod u+w /home/u/.config/oauthctl/accounts.d"]
+      ["note configuration: chmod u+rwx /home/u/.config/oauthctl/accounts.d"]
     ),
     (
       "a file system of account files that is mounted read-only",

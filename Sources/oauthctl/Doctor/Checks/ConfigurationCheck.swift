@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import SystemFacts
 
 /// The configuration files: that nobody else may write them, what the agent says about them, and a proxy that the shell
@@ -53,7 +54,7 @@ enum ConfigurationCheck {
       findings.append(
         .note(
           "configuration", "you may not write in \(context.shown(path)): no account can be made or changed",
-          .run("chmod u+w \(context.quoted(path))")))
+          FileBytes.writing(in: path, failed: EACCES, owner: machine.userID, user: machine.userID)))
     }
     findings += parents(context)
     let place = AgentFolders(context.environment, context.status)
@@ -124,8 +125,7 @@ enum ConfigurationCheck {
     if names("ca_file", folder, context) {
       return .note(
         "certificates",
-        "servers of accounts without a ca_file of their own are believed by the ca_file that config.toml names, not by the "
-          + "system's authorities")
+        "accounts without a ca_file of their own trust the authority that config.toml names, and not the system's")
     }
     return authorityFiles.contains { context.machine.followedStatus($0) != nil }
       ? .ok("certificates", "the system's authorities are there")
