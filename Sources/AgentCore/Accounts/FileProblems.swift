@@ -10,8 +10,9 @@ package struct FileProblems: Sendable, Equatable {
   private let files: Set<String>
   /// Why a folder was not read whole: a file that is not known may be there.
   package let folder: ConfigurationProblem?
-  /// Whether a private authority could not be read, which may be there again without a word to the agent.
-  let lacksAuthority: Bool
+  /// Whether a file or a folder could not be read at all, or a private authority. It may be there again without a word to the
+  /// agent, and who puts a mode right asks in the same breath.
+  let mayBeMended: Bool
 
   /// Problems that one answer lists: more than a person reads, and with a page of accounts beside them they fit a line.
   static let listed = 100
@@ -28,7 +29,7 @@ package struct FileProblems: Sendable, Equatable {
     var shared: Set<String> = []
     told = problems.filter { $0.hinderedFile == nil || shared.insert($0.sentence).inserted }
     files = Set(problems.map(\.concernedFile))
-    lacksAuthority = problems.contains { $0.key == "ca_file" }
+    mayBeMended = problems.contains { $0.key == "ca_file" || $0.key == nil && $0.line == nil }
     folder = problems.first { !$0.file.hasSuffix(".toml") }
   }
 

@@ -105,10 +105,10 @@ extension CredentialService {
     return machine.isRolledBack || machine.isAuthorityChanged
   }
 
-  /// Reads the files again while one of them names a private authority that could not be read.
-  func lookForAuthorities() async {
+  /// Reads the files again while something of them could not be read.
+  func lookAtFiles() async {
     let began = time.now().bootSeconds
-    guard problems.lacksAuthority, files.readings.beginsForQuestion(at: began) else { return }
+    guard problems.mayBeMended, files.readings.beginsForQuestion(at: began) else { return }
     _ = await filesChanged()
     files.readings.endForQuestion(began: began, at: time.now().bootSeconds)
   }

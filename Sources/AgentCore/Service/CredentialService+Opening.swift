@@ -6,7 +6,7 @@ import TokenVault
 extension CredentialService {
   /// Reads configuration and vault once; a failure is answered and tried again by the next request.
   package func open() async throws(AgentFailure) {
-    if availability.isServing { await lookForAuthorities() }
+    if availability.isServing { await lookAtFiles() }
     // A lock may come between the end of a load and whoever waited for it.
     while !availability.isServing {
       if isLocked { throw availability.lockedFailure }

@@ -7,17 +7,20 @@ struct FileReadings {
   /// accounts cost one.
   private static let authorityPauseSeconds = 5.0
 
-  /// After a reading for a question, questions have no other for this many times as long as it took: however many files
-  /// there are and callers ask, the agent reads for a small part of its time only.
+  /// A reading for a question is paid for with this many times as long as it took: however many files there are and callers
+  /// ask, the agent reads for a small part of its time only.
   private static let restFactor = 10.0
+  /// Seconds of rest that may be owed: a person who puts one file right after the other has each read at once.
+  private static let owedRestSeconds = 5.0
 
   private var current: Reading?
   /// Somebody waits for it, and it has not begun.
   private(set) var next: Reading?
   /// Boot second of the last reading because of an authority.
   private var authorityRead = -Double.infinity
-  /// Boot second from which a question has the files read.
-  private var questionsWaitUntil = -Double.infinity
+  /// Boot second at which the readings for questions are paid for.
+  private var paidFrom = -Double.infinity
+  private var isReadingForQuestion = false
 
   /// The reading to wait for. A new one is made of `read`, which calls ``begin()`` and ``end()``.
   mutating func join(_ read: @escaping @Sendable () async -> Configuration) -> Reading {
@@ -44,12 +47,13 @@ struct FileReadings {
 
   /// Whether a question at boot second `now` has the files read; ``endForQuestion(began:at:)`` follows then.
   mutating func beginsForQuestion(at now: Double) -> Bool {
-    guard now >= questionsWaitUntil else { return false }
-    questionsWaitUntil = .infinity
+    guard !isReadingForQuestion, paidFrom - now <= Self.owedRestSeconds else { return false }
+    isReadingForQuestion = true
     return true
   }
 
   mutating func endForQuestion(began: Double, at now: Double) {
-    questionsWaitUntil = now + Self.restFactor * (now - began)
+    isReadingForQuestion = false
+    paidFrom = max(paidFrom, now) + Self.restFactor * (now - began)
   }
 }

@@ -36,6 +36,23 @@ def test_a_commit_counter_that_can_be_read_again_holds_no_refresh_back(work):
     assert "Nothing to accept" in work.oauthctl("vault", "accept-rollback").stderr
 
 
+def test_a_file_whose_mode_is_put_right_is_read_for_the_next_who_asks(work):
+    """For up to a second the old fault was told, and the token refused."""
+    file = work.config / "oauthctl/accounts.d/work.toml"
+    folder = file.parent
+    for place, mode, right in ((file, 0o666, 0o600), (folder, 0o777, 0o700)):
+        for command in ("get-token work", "status --check", "doctor work"):
+            # The definition that the last agent had read holds no more.
+            work.agent.stop()
+            place.chmod(mode)
+            work.agent.start()
+            refused = work.oauthctl("get-token", "work", check=False)
+            assert refused.status == 3 and f"run: chmod go-w {work.shown(place)}" in refused.stderr, refused
+            place.chmod(right)
+            told = work.oauthctl(*command.split(), check=False)
+            assert "chmod" not in told.stdout + told.stderr and told.status == 0, (command, told)
+
+
 def test_an_authority_that_is_put_back_is_noticed_by_the_next_who_asks(home, agent):
     authority, own = Authority(home.root / "authority"), home.root / "ca.pem"
     good, other = authority.file.read_bytes(), Authority(home.root / "other").file.read_bytes()
