@@ -57,6 +57,13 @@ struct DoctorContext: Sendable {
     return !accounts.isEmpty || files.contains { $0.hasSuffix(".toml") }
   }
 
+  /// The folder above the account files that its mode keeps from its owner, who is asking: what is behind it, if anything,
+  /// nobody sees.
+  var closedFolder: ClosedPath.Place? {
+    let place = environment.folder(.configuration).flatMap { machine.closedPlace($0 + "/accounts.d") }
+    return place.flatMap { $0.isAbove ? $0 : nil }
+  }
+
   /// Leaves out all accounts but one.
   mutating func keep(_ account: String) throws(CommandError) {
     let all = accounts

@@ -136,6 +136,8 @@ def test_a_closed_folder_of_configurations_is_one_fault(scratch, programs):
     """Two were told, one of a file that may not be there."""
     with home_of_nobody(scratch, programs) as home:
         home.config.chmod(0o000)
+        told = "".join(home.begin(home.programs / "oauthctl", "doctor").communicate(timeout=60))
+        assert told.count("~/config, which is closed to you (mode 000)") == 1 and "1 thing is wrong" in told, told
         home.begin_agent()
         for command in ("status", "doctor"):
             process = home.begin(home.programs / "oauthctl", command)

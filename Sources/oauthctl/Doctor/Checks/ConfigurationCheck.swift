@@ -39,6 +39,13 @@ enum ConfigurationCheck {
       }
       told.insert(path)
     }
+    if let place = context.closedFolder, !told.contains(place.path) {
+      findings.append(
+        .wrong(
+          "configuration", "\(context.shown("\(folder)/accounts.d")): the folder \(place.reason)",
+          .run(place.remedy(isFolder: true))))
+      told.insert(place.path)
+    }
     // Tokens are served all the same; no account is made or changed.
     let folders = [folder, "\(folder)/accounts.d"].filter { !told.contains($0) }
     let closed = folders.first { path in

@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// Programs that work with ours: a browser's opener, git, curl.
 enum ToolCheck {
@@ -37,8 +38,8 @@ enum ToolCheck {
     do throws(CommandError) {
       listed = try GitReader(context.environment, context.machine).text(GitConfiguration.query)
     } catch {
-      // A folder above is closed to the agent as well, which has told it of our files.
-      if (context.status?.problems ?? []).contains(where: { $0.nextStep == error.nextStep }) { return [] }
+      // What keeps us from our files as well is told of them.
+      if let folder = context.closedFolder, error.nextStep == .run(folder.remedy(isFolder: true)) { return [] }
       return [.wrong("git", error.sentence ?? "", error.nextStep ?? .run("oauthctl setup git"))]
     }
     let helpers = GitConfiguration.helpers(in: listed)
