@@ -40,20 +40,32 @@ package enum FailureKind: String, CaseIterable, Sendable, Codable {
   /// The exit status of `oauthctl` for it (docs/protocol.md, "Exit status").
   package var exitStatus: Int32 { rules.exitStatus }
 
+  /// What it means to a program that asks whether there is a token for a server, as git does.
+  package var bearing: Bearing { rules.bearing }
+
+  package enum Bearing: Sendable {
+    /// No account is for the server, or none that may be told.
+    case noAccount
+    /// An account is, and a person has to do something first.
+    case person
+    /// An account is, and it fails in passing or for good.
+    case fault
+  }
+
   private var rules: Rules {
     switch self {
-    case .badRequest: Rules(-32600, exit: 1)
+    case .badRequest: Rules(-32600, exit: 1, .noAccount)
     case .unsupportedMethod: Rules(-32601, exit: 1)
     case .unsupportedParameter: Rules(-32602, exit: 1)
     case .internal: Rules(-32603, exit: 1)
-    case .accountUnknown: Rules(1, exit: 3)
-    case .accountAmbiguous: Rules(2, exit: 3)
+    case .accountUnknown: Rules(1, exit: 3, .noAccount)
+    case .accountAmbiguous: Rules(2, exit: 3, .person)
     case .definitionChanged: Rules(3, exit: 3, needsPerson: true)
     case .configInvalid: Rules(4, exit: 3)
     case .loginRequired: Rules(5, exit: 4, needsPerson: true)
     case .loginPending: Rules(6, exit: 4, isRetryable: true, needsPerson: true)
     case .loginCancelled: Rules(7, exit: 4, needsPerson: true)
-    case .clientRejected: Rules(8, exit: 9)
+    case .clientRejected: Rules(8, exit: 9, .person)
     case .serverRefused: Rules(9, exit: 9)
     case .vaultLocked: Rules(10, exit: 5, needsPerson: true)
     case .keyMissing: Rules(11, exit: 5, needsPerson: true)
@@ -64,10 +76,10 @@ package enum FailureKind: String, CaseIterable, Sendable, Codable {
     case .timeout: Rules(16, exit: 6, isRetryable: true)
     case .validityUnattainable: Rules(17, exit: 6)
     case .tokenUnchanged: Rules(18, exit: 6)
-    case .notPermitted: Rules(19, exit: 8)
+    case .notPermitted: Rules(19, exit: 8, .noAccount)
     case .rateLimited: Rules(20, exit: 6, isRetryable: true)
     case .overloaded: Rules(21, exit: 6, isRetryable: true)
-    case .proofRequired: Rules(22, exit: 8)
+    case .proofRequired: Rules(22, exit: 8, .person)
     }
   }
 
@@ -76,12 +88,16 @@ package enum FailureKind: String, CaseIterable, Sendable, Codable {
     let exitStatus: Int32
     let isRetryable: Bool
     let needsPerson: Bool
+    let bearing: Bearing
 
-    init(_ code: Int, exit: Int32, isRetryable: Bool = false, needsPerson: Bool = false) {
+    init(
+      _ code: Int, exit: Int32, _ bearing: Bearing? = nil, isRetryable: Bool = false, needsPerson: Bool = false
+    ) {
       self.code = code
       exitStatus = exit
       self.isRetryable = isRetryable
       self.needsPerson = needsPerson
+      self.bearing = bearing ?? (needsPerson ? .person : .fault)
     }
   }
 }

@@ -1,4 +1,3 @@
-import CSodium
 import Synchronization
 
 /// The keystreams of the secrets that were written last: a token that is asked for again costs an exclusive or, where the

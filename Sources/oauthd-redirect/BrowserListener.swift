@@ -1,5 +1,4 @@
 import FetchWire
-import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix

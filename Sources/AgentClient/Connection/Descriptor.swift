@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// An open file descriptor, closed when the last reference goes.

@@ -1,5 +1,4 @@
 package import AgentWire
-import HTTPTerms
 import OAuthProtocol
 
 /// What is needed to make an account of nothing but a URL: the server behind it.

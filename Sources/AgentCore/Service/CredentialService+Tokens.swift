@@ -1,6 +1,5 @@
 package import AgentWire
 import Logging
-import OAuthProtocol
 import Sealing
 import TokenVault
 

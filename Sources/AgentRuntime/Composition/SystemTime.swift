@@ -1,5 +1,4 @@
 package import AgentCore
-import CLinux
 import Glibc
 import SystemFacts
 

@@ -1,5 +1,4 @@
 import FetchWire
-import CLinux
 import Glibc
 import OAuthProtocol
 import Sealing

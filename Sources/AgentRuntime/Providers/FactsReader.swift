@@ -1,4 +1,3 @@
-import AgentCore
 import AgentWire
 
 /// Reads `[facts]` of a preset.

@@ -1,5 +1,4 @@
 import DevAuthorizationServer
-import Glibc
 import HTTPTypes
 import HummingbirdCore
 import Logging

@@ -130,14 +130,12 @@ struct HelperRun {
   private static func meaning(of error: CommandError) -> HelperFailure {
     let line = error.sentence ?? ""
     guard case .agent(let failure, _) = error else { return .other(line) }
-    switch failure.kind {
-    case .accountUnknown: return failure.accounts == nil ? .notOurs(line) : .needsPerson(line)
-    case .badRequest, .notPermitted: return .notOurs(line)
-    case .accountAmbiguous, .clientRejected, .proofRequired: return .needsPerson(line)
-    case .unsupportedMethod, .unsupportedParameter, .internal, .definitionChanged, .configInvalid, .loginRequired,
-      .loginPending, .loginCancelled, .serverRefused, .vaultLocked, .keyMissing, .vaultInUse, .vaultDamaged,
-      .storageFailed, .unavailable, .timeout, .validityUnattainable, .tokenUnchanged, .rateLimited, .overloaded:
-      return failure.kind.needsInteraction ? .needsPerson(line) : .other(line)
+    // Accounts are there, and none that was named.
+    if failure.kind == .accountUnknown, failure.accounts != nil { return .needsPerson(line) }
+    switch failure.kind.bearing {
+    case .noAccount: return .notOurs(line)
+    case .person: return .needsPerson(line)
+    case .fault: return .other(line)
     }
   }
 }
