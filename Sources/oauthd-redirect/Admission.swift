@@ -1,4 +1,5 @@
 import FetchWire
+import Glibc
 import NIOCore
 
 /// Connections that wait until the agent has said whose they are; no byte of them is read before. Used on its event loop
@@ -38,7 +39,19 @@ final class Admission {
     tell(.arrived(last, address: address, port: port))
     // A few more may have been accepted together with this one.
     if waiting.count >= limit / 2 { pause(channel.parent) }
-    return promise.futureResult
+    return promise.futureResult.flatMap { number in Self.whole(channel).map { number } }
+  }
+
+  /// Fails when the client has ended the connection. A port that is free again may be another user's by the time it is
+  /// looked up, while what the first one sent is still here to be read: who was found is the client only if the connection
+  /// has stood until then.
+  private static func whole(_ channel: any Channel) -> EventLoopFuture<Void> {
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeFailedFuture(Stranger())
+    }
+    return options.getTCPInfo().flatMapThrowing { info in
+      guard Int(info.tcpi_state) == Int(TCP_ESTABLISHED) else { throw Stranger() }
+    }
   }
 
   func settle(_ number: UInt32, isAdmitted: Bool) {

@@ -14,6 +14,9 @@ struct SocketOwners: Sendable {
   var limitBytes = 32 << 20
 
   /// Whose the clients' ends of these connections are, in their order. The tables are read for all of them at once.
+  ///
+  /// A client that is gone may have left its port to another user's, who connects: that holds only of a connection that still
+  /// stands when this is answered.
   func clients(of connections: [ConnectionEnds]) -> [Owner] {
     var owners = [Owner](repeating: .unknown("no table has its socket"), count: connections.count)
     var open = Array(connections.indices)
@@ -29,7 +32,7 @@ struct SocketOwners: Sendable {
         var found: Set<Int> = []
         for (place, key) in keys {
           if let row = rows[key] {
-            owners[place] = row.inode == 0 ? .unknown("its program has closed it") : .user(row.uid)
+            owners[place] = Self.owner(row)
             found.insert(place)
           } else if let problem = end.problem, connections[place].client.isIPv4 != isSix {
             owners[place] = .unknown("\(table.path)\(problem)")
@@ -39,6 +42,12 @@ struct SocketOwners: Sendable {
       }
     }
     return owners
+  }
+
+  private static func owner(_ row: SocketRow) -> Owner {
+    guard row.inode != 0 else { return .unknown("its program has closed it") }
+    // Another one that begins to connect from the same port stands there as well.
+    return row.state == SocketRow.established ? .user(row.uid) : .unknown("it does not stand")
   }
 
   /// Who listens on `end`, or on all addresses with its port; nil when that is not in the tables.

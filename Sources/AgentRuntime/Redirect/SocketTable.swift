@@ -78,9 +78,10 @@ struct SocketTable {
 
 /// What a row tells of a socket.
 struct SocketRow: Equatable {
+  static let established = "01"
   static let listening = "0A"
 
-  /// Two hexadecimal digits, TCP_ESTABLISHED is 01.
+  /// Two hexadecimal digits.
   let state: String
   let uid: UInt32
   /// 0 when no process has the socket any more; the row's uid is then 0 as well, whoever made it.

@@ -83,6 +83,14 @@ struct SocketOwnersTests {
     #expect(owner(Self.ends) == .unknown("its program has closed it"))
   }
 
+  @Test(
+    "A socket that only begins to connect from there, or that has ended, is not the client",
+    arguments: ["02", "06", "08"])
+  func notStanding(state: String) throws {
+    try write("tcp", [Self.header, Self.row(Self.ends.client, Self.ends.server, state: state)])
+    #expect(owner(Self.ends) == .unknown("it does not stand"))
+  }
+
   @Test("Who is in no table is unknown: other ends, no table, a table that cannot be read")
   func unknown() throws {
     #expect(owner(Self.ends) == .unknown("\(folder.path)/tcp: No such file or directory"))

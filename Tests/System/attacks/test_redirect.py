@@ -3,10 +3,13 @@
 What he can read is the arguments of every process. What he can reach is every port of 127.0.0.1.
 """
 
+import contextlib
 import http.client
+import os
 import re
 import socket
 import ssl
+import struct
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -119,6 +122,48 @@ def test_another_user_cannot_log_you_in_as_himself(home, agent, server, waiting)
     assert not [entry for entry in server.log() if entry.get("grant_type") == "authorization_code"]
     wait_until(
         lambda: REFUSED in agent.log.read_text() and str(NOBODY) in agent.log.read_text(), 20, "the refusal in the log")
+
+    finish(home, command, shown)
+
+
+def test_a_request_that_another_user_leaves_behind_is_not_taken_for_yours(home, agent, server, waiting):
+    """He asks, and resets the connection. Your browser gets the port that he has left before the agent has looked up whose
+    it is. It took 13 tries, and 100 without arranging which port the browser gets."""
+    command, _, shown = waiting(server.issuer)
+    his = urllib.parse.urlsplit(location(shown))
+    request = f"GET {his.path}?{his.query} HTTP/1.1\r\nHost: {his.netloc}\r\n\r\n".encode()
+    listener = (his.hostname, his.port)
+
+    def connected(port, hold):
+        """A connection from `port` that says `hold`, or None where the port is not to be had."""
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.settimeout(20)
+        try:
+            connection.bind(("127.0.0.1", port))
+            connection.connect(listener)
+            connection.sendall(hold)
+        except OSError:
+            connection.close()
+            return None
+        return connection
+
+    answered = 0
+    for _ in range(200):
+        os.seteuid(NOBODY)
+        try:
+            left = connected(0, request)
+        finally:
+            os.seteuid(0)
+        port = left.getsockname()[1]
+        left.close()
+        if own := connected(port, f"GET /favicon.ico HTTP/1.1\r\nHost: {his.netloc}\r\n\r\n".encode()):
+            with own, contextlib.suppress(ConnectionResetError):
+                answered += own.recv(12) == b"HTTP/1.1 404"
+        assert command.poll() is None, "he has ended the login"
+    assert answered, "your own requests are served"
+    assert not [entry for entry in server.log() if entry.get("grant_type") == "authorization_code"]
 
     finish(home, command, shown)
 
