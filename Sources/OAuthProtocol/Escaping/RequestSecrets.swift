@@ -3,8 +3,8 @@ package import Sealing
 /// The secrets of a request, to be cut out of what the server says in its answer: a server that repeats what it was sent
 /// must not get a password onto a terminal or into a log.
 ///
-/// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded, with the escapes of JSON
-/// or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, with signs or blanks in between, those
+/// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded or quoted-printable, with the
+/// escapes of JSON or HTML, tags between the words, in base 64 (as in a Basic header) or hexadecimal, in either case, with signs or blanks in between, those
 /// beyond ASCII too, and two bytes taken for one character. Words that look like a token (``TokenLikeWords``) are left out
 /// as well: other encodings, and the secrets of other requests. What a server disguises as words is not found.
 package struct RequestSecrets: Sendable {
@@ -114,11 +114,14 @@ package struct RequestSecrets: Sendable {
     let plain = UnescapedText(plain: bytes)
     let once = plain.unescaped()
     // Escaped twice, as a form value in JSON is; without an escape there is nothing new to see.
-    let readings = once.bytes == bytes ? [plain] : [plain, once, once.unescaped()]
+    var readings = once.bytes == bytes ? [plain] : [plain, once, once.unescaped()]
+    if let last = readings.last, last.bytes.contains(UInt8(ascii: "<")) { readings.append(last.withoutTags()) }
     var views = readings + readings.map { $0.lettersAndDigits() }
     for reading in readings where reading.bytes.contains(where: { $0 >= 0x80 }) {
       views.append(reading.lettersAndDigits(UnescapedText.isASCIILetterOrDigit))
-      views += [reading.pairs(bigEndian: true), reading.pairs(bigEndian: false)]
+      let pairs = [true, false].map { reading.pairs(bigEndian: $0) }
+      // In the other byte order one character of ASCII is one of these, with a byte of nothing.
+      views += pairs + pairs.map { $0.lettersAndDigits() }
     }
     let pieces = SecretPieces(of: values, in: views)
     guard !pieces.isEmpty else { return nil }

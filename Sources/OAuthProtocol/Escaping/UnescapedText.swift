@@ -47,7 +47,23 @@ struct UnescapedText {
     return result
   }
 
-  /// `%41`, `+`, `\u0041`, `\x41`, `\"`, `&#65;`, `&#x41` and `&amp;` as what they stand for; what is no escape stays.
+  /// Without what may be tags of HTML: what stands between `<` and `>`.
+  func withoutTags() -> UnescapedText {
+    var result = UnescapedText(plain: [])
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "<"), let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) {
+        index = end + 1
+      } else {
+        result.append(bytes[index], from: sources[index])
+        index += 1
+      }
+    }
+    return result
+  }
+
+  /// `%41`, `+`, `\u0041`, `\u{41}`, `\x41`, `\101`, `\"`, `=41`, `&#65;`, `&#x41` and `&amp;` as what they stand for, and any
+  /// other name between `&` and `;` as a blank; what is no escape stays.
   func unescaped() -> UnescapedText {
     var result = UnescapedText(plain: [])
     var index = 0
@@ -74,6 +90,9 @@ struct UnescapedText {
     case UInt8(ascii: "+"): return ([0x20], 1)
     case UInt8(ascii: "%"): return number(at: index + 1, digits: 2, radix: 16).map { ([UInt8($0)], 3) }
     case UInt8(ascii: "\\"): return backslash(at: index + 1)
+    // Of quoted-printable (RFC 2045 §6.7), what may stand for a character of ASCII: in a form `=` comes before a value.
+    case UInt8(ascii: "="):
+      return number(at: index + 1, digits: 2, radix: 16).flatMap { (0x20...0x7E).contains($0) ? ([UInt8($0)], 3) : nil }
     case UInt8(ascii: "&"): return entity(at: index)
     default: return nil
     }
@@ -82,19 +101,32 @@ struct UnescapedText {
   private func backslash(at index: Int) -> (value: [UInt8], length: Int)? {
     guard index < bytes.count else { return nil }
     switch bytes[index] {
-    case UInt8(ascii: "u"): return number(at: index + 1, digits: 4, radix: 16).map { (Self.character($0), 6) }
+    case UInt8(ascii: "u"):
+      return bracedNumber(at: index + 1) ?? number(at: index + 1, digits: 4, radix: 16).map { (Self.character($0), 6) }
     case UInt8(ascii: "x"): return number(at: index + 1, digits: 2, radix: 16).map { (Self.character($0), 4) }
     case UInt8(ascii: "n"): return ([0x0A], 2)
     case UInt8(ascii: "r"): return ([0x0D], 2)
     case UInt8(ascii: "t"): return ([0x09], 2)
-    case let byte: return ([byte], 2)
+    case let byte:
+      return number(at: index, digits: 3, radix: 8).map { (Self.character($0), 4) } ?? ([byte], 2)
     }
+  }
+
+  /// `{41}`, of one to six digits.
+  private func bracedNumber(at index: Int) -> (value: [UInt8], length: Int)? {
+    guard index < bytes.count, bytes[index] == UInt8(ascii: "{"),
+      let end = bytes[index...].prefix(8).firstIndex(of: UInt8(ascii: "}")),
+      let value = number(at: index + 1, digits: end - index - 1, radix: 16)
+    else { return nil }
+    return (Self.character(value), end - index + 3)
   }
 
   private func entity(at index: Int) -> (value: [UInt8], length: Int)? {
     if bytes[index...].starts(with: "&#".utf8) { return numberedEntity(at: index) }
-    // The longest is `&quot;`.
-    guard let end = bytes[index...].prefix(6).firstIndex(of: UInt8(ascii: ";")) else { return nil }
+    // The longest name, with its signs, has 33.
+    guard let end = bytes[index...].prefix(33).firstIndex(of: UInt8(ascii: ";")), end > index + 1,
+      bytes[(index + 1)..<end].allSatisfy(Self.isASCIILetterOrDigit)
+    else { return nil }
     let length = end + 1 - index
     switch String(decoding: bytes[(index + 1)..<end], as: UTF8.self).lowercased() {
     case "amp": return ([UInt8(ascii: "&")], length)
@@ -102,7 +134,8 @@ struct UnescapedText {
     case "gt": return ([UInt8(ascii: ">")], length)
     case "quot": return ([UInt8(ascii: "\"")], length)
     case "apos": return ([UInt8(ascii: "'")], length)
-    default: return nil
+    // Blanks, dashes and other signs, which may stand between words.
+    default: return ([0x20], length)
     }
   }
 
@@ -127,7 +160,7 @@ struct UnescapedText {
     guard start + digits <= bytes.count else { return nil }
     var value = 0
     for byte in bytes[start..<(start + digits)] {
-      guard let digit = Self.digit(byte) else { return nil }
+      guard let digit = Self.digit(byte), digit < radix else { return nil }
       value = value * radix + digit
     }
     return value

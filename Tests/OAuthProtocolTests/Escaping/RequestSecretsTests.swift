@@ -35,6 +35,11 @@ struct RequestSecretsTests {
       password.unicodeScalars.map { "&#\($0.value)" }.joined(),
       password.unicodeScalars.map { "&#0000000\($0.value);" }.joined(),
       password.unicodeScalars.map { "&#X000\(hex(UInt8($0.value)))" }.joined(),
+      password.unicodeScalars.map { "\\u{\(hex(UInt8($0.value)))}" }.joined(),
+      String(decoding: password.utf16.map(\.byteSwapped), as: UTF16.self),
+      between("&nbsp;"), between("&ZeroWidthSpace;"), between("<br>"), between("</b> <b>"), between("&lt;br/&gt;"),
+      password.utf8.map { "=" + hex($0).uppercased() }.joined(),
+      password.utf8.map { "\\" + String(repeating: "0", count: $0 < 64 ? 1 : 0) + String($0, radix: 8) }.joined(),
     ]
   }
 
