@@ -10,12 +10,12 @@ import re
 import socket
 import ssl
 import struct
-import urllib.error
 import urllib.parse
 import urllib.request
 
 import pytest
 
+from attacks.redirect_steps import location, page, said
 from login.provider import Provider
 from network.identities import Authority
 from support.dev_server import DevServer
@@ -24,42 +24,6 @@ from support.others import NOBODY, as_nobody, connections_as_nobody, listening_a
 from support.ports import free_port
 
 REFUSED = "refused a connection to the redirect listener of a login"
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *arguments):
-        return None
-
-
-def location(url):
-    """Where `url` sends a browser."""
-    try:
-        urllib.request.build_opener(NoRedirect).open(url, timeout=20)
-    except urllib.error.HTTPError as answer:
-        assert answer.code in (302, 303), answer.code
-        return answer.headers["Location"]
-    raise AssertionError(f"{url} leads nowhere")
-
-
-def page(url):
-    """Status and text of what `url` answers."""
-    try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as answer:
-        return answer.code, answer.read().decode()
-
-
-def said(url):
-    """The first bytes that the listener of `url` answers a request for it with; none when the connection ends."""
-    parts = urllib.parse.urlsplit(url)
-    try:
-        with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
-            connection.sendall(
-                f"GET {parts.path}?{parts.query} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
-            return connection.recv(100)
-    except (ConnectionResetError, BrokenPipeError):
-        return b""
 
 
 @pytest.fixture
@@ -127,8 +91,8 @@ def test_another_user_cannot_log_you_in_as_himself(home, agent, server, waiting)
 
 
 def test_a_request_that_another_user_leaves_behind_is_not_taken_for_yours(home, agent, server, waiting):
-    """He asks, and resets the connection. Your browser gets the port that he has left before the agent has looked up whose
-    it is. It took 13 tries, and 100 without arranging which port the browser gets."""
+    """He asks, and resets the connection. Your browser gets the port that he has left before the agent has looked up
+    whose it is. It took 13 tries, and 100 without arranging which port the browser gets."""
     command, _, shown = waiting(server.issuer)
     his = urllib.parse.urlsplit(location(shown))
     request = f"GET {his.path}?{his.query} HTTP/1.1\r\nHost: {his.netloc}\r\n\r\n".encode()
