@@ -5,7 +5,6 @@ What he can read is the arguments of every process. What he can reach is every p
 
 import contextlib
 import http.client
-import os
 import re
 import socket
 import ssl
@@ -20,7 +19,7 @@ from login.provider import Provider
 from network.identities import Authority
 from support.dev_server import DevServer
 from support.login import get_token, wait_until
-from support.others import NOBODY, as_nobody, connections_as_nobody, listening_as_nobody
+from support.others import NOBODY, as_nobody, connections_as_nobody, listening_as_nobody, sockets_as_nobody
 from support.ports import free_port
 
 REFUSED = "refused a connection to the redirect listener of a login"
@@ -115,11 +114,8 @@ def test_a_request_that_another_user_leaves_behind_is_not_taken_for_yours(home, 
 
     answered = 0
     for _ in range(200):
-        os.seteuid(NOBODY)
-        try:
+        with sockets_as_nobody():
             left = connected(0, request)
-        finally:
-            os.seteuid(0)
         port = left.getsockname()[1]
         left.close()
         if own := connected(port, f"GET /favicon.ico HTTP/1.1\r\nHost: {his.netloc}\r\n\r\n".encode()):

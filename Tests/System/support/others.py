@@ -120,16 +120,22 @@ def home_of_nobody(scratch, programs, user=NOBODY):
 
 
 @contextlib.contextmanager
-def listening_as_nobody(family, host, port):
-    """A socket that listens and is nobody's; only root can make one."""
+def sockets_as_nobody():
+    """What is made in here is nobody's: whose a socket is says the effective user at its creation. Only root can."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as another user")
-    # Whose a socket is says the effective user at its creation.
     os.seteuid(NOBODY)
     try:
-        listener = socket.create_server((host, port), family=family)
+        yield
     finally:
         os.seteuid(0)
+
+
+@contextlib.contextmanager
+def listening_as_nobody(family, host, port):
+    """A socket that listens and is nobody's; only root can make one."""
+    with sockets_as_nobody():
+        listener = socket.create_server((host, port), family=family)
     with listener:
         yield listener
 
@@ -137,13 +143,8 @@ def listening_as_nobody(family, host, port):
 @contextlib.contextmanager
 def connections_as_nobody(address, count):
     """Connections to `address` that are nobody's and say nothing; only root can make them."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can act as another user")
     with contextlib.ExitStack() as made:
-        os.seteuid(NOBODY)
-        try:
+        with sockets_as_nobody():
             for _ in range(count):
                 made.enter_context(socket.create_connection(address, timeout=20))
-        finally:
-            os.seteuid(0)
         yield
