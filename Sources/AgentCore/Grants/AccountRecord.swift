@@ -179,6 +179,8 @@ package struct TokenRecord: Sendable, Equatable, Codable {
   package var received: Moment
   /// Seconds, as the server said; nil: it did not.
   package var lifeSeconds: Double?
+  /// True: an API has rejected it, and no successor comes, since a login is needed.
+  package var isRejected: Bool?
 
   package init(
     key: TokenKey, accessToken: Secret, tokenType: String, scope: [String], received: Moment, lifeSeconds: Double?
@@ -210,6 +212,7 @@ package struct TokenRecord: Sendable, Equatable, Codable {
     case accessToken = "access_token"
     case tokenType = "token_type"
     case lifeSeconds = "life_s"
+    case isRejected = "rejected"
   }
 }
 

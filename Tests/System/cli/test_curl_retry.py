@@ -127,3 +127,15 @@ def test_a_login_that_is_dead_shows_the_401_and_says_why(work, dot):
     result = curl(work, dot.resource, check=False)
     assert "a valid access token is needed" in result.stdout
     assert "login needed" in result.stderr and "oauthctl login work" in result.stderr
+
+
+def test_the_next_agent_knows_that_a_dead_login_s_token_was_rejected(work, dot):
+    """It gave the token to whoever asked, until somebody had met the 401 again."""
+    dot.revoke(get_token(work))
+    dot.end_grants()
+    curl(work, dot.resource, check=False)
+    for _ in range(2):
+        refused = work.oauthctl("get-token", "work", check=False)
+        assert (refused.status, refused.stdout) == (4, "") and "login needed" in refused.stderr, refused
+        work.agent.stop()
+        work.agent.start()

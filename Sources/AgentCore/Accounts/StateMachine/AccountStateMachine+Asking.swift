@@ -16,7 +16,8 @@ extension AccountStateMachine {
     }
     switch consider(waiter, at: now) {
     case .deliver(let token): return actions + [.deliver(waiter.id, token)]
-    case .refuse(let failure): return actions + [.refuse(waiter.id, failure)]
+    case .refuse(let failure):
+      return actions + [.refuse(waiter.id, failure)] + (actions.isEmpty ? [] : proceed(at: now))
     case .wait:
       waiters.append(waiter)
       return actions + proceed(at: now)
@@ -27,7 +28,16 @@ extension AccountStateMachine {
     guard let record, !record.tokens.isEmpty else { return [.judged(.unknown)] }
     guard isCurrent(fingerprint) else { return [.judged(.superseded)] }
     if refusesNewTokens(place, fingerprint, at: now) != nil { return [.judged(.kept)] }
-    return [.judged(.marked)] + mark(fingerprint)
+    return [.judged(.marked)] + mark(fingerprint) + proceed(at: now)
+  }
+
+  /// A record whose login is over knows which of its tokens were rejected: no successor comes, and the next agent has to know
+  /// it, too.
+  func withRejections(_ record: AccountRecord) -> AccountRecord {
+    guard !rejected.isEmpty, record.grant?.needsLogin == true else { return record }
+    var record = record
+    for index in record.tokens.indices where isRejected(record.tokens[index]) { record.tokens[index].isRejected = true }
+    return record
   }
 
   /// Notes that the current token was refused at `place`. The milliseconds for which that is no reason to refresh, since

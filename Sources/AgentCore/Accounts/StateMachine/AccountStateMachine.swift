@@ -80,6 +80,7 @@ package struct AccountStateMachine: Sendable {
     self.definition = definition
     self.rollback = rollback
     calls = UInt64(generation) << 32
+    for token in record?.tokens ?? [] where token.isRejected == true { rejected[token.fingerprint] = calls }
     compareDefinition()
   }
 
@@ -221,6 +222,7 @@ package struct AccountStateMachine: Sendable {
   }
 
   mutating func save(_ candidate: AccountRecord, for purpose: Purpose) -> [Action] {
+    let candidate = withRejections(candidate)
     phase = .saving(candidate, purpose)
     return [.save(candidate)]
   }
@@ -239,6 +241,7 @@ package struct AccountStateMachine: Sendable {
       return save(unsaved, for: .retrySave)
     }
     if unsaved != nil { return [] }
+    if let record, withRejections(record) != record { return save(record, for: .answer(nil, .undecided)) }
     if let closing { return waiters.isEmpty ? [] : refuseAll(closing, at: now) }
     if let record, isToBeGivenUp(record, at: now) { return giveUpAmbiguous(record, at: now) }
     let revocation = nextRevocation(at: now).map { [$0] } ?? []
