@@ -27,7 +27,7 @@ extension LoginCoordinator {
     let host = session.binding.issuerHost
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
-      throw .login(failure, "\(definition.name): \(host): \(failure.message)", of: definition.name)
+      throw .login(failure, "\(definition.name): \(host): \(failure.message)", of: definition)
     case .answered(let answer):
       let verdict = DeviceAuthorizationVerdict(judging: answer, to: request, now: Int64(asked.wallSeconds))
       switch verdict {

@@ -47,7 +47,7 @@ extension LoginCoordinator {
     case .notSent(let failure), .sentNoAnswer(let failure):
       return .failure(
         .login(
-          failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)", of: definition.name))
+          failure, "\(definition.name): \(session.binding.issuerHost): \(failure.message)", of: definition))
     case .answered(let answer):
       return await keep(
         TokenJudgement(judging: answer, to: request, now: Int64(asked.wallSeconds)), to: request, session,

@@ -56,7 +56,7 @@ extension LoginCoordinator {
     } catch { throw AgentFailure(error, of: name) }
     switch outcome {
     case .notSent(let failure), .sentNoAnswer(let failure):
-      throw .login(failure, "\(name): \(host): \(failure.message)", of: name)
+      throw .login(failure, "\(name): \(host): \(failure.message)", of: session.definition)
     case .answered(let answer):
       return PushedAuthorizationVerdict(
         judging: answer, to: pushing, clientSecret: session.clientSecret, now: Int64(asked.wallSeconds))

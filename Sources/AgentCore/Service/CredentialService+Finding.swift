@@ -25,7 +25,7 @@ extension CredentialService {
         return ServerFindAnswer(found, clientMetadataURL: configuration.clientMetadataURL)
       case .failed(let failure):
         let text = "\(definition.name): \(failure.description)"
-        if let reason = failure.unreachable { throw AgentFailure.login(reason, text, of: definition.name) }
+        if let reason = failure.unreachable { throw AgentFailure.login(reason, text, of: definition) }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, text,
           hint: failure.isTransient

@@ -51,7 +51,7 @@ extension CredentialService {
     let answer: HTTPAnswer
     switch await transport.perform(registration.httpRequest(), route: Self.searchRoute(definition)) {
     case .notSent(let failure), .sentNoAnswer(let failure):
-      return .failure(.login(failure, "\(name): no client was registered: \(failure.message)", of: name))
+      return .failure(.login(failure, "\(name): no client was registered: \(failure.message)", of: definition))
     case .answered(let found): answer = found
     }
     let client: RegisteredClient

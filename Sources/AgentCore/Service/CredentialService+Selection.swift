@@ -28,7 +28,7 @@ extension CredentialService {
     let known = considered(wish.account, origin).compactMap { candidate($0, rejected) }
     // A URL that cannot be read means nobody.
     let isAnybodys = wish.account == nil && (wish.url == nil || origin != nil)
-    let unread = isAnybodys ? unreadLogins().login(serving: origin) : nil
+    let unread = isAnybodys ? unreadLogins().login(serving: origin, named: wish.username) : nil
     let choice: Choice
     do {
       let (name, host) = try AccountSelection.select(wish, among: known)
@@ -47,12 +47,14 @@ extension CredentialService {
         throw failure
       }
       if let name = unread ?? missing, problems.hindrance(of: name) != nil { throw unreadable(name) }
-      if error.kind == .loginRequired, isAnybodys, let gone = goneLogin(serving: origin) { throw gone }
+      if error.kind == .loginRequired, isAnybodys, let gone = goneLogin(serving: origin, named: wish.username) {
+        throw gone
+      }
       guard error.kind == .accountUnknown else { throw error }
       if isAnybodys, error.accounts == nil, let origin, let changed = changedLogin(serving: origin) {
         throw changed.machine.definitionChanged
       }
-      if isAnybodys, error.accounts == nil, let gone = goneLogin(serving: origin) { throw gone }
+      if isAnybodys, error.accounts == nil, let gone = goneLogin(serving: origin, named: wish.username) { throw gone }
       guard let folder = problems.folder else {
         var failure = error
         if wish.account == nil, let origin, known.isEmpty {
@@ -77,7 +79,7 @@ extension CredentialService {
       // One that has a token to give is served, unless the request says that it is not meant.
       let fit = chosen.fit(wish)
       guard fit == .other || fit != .meant && (!chosen.isLoggedIn || !chosen.isWorking),
-        let gone = goneLogin(serving: origin)
+        let gone = goneLogin(serving: origin, named: wish.username)
       else { return choice }
       throw gone
     }
@@ -154,9 +156,9 @@ extension CredentialService {
     return found
   }
 
-  /// What is said of the first of them that serves `origin` (nil: any).
-  private func goneLogin(serving origin: String?) -> AgentFailure? {
-    loginsAlone().login(serving: origin).map {
+  /// What is said of one of them that serves `origin` (nil: any): that of `name`, else the first.
+  private func goneLogin(serving origin: String?, named name: String?) -> AgentFailure? {
+    loginsAlone().login(serving: origin, named: name).map {
       AgentFailure(.configInvalid, "\($0): \(fileGone($0))", hint: fileGoneHint($0))
     }
   }

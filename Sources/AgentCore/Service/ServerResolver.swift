@@ -135,7 +135,7 @@ package struct ServerResolver: Sendable {
           throw AgentFailure.installation("\(definition.name): \(reason.message)")
         }
         if case .unreachable(let reason) = failure.problem {
-          throw AgentFailure.login(reason, "\(definition.name): \(failure)", of: definition.name)
+          throw AgentFailure.login(reason, "\(definition.name): \(failure)", of: definition)
         }
         throw AgentFailure(
           failure.isTransient ? .unavailable : .configInvalid, "\(definition.name): \(failure)",
@@ -214,10 +214,16 @@ extension ServerMetadata {
 }
 
 extension AgentFailure {
-  /// A request for a person's login to the account `name` that brought no answer.
-  static func login(_ failure: HTTPFailure, _ message: String, of name: String) -> AgentFailure {
+  /// A request for a person's login to an account that brought no answer.
+  static func login(_ failure: HTTPFailure, _ message: String, of definition: AccountDefinition) -> AgentFailure {
     let authority: NextStep =
-      "check the server's address; if its authority is a private one, name it: --ca FILE, or ca_file in the account's file"
+      if let file = definition.certificateAuthorityFile {
+        .advice(
+          "check the server's address, and whether \(PrintableText.escaped(file)), the ca_file, holds the authority of this server"
+        )
+      } else {
+        "check the server's address; if its authority is a private one, name it: --ca FILE, or ca_file in the account's file"
+      }
     return switch failure.reason {
     case .authority: AgentFailure(.configInvalid, message, hint: "look at the file, then try again: it is read anew")
     // The same command would fail tomorrow as well.
@@ -230,7 +236,7 @@ extension AgentFailure {
         .unavailable, message,
         hint: "it does not speak TLS there: check the port; on this machine plain http is taken, where http:// says so")
     case .tls: AgentFailure(.unavailable, message, hint: authority)
-    case .clientCertificate: AgentFailure(.clientRejected, message, hint: ClientHint.certificate(name))
+    case .clientCertificate: AgentFailure(.clientRejected, message, hint: ClientHint.certificate(definition.name))
     case .privateAddress:
       AgentFailure(
         .configInvalid, message,

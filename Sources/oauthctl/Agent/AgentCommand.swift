@@ -22,9 +22,7 @@ struct AgentCommand: ParsableCommand {
       do throws(CommandError) {
         try run(.withoutStarting(), socket: starter.location.path)
       } catch .notReachable where starter.wouldStart {
-        throw CommandError.notReachable(
-          "no agent runs; the next command that needs one starts it",
-          next: starter.userManager == nil ? nil : .run("systemctl --user start oauthd.socket"))
+        throw CommandError.notReachable("no agent runs; the next command that needs one starts it", next: nil)
       }
     }
 

@@ -12,12 +12,15 @@ struct AgentFolders: Sendable {
   private let told: [String: String]
   /// Whether a restart by this shell gives the agent the folders of a shell without variables of its own.
   private let restartMovesHome: Bool
+  /// Whether the agent has the variables of the shell that starts it, and not those of systemd.
+  private let isStartedByShells: Bool
 
   init(_ environment: Environment, _ status: AgentStatusAnswer?) {
     self.environment = environment
     told = status?.folders ?? [:]
+    isStartedByShells = status?.started != "systemd"
     restartMovesHome =
-      status?.started != "systemd" && environment["OAUTHCTL_SOCKET"] == nil
+      isStartedByShells && environment["OAUTHCTL_SOCKET"] == nil
       && Kind.allCases.allSatisfy { environment[$0.variable] == nil }
   }
 
@@ -84,7 +87,8 @@ struct AgentFolders: Sendable {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
-      next: restartMovesHome ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
+      next: restartMovesHome || !isStartedByShells
+        ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
   }
 
   /// The failure for an account that is defined where the agent does not look; nil: it is not.

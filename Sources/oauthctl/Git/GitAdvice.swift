@@ -12,13 +12,14 @@ extension HelperRun {
 /// How a person tells git which account of a server is meant.
 enum GitAdvice {
   static func step(_ choice: HelperRun.AccountChoice, _ origin: String) -> NextStep {
-    choice.isUnknown ? otherName(choice.names, at: origin) : self.choice(choice.names, at: origin)
+    choice.isUnknown ? otherName(choice.names, at: origin) : self.choice(choice, at: origin)
   }
 
-  /// For the whole server, or for this repository's address.
-  private static func choice(_ names: [String], at origin: String) -> NextStep {
-    let commands = NamedChoice.text(names) { "git config --global credential.\(origin).username \($0)" }
-    return .run(commands + "   # or in the address, like \(address(names, at: origin))")
+  /// For the whole server, for this repository's address, or for whoever asks.
+  private static func choice(_ choice: HelperRun.AccountChoice, at origin: String) -> NextStep {
+    let commands = NamedChoice.text(choice.names) { "git config --global credential.\(origin).username \($0)" }
+    let other = choice.other.map { ", or \($0.text)" } ?? ""
+    return .run(commands + "   # or in the address, like \(address(choice.names, at: origin))\(other)")
   }
 
   /// Where the user name that git gave is nobody's. One in the address wins over git's configuration, so that is where it

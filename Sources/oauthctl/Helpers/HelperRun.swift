@@ -23,6 +23,8 @@ struct HelperRun {
     var names: [String]
     /// The name that was given is nobody's.
     var isUnknown: Bool
+    /// What else decides, as the agent says.
+    var other: NextStep?
   }
 
   /// For `dialect`. Only git's settings are known here: any other program is set up for no server, and a person chooses
@@ -121,7 +123,8 @@ struct HelperRun {
     if case .agent(var failure, let account) = error, let names = failure.accounts,
       [.accountAmbiguous, .accountUnknown].contains(failure.kind)
     {
-      failure.hint = advice(AccountChoice(names: names, isUnknown: failure.kind == .accountUnknown), origin)
+      let choice = AccountChoice(names: names, isUnknown: failure.kind == .accountUnknown, other: failure.hint)
+      failure.hint = advice(choice, origin)
       error = .agent(failure, account: account)
     }
     return (Self.meaning(of: error), error.nextStep)

@@ -19,6 +19,8 @@ struct AccountCreation {
   private var written: AccountFile.Written?
   /// Of a file that was there before.
   private var change: AccountFileChange?
+  /// The login that was there before without a file; nil: none was.
+  private var earlierLogin: String?
 
   /// Whether this command has written another text into a file that was there.
   var hasReplaced: Bool { change != nil }
@@ -125,8 +127,8 @@ struct AccountCreation {
         return error
       }
       let details = try context.agent.ask(AccountShow(account: name))
-      guard details.loggedInAt == nil, details.summary.state != .loginPending else { return error }
-      guard try context.forget(name, file, ifStill: written, login: "") != nil else {
+      guard details.summary.state != .loginPending, login == earlierLogin else { return error }
+      guard try isRemoved(written) else {
         context.terminal.say(
           "\(path) was changed meanwhile, and stays. To remove it: oauthctl account forget \(name)")
         return error
@@ -144,6 +146,19 @@ struct AccountCreation {
       context.terminal.say("The vault stays, and with it the recovery code that was shown.")
     }
     return advising(error, command: command, otherMethod: otherMethod)
+  }
+
+  /// Names the login that is kept; nil: none is.
+  private var login: String? { try? context.agent.ask(AccountForget(account: name, dryRun: true)).login }
+
+  /// Removes the file that this command has written; false: it was changed since. A login that had lost its file before has
+  /// none again.
+  private func isRemoved(_ written: AccountFile.Written) throws(CommandError) -> Bool {
+    guard earlierLogin != nil else { return try context.forget(name, file, ifStill: written, login: "") != nil }
+    guard file.isStill(written) else { return false }
+    try file.remove()
+    _ = try? context.agent.ask(ConfigReload())
+    return true
   }
 
   /// `error` with a next step that needs nothing of what was taken back.
@@ -240,6 +255,7 @@ struct AccountCreation {
     }
     let before = file.current
     let loggedInAt = before.flatMap { _ in try? context.agent.ask(AccountShow(account: name)).loggedInAt }
+    if before == nil { earlierLogin = login }
     written = try file.write(text, behind: target)
     change = before.map {
       AccountFileChange(

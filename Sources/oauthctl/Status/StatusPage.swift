@@ -124,7 +124,7 @@ struct StatusPage: Sendable {
     case .absent: return "no vault yet"
     case .open:
       let kind = [VaultSlotKind.keyFile, .passphrase, .recoveryCode].first { vault.has($0) }
-      let state = vault.rolledBack == true ? "older than it was" : "open"
+      let state = vault.rolledBack == true ? "open, older than it was" : "open"
       return state + (kind.map { " (\($0.words))" } ?? "")
     case .locked where vault.reason != nil: return "locked"
     case .locked: return vault.has(.keyFile) ? "locked (a hold: its key file opens it)" : "locked (sealed)"

@@ -42,6 +42,10 @@ extension VaultCommand {
         context.terminal.say(
           "The account files are not in it. Copy them too: \(context.environment.abbreviated(folder))")
       }
+      if status.has(.keyFile) {
+        let other = status.has(.passphrase) ? "the recovery code or the passphrase" : "the recovery code"
+        context.terminal.say("The key file is not in it either. On another machine it opens by \(other).")
+      }
     }
 
     /// Whether the agent would take the file for one of its own.
@@ -94,7 +98,9 @@ extension VaultCommand {
       let changes = count(abs(vault.commit - copy.commit), "change")
       let records = count(vault.records, "record")
       guard copy.commit < vault.commit else { return "It is \(changes) ahead of the vault here, which has \(records)." }
-      let why = unread ?? "it is an older backup, or a vault.db that was copied without its vault.db-wal"
+      // Each refresh is one, so a backup is behind soon.
+      let why =
+        unread ?? "logins and refreshes since it was made, or a vault.db that was copied without its vault.db-wal"
       return
         "It is \(changes) behind the vault, which has \(records): \(why). "
         + "A copy with all of them: oauthctl vault backup FILE"

@@ -110,7 +110,7 @@ extension VaultCommand {
 
     struct Remove: ContextCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Removes the key file: from then on the vault opens by its passphrase alone.",
+        abstract: "Removes the key file: from then on only what somebody knows opens the vault.",
         discussion: "Example: oauthctl vault key-file remove")
       @OptionGroup var verbosity: Verbosity
 
@@ -169,7 +169,7 @@ extension VaultCommand {
 
   struct Rekey: ContextCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Seals everything anew under a new key, with a new key file and recovery code.",
+      abstract: "Seals everything anew under a new key, with a new recovery code and, where there is one, key file.",
       discussion: """
         What to do when the vault, its key file or its recovery code may have been copied. A passphrase stays.
         Example: oauthctl vault rekey

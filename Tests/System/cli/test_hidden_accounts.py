@@ -12,10 +12,11 @@ def said(home, *words):
     return result.stdout + result.stderr
 
 
-def ask_git(home, server):
+def ask_git(home, server, username=None):
     host = server.issuer.split("//")[1]
+    named = f"username={username}\n" if username else ""
     return home.oauthctl(
-        "git-credential", "get", stdin=f"protocol=http\nhost={host}\n\n", check=False).stderr
+        "git-credential", "get", stdin=f"protocol=http\nhost={host}\n{named}\n", check=False).stderr
 
 
 def test_a_locked_vault_may_hold_logins_without_a_file(work):
@@ -63,6 +64,29 @@ def test_a_login_whose_file_is_gone_is_told_where_the_other_account_needs_a_logi
     for told in (ask_git(work, server), said(work, "curl", server.issuer), said(work, "get-token")):
         assert "work: its file is gone" in told and "work.toml" in told, told
     assert "oauthctl login x" in said(work, "get-token", "x")
+
+
+def test_of_several_hidden_logins_the_one_that_was_named_is_told(work, server):
+    work.oauthctl("login", "api", server.issuer, "--client-id", "dev", "--scope", "read")
+    files = [account_file(work), account_file(work).with_name("api.toml")]
+    folder = account_file(work).parent
+    for hide in (lambda: folder.chmod(0o777), lambda: [file.unlink() for file in files]):
+        work.agent.stop()
+        hide()
+        work.agent.start()
+        for name in ("api", "work"):
+            assert f"oauthctl: {name}: " in ask_git(work, server, name), name
+        folder.chmod(0o700)
+
+
+def test_a_login_that_fails_leaves_no_file_where_the_one_of_an_earlier_login_is_gone(work, server):
+    account_file(work).unlink()
+    work.oauthctl("reload")
+    failed = work.oauthctl(
+        "login", "work", server.issuer, "--client-id", "dev", "--no-browser", "--timeout", "1", check=False)
+    assert failed.status == 4 and "is removed again" in failed.stderr, failed
+    assert not account_file(work).exists()
+    assert "its file is gone" in said(work, "status")
 
 
 def test_a_restarted_agent_tells_a_step_once(work):
