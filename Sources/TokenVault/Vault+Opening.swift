@@ -32,6 +32,7 @@ extension Vault {
     self.keys = keys
     vaultID = database.vaultID
     self.session = session
+    judgeNewCode()
     return session
   }
 

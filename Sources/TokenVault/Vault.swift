@@ -33,6 +33,8 @@ package actor Vault: RecordStore {
   var isHeld = false
   /// Which recovery code was made last: ``RecoveryCode/digest``.
   var newestCode: [UInt8]?
+  /// Set while a recovery code is written, and after that failed until the vault has opened again.
+  var codeToJudge: CodeToJudge?
   /// There is one place for the copy of a backup.
   var isChecking = false
   /// Has keys in use.
@@ -215,8 +217,10 @@ package actor Vault: RecordStore {
     return failure
   }
 
+  /// Closes the database at once, also where a caller still has the session: it would keep the next opening out.
   func forget() {
     if logIsSuspect { try? session?.database.allowCheckpoints(false) }
+    session?.database.connection.close()
     session = nil
   }
 

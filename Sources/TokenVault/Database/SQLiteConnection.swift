@@ -10,7 +10,8 @@ enum SQLiteValue {
 /// One connection of one thread. Every statement is prepared, bound, stepped to its end and finalised in one call, and
 /// every result code is judged.
 final class SQLiteConnection {
-  let handle: OpaquePointer
+  /// Nil once it is closed: every call is refused then.
+  private(set) var handle: OpaquePointer?
 
   /// SQLite would take 20 pages at once, and never give one back.
   private static let isSparing = csqlite_without_page_reserve() == SQLITE_OK
@@ -31,21 +32,30 @@ final class SQLiteConnection {
     csqlite_without_lookaside(handle)
   }
 
-  deinit { sqlite3_close_v2(handle) }
+  deinit { close() }
+
+  /// Closes it, whoever still has a reference to it.
+  func close() {
+    sqlite3_close_v2(handle)
+    handle = nil
+  }
 
   /// Sets one of the SQLITE_DBCONFIG switches.
   func configure(_ option: Int32, _ isOn: Bool) throws(SQLiteFailure) {
-    let code = csqlite_db_config(handle, option, isOn ? 1 : 0)
+    let code = handle.map { csqlite_db_config($0, option, isOn ? 1 : 0) } ?? SQLITE_MISUSE
     guard code == SQLITE_OK else { throw SQLiteFailure(code, handle, during: "configure") }
   }
 
   /// Lowers one of the SQLITE_LIMIT bounds.
-  func limit(_ limit: Int32, to value: Int32) { sqlite3_limit(handle, limit, value) }
+  func limit(_ limit: Int32, to value: Int32) {
+    if let handle { sqlite3_limit(handle, limit, value) }
+  }
 
   /// Runs `sql` (one statement) and hands every row to `body`. A row is valid during the call only.
   func rows(
     _ sql: String, _ values: [SQLiteValue] = [], _ body: (borrowing SQLiteRow) throws(SQLiteFailure) -> Void
   ) throws(SQLiteFailure) {
+    guard let handle else { throw SQLiteFailure(SQLITE_MISUSE, nil, during: "a call on a closed database") }
     var statement: OpaquePointer?
     let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     guard code == SQLITE_OK, let statement else { throw SQLiteFailure(code, handle, during: "prepare") }
@@ -66,7 +76,7 @@ final class SQLiteConnection {
   }
 
   /// Rows the last INSERT, UPDATE or DELETE changed.
-  var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+  var changedRowCount: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
   /// The one text a pragma answers; nil when it answers nothing.
   func pragmaText(_ pragma: String) throws(SQLiteFailure) -> String? {
@@ -90,7 +100,7 @@ final class SQLiteConnection {
       try run("COMMIT")
     } catch {
       // Fails where SQLite has rolled back by itself already; the first failure is the one that counts.
-      if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
+      if let handle, sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
       throw error
     }
   }

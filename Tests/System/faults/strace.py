@@ -52,6 +52,22 @@ def start_traced(home, *options):
     return trace
 
 
+@contextlib.contextmanager
+def faults(home, path, call, fault):
+    """Inside, strace injects `fault` into the running agent's calls of this name that are about `path`."""
+    process = home.agent.process.pid
+    trace, command = strace(home, "-P", path, "-e", f"trace={call}", "-e", f"inject={call}:{fault}", "-p", process)
+    tracer = home.start(*command)
+    wait_until(lambda: all("TracerPid:\t0\n" not in (thread / "status").read_text()
+                           for thread in Path(f"/proc/{process}/task").iterdir()), 10, "strace has every thread")
+    try:
+        yield trace
+    finally:
+        tracer.terminate()
+        tracer.communicate()
+    assert "INJECTED" in trace.read_text(), f"no {call} of {path} has failed"
+
+
 def end_faults(home):
     """Detach strace, so that from here on every call succeeds."""
     status = Path(f"/proc/{home.agent.process.pid}/status").read_text()
