@@ -27,7 +27,7 @@ extension Vault {
     removeNextKeyFile(vaultID: database.vaultID, slots)
     rollback = judgeCounter(&session)
     if purgeProblem == nil, try FlagFile.purgeDue.isSet(in: directory, location) {
-      purgeProblem = "what opened it before may still be in its folder: the agent ended before that was removed"
+      purgeProblem = "what opened it before may still be there: the agent ended before that was removed"
     }
     self.keys = keys
     vaultID = database.vaultID

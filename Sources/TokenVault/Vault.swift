@@ -47,7 +47,7 @@ package actor Vault: RecordStore {
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
   var logIsSuspect = false
-  /// Why what a change of the slots replaced may still be in the vault's folder. ``status()`` tries to remove it again.
+  /// Why what a change of the slots replaced may still be there. ``status()`` tries to remove it again.
   var purgeProblem: String?
 
   /// An open and judged database.
@@ -97,7 +97,7 @@ package actor Vault: RecordStore {
   // MARK: Records
 
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
-    if try openedSession() != nil, purgeProblem != nil { finishSlotChange() }
+    if try openedSession() != nil, purgeProblem != nil { try? finishSlotChange() }
     guard let session = try openedSession(), let keys else { return [] }
     var records: [VaultRecord] = []
     do throws(VaultError) {

@@ -134,7 +134,7 @@ package struct VaultStatus: Equatable, Sendable {
   package var counterProblem: String?
   /// The problem is that it was missing, or another vault's, and has been made anew.
   package var isCounterMadeAnew = false
-  /// Why what a change of the slots replaced may still be in the vault's folder.
+  /// Why what a change of the slots replaced, a key file for instance, may still be there.
   package var purgeProblem: String?
   /// Why answers that came while the vault was locked could not be read.
   package var lateAnswerProblem: String?

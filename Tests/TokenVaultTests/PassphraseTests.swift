@@ -67,26 +67,6 @@ struct PassphraseTests {
     #expect(try await scratch.vault().held() == [Held(.sample(1))])
   }
 
-  @Test("A key file that a killed removal of its slot has left goes with the next opening; any other stays")
-  func killedRemoval() async throws {
-    let (vault, _) = try await protectedVault()
-    let key = try scratch.read(scratch.location.keyFile)
-    try await vault.removeSlot(.keyFile, current: passphrase)
-    await vault.close()
-    for isDue in [false, true] {
-      // As a kill between the commit and the removal leaves it.
-      try scratch.write(key, to: scratch.location.keyFile)
-      if isDue { try scratch.write([], to: "\(scratch.path)/data/oauthctl/vault.purge") }
-      let next = scratch.vault()
-      try await next.unlock(passphrase: passphrase)
-      _ = try await next.loadAll()
-      #expect((access(scratch.location.keyFile, F_OK) == 0) == !isDue)
-      #expect(await next.status().purgeProblem == nil)
-      await next.close()
-      #expect(access("\(scratch.path)/data/oauthctl/vault.purge", F_OK) != 0)
-    }
-  }
-
   @Test("It is changed by who knows it, and the old one opens nothing then")
   func change() async throws {
     let (vault, _) = try await protectedVault()

@@ -145,7 +145,7 @@ struct StrayTests {
       try await vault.setPassphrase(passphrase, cost: .cheap)
     } throws: { error in
       guard case .storageFailed(let why) = error as? VaultError else { return false }
-      return why.contains("what opened it before may still be in its folder") && why.contains(state)
+      return why.contains("what opened it before may still be there") && why.contains(state)
     }
     #expect(await vault.status().purgeProblem?.contains(state) == true)
     #expect(access("\(state)/key.new", F_OK) == 0)

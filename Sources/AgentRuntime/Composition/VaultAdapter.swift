@@ -30,7 +30,11 @@ package struct VaultAdapter: VaultControl {
       reason = failure.message
       if case .counterUnreadable = rollback.cause { hint = failure.hint }
     }
-    if reason == nil, let problem = status.counterProblem {
+    // First: the same fault often keeps the counter from being written, and is told there as less than it is.
+    if reason == nil, let problem = status.purgeProblem {
+      reason = problem
+      hint = "put that right, then: oauthctl vault status"
+    } else if reason == nil, let problem = status.counterProblem {
       reason = problem
       hint =
         status.isCounterMadeAnew
@@ -38,9 +42,6 @@ package struct VaultAdapter: VaultControl {
     } else if reason == nil, let problem = status.lateAnswerProblem {
       reason = problem
       hint = "make those files yours alone, and readable by you"
-    } else if reason == nil, let problem = status.purgeProblem {
-      reason = problem
-      hint = "put that right, then: oauthctl vault status"
     }
     if reason == nil, status.isKeyFileWaiting {
       reason =
@@ -62,7 +63,7 @@ package struct VaultAdapter: VaultControl {
       rollbackExpected: status.rollback.map { Int(clamping: $0.expected) },
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
       hint: hint, otherSlotOpens: canOpenOtherwise(status.state) ? true : nil,
-      counterMadeAnew: status.isCounterMadeAnew ? true : nil)
+      counterMadeAnew: status.isCounterMadeAnew && status.purgeProblem == nil ? true : nil)
   }
 
   package func create(_ request: VaultCreate) async throws(AgentFailure) -> String? {

@@ -16,7 +16,7 @@ extension Vault {
     defer { stretcher.leave() }
     let proved = try await proveCurrent(current)
     try await setSlot(.passphrase, to: passphrase, cost: cost, proved)
-    try purge()
+    try finishSlotChange()
   }
 
   /// A new recovery code; the old one opens nothing but backups made before. With a passphrase, that or the old code is
@@ -31,7 +31,7 @@ extension Vault {
     try await setSlot(.recoveryCode, to: code.canonical, cost: recoveryCost, proved)
     handOn(code, confirms: confirmsCode)
     // The new code counts, and must reach who asked: what is left of the old one, status tells.
-    try? purge()
+    try? finishSlotChange()
     return code
   }
 
@@ -42,7 +42,7 @@ extension Vault {
     defer { stretcher.leave() }
     try requireUnchanged(try await proveCurrent(current))
     try addKeyFileSlot()
-    try purge()
+    try finishSlotChange()
   }
 
   /// Removes a slot. What is left must open the vault in daily life: a key file or a passphrase. The key file itself goes
@@ -61,23 +61,10 @@ extension Vault {
       catalogue.slots[kind.slotNumber] = nil
       let slots = session.slots.filter { $0.number != kind.slotNumber }
       try changeSlots(.removeSlot(kind.slotNumber), to: slots, catalogue)
+    } else {
+      try noteSlotChange()
     }
-    // First: a disk without room for the purge has all the room that this takes. Neither keeps the other from being done.
-    var failure: VaultError?
-    do throws(VaultError) { if kind == .keyFile { try removeKeyFile() } } catch { failure = error }
-    try purge()
-    if let failure { throw failure }
-  }
-
-  private func removeKeyFile() throws(VaultError) {
-    try KeyFile.remove(location.keyFile)
-    try KeyFile.removeNext(location.keyFile)
-  }
-
-  /// Does what an agent that was killed, or a disk without room, has left to do of a change of the slots.
-  func finishSlotChange() {
-    if session?.slot(.keyFile) == nil { try? removeKeyFile() }
-    try? purge()
+    try finishSlotChange(removesKeyFile: kind == .keyFile)
   }
 
   // MARK: Steps
@@ -188,20 +175,5 @@ extension Vault {
       guard let directory = try vaultDirectory() else { return false }
       return try FlagFile.untoldCode.isSet(in: directory, location)
     } catch { return false }
-  }
-
-  /// Removes what a changed slot left in free pages, in the log and in copies. The change is durable already.
-  func purge() throws(VaultError) {
-    guard let database = session?.database, let directory = try vaultDirectory() else { throw .locked }
-    do throws(VaultError) {
-      do throws(VaultError) { try database.purge() } catch { throw forget(after: error) }
-      try removeStrays(in: directory)
-      try FlagFile.purgeDue.clear(in: directory, location, isHint: true)
-      purgeProblem = nil
-    } catch {
-      let problem = "what opened it before may still be in its folder: \(error.reason(location.directory))"
-      purgeProblem = problem
-      throw .storageFailed("the change is made, but \(problem)")
-    }
   }
 }

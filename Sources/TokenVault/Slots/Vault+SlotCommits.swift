@@ -24,9 +24,7 @@ extension Vault {
   func changeSlots(
     _ change: VaultDatabase.Change, to slots: [Slot], _ newCatalogue: Catalogue
   ) throws(VaultError) {
-    guard let directory = try vaultDirectory() else { throw .locked }
-    // Before the change: an agent that is killed before ``purge()`` leaves that to the next one.
-    try FlagFile.purgeDue.set(in: directory, location)
+    try noteSlotChange()
     var catalogue = newCatalogue
     catalogue.commit = nextCommit(after: catalogue)
     do throws(VaultError) {
@@ -38,6 +36,41 @@ extension Vault {
       do throws(VaultError) { found = try openedSession()?.slots } catch { throw failure.withUnknownOutcome }
       guard found == slots else { throw failure }
     }
+  }
+
+  /// Before the slots change: an agent that is killed before ``finishSlotChange(removesKeyFile:)`` leaves that to the next one.
+  func noteSlotChange() throws(VaultError) {
+    guard let directory = try vaultDirectory() else { throw .locked }
+    try FlagFile.purgeDue.set(in: directory, location)
+  }
+
+  /// Ends a change of the slots, which is durable already, or one that was cut short before: removes a key file that no slot
+  /// is for, and what the change left in free pages, in the log and in copies. Neither keeps the other from being done, and
+  /// the mark of the change stays until nothing is left. Until then ``status()`` tells why, and tries again.
+  func finishSlotChange(removesKeyFile: Bool = false) throws(VaultError) {
+    guard let session, let directory = try vaultDirectory() else { throw .locked }
+    var failure: VaultError?
+    // First: a disk without room for the purge has all the room that this takes. A key file that nobody asked to remove is
+    // left over from a change before this one, or it is another vault's.
+    if removesKeyFile || purgeProblem != nil, session.slot(.keyFile) == nil {
+      do throws(VaultError) { try removeKeyFile() } catch { failure = error }
+    }
+    do throws(VaultError) {
+      do throws(VaultError) { try session.database.purge() } catch { throw forget(after: error) }
+      try removeStrays(in: directory)
+      if let failure { throw failure }
+      try FlagFile.purgeDue.clear(in: directory, location, isHint: true)
+      purgeProblem = nil
+    } catch {
+      let problem = "what opened it before may still be there: \(error.reason(location.directory))"
+      purgeProblem = problem
+      throw .storageFailed("the change is made, but \(problem)")
+    }
+  }
+
+  private func removeKeyFile() throws(VaultError) {
+    try KeyFile.remove(location.keyFile)
+    try KeyFile.removeNext(location.keyFile)
   }
 }
 

@@ -1,9 +1,10 @@
-"""Changes of the slots, and unlocks, in which a call on a file fails: what is answered is what is so afterwards."""
+"""Changes of the slots in which a call on a file fails: what is answered is what is so afterwards."""
 
 import pytest
 
 from faults.strace import faults
-from support.vault import set_passphrase, status, vault_command, vault_file
+from network.namespaces import isolated, needs_root, run
+from support.vault import key_file, made_vault, set_passphrase, status, vault_command, vault_file
 from vault.steps import OTHER, PASSPHRASE
 
 # The first sync of the log is that of its header, the second that of the commit; with "+" all that follow fail, too.
@@ -43,3 +44,79 @@ def test_a_passphrase_whose_commit_fails_counts_if_that_is_answered(vault, syncs
     assert opens(vault, PASSPHRASE, "--passphrase") != is_new
     if "whether the change is made" not in change.stderr:
         assert is_new == (change.status == 0 or "the change is made" in change.stderr), change
+
+
+# A key file that goes with its slot
+
+def remove_key_file(home):
+    return vault_command(home, "key-file", "remove", secrets=[PASSPHRASE], check=False)
+
+
+def assert_key_file_is_told(home):
+    """Whoever looks is told that it may still be there."""
+    assert key_file(home).exists()
+    for command in (("vault", "status"), ("doctor",)):
+        words = home.oauthctl(*command, check=False)
+        assert "may still be there" in words.stdout + words.stderr and "vault.key" in words.stdout + words.stderr, words
+
+
+def assert_key_file_is_gone(home):
+    """Nor is it told any more."""
+    assert "reason" not in status(home)
+    assert not key_file(home).exists() and not vault_file(home).with_name("vault.purge").exists()
+
+
+@pytest.mark.parametrize("syncs", SYNCS)
+def test_a_key_file_goes_with_its_slot_where_the_commit_fails(vault, syncs):
+    set_passphrase(vault, PASSPHRASE)
+    with faults(vault, log_file(vault), "fdatasync", f"error=EIO:when={syncs}"):
+        removal = remove_key_file(vault)
+    has_slot = "key_file" in status(vault)["slots"]
+    assert key_file(vault).exists() == has_slot, removal
+    assert removal.status != 0 or not has_slot, removal
+    assert removal.status == 0 or syncs != "2", removal
+
+
+@pytest.mark.parametrize("call", ["pwrite64", "fsync"])
+def test_a_key_file_that_cannot_be_overwritten_is_told_until_it_is_gone(vault, call):
+    set_passphrase(vault, PASSPHRASE)
+    with faults(vault, key_file(vault), call, "error=EIO"):
+        removal = remove_key_file(vault)
+        assert removal.status != 0 and "the change is made" in removal.stderr, removal
+        assert_key_file_is_told(vault)
+    assert_key_file_is_gone(vault)
+
+
+def test_a_key_file_that_a_killed_removal_has_left_is_tried_again_until_it_is_gone(vault):
+    set_passphrase(vault, PASSPHRASE)
+    with faults(vault, key_file(vault), "pwrite64", "error=EIO:signal=KILL"):
+        assert remove_key_file(vault).status != 0
+    vault.agent.kill()
+    for is_mended in (False, True):
+        vault.agent.start()
+        if not is_mended:
+            with faults(vault, key_file(vault), "pwrite64", "error=EIO"):
+                vault_command(vault, "unlock", secrets=[PASSPHRASE])
+                assert_key_file_is_told(vault)
+            vault.agent.kill()
+    vault_command(vault, "unlock", secrets=[PASSPHRASE])
+    assert_key_file_is_gone(vault)
+
+
+@needs_root
+def test_a_key_file_in_a_read_only_folder_is_told_until_it_is_gone(home):
+    def story():
+        home.agent.start()
+        made_vault(home)
+        set_passphrase(home, PASSPHRASE)
+        folder = key_file(home).parent
+        run("mount", "--bind", folder, folder)
+        home.agent.restart()
+        run("mount", "-o", "remount,bind,ro", folder)
+        removal = remove_key_file(home)
+        assert removal.status != 0 and "the change is made" in removal.stderr, removal
+        assert_key_file_is_told(home)
+        run("mount", "-o", "remount,bind,rw", folder)
+        assert_key_file_is_gone(home)
+
+    isolated(story)

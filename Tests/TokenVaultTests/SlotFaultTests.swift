@@ -1,0 +1,77 @@
+import Glibc
+import Sealing
+import Testing
+
+@testable import TokenVault
+
+@Suite("Vault: changes of the slots that are cut short")
+struct SlotFaultTests {
+  let scratch: Scratch
+  let passphrase = Secret("correct horse battery")
+  let other = Secret("staple, correct horse")
+
+  init() throws { scratch = try Scratch() }
+
+  /// With a record, a key file, a recovery code and a passphrase.
+  private func protectedVault() async throws -> (Vault, RecoveryCode) {
+    let vault = scratch.vault()
+    let code = try await vault.create()
+    try await vault.put(.sample(1))
+    try await vault.setPassphrase(passphrase, cost: .cheap)
+    return (vault, code)
+  }
+
+  @Test("A key file that a killed removal of its slot has left goes with the next opening; any other stays")
+  func killedRemoval() async throws {
+    let (vault, _) = try await protectedVault()
+    let key = try scratch.read(scratch.location.keyFile)
+    try await vault.removeSlot(.keyFile, current: passphrase)
+    await vault.close()
+    for (isDue, looks) in [(false, false), (true, false), (true, true)] {
+      // As a kill between the commit and the removal leaves it.
+      try scratch.write(key, to: scratch.location.keyFile)
+      if isDue { try scratch.write([], to: "\(scratch.path)/data/oauthctl/vault.purge") }
+      let next = scratch.vault()
+      try await next.unlock(passphrase: passphrase)
+      // Whoever looks first ends it.
+      if looks { _ = await next.status() } else { _ = try await next.loadAll() }
+      #expect((access(scratch.location.keyFile, F_OK) == 0) == !isDue)
+      #expect(await next.status().purgeProblem == nil)
+      await next.close()
+      #expect(access("\(scratch.path)/data/oauthctl/vault.purge", F_OK) != 0)
+    }
+  }
+
+  @Test("A key file that cannot be removed is told, and its removal is tried again, over a restart too")
+  func stuckKeyFile() async throws {
+    let (vault, _) = try await protectedVault()
+    let state = "\(scratch.path)/state/oauthctl"
+    chmod(state, 0o777)
+    await #expect {
+      try await vault.removeSlot(.keyFile, current: passphrase)
+    } throws: { error in
+      guard case .storageFailed(let why) = error as? VaultError else { return false }
+      return why.contains("the change is made, but what opened it before may still be there") && why.contains(state)
+    }
+    for _ in 1...2 {
+      #expect(await vault.status().purgeProblem?.contains(state) == true)
+      #expect(access(scratch.location.keyFile, F_OK) == 0)
+      // A change of another slot does not forget it.
+      _ = try await vault.renewRecoveryCode(current: passphrase)
+      await vault.close()
+      try await vault.unlock(passphrase: passphrase)
+    }
+    chmod(state, 0o700)
+    #expect(await vault.status().purgeProblem == nil)
+    #expect(access(scratch.location.keyFile, F_OK) != 0)
+  }
+
+  @Test("A key file of another vault outlives the change of another slot")
+  func foreignKeyFile() async throws {
+    let (vault, _) = try await protectedVault()
+    try await vault.removeSlot(.keyFile, current: passphrase)
+    try scratch.write([1], to: scratch.location.keyFile)
+    try await vault.setPassphrase(other, current: passphrase, cost: .cheap)
+    #expect(access(scratch.location.keyFile, F_OK) == 0)
+  }
+}
