@@ -88,8 +88,9 @@ extension Vault {
     guard let directory = try presentDirectory() else { return }
     try takeLock(in: directory)
     // The key first: a vault that cannot be opened stays locked.
+    let wasOpen = keys != nil
     if session == nil { _ = try openSession(in: directory, keysFrom: keysFromKeyFile) }
-    try release(in: directory)
+    try release(in: directory, wasOpen: wasOpen)
   }
 
   /// Opens the vault by its passphrase and ends a `lock`. Throws `wrongPassphrase`; `tooManyUnlocks` when four others
@@ -117,6 +118,7 @@ extension Vault {
     // The vault may have been changed, locked, unlocked or removed meanwhile.
     guard let directory = try presentDirectory() else { return }
     try takeLock(in: directory)
+    let wasOpen = keys != nil
     if let session {
       guard session.slots.contains(slot) else { throw .slotsChanged }
     } else {
@@ -125,11 +127,21 @@ extension Vault {
         return try sealing { () throws(SealingError) in try VaultKeys(data: data) }
       }
     }
-    try release(in: directory)
+    try release(in: directory, wasOpen: wasOpen)
   }
 
-  func release(in directory: borrowing FileDescriptor) throws(VaultError) {
-    try FlagFile.hold.clear(in: directory, location)
+  /// Ends the lock of a vault that a secret has opened. Where the disk cannot be told, the vault is shut again: open behind a
+  /// lock, it would need no secret for the next unlock. One that was open before, while a lock began, is left to that.
+  private func release(in directory: borrowing FileDescriptor, wasOpen: Bool) throws(VaultError) {
+    do throws(VaultError) { try FlagFile.hold.clear(in: directory, location) } catch {
+      if !wasOpen {
+        forget()
+        keys = nil
+        // What told of the lock may be gone, and only its removal may not be durable.
+        isHeld = true
+      }
+      throw error
+    }
     isHeld = false
     lastFailure = nil
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenVault
 
-@Suite("Vault: changes of the slots that are cut short")
+@Suite("Vault: changes of the slots that are cut short, and unlocks that fail")
 struct SlotFaultTests {
   let scratch: Scratch
   let passphrase = Secret("correct horse battery")
@@ -73,5 +73,25 @@ struct SlotFaultTests {
     try scratch.write([1], to: scratch.location.keyFile)
     try await vault.setPassphrase(other, current: passphrase, cost: .cheap)
     #expect(access(scratch.location.keyFile, F_OK) == 0)
+  }
+
+  @Test("An unlock that cannot end the lock forgets the keys again, and the next one has to prove a secret")
+  func unlockThatFails() async throws {
+    let (vault, _) = try await protectedVault()
+    try await vault.removeSlot(.keyFile, current: passphrase)
+    for isRestarted in [false, true] {
+      try await vault.lock()
+      if isRestarted { await vault.close() }
+      // A folder of that name is what `unlinkat` does not remove.
+      let held = "\(scratch.path)/data/oauthctl/vault.held"
+      #expect(unlink(held) == 0 && mkdir(held, 0o700) == 0)
+      await #expect(throws: VaultError.self) { try await vault.unlock(passphrase: passphrase) }
+      rmdir(held)
+      #expect(await vault.status().state == .locked)
+      await #expect(throws: VaultError.locked) { try await vault.unlock() }
+      await #expect(throws: VaultError.locked) { try await vault.loadAll() }
+      try await vault.unlock(passphrase: passphrase)
+      #expect(try await vault.held() == [Held(.sample(1))])
+    }
   }
 }

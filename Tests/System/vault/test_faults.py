@@ -1,11 +1,13 @@
-"""Changes of the slots in which a call on a file fails: what is answered is what is so afterwards."""
+"""Changes of the slots, and unlocks, in which a call on a file fails: what is answered is what is so afterwards."""
 
 import pytest
 
 from faults.strace import faults
 from network.namespaces import isolated, needs_root, run
-from support.vault import key_file, made_vault, set_passphrase, status, vault_command, vault_file
-from vault.steps import OTHER, PASSPHRASE
+from support.login import get_token
+from support.vault import key_file, made_vault, seal, set_passphrase, status, vault_command, vault_file
+from support.wire import Wire
+from vault.steps import OTHER, PASSPHRASE, assert_locked, wire_failure
 
 # The first sync of the log is that of its header, the second that of the commit; with "+" all that follow fail, too.
 SYNCS = ("1", "2", "1+", "2+")
@@ -120,3 +122,24 @@ def test_a_key_file_in_a_read_only_folder_is_told_until_it_is_gone(home):
         assert_key_file_is_gone(home)
 
     isolated(story)
+
+
+# Unlocks
+
+@pytest.mark.parametrize(("call", "error"), [("unlinkat", "EROFS"), ("unlinkat", "EACCES"), ("fsync", "EIO")])
+@pytest.mark.parametrize("is_restarted", [False, True], ids=["", "restarted"])
+def test_an_unlock_that_fails_leaves_the_vault_locked(vault, call, error, is_restarted):
+    seal(vault, PASSPHRASE)
+    vault_command(vault, "lock")
+    if is_restarted:
+        vault.agent.restart()
+    with faults(vault, vault_file(vault).parent, call, f"error={error}"):
+        unlock = vault_command(vault, "unlock", secrets=[PASSPHRASE], check=False)
+        assert unlock.status == 6 and unlock.stderr, unlock
+        assert status(vault)["state"] == "locked"
+    with Wire(vault.socket) as wire:
+        assert wire_failure(wire, "vault.unlock").failure == "vault_locked"
+    assert_locked(vault)
+    assert vault_command(vault, "unlock", secrets=[OTHER], check=False).status == 5
+    vault_command(vault, "unlock", secrets=[PASSPHRASE])
+    assert get_token(vault)
