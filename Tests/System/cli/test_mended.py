@@ -165,7 +165,9 @@ def test_a_ca_file_without_a_certificate_is_named_before_anything_is_sent(home, 
 def test_a_backup_says_what_is_not_in_it_and_a_check_names_its_file(work):
     told = work.oauthctl("vault", "backup", work.root / "a b;touch pwned").stderr
     assert f"oauthctl vault check '{work.root}/a b;touch pwned'\n" in told
-    assert "account files are not in it" in told and "oauthctl" in told.splitlines()[-1]
+    account_files, key_file = told.splitlines()[-2:]
+    assert account_files == "The account files are not in it. Copy them too: ~/config/oauthctl"
+    assert key_file == "The key file is not in it either. On another machine it opens by the recovery code."
     (work.root / "junk").write_text("junk")
     checked = work.oauthctl("vault", "check", work.root / "junk", check=False)
     assert checked.status == 5 and "~/junk: that file is no vault" in checked.stderr
