@@ -42,6 +42,17 @@ struct SlotFaultTests {
     }
   }
 
+  @Test("A key file that a recovery code brings back leaves nothing of the slot before it to the next opening")
+  func broughtBack() async throws {
+    let (vault, code) = try await protectedVault()
+    await vault.close()
+    unlink(scratch.location.keyFile)
+    let next = scratch.vault()
+    try await next.unlock(recoveryCode: Secret(code.reveal()))
+    #expect(access(scratch.location.keyFile, F_OK) == 0)
+    #expect(access("\(scratch.path)/data/oauthctl/vault.purge", F_OK) != 0)
+  }
+
   @Test("A key file that cannot be removed is told, and its removal is tried again, over a restart too")
   func stuckKeyFile() async throws {
     let (vault, _) = try await protectedVault()

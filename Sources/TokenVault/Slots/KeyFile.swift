@@ -69,12 +69,14 @@ enum KeyFile {
   static func remove(_ path: String) throws(VaultError) {
     guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else { return }
     let name = PrivateDirectory.name(of: path)
-    guard let file = try PrivateFile.open(in: directory, name, path, flags: O_WRONLY) else { return }
-    let count = Int(file.status()?.st_size ?? 0)
-    guard file.write([UInt8](repeating: 0, count: min(count, limit)), at: 0), fsync(file.number) == 0 else {
-      throw .system("overwrite", path)
+    if let file = try PrivateFile.open(in: directory, name, path, flags: O_WRONLY) {
+      let count = Int(file.status()?.st_size ?? 0)
+      guard file.write([UInt8](repeating: 0, count: min(count, limit)), at: 0), fsync(file.number) == 0 else {
+        throw .system("overwrite", path)
+      }
+      guard unlinkat(directory.number, name, 0) == 0 else { throw .system("unlink", path) }
     }
-    guard unlinkat(directory.number, name, 0) == 0 else { throw .system("unlink", path) }
+    // Also where it is gone already: the one who removed it may have come no further.
     guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
   }
 

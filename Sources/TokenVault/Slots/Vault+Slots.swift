@@ -122,6 +122,7 @@ extension Vault {
     }
     if let slot, try keysFromNextKeyFile(session.database, slot) != nil { return }
     try addKeyFileSlot()
+    try finishSlotChange()
   }
 
   /// Wraps the data key for the key file, which is made where it is missing.

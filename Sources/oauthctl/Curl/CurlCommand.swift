@@ -16,7 +16,8 @@ struct CurlCommand: ContextCommand {
       the account. --any-host, before NAME, sends the token to whatever host you name; without it, what could lead the \
       token to another host is refused (--insecure, a Host header, --config and their like). --scope, --resource and \
       --audience, there too and repeatable, ask for a token of their own, as get-token does.
-      The exit status is curl's; 125 when oauthctl fails, 126 and 127 when curl cannot be started or found.
+      The exit status is curl's, so 0 for a 401 that is shown (curl's --fail makes it 22); 125 when \
+      oauthctl fails, 126 and 127 when curl cannot be started or found.
       Example: oauthctl curl work https://gitlab.example.com/api/v4/user
       """)
 
