@@ -99,6 +99,14 @@ extension Vault {
     try await unlock(.passphrase, by: passphrase)
   }
 
+  /// Throws unless `passphrase` is that of the open vault, or it has none; `locked` where a `lock` has come. Else as
+  /// ``unlock(passphrase:)``.
+  package func check(passphrase: Secret) async throws(VaultError) {
+    try stretcher.enter()
+    defer { stretcher.leave() }
+    _ = try await provePassphrase(passphrase)
+  }
+
   /// Opens the vault by its recovery code, ends a `lock`, and writes slot 1 anew for the key file, which is made where
   /// it is missing; a vault without slot 1 is left so. Throws `invalidRecoveryCode`, and as `unlock(passphrase:)`.
   package func unlock(recoveryCode typed: Secret) async throws(VaultError) {

@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import Testing
 
 @testable import oauthctl
@@ -66,6 +67,23 @@ struct AgentFoldersTests {
     ] {
       #expect(other.remedy == .run("export XDG_CONFIG_HOME=/c"))
     }
+  }
+
+  @Test(
+    "Where one of the two configuration folders alone has account files, the step leads there, whoever has variables")
+  func whereTheAccountsAre() throws {
+    var template = Array("/tmp/agent-folders.XXXXXX".utf8CString)
+    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let file = "\(root)/oauthctl/accounts.d/work.toml"
+    defer { for path in [file, "\(root)/oauthctl/accounts.d", "\(root)/oauthctl", root] { remove(path) } }
+    for folder in ["\(root)/oauthctl", "\(root)/oauthctl/accounts.d"] { try #require(mkdir(folder, 0o700) == 0) }
+    close(open(file, O_CREAT | O_WRONLY, 0o600))
+    let moved = Self.usual.merging(["configuration": "\(root)/oauthctl"]) { $1 }
+    #expect(Self.folders([:], moved).remedy == .run("export XDG_CONFIG_HOME=\(root)"))
+    #expect(Self.folders(["XDG_CONFIG_HOME": root], Self.usual).remedy == .run("oauthctl agent restart"))
+    let gone = AgentFailure(.configInvalid, "work: its file is gone", hint: "bring it back")
+    let told = Self.folders(["XDG_CONFIG_HOME": root], Self.usual).explained(gone, about: "work")
+    #expect(told.hint == .run("oauthctl agent restart"))
   }
 
   @Test("A restart that moved the agent is told with the way back; one that did not is not")

@@ -82,6 +82,10 @@ extension CredentialService {
     guard let needed = request.neededScope, !needed.isEmpty else { return }
     try StepUp.check(needed)
     guard let machine = accounts[name]?.machine, let record = machine.record, let grant = record.grant else { return }
+    // An API that repeats the token as a scope must not get it into what a person is shown.
+    guard !RequestSecrets(record.tokens.map(\.accessToken.secret)).appear(in: needed.joined(separator: " ")) else {
+      throw AgentFailure(.badRequest, "needed_scope holds a piece of the account's token")
+    }
     let given = Set(grant.scope).union(record.token(.standard)?.scope ?? []).union(request.scope ?? [])
     let failure = StepUp.failure(
       name, needed: needed, given: given, asked: grant.asked(machine.definition), host: grant.binding.issuerHost)

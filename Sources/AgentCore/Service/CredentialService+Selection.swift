@@ -31,7 +31,7 @@ extension CredentialService {
     let unread = isAnybodys ? unreadLogins().login(serving: origin, named: wish.username) : nil
     let choice: Choice
     do {
-      let (name, host) = try AccountSelection.select(wish, among: known)
+      let (name, host) = try choose(wish, among: known)
       choice = Choice(name: name, matchedHost: host)
     } catch {
       let missing = error.kind == .accountUnknown ? wish.account : nil
@@ -59,7 +59,8 @@ extension CredentialService {
         var failure = error
         if wish.account == nil, let origin, known.isEmpty {
           // Only accounts of this host were looked at, and there is none. Of very many, no names would be read.
-          let names = accounts.count > 64 ? [] : accounts.values.filter { $0.machine.definition != nil }.map(\.name)
+          let names =
+            accounts.count > Self.namesToRead ? [] : accounts.values.filter { $0.machine.definition != nil }.map(\.name)
           failure.hint = AccountSelection.noneHint(origin, names.sorted())
           if let other = AccountSelection.otherScheme(origin), let name = ready.accounts(naming: other).min() {
             failure.hint = AccountSelection.schemeHint(other, name)
@@ -99,10 +100,25 @@ extension CredentialService {
   /// Those that a request may mean which names this account or this origin. With thousands of accounts, listing them all
   /// takes longer than a refresh.
   private func considered(_ name: String?, _ origin: String?) -> [Account] {
-    if let name, let account = accounts[name], account.machine.definition != nil { return [account] }
-    guard name == nil, let origin else { return Array(accounts.values) }
+    if let name { return accounts[name].map { $0.machine.definition == nil ? [] : [$0] } ?? [] }
+    guard let origin else { return Array(accounts.values) }
     return ready.accounts(naming: origin).compactMap { accounts[$0] }
   }
+
+  private func choose(
+    _ wish: AccountSelection.Wish, among known: [AccountSelection.Candidate]
+  ) throws(AgentFailure) -> (name: String, matchedHost: String?) {
+    do throws(AgentFailure) { return try AccountSelection.select(wish, among: known) } catch {
+      guard let name = wish.account, known.isEmpty, error.kind == .accountUnknown else { throw error }
+      // Of very many, no names would be read, and to compare them all takes longer than a token.
+      guard accounts.count <= Self.namesToRead else {
+        throw AgentFailure(.accountUnknown, error.message, hint: .run("oauthctl account list"))
+      }
+      throw AccountSelection.unknown(name, accounts.values.filter { $0.machine.definition != nil }.map(\.name))
+    }
+  }
+
+  private static let namesToRead = 64
 
   /// `account` as one that a request may mean; nil without a definition.
   func candidate(_ account: Account, _ rejected: Fingerprint? = nil) -> AccountSelection.Candidate? {

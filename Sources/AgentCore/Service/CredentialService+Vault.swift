@@ -84,6 +84,7 @@ extension CredentialService {
   /// Opens `vault` with what a person gave, and then everything that is in it.
   package func unlock(_ vault: any VaultControl, _ request: VaultUnlock) async throws(AgentFailure) {
     await settled()
+    if request.dryRun == true { return try await vault.unlock(request) }
     do throws(AgentFailure) { try await vault.unlock(request) } catch {
       availability.unlockFailed(error)
       throw error

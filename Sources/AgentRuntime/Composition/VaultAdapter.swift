@@ -93,17 +93,18 @@ package struct VaultAdapter: VaultControl {
   package func isSealed() async -> Bool { await !vault.opensWithoutSecret }
 
   package func unlock(_ request: VaultUnlock) async throws(AgentFailure) {
+    let looks = request.dryRun == true
+    guard request.passphrase == nil || request.recoveryCode == nil, !looks || request.passphrase != nil else {
+      throw AgentFailure(.badRequest, "either a passphrase or a recovery code, and dry_run with a passphrase")
+    }
     do throws(VaultError) {
-      switch (request.passphrase, request.recoveryCode) {
-      case (let passphrase?, nil): try await vault.unlock(passphrase: Secret(passphrase))
-      case (nil, let code?): try await vault.unlock(recoveryCode: Secret(code))
+      switch (request.passphrase.map { Secret($0) }, request.recoveryCode.map { Secret($0) }) {
+      case (let passphrase?, _) where looks: try await vault.check(passphrase: passphrase)
+      case (let passphrase?, _): try await vault.unlock(passphrase: passphrase)
+      case (nil, let code?): try await vault.unlock(recoveryCode: code)
       case (nil, nil): try await vault.unlock()
-      case (_?, _?): break
       }
     } catch { throw AgentFailure(error) }
-    if request.passphrase != nil, request.recoveryCode != nil {
-      throw AgentFailure(.badRequest, "either a passphrase or a recovery code")
-    }
   }
 
   package func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) {

@@ -143,16 +143,20 @@ package struct VaultUnlock: RequestParameters, Equatable {
 
   package var passphrase: String?
   package var recoveryCode: String?
+  /// Only looks whether `passphrase` is the open vault's: a lock stays, and is what is answered.
+  package var dryRun: Bool?
 
-  package init(passphrase: String? = nil, recoveryCode: String? = nil) {
+  package init(passphrase: String? = nil, recoveryCode: String? = nil, dryRun: Bool? = nil) {
     self.passphrase = passphrase
     self.recoveryCode = recoveryCode
+    self.dryRun = dryRun
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case passphrase
     case recoveryCode = "recovery_code"
+    case dryRun = "dry_run"
   }
 }
 

@@ -121,7 +121,7 @@ package struct RequestSecrets: Sendable {
       views.append(reading.lettersAndDigits(UnescapedText.isASCIILetterOrDigit))
       let pairs = [true, false].map { reading.pairs(bigEndian: $0) }
       // In the other byte order one character of ASCII is one of these, with a byte of nothing.
-      views += pairs + pairs.map { $0.lettersAndDigits() }
+      views += pairs + pairs.map { $0.lettersAndDigits() } + pairs.map { $0.unescaped() }
     }
     let pieces = SecretPieces(of: values, in: views)
     guard !pieces.isEmpty else { return nil }

@@ -47,12 +47,16 @@ struct UnescapedText {
     return result
   }
 
-  /// Without what may be tags of HTML: what stands between `<` and `>`.
+  /// Without what may be tags of HTML: what stands between `<` and the next `>`.
   func withoutTags() -> UnescapedText {
     var result = UnescapedText(plain: [])
+    // Looked for once: a text of `<` alone would else be read anew from each of them.
+    let lastEnd = bytes.lastIndex(of: UInt8(ascii: ">")) ?? -1
     var index = 0
     while index < bytes.count {
-      if bytes[index] == UInt8(ascii: "<"), let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) {
+      if bytes[index] == UInt8(ascii: "<"), index < lastEnd,
+        let end = bytes[index...].firstIndex(of: UInt8(ascii: ">"))
+      {
         index = end + 1
       } else {
         result.append(bytes[index], from: sources[index])
@@ -90,9 +94,8 @@ struct UnescapedText {
     case UInt8(ascii: "+"): return ([0x20], 1)
     case UInt8(ascii: "%"): return number(at: index + 1, digits: 2, radix: 16).map { ([UInt8($0)], 3) }
     case UInt8(ascii: "\\"): return backslash(at: index + 1)
-    // Of quoted-printable (RFC 2045 §6.7), what may stand for a character of ASCII: in a form `=` comes before a value.
-    case UInt8(ascii: "="):
-      return number(at: index + 1, digits: 2, radix: 16).flatMap { (0x20...0x7E).contains($0) ? ([UInt8($0)], 3) : nil }
+    // Quoted-printable (RFC 2045 §6.7).
+    case UInt8(ascii: "="): return number(at: index + 1, digits: 2, radix: 16).map { ([UInt8($0)], 3) }
     case UInt8(ascii: "&"): return entity(at: index)
     default: return nil
     }
@@ -123,12 +126,12 @@ struct UnescapedText {
 
   private func entity(at index: Int) -> (value: [UInt8], length: Int)? {
     if bytes[index...].starts(with: "&#".utf8) { return numberedEntity(at: index) }
-    // The longest name, with its signs, has 33.
-    guard let end = bytes[index...].prefix(33).firstIndex(of: UInt8(ascii: ";")), end > index + 1,
-      bytes[(index + 1)..<end].allSatisfy(Self.isASCIILetterOrDigit)
-    else { return nil }
-    let length = end + 1 - index
-    switch String(decoding: bytes[(index + 1)..<end], as: UTF8.self).lowercased() {
+    // The longest name has 31 letters. Browsers take some without the end.
+    let name = bytes[(index + 1)...].prefix(31).prefix(while: Self.isASCIILetterOrDigit)
+    guard !name.isEmpty else { return nil }
+    let end = name.endIndex
+    let length = end - index + (end < bytes.count && bytes[end] == UInt8(ascii: ";") ? 1 : 0)
+    switch String(decoding: name, as: UTF8.self).lowercased() {
     case "amp": return ([UInt8(ascii: "&")], length)
     case "lt": return ([UInt8(ascii: "<")], length)
     case "gt": return ([UInt8(ascii: ">")], length)

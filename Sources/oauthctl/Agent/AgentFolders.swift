@@ -50,8 +50,32 @@ struct AgentFolders: Sendable {
   /// The line that makes the agent's folders and this shell's the same; nil: they are.
   var remedy: NextStep? {
     guard let line else { return nil }
+    switch placeOfAccounts {
+    case .shells where isStartedByShells && environment["OAUTHCTL_SOCKET"] == nil: return Self.restart
+    case .agents: return .run(line)
     // The agent is the one that was started with other folders than the usual ones.
-    return .run(restartMovesHome ? "oauthctl agent restart   # or, for this shell: \(line)" : line)
+    case .shells, nil: return .run(restartMovesHome ? "\(Self.restart.text)   # or, for this shell: \(line)" : line)
+    }
+  }
+
+  private static let restart = NextStep.run("oauthctl agent restart")
+
+  private enum Place { case agents, shells }
+
+  /// The only one of the two configuration folders that has account files, where no other folder differs; nil: both have, or
+  /// neither.
+  private var placeOfAccounts: Place? {
+    guard others == [.configuration], let agents = agents(.configuration), let mine = shells(.configuration) else {
+      return nil
+    }
+    func hasAccounts(_ folder: String) -> Bool {
+      FileBytes.names(in: "\(folder)/accounts.d").contains { $0.hasSuffix(".toml") }
+    }
+    switch (hasAccounts(agents), hasAccounts(mine)) {
+    case (true, false): return .agents
+    case (false, true): return .shells
+    default: return nil
+    }
   }
 
   /// The line that gives this shell the agent's folders; nil: it has them.
@@ -87,7 +111,7 @@ struct AgentFolders: Sendable {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
-      next: restartMovesHome || !isStartedByShells
+      next: restartMovesHome || !isStartedByShells || placeOfAccounts == .shells
         ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
   }
 
@@ -98,7 +122,7 @@ struct AgentFolders: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      next: restartMovesHome
+      next: restartMovesHome || placeOfAccounts == .shells
         ? remedy
         : .run(
           "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
@@ -111,6 +135,8 @@ struct AgentFolders: Sendable {
     var failure = failure
     guard failure.kind == .accountUnknown else {
       failure.message += "; \(remark)"
+      // The file that it misses may be there.
+      if failure.kind == .configInvalid, placeOfAccounts == .shells { failure.hint = remedy }
       return failure
     }
     let found = account.flatMap(misplaced)

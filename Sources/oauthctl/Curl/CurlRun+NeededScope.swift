@@ -32,7 +32,8 @@ extension CurlRun {
     } catch .agent(let failure, _) where failure.missingScope != nil {
       context.terminal.warn(failure.message, next: failure.hint)
     } catch {
-      context.terminal.warn("\(account): the server wants \(shown), which this token lacks")
+      // The agent may have refused it for what is in it.
+      context.terminal.warn("\(account): the server wants a scope that this token lacks")
     }
   }
 }

@@ -24,11 +24,13 @@ struct VaultSecrets {
   }
 
   /// Does again what asks for a secret that was wrong, where it is typed at a terminal: whoever is told so types on. After
-  /// the third time the agent lets nobody guess for a while.
-  func retried<T>(_ attempt: () throws(CommandError) -> T) throws(CommandError) -> T {
+  /// the third time the agent lets nobody guess for a while. `helps`: whether another secret would.
+  func retried<T>(
+    while helps: () -> Bool = { true }, _ attempt: () throws(CommandError) -> T
+  ) throws(CommandError) -> T {
     for _ in 1..<3 where context.terminal.inputIsTerminal {
       do throws(CommandError) { return try attempt() } catch {
-        guard case .agent(let failure, _) = error, failure.kind == .vaultLocked else { throw error }
+        guard case .agent(let failure, _) = error, failure.kind == .vaultLocked, helps() else { throw error }
         context.terminal.say(failure.message + "; once more:")
       }
     }
@@ -39,7 +41,7 @@ struct VaultSecrets {
   func current() throws(CommandError) -> String? {
     guard try openVault().has(.passphrase) else { return nil }
     guard context.terminal.inputIsTerminal else { return try typedCurrent() }
-    return try retried { () throws(CommandError) in
+    return try retried(while: { (try? openVault()) != nil }) { () throws(CommandError) in
       let typed = try typedCurrent()
       try prove(typed)
       return typed
@@ -50,11 +52,13 @@ struct VaultSecrets {
     try secret("Current passphrase", "current passphrase")
   }
 
-  /// Throws unless `passphrase` is the vault's, before somebody types a new one twice. What may be the recovery code is
+  /// Throws unless `passphrase` is the vault's, before somebody types a new one twice. A lock that has come while it was typed
+  /// stays. What may be the recovery code is
   /// left to the change itself.
   private func prove(_ passphrase: String) throws(CommandError) {
     guard passphrase.filter({ $0.isLetter || $0.isNumber }).count != 30 else { return }
-    _ = try context.agent.call(VaultUnlock(passphrase: passphrase), timeoutMilliseconds: Self.patienceMilliseconds)
+    _ = try context.agent.call(
+      VaultUnlock(passphrase: passphrase, dryRun: true), timeoutMilliseconds: Self.patienceMilliseconds)
   }
 
   /// A new passphrase: twice where it cannot be seen.

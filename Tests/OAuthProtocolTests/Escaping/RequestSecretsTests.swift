@@ -37,6 +37,8 @@ struct RequestSecretsTests {
       password.unicodeScalars.map { "&#X000\(hex(UInt8($0.value)))" }.joined(),
       password.unicodeScalars.map { "\\u{\(hex(UInt8($0.value)))}" }.joined(),
       String(decoding: password.utf16.map(\.byteSwapped), as: UTF16.self),
+      pairs(of: password.utf8.map { "%" + hex($0) }.joined()),
+      password.replacing("ö", with: "&ouml ").replacing(" ", with: "=A0"),
       between("&nbsp;"), between("&ZeroWidthSpace;"), between("<br>"), between("</b> <b>"), between("&lt;br/&gt;"),
       password.utf8.map { "=" + hex($0).uppercased() }.joined(),
       password.utf8.map { "\\" + String(repeating: "0", count: $0 < 64 ? 1 : 0) + String($0, radix: 8) }.joined(),
@@ -45,6 +47,13 @@ struct RequestSecretsTests {
 
   /// The password's characters with something between them.
   private static func between(_ mark: String) -> String { password.map(String.init).joined(separator: mark) }
+
+  /// The bytes of `text` taken for UTF-16.
+  private static func pairs(of text: String) -> String {
+    let bytes = Array(text.utf8) + (text.utf8.count % 2 == 0 ? [] : [0x20])
+    let units = stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+    return String(decoding: units, as: UTF16.self)
+  }
 
   static func hex(_ byte: UInt8) -> String {
     let text = String(byte, radix: 16)

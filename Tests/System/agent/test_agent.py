@@ -39,7 +39,7 @@ def test_status_starts_nothing_and_says_so(home):
     assert json.loads(failure.stdout)["error"]["exit"] == 7
 
 
-def test_status_of_no_agent_names_systemd_where_units_are_installed(home):
+def test_status_of_no_agent_needs_no_step_where_units_are_installed(home):
     unit = home.config / "systemd" / "user" / "oauthd.socket"
     unit.parent.mkdir(parents=True)
     unit.touch()
@@ -47,7 +47,8 @@ def test_status_of_no_agent_names_systemd_where_units_are_installed(home):
     with socket.socket(socket.AF_UNIX) as manager:
         manager.bind(str(home.runtime / "systemd" / "private"))
         result = home.oauthctl("agent", "status", check=False)
-    assert result.status == 7 and "  run: systemctl --user start oauthd.socket\n" in result.stderr
+    assert result.status == 7 and "the next command that needs one starts it\n" in result.stderr
+    assert "run:" not in result.stderr
 
 
 def test_status_tells_process_files_and_log(home):
@@ -135,8 +136,18 @@ def test_what_the_agent_does_not_find_is_told_with_the_folder_that_it_reads(home
     file.parent.mkdir(parents=True)
     file.write_text('issuer = "https://i.example"\nclient_id = "c"\n')
     told = home.oauthctl("get-token", "work", check=False, environment=shell)
-    move = f"run: mv {home.shown(file)} {home.shown(home.config)}/oauthctl/accounts.d/"
-    assert told.status == 3 and move in told.stderr
+    # The agent's own folder has no accounts.
+    assert told.status == 3 and "run: oauthctl agent restart\n" in told.stderr, told
+    assert f"{home.shown(file)} is there" in told.stderr
+    home.oauthctl("agent", "restart", environment=shell)
+    assert "work" in home.oauthctl("account", "list", environment=shell).stdout
+    # From here the agent is the one that is right.
+    assert "run: export XDG_CONFIG_HOME=" in home.oauthctl("status").stderr
+    mine = home.config / "oauthctl/accounts.d/work.toml"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_bytes(file.read_bytes())
+    file.unlink()
+    assert "run: oauthctl agent restart\n" in home.oauthctl("status").stderr
 
 
 def test_restart_says_that_files_with_problems_are_given_up(home):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from network.listeners import Portal
 from support.accounts import account_file
 from support.dev_server import consenting
 from support.login import get_token
@@ -31,6 +32,18 @@ def test_curl_tells_the_scope_that_is_missing_and_the_login_that_asks_for_it(hom
     home.oauthctl("login", "work", "--add-scope", "write")
     again = home.oauthctl("curl", "work", "-sS", *options, url)
     assert "oauthctl" not in again.stderr and json.loads(again.stdout)["hello"] == "alice"
+
+
+@pytest.mark.parametrize(
+    "spelled", [str, str.upper, ".".join, lambda token: token[:9] + " " + token[9:]],
+    ids=["as it is", "in capitals", "dotted", "in two"])
+def test_a_token_that_an_api_names_as_the_missing_scope_is_shown_to_nobody(home, server, spelled):
+    token = get_token(home)
+    scope = spelled(token)
+    challenge = f'WWW-Authenticate: Bearer error="insufficient_scope", scope="{scope}"'
+    with Portal("403 Forbidden", "no", [challenge]) as api:
+        told = home.oauthctl("curl", "--any-host", "work", "-sS", f"http://127.0.0.1:{api.port}/", check=False)
+    assert "wants a scope that this token lacks" in told.stderr and scope[:9] not in told.stdout + told.stderr, told
 
 
 def test_curl_keeps_to_the_scope_that_it_was_asked_with_over_a_401_and_a_403(home, server):

@@ -61,6 +61,7 @@ def test_uninstall_leaves_no_agent_and_nothing_that_points_to_it(installation, h
     wants = point_to(home, installation.prefix / "bin/oauthctl", units, home.config)
     settings, links, agents = left(home, wants)
     assert "oauthctl" in settings and "oauthd.socket" in links and len(agents) == 1
+    # The agent has its data elsewhere than this shell: its folder stays as well.
     folders = [folder / "oauthctl" for folder in (home.config, home.root / ".local/share", home.state)]
     for folder in folders[:2]:
         folder.mkdir(parents=True, exist_ok=True)

@@ -77,12 +77,12 @@ def test_a_copy_of_the_open_vault_s_file_alone_is_told_to_be_behind(vault, serve
     refresh(vault, check=True)
     copy.write_bytes(vault_file(vault).read_bytes())
     said = vault_command(vault, "check", copy).stderr
-    assert "behind the vault, which has 1 record: it is an older backup, or" in said, said
+    assert "behind the vault, which has 1 record: logins and refreshes since it was made, or" in said, said
     assert "oauthctl vault backup FILE" in said, said
     log = vault.root / "copy-wal"
     log.write_bytes(vault_file(vault).with_name("vault.db-wal").read_bytes())
     said = vault_command(vault, "check", copy).stderr
-    assert "/copy-wal, which lies beside it, was not read." in said and "older" not in said, said
+    assert "/copy-wal, which lies beside it, was not read." in said and "since it was made" not in said, said
     log.unlink()
     answer = json.loads(vault_command(vault, "check", copy, "--json").stdout)
     assert answer["vault"]["records"] == 1 and answer["vault"]["commit"] > answer["commit"]

@@ -10,6 +10,7 @@ import pytest
 
 from support import processes
 from support.login import get_token, wait_until
+from support.terminal import run_at_terminal
 from support.unattended import refresh
 from support.vault import seal, set_passphrase, vault_command, vault_file
 from vault.steps import PASSPHRASE, assert_locked, wire_failure
@@ -45,6 +46,22 @@ def test_a_lock_holds_over_restart_and_kill_until_somebody_unlocks(vault):
     assert get_token(vault) == token
     vault.agent.restart()
     assert get_token(vault) == token
+
+
+@pytest.mark.parametrize("command", ["passphrase change", "key-file add", "recovery renew"])
+def test_a_lock_that_comes_while_a_passphrase_is_typed_stays(vault, command):
+    """The passphrase was tried by an unlock, which ended the lock, and then the command was given up."""
+    seal(vault, PASSPHRASE)
+
+    def lock_and_type():
+        vault_command(vault, "lock")
+        return PASSPHRASE + "\n"
+
+    status, said = run_at_terminal(
+        vault, vault.programs / "oauthctl", "vault", *command.split(),
+        answers={"Current passphrase: ": lock_and_type, "New passphrase": "\x03"})
+    assert status == 5 and "the vault is locked" in said, said
+    assert_locked(vault)
 
 
 def slow_refresh(home, server):
