@@ -88,7 +88,9 @@ struct RefusalTests {
     #expect(what.contains("slot 1") && what.contains(scratch.location.keyFile))
   }
 
-  @Test("A database, key file or folder of another user is refused, and says whose it is", .enabled(if: geteuid() == 0))
+  @Test(
+    "A database, key file or folder of another user is refused, and says whose it is",
+    .enabled(if: geteuid() == 0, "needs root, who can give files away"))
   func othersOwn() async throws {
     _ = try await filled()
     let location = scratch.location

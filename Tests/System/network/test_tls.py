@@ -79,8 +79,10 @@ def test_a_wrong_certificate_is_refused_at_login_with_its_cause(home, agent, aut
 def test_an_authority_that_is_not_the_account_s_is_refused(home, agent, authority, stranger, trusted):
     files = stranger.issue("stranger")
     with Portal(tls=server_tls(files)) as portal:
-        result = login_to(home, portal.port, None if trusted == "the system's" else authority.file)
-        assert_tls_failure(result, portal, ["certificate", "issuer", "name it: --ca FILE"])
+        own = None if trusted == "the system's" else authority.file
+        result = login_to(home, portal.port, own)
+        step = f"whether {home.shown(own)}, the ca_file, holds the authority" if own else "name it: --ca FILE"
+        assert_tls_failure(result, portal, ["certificate", "issuer", step])
 
 
 @needs_root
