@@ -116,6 +116,8 @@ def test_a_request_that_another_user_leaves_behind_is_not_taken_for_yours(home, 
     for _ in range(200):
         with sockets_as_nobody():
             left = connected(0, request)
+        if not left:
+            continue
         port = left.getsockname()[1]
         left.close()
         if own := connected(port, f"GET /favicon.ico HTTP/1.1\r\nHost: {his.netloc}\r\n\r\n".encode()):
