@@ -99,11 +99,14 @@ def test_a_file_where_the_agent_does_not_look_is_told_with_the_command_that_move
     misplaced = other / "oauthctl" / "accounts.d" / "work.toml"
     misplaced.parent.mkdir(parents=True)
     misplaced.write_text(f'issuer = "{dot.issuer}"\nclient_id = "native-app"\nscope = ["read"]\n')
+    # With accounts in both folders neither is the one that was moved.
+    accounts = home.config / "oauthctl" / "accounts.d"
+    accounts.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (accounts / "second.toml").write_bytes(misplaced.read_bytes())
     told = home.oauthctl("login", "work", check=False, environment=shell)
     [command] = re.findall("mv [^#]+", told.stderr)
     assert told.status == 3 and home.shown(misplaced) in command
     assert str(home.config) in home.oauthctl("doctor", check=False, environment=shell).stdout
-    (home.config / "oauthctl" / "accounts.d").mkdir(parents=True, exist_ok=True, mode=0o700)
     home.run("sh", "-c", command)
     home.oauthctl("reload")
     home.oauthctl("login", "work", environment=shell)
