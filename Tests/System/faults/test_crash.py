@@ -37,12 +37,14 @@ CHANNELS = {"recvfrom UNIX", "sendto UNIX", "write pipe", "read pipe",
 def server(request, home):
     started = server_of(home, request.param)
     started.rotation = request.param
-    home.agent.start()
-    log_in(home, started)
-    home.agent.stop()
-    yield started
-    home.agent.stop()
-    started.stop()
+    try:
+        home.agent.start()
+        log_in(home, started)
+        home.agent.stop()
+        yield started
+        home.agent.stop()
+    finally:
+        started.stop()
 
 
 class Tally:
