@@ -14,18 +14,9 @@ struct PassphraseTests {
 
   init() throws { scratch = try Scratch() }
 
-  /// With a record, a key file, a recovery code and a passphrase.
-  private func protectedVault() async throws -> (Vault, RecoveryCode) {
-    let vault = scratch.vault()
-    let code = try await vault.create()
-    try await vault.put(.sample(1))
-    try await vault.setPassphrase(passphrase, cost: .cheap)
-    return (vault, code)
-  }
-
   @Test("It opens a locked vault, over restarts; a wrong one leaves it locked")
   func unlocks() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     #expect(await vault.status().slots.map(\.kind) == [.keyFile, .recoveryCode, .passphrase])
     try await vault.lock()
     await #expect(throws: VaultError.wrongPassphrase) { try await vault.unlock(passphrase: other) }
@@ -40,7 +31,7 @@ struct PassphraseTests {
 
   @Test("Without its key file the vault is sealed: only the passphrase and the recovery code open it")
   func sealed() async throws {
-    let (vault, code) = try await protectedVault()
+    let (vault, code) = try await scratch.protectedVault(passphrase)
     #expect(await vault.opensWithoutSecret)
     try await vault.removeSlot(.keyFile, current: passphrase)
     #expect(!(await vault.opensWithoutSecret))
@@ -69,7 +60,7 @@ struct PassphraseTests {
 
   @Test("It is changed by who knows it, and the old one opens nothing then")
   func change() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     await #expect(throws: VaultError.passphraseNeeded) { try await vault.setPassphrase(other, cost: .cheap) }
     await #expect(throws: VaultError.wrongPassphrase) {
       try await vault.setPassphrase(other, current: other, cost: .cheap)
@@ -83,7 +74,7 @@ struct PassphraseTests {
 
   @Test("What other slots do needs it, too", arguments: ["remove", "renew", "add", "rekey"])
   func guards(what: String) async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     func act(_ current: Secret?) async throws {
       switch what {
       case "remove": try await vault.removeSlot(.passphrase, current: current)
@@ -112,7 +103,7 @@ struct PassphraseTests {
 
   @Test("A passphrase whose slot is damaged is no way in, is asked of nobody, and is set anew")
   func damagedSlot() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     await vault.close()
     try SQLiteConnection(path: scratch.location.databaseFile)
       .run("UPDATE slot SET sealed = zeroblob(72) WHERE number = 3")
@@ -167,7 +158,7 @@ struct PassphraseTests {
       ("salt = x'00'", .damaged(.slot, what: "slot 3: Argon2id salt")),
     ])
   func plantedCost(change: String, expected: VaultError) async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     await vault.close()
     try SQLiteConnection(path: scratch.location.databaseFile).run("UPDATE slot SET \(change) WHERE number = 3")
     await #expect(throws: expected) { try await vault.unlock(passphrase: passphrase) }
@@ -233,7 +224,7 @@ struct PassphraseTests {
 
   @Test("Records are read, written and locked away while somebody's passphrase is being hashed")
   func blocksNobody() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     vault.stretcher.queue.suspend()
     let unlocking = Task { try await vault.unlock(passphrase: passphrase) }
     try await vault.put(.sample(2))

@@ -28,6 +28,15 @@ final class Scratch: Sendable {
     Vault(location: location, socketPathForLock: "\(path)/agent.sock", recoveryCost: .cheap, now: now)
   }
 
+  /// With a record, a key file, a recovery code and `passphrase`.
+  func protectedVault(_ passphrase: Secret) async throws -> (Vault, RecoveryCode) {
+    let vault = vault()
+    let code = try await vault.create()
+    try await vault.put(.sample(1))
+    try await vault.setPassphrase(passphrase, cost: .cheap)
+    return (vault, code)
+  }
+
   /// The bytes of every file below the vault's folder and its state's, by path.
   func files() throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]

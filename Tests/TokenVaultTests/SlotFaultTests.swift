@@ -12,18 +12,9 @@ struct SlotFaultTests {
 
   init() throws { scratch = try Scratch() }
 
-  /// With a record, a key file, a recovery code and a passphrase.
-  private func protectedVault() async throws -> (Vault, RecoveryCode) {
-    let vault = scratch.vault()
-    let code = try await vault.create()
-    try await vault.put(.sample(1))
-    try await vault.setPassphrase(passphrase, cost: .cheap)
-    return (vault, code)
-  }
-
   @Test("A key file that a killed removal of its slot has left goes with the next opening; any other stays")
   func killedRemoval() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     let key = try scratch.read(scratch.location.keyFile)
     try await vault.removeSlot(.keyFile, current: passphrase)
     await vault.close()
@@ -44,7 +35,7 @@ struct SlotFaultTests {
 
   @Test("A key file that a recovery code brings back leaves nothing of the slot before it to the next opening")
   func broughtBack() async throws {
-    let (vault, code) = try await protectedVault()
+    let (vault, code) = try await scratch.protectedVault(passphrase)
     await vault.close()
     unlink(scratch.location.keyFile)
     let next = scratch.vault()
@@ -55,7 +46,7 @@ struct SlotFaultTests {
 
   @Test("A key file that cannot be removed is told, and its removal is tried again, over a restart too")
   func stuckKeyFile() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     let state = "\(scratch.path)/state/oauthctl"
     chmod(state, 0o777)
     await #expect {
@@ -79,7 +70,7 @@ struct SlotFaultTests {
 
   @Test("A key file of another vault outlives the change of another slot")
   func foreignKeyFile() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     try await vault.removeSlot(.keyFile, current: passphrase)
     try scratch.write([1], to: scratch.location.keyFile)
     try await vault.setPassphrase(other, current: passphrase, cost: .cheap)
@@ -88,7 +79,7 @@ struct SlotFaultTests {
 
   @Test("An unlock that cannot end the lock forgets the keys again, and the next one has to prove a secret")
   func unlockThatFails() async throws {
-    let (vault, _) = try await protectedVault()
+    let (vault, _) = try await scratch.protectedVault(passphrase)
     try await vault.removeSlot(.keyFile, current: passphrase)
     for isRestarted in [false, true] {
       try await vault.lock()

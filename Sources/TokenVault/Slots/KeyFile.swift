@@ -66,7 +66,9 @@ enum KeyFile {
 
   /// Overwrites the file and removes it, durably. None there is no error. Flash and copying file systems may keep the old
   /// blocks.
-  static func remove(_ path: String) throws(VaultError) {
+  ///
+  /// `flushesAnyway`: also where it is gone, since whoever removed it before may have come no further.
+  static func remove(_ path: String, flushesAnyway: Bool = false) throws(VaultError) {
     guard let directory = try PrivateDirectory.open(PrivateDirectory.parent(of: path), isSecret: false) else { return }
     let name = PrivateDirectory.name(of: path)
     if let file = try PrivateFile.open(in: directory, name, path, flags: O_WRONLY) {
@@ -75,8 +77,9 @@ enum KeyFile {
         throw .system("overwrite", path)
       }
       guard unlinkat(directory.number, name, 0) == 0 else { throw .system("unlink", path) }
+    } else if !flushesAnyway {
+      return
     }
-    // Also where it is gone already: the one who removed it may have come no further.
     guard fsync(directory.number) == 0 else { throw .system("fsync the folder of", path) }
   }
 

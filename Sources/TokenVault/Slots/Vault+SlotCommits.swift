@@ -69,7 +69,7 @@ extension Vault {
   }
 
   private func removeKeyFile() throws(VaultError) {
-    try KeyFile.remove(location.keyFile)
+    try KeyFile.remove(location.keyFile, flushesAnyway: true)
     try KeyFile.removeNext(location.keyFile)
   }
 }
