@@ -84,6 +84,11 @@ struct AgentFoldersTests {
     let gone = AgentFailure(.configInvalid, "work: its file is gone", hint: "bring it back")
     let told = Self.folders(["XDG_CONFIG_HOME": root], Self.usual).explained(gone, about: "work")
     #expect(told.hint == .run("oauthctl agent restart"))
+    // systemd would start it with the folder of before.
+    var status = AgentCommandTests.status()
+    (status.folders, status.started) = (Self.usual, "systemd")
+    let served = AgentFolders(Environment(["HOME": "/h", "XDG_CONFIG_HOME": root]), status)
+    #expect(served.misplaced("work")?.nextStep?.text.hasPrefix("mv \(file) ") == true)
   }
 
   @Test("A restart that moved the agent is told with the way back; one that did not is not")

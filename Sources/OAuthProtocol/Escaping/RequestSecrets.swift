@@ -4,9 +4,9 @@ package import Sealing
 /// must not get a password onto a terminal or into a log.
 ///
 /// Found are whole secrets and pieces of ``pieceBytes`` or more: as they are, percent-encoded or quoted-printable, with the
-/// escapes of JSON or HTML, tags between the words, in base 64 (as in a Basic header) or hexadecimal, in either case, with signs or blanks in between, those
-/// beyond ASCII too, and two bytes taken for one character. Words that look like a token (``TokenLikeWords``) are left out
-/// as well: other encodings, and the secrets of other requests. What a server disguises as words is not found.
+/// escapes of JSON or HTML, in base 64 (as in a Basic header) or hexadecimal, in either case, with signs, blanks or tags in
+/// between, those beyond ASCII too, and two bytes taken for one character. Words that look like a token (``TokenLikeWords``)
+/// are left out as well: other encodings, and the secrets of other requests. What a server disguises as words is not found.
 package struct RequestSecrets: Sendable {
   /// Shortest piece of a secret that is cut out: shorter ones are found in harmless words, and tell a guesser little.
   package static let pieceBytes = 8

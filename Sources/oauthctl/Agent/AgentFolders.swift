@@ -12,16 +12,14 @@ struct AgentFolders: Sendable {
   private let told: [String: String]
   /// Whether a restart by this shell gives the agent the folders of a shell without variables of its own.
   private let restartMovesHome: Bool
-  /// Whether the agent has the variables of the shell that starts it, and not those of systemd.
-  private let isStartedByShells: Bool
+  /// Whether a restart by this shell gives the agent the folders of this shell: systemd has its own.
+  private let restartMovesHere: Bool
 
   init(_ environment: Environment, _ status: AgentStatusAnswer?) {
     self.environment = environment
     told = status?.folders ?? [:]
-    isStartedByShells = status?.started != "systemd"
-    restartMovesHome =
-      isStartedByShells && environment["OAUTHCTL_SOCKET"] == nil
-      && Kind.allCases.allSatisfy { environment[$0.variable] == nil }
+    restartMovesHere = status?.started != "systemd" && environment["OAUTHCTL_SOCKET"] == nil
+    restartMovesHome = restartMovesHere && Kind.allCases.allSatisfy { environment[$0.variable] == nil }
   }
 
   func agents(_ kind: Kind) -> String? { told[kind.rawValue] }
@@ -51,7 +49,7 @@ struct AgentFolders: Sendable {
   var remedy: NextStep? {
     guard let line else { return nil }
     switch placeOfAccounts {
-    case .shells where isStartedByShells && environment["OAUTHCTL_SOCKET"] == nil: return Self.restart
+    case .shells where restartMovesHere: return Self.restart
     case .agents: return .run(line)
     // The agent is the one that was started with other folders than the usual ones.
     case .shells, nil: return .run(restartMovesHome ? "\(Self.restart.text)   # or, for this shell: \(line)" : line)
@@ -111,7 +109,7 @@ struct AgentFolders: Sendable {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
-      next: restartMovesHome || !isStartedByShells || placeOfAccounts == .shells
+      next: restartMovesHome || !restartMovesHere || placeOfAccounts == .shells
         ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
   }
 
@@ -122,7 +120,7 @@ struct AgentFolders: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      next: restartMovesHome || placeOfAccounts == .shells
+      next: restartMovesHome || restartMovesHere && placeOfAccounts == .shells
         ? remedy
         : .run(
           "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
@@ -136,7 +134,7 @@ struct AgentFolders: Sendable {
     guard failure.kind == .accountUnknown else {
       failure.message += "; \(remark)"
       // The file that it misses may be there.
-      if failure.kind == .configInvalid, placeOfAccounts == .shells { failure.hint = remedy }
+      if failure.kind == .configInvalid, restartMovesHere, placeOfAccounts == .shells { failure.hint = remedy }
       return failure
     }
     let found = account.flatMap(misplaced)
