@@ -1,4 +1,5 @@
 import AgentWire
+import HTTPTerms
 import OAuthProtocol
 import SystemFacts
 
@@ -48,6 +49,26 @@ enum StepUp {
       }.joined()
   }
 
+  /// Microsoft Entra's scopes begin with a UUID (RFC 9562 §4), which looks like a token otherwise.
+  static func withoutUUIDs(_ scope: String) -> String {
+    let bytes = Array(scope.utf8)
+    var kept: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      let parts = bytes[index...].prefix(uuidBytes).split(
+        separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+      if parts.map(\.count) == [8, 4, 4, 4, 12], parts.joined().allSatisfy(isHexDigit) {
+        index += uuidBytes
+      } else {
+        kept.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: kept, as: UTF8.self)
+  }
+
+  private static let uuidBytes = 36
+
   private static func words(_ scopes: [String]) -> String {
     (scopes.count == 1 ? "the scope " : "the scopes ")
       + Escaped.forTerminal(scopes.joined(separator: " "), limit: 200)
@@ -82,9 +103,11 @@ extension CredentialService {
     guard let needed = request.neededScope, !needed.isEmpty else { return }
     try StepUp.check(needed)
     guard let machine = accounts[name]?.machine, let record = machine.record, let grant = record.grant else { return }
-    // An API that repeats the token as a scope must not get it into what a person is shown.
-    guard !RequestSecrets(record.tokens.map(\.accessToken.secret)).appear(in: needed.joined(separator: " ")) else {
-      throw AgentFailure(.badRequest, "needed_scope holds a piece of the account's token")
+    // An API that repeats a token as a scope must not get it into what a person is shown.
+    let known = (grant.scope + grant.asked(machine.definition)).map(StepUp.withoutUUIDs)
+    let secrets = RequestSecrets(record.tokens.map(\.accessToken.secret), publicTexts: known)
+    guard !secrets.mayBe(in: needed.map(StepUp.withoutUUIDs).joined(separator: " ")) else {
+      throw AgentFailure(.badRequest, "needed_scope holds what looks like a token")
     }
     let given = Set(grant.scope).union(record.token(.standard)?.scope ?? []).union(request.scope ?? [])
     let failure = StepUp.failure(

@@ -14,11 +14,14 @@ struct AgentFolders: Sendable {
   private let restartMovesHome: Bool
   /// Whether a restart by this shell gives the agent the folders of this shell: systemd has its own.
   private let restartMovesHere: Bool
+  /// Whether systemd starts it.
+  private let isService: Bool
 
   init(_ environment: Environment, _ status: AgentStatusAnswer?) {
     self.environment = environment
     told = status?.folders ?? [:]
-    restartMovesHere = status?.started != "systemd" && environment["OAUTHCTL_SOCKET"] == nil
+    isService = status?.started == "systemd"
+    restartMovesHere = !isService && environment["OAUTHCTL_SOCKET"] == nil
     restartMovesHome = restartMovesHere && Kind.allCases.allSatisfy { environment[$0.variable] == nil }
   }
 
@@ -49,6 +52,7 @@ struct AgentFolders: Sendable {
   var remedy: NextStep? {
     guard let line else { return nil }
     switch placeOfAccounts {
+    case .shells where isService: return serviceMove
     case .shells where restartMovesHere: return Self.restart
     case .agents: return .run(line)
     // The agent is the one that was started with other folders than the usual ones.
@@ -56,7 +60,20 @@ struct AgentFolders: Sendable {
     }
   }
 
+  /// Gives systemd this shell's folder, now and at each later login. Its own folder of variables is found without any.
+  private var serviceMove: NextStep? {
+    guard let mine = shells(.configuration), let home = environment.home else { return nil }
+    let variable = ShellWord.quoted("XDG_CONFIG_HOME=\(FileBytes.folder(of: mine))")
+    let folder = ShellWord.quoted("\(home)/.config/environment.d")
+    return .run(
+      "mkdir -p \(folder) && echo \(variable) >\(folder)/60-oauthctl.conf && systemctl --user daemon-reload && "
+        + "oauthctl agent restart")
+  }
+
   private static let restart = NextStep.run("oauthctl agent restart")
+
+  /// Whether the accounts are where this shell has them, and the agent can be moved there.
+  private var canMoveHere: Bool { (isService || restartMovesHere) && placeOfAccounts == .shells }
 
   private enum Place { case agents, shells }
 
@@ -120,10 +137,11 @@ struct AgentFolders: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      next: restartMovesHome || restartMovesHere && placeOfAccounts == .shells
+      next: restartMovesHome || canMoveHere
         ? remedy
         : .run(
-          "mv \(ShellWord.quoted(file)) \(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
+          "mkdir -p \(ShellWord.quoted(agents + "/accounts.d")) && mv \(ShellWord.quoted(file)) "
+            + "\(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
   }
 
   /// `failure`, where an account, or its login, is not known to an agent that looks elsewhere than this shell: with both
@@ -134,7 +152,7 @@ struct AgentFolders: Sendable {
     guard failure.kind == .accountUnknown else {
       failure.message += "; \(remark)"
       // The file that it misses may be there.
-      if failure.kind == .configInvalid, restartMovesHere, placeOfAccounts == .shells { failure.hint = remedy }
+      if failure.kind == .configInvalid, canMoveHere { failure.hint = remedy }
       return failure
     }
     let found = account.flatMap(misplaced)

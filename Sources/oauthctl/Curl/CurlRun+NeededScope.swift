@@ -10,6 +10,10 @@ extension CurlRun {
       context.terminal.warn("\(account): the server wants a scope that this token lacks, and does not say which")
       return
     }
+    guard !RepeatedToken.appears(token.accessToken, in: neededScope) else {
+      return context.terminal.warn(
+        "\(account): the server wants a scope that this token lacks, and repeats the token as one")
+    }
     // Where no selection was asked for, the token's scope may be unknown here: the agent knows what the login has.
     let lacking = neededScope.filter { !token.scope.contains($0) }
     let shown = PrintableText.escaped((lacking.isEmpty ? neededScope : lacking).joined(separator: " "), limit: 200)
@@ -32,7 +36,7 @@ extension CurlRun {
     } catch .agent(let failure, _) where failure.missingScope != nil {
       context.terminal.warn(failure.message, next: failure.hint)
     } catch {
-      // The agent may have refused it for what is in it.
+      // The agent may have refused it for what is in it: a piece of a token that came after this one, in other writing.
       context.terminal.warn("\(account): the server wants a scope that this token lacks")
     }
   }

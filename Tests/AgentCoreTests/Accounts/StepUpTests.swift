@@ -54,6 +54,26 @@ struct StepUpTests {
     #expect(fixture.refreshes == 0, "a scope that is missing refreshes nothing")
   }
 
+  @Test("a scope that looks like a token is shown to nobody, whosever it was; those of Microsoft Entra are")
+  func tokens() async throws {
+    let fixture = AgentFixture()
+    try await fixture.logIn()
+    func failure(_ needed: String) async -> AgentFailure? {
+      var request = TokenGet(account: "work")
+      request.neededScope = [needed]
+      return await fixture.failure(request)
+    }
+    for token in [
+      "s8NLuG4GHZ-d1A1fsUx77Qd9t8RnJoY", "read:7Qd9t8RnJoYe77mDg0beHdk", "eyJhbGciOiJFZERTQSJ9.eyJpc3MiOiJo",
+    ] {
+      let refusal = await failure(token)
+      #expect(refusal?.kind == .badRequest && refusal?.message.contains(token.suffix(12)) == false)
+    }
+    for scope in ["api://1b4e28ba-2fa1-11d2-883f-0016d3cca427/Files.ReadWrite", "repo:status", "Mail.ReadWrite.All"] {
+      #expect(await failure(scope)?.missingScope == [scope])
+    }
+  }
+
   @Test("a refresh names what was granted where the account's file says so, and nothing else elsewhere")
   func refreshScope() async throws {
     for names in [false, true] {

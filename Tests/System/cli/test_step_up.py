@@ -46,6 +46,24 @@ def test_a_token_that_an_api_names_as_the_missing_scope_is_shown_to_nobody(home,
     assert "wants a scope that this token lacks" in told.stderr and scope[:9] not in told.stdout + told.stderr, told
 
 
+@pytest.mark.parametrize("spelled", [str, str.upper, ".".join], ids=["as it is", "in capitals", "dotted"])
+def test_a_token_that_was_renewed_before_an_api_named_it_is_shown_to_nobody(home, server, spelled):
+    """The agent no longer has it; only the caller knows what the API was sent."""
+    token = get_token(home)
+    scope = spelled(token)
+
+    class Late(Portal):
+        def serve(self, connection):
+            home.oauthctl("get-token", "work", "--force")
+            super().serve(connection)
+
+    challenge = f'WWW-Authenticate: Bearer error="insufficient_scope", scope="{scope}"'
+    with Late("403 Forbidden", "no", [challenge]) as api:
+        told = home.oauthctl("curl", "--any-host", "work", "-sS", f"http://127.0.0.1:{api.port}/", check=False)
+    assert get_token(home) != token
+    assert "wants a scope that this token lacks" in told.stderr and scope[:9] not in told.stdout + told.stderr, told
+
+
 def test_curl_keeps_to_the_scope_that_it_was_asked_with_over_a_401_and_a_403(home, server):
     home.oauthctl("login", "work", "--add-scope", "write")
     url = f"{server.issuer}/api/scope/write"

@@ -104,7 +104,7 @@ def test_a_file_where_the_agent_does_not_look_is_told_with_the_command_that_move
     accounts.mkdir(parents=True, exist_ok=True, mode=0o700)
     (accounts / "second.toml").write_bytes(misplaced.read_bytes())
     told = home.oauthctl("login", "work", check=False, environment=shell)
-    [command] = re.findall("mv [^#]+", told.stderr)
+    [command] = re.findall("mkdir [^#]+", told.stderr)
     assert told.status == 3 and home.shown(misplaced) in command
     assert str(home.config) in home.oauthctl("doctor", check=False, environment=shell).stdout
     home.run("sh", "-c", command)

@@ -42,6 +42,22 @@ def test_a_login_and_its_refreshes_work_in_the_sandbox(service, server):
     assert service.path(".local/state/oauthctl").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_configuration_that_moved_with_its_variable_is_found_after_the_printed_step(service, server):
+    service.log_in(server)
+    service.run("mkdir", "moved")
+    service.run("mv", ".config/oauthctl", "moved/")
+    service.environment["XDG_CONFIG_HOME"] = service.home / "moved"
+    service.oauthctl("reload", check=False)
+    told = service.oauthctl("get-token", "work", "--force", check=False)
+    assert told.status == 3
+    [step] = re.findall(r"(?m)^  run: (.*)$", told.stderr)
+    assert step in service.oauthctl("status", check=False).stderr
+    service.run("sh", "-c", step)
+    assert service.oauthctl("get-token", "work", "--force").stdout
+    service.machine.run("systemctl", "restart", f"user@{service.uid}.service")
+    assert service.oauthctl("get-token", "work", "--force").stdout and not service.oauthctl("status").stderr
+
+
 def entries(user):
     """The agent's journal entries, as `journalctl -o json` gives them."""
     text = user.machine.run(
