@@ -43,6 +43,8 @@ package final class StaticConfiguration: ConfigurationSource {
 }
 
 extension ConfigurationSource {
+  package var hasUnreadChange: Bool { false }
+
   package func providers() async -> ProviderListAnswer { ProviderListAnswer(providers: []) }
 
   package func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer {

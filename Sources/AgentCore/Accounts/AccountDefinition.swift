@@ -183,6 +183,8 @@ package struct AccountFolders: Sendable, Equatable {
 /// Where configuration comes from. The live one reads files, elsewhere than on its caller's thread.
 package protocol ConfigurationSource: Sendable {
   func load() async -> Configuration
+  /// Whether files may have changed since the last reading that somebody was told of.
+  var hasUnreadChange: Bool { get }
   /// Reads one definition from text, or from its file when `text` is nil, as `load` would.
   func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems>
   /// The presets for known providers.

@@ -105,10 +105,12 @@ extension CredentialService {
     return machine.isRolledBack || machine.isAuthorityChanged
   }
 
-  /// Reads the files again while something of them could not be read.
+  /// Reads the files again while something of them could not be read, or has just changed.
   func lookAtFiles() async {
     let began = time.now().bootSeconds
-    guard problems.mayBeMended, files.readings.beginsForQuestion(at: began) else { return }
+    guard problems.mayBeMended || configuration.hasUnreadChange, files.readings.beginsForQuestion(at: began) else {
+      return
+    }
     _ = await filesChanged()
     files.readings.endForQuestion(began: began, at: time.now().bootSeconds)
   }

@@ -162,7 +162,9 @@ extension CredentialService {
   func fileGoneHint(_ name: String) -> NextStep {
     if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
     // The same for all of them: it is one fault.
-    if let gone = files.folders?.gone { return "bring \(gone) back" }
+    if let gone = files.folders?.gone {
+      return "bring \(gone) back; if it was moved with XDG_CONFIG_HOME, export that and: oauthctl agent restart"
+    }
     let place = files.folders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"
     return "put \(place); or, to end the login: oauthctl logout \(name)"
   }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import SystemFacts
 
 /// Sees when somebody changed the configuration files (inotify(7)).
@@ -11,6 +12,8 @@ package final class ConfigurationWatch: Sendable {
   static let patience = LoopSpan.seconds(2)
 
   let descriptor: Int32
+  /// A change was seen that has not been reported yet.
+  private let isUncalm = Atomic(false)
   private let paths: [String]
 
   /// Nil when the system has no more of them for this user.
@@ -22,6 +25,13 @@ package final class ConfigurationWatch: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether something has changed that was not reported yet. Whoever has just changed a file asks before it is calm.
+  var hasUnreportedChange: Bool {
+    if isUncalm.load(ordering: .relaxed) { return true }
+    var events = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&events, 1, 0) > 0
+  }
 
   /// Looks at the folders that are there now. What was looked at already stays so.
   func arm() {
@@ -87,7 +97,9 @@ package final class ConfigurationWatch: Sendable {
     /// It was calm before a new folder was looked at: what came into that until then was not seen.
     private var isCalmTooSoon = false
     /// When what was not reported yet began to change.
-    private var since: LoopTime?
+    private var since: LoopTime? {
+      didSet { watch.isUncalm.store(since != nil, ordering: .relaxed) }
+    }
 
     init(
       watch: ConfigurationWatch, loop: ServingLoop, queue: EventQueue, runner: @escaping Runner,

@@ -46,6 +46,8 @@ package final class FileConfiguration: ConfigurationSource {
   /// The settings that hold: those of the last `config.toml` that was read and had no problem.
   package var current: AgentSettings { good.withLock { $0 } }
 
+  package var hasUnreadChange: Bool { watch?.hasUnreportedChange ?? false }
+
   package var clientMetadataURL: String? { current.clientMetadataURL }
 
   // MARK: Reading elsewhere

@@ -69,11 +69,12 @@ package struct IDToken: Sendable {
     accessTokenHash = try Self.optional("at_hash", claims)
     preferredUsername = claims.text("preferred_username", limit: Self.textBytes)
     email = claims.text("email", limit: Self.textBytes)
-    // A few servers write it as text.
+    // A few servers write it as text, and many leave it out.
     switch claims.value("email_verified") {
     case .bool(let isVerified): isEmailVerified = isVerified
-    case .string(let text): isEmailVerified = text.text(limit: 8)?.lowercased() != "false"
-    case nil, .null, .number, .array, .object: isEmailVerified = true
+    case .string(let text): isEmailVerified = text.text(limit: 8)?.lowercased() == "true"
+    case nil, .null: isEmailVerified = true
+    case .number, .array, .object: isEmailVerified = false
     }
     name = claims.text("name", limit: Self.textBytes)
   }

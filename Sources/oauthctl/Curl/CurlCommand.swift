@@ -103,6 +103,10 @@ struct CurlInvocation: Sendable, Equatable {
       .local(
         "\(CurlOwnOptions.name(in: word) ?? word) is oauthctl's own, and comes before the account and what curl takes",
         next: .run("oauthctl curl \(CurlOwnOptions.name(in: word) ?? word) …"), status: 125)
+    case .unknownOption(let option) where option == "--account" || option.hasPrefix("--account="):
+      .local(
+        "curl has no --account, and the account stands before what curl takes",
+        next: .run("oauthctl curl NAME https://…"), status: 125)
     case .unknownOption(let option):
       .local(
         "curl option \(option) is not known here, so its next word could be anything",

@@ -1,8 +1,9 @@
 import AgentWire
 import SystemFacts
 
-/// git's global configuration, as git itself reads it: both files, where both are there. It ends at a line that it does not understand, and of a file that is
-/// closed to its owner it says no more than of one that is not there: neither is a configuration that names nobody.
+/// git's global configuration, as git itself reads it: both files, where both are there. It ends at a line that it does not
+/// understand, and of a file that is closed to its owner it says no more than of one that is not there: neither is a
+/// configuration that names nobody.
 struct GitReader {
   let environment: Environment
   let machine: Machine
@@ -19,6 +20,9 @@ struct GitReader {
     let other = environment["XDG_CONFIG_HOME"].map { $0 + "/git/config" } ?? home.map { $0 + "/.config/git/config" }
     return [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
   }
+
+  /// Where links lead that stand in their place; git writes there.
+  var places: [String?] { Self.files(environment).map(FileBytes.realPath(of:)) }
 
   /// Where `git config --global` reads and writes.
   static let global = ["--global"]

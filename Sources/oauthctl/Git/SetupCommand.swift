@@ -47,18 +47,18 @@ struct SetupCommand: ParsableCommand {
         if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
       let reader = GitReader(context.environment)
-      let before = try reader.everything()
+      let (before, places) = (try reader.everything(), reader.places)
       var commands: [(scope: [String], command: GitSetup.Command)] = []
-      var copies: [GitAuthority.Copy] = []
+      var trusting: [String] = []
       for scope in remove ? reader.scopes : [GitReader.global] {
         let plan = try plan(hosts, accounts ?? [], reader, scope, before, context)
         commands += plan.commands.map { (scope, $0) }
-        copies += plan.copies
+        trusting += plan.trusting
       }
       defer {
         if !remove {
           warnOfLaterHelpers(hosts, context)
-          if !copies.isEmpty, let other = GitAuthority.override(context.environment) {
+          if !trusting.isEmpty, let other = GitAuthority.override(context.environment) {
             let own = (accounts ?? []).filter { $0.certificateAuthorityFile != nil }
             context.terminal.warn(
               GitAuthority.words(override: other, of: own.map(\.host)), next: GitAuthority.overrideStep)
@@ -74,7 +74,7 @@ struct SetupCommand: ParsableCommand {
         }
       }
       if commands.isEmpty {
-        if !dryRun { try write(copies) }
+        if !dryRun { try writeAuthorities(of: trusting, context) }
         context.terminal.say(
           remove
             ? "git's configuration names no helper of oauthctl."
@@ -89,13 +89,13 @@ struct SetupCommand: ParsableCommand {
         try context.terminal.agree(
           "Make these changes to git's global configuration?", commands: lines, otherwise: .run(sameWithYes))
         // Somebody else's change, made while the question stood, would be undone.
-        guard try reader.everything() == before else {
+        guard try reader.everything() == before, reader.places == places else {
           throw .configuration(
             "git's configuration was changed meanwhile; nothing is written",
             next: .run(sameWithYes.replacingFirst(" --yes", with: "")))
         }
       }
-      try write(copies)
+      try writeAuthorities(of: trusting, context)
       try change(commands, before)
       if remove {
         let after = try reader.everything()
@@ -193,15 +193,16 @@ struct SetupCommand: ParsableCommand {
       return hosts
     }
 
-    private func write(_ copies: [GitAuthority.Copy]) throws(CommandError) {
-      for copy in copies { try copy.write() }
+    /// As they are now: another one may have been agreed to while a question stood.
+    private func writeAuthorities(of accounts: [String], _ context: CommandContext) throws(CommandError) {
+      for account in accounts { try GitAuthority(context: context).copy(of: account).write() }
     }
 
-    /// What to change, and the authorities that git is to find then.
+    /// What to change, and the accounts whose authorities git is to find then.
     private func plan(
       _ hosts: [String], _ accounts: [AccountSummary], _ reader: GitReader, _ scope: [String],
       _ before: [[String]: String], _ context: CommandContext
-    ) throws(CommandError) -> (commands: [GitSetup.Command], copies: [GitAuthority.Copy]) {
+    ) throws(CommandError) -> (commands: [GitSetup.Command], trusting: [String]) {
       var helper = ""
       if !remove {
         guard let executable = OwnExecutable.path else {
@@ -211,7 +212,7 @@ struct SetupCommand: ParsableCommand {
         helper = GitSetup.helper(executable: executable, hasLink: hasLink, account: account)
       }
       var commands: [GitSetup.Command] = []
-      var copies: [GitAuthority.Copy] = []
+      var trusting: [String] = []
       var keys = Set(hosts.map(GitSetup.key))
       for host in hosts {
         let key = GitSetup.key(host: host)
@@ -236,7 +237,7 @@ struct SetupCommand: ParsableCommand {
           keys.insert(portless)
           commands += GitSetup.installPortless(key: portless, values: own, helper: helper)
         }
-        commands += try authority(for: host, accounts, isOurs: isOurs, &copies, context) { key throws(CommandError) in
+        commands += try authority(for: host, accounts, isOurs: isOurs, &trusting, context) { key throws(CommandError) in
           try reader.values(key, in: scope)
         }
         let pathKey = GitSetup.pathKey(host: host)
@@ -244,12 +245,12 @@ struct SetupCommand: ParsableCommand {
           key: pathKey, values: try reader.values(pathKey, in: scope), remove: remove,
           isOurs: GitConfiguration.standsBehindOurs(pathKey, key, in: before[scope] ?? ""), isMoved: !changes.isEmpty)
       }
-      return (commands, copies)
+      return (commands, trusting)
     }
 
     /// The authority of the account whose server `host` is; of several, the first whose login is bound to one.
     private func authority(
-      for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ copies: inout [GitAuthority.Copy],
+      for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ trusting: inout [String],
       _ context: CommandContext, values: (String) throws(CommandError) -> [String]
     ) throws(CommandError) -> [GitSetup.Command] {
       let authorities = GitAuthority(context: context)
@@ -267,7 +268,10 @@ struct SetupCommand: ParsableCommand {
         guard let path = authorities.path(of: account.account) else { continue }
         let named = account.certificateAuthorityFile
         do throws(CommandError) {
-          if !remove, named != nil { copies.append(try authorities.copy(of: account.account)) }
+          if !remove, named != nil {
+            _ = try authorities.copy(of: account.account)
+            trusting.append(account.account)
+          }
         } catch {
           problem = problem ?? error
           continue

@@ -17,6 +17,8 @@ struct AccountCreation {
   private var isByPassword = false
   /// Nil where the file was not written by this command.
   private var written: AccountFile.Written?
+  /// The folders that were made for the file, innermost first.
+  private var madeFolders: [String] = []
   /// Of a file that was there before.
   private var change: AccountFileChange?
   /// The login that was there before without a file; nil: none was.
@@ -141,6 +143,8 @@ struct AccountCreation {
         next: .run(isInstalled ? "oauthctl account forget \(name)" : "rm \(ShellWord.quoted(file.path))"))
       return error
     }
+    // Only those in which nothing else was put meanwhile.
+    for folder in madeFolders { rmdir(folder) }
     context.terminal.say("Nobody logged in: \(path) is removed again.")
     if isFirstVault, (try? context.agent.ask(VaultStatusRequest()))?.state == .open {
       context.terminal.say("The vault stays, and with it the recovery code that was shown.")
@@ -256,6 +260,7 @@ struct AccountCreation {
     let before = file.current
     let loggedInAt = before.flatMap { _ in try? context.agent.ask(AccountShow(account: name)).loggedInAt }
     if before == nil { earlierLogin = login }
+    madeFolders = FileBytes.missingFolders(above: file.path)
     written = try file.write(text, behind: target)
     change = before.map {
       AccountFileChange(

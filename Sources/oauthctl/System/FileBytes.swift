@@ -214,6 +214,12 @@ enum FileBytes {
     throw .local("cannot create \(path): \(errorText(code))", next: writing(in: above, failed: code), status: 3)
   }
 
+  /// The folders that `path` needs and that are not there, innermost first.
+  static func missingFolders(above path: String) -> [String] {
+    Array(
+      sequence(first: folder(of: path)) { folder(of: $0) }.prefix { $0 != "/" && $0 != "." && access($0, F_OK) != 0 })
+  }
+
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -49,10 +49,13 @@ struct ConfigurationWatchTests {
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
     let watch = try #require(ConfigurationWatch(folder: folder))
     let count = Count()
-    await watch.listen(on: try ServingLoop.start()) { count.add() }
-    // The folder of accounts is not there yet.
+    #expect(!watch.hasUnreportedChange)
+    // Before anybody listens, too.
     mkdir(folder.accountsFolder, 0o700)
+    #expect(watch.hasUnreportedChange)
+    await watch.listen(on: try ServingLoop.start()) { count.add() }
     await count.reaches(1)
+    #expect(!watch.hasUnreportedChange)
     Self.write(folder.accountFile("work"), "x")
     await count.reaches(2)
     Self.write(scratch.path + "/new", "y")

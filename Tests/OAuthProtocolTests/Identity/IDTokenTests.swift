@@ -105,7 +105,7 @@ struct IDTokenTests {
     #expect(try isOf("al", ["preferred_username": #""al""#]))
     #expect(try isOf("A@X.example", ["email": #""a@x.example""#]))
     #expect(try isOf("a@x.example", ["email": #""a@x.example""#, "email_verified": "true"]))
-    for value in ["false", #""false""#] {
+    for value in ["false", #""false""#, #""no""#, "0", "[true]"] {
       #expect(try !isOf("a@x.example", ["email": #""a@x.example""#, "email_verified": value]))
     }
     #expect(try !isOf("Alice A", ["name": #""Alice A""#]), "anybody may choose a name")

@@ -106,3 +106,19 @@ def test_what_changes_under_the_question_of_a_scheme_is_kept(home, act):
     assert status == 3 and "changed meanwhile" in shown, shown
     assert one.read_text() == two.read_text() == text
     assert entry.read_text() == "[Desktop Entry]\nExec=mine\n" if act == "entry" else not entry.exists()
+
+
+def test_a_link_to_git_s_settings_that_is_turned_under_the_question_changes_nothing(home, dot, agent):
+    link, shown, other = (home.root / name for name in (".gitconfig", "shown", "other"))
+    for file in (shown, other):
+        file.write_text("[user]\n\tname = mine\n")
+    link.symlink_to(shown)
+
+    def turn():
+        link.unlink()
+        link.symlink_to(other)
+        return "y\n"
+
+    command = [home.programs / "oauthctl", "setup", "git", "--host", "git.example"]
+    status, _ = run_at_terminal(home, *command, answers={"[y/N]": turn})
+    assert status == 3 and shown.read_text() == other.read_text() == "[user]\n\tname = mine\n"

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from cli.git_steps import git, helper, settings
+from support.accounts import account_file
 from support.login import log_in
 from support.others import as_nobody, home_of_nobody
 from support.terminal import run_at_terminal
@@ -178,6 +179,24 @@ def test_a_private_authority_is_told_to_git(home, agent, world):
     assert "already" in home.oauthctl("setup", "git", "--yes").stderr
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert settings(home) == []
+
+
+def test_git_learns_the_authority_that_was_agreed_to_while_the_question_stood(home, agent, world):
+    server, own = world(tls=True), home.root / "own.pem"
+    log_in(home, server)
+    file = account_file(home)
+    file.write_text(file.read_text().replace(str(server.ca_file), str(own)))
+
+    def agree(text):
+        own.write_bytes(server.ca_file.read_bytes() + text)
+        home.oauthctl("account", "accept", "work", "--yes")
+        return "y\n"
+
+    agree(b"# one\n")
+    status, _ = run_at_terminal(
+        home, home.programs / "oauthctl", "setup", "git", answers={"[y/N]": lambda: agree(b"# two\n")})
+    copy = home.state / "oauthctl" / "authorities" / "work.pem"
+    assert status == 0 and copy.read_bytes() == own.read_bytes()
 
 
 def test_setup_for_an_account_that_does_not_exist_changes_nothing(home, agent, dot):
