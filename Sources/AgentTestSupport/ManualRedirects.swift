@@ -19,6 +19,7 @@ package final class ManualRedirects: RedirectReceiver {
     var lastPort = 40_000
     var handlers: [Int: @Sendable (RedirectHit) async -> RedirectPage] = [:]
     var taken: Set<String> = []
+    var isTakenByOthers = false
     var refusals = 0
     var absent: Set<String> = []
     var whileClosing: @Sendable () async -> Void = {}
@@ -33,6 +34,9 @@ package final class ManualRedirects: RedirectReceiver {
   package func take(_ port: Int, on host: String = "127.0.0.1") {
     _ = state.withLock { $0.taken.insert("\(host) \(port)") }
   }
+
+  /// Whoever has a port that is taken is another user.
+  package func takeByOthers() { state.withLock { $0.isTakenByOthers = true } }
 
   package func free(_ port: Int, on host: String = "127.0.0.1") {
     _ = state.withLock { $0.taken.remove("\(host) \(port)") }
@@ -77,7 +81,10 @@ package final class ManualRedirects: RedirectReceiver {
       state.handlers[bound] = onHit
       return bound
     }
-    guard let bound else { throw RedirectListenerError("port \(port) on \(host) is in use", isTaken: true) }
+    guard let bound else {
+      throw RedirectListenerError(
+        "port \(port) on \(host) is in use", isTaken: true, isOthers: state.withLock(\.isTakenByOthers))
+    }
     let end = identity == nil ? nil : state.withLock(\.certificateEnd)
     return Listening(port: bound, certificateEnd: end, receiver: self)
   }

@@ -105,7 +105,9 @@ extension CredentialService {
     guard let machine = accounts[name]?.machine, let record = machine.record, let grant = record.grant else { return }
     // An API that repeats a token as a scope must not get it into what a person is shown.
     let known = (grant.scope + grant.asked(machine.definition)).map(StepUp.withoutUUIDs)
-    let secrets = RequestSecrets(record.tokens.map(\.accessToken.secret), publicTexts: known)
+    let kept =
+      record.tokens.map(\.accessToken) + [grant.refreshToken, record.clientSecret, record.password].compactMap(\.self)
+    let secrets = RequestSecrets(kept.map(\.secret), publicTexts: known)
     guard !secrets.mayBe(in: needed.map(StepUp.withoutUUIDs).joined(separator: " ")) else {
       throw AgentFailure(.badRequest, "needed_scope holds what looks like a token")
     }

@@ -64,10 +64,3 @@ extension Moment {
   /// Unix seconds by the clock of the account's server, where that is known; else by this machine's.
   var serverSeconds: Double { wallSeconds + (behindSeconds ?? 0) }
 }
-
-extension TokenResponse {
-  /// Its tokens, which a server may repeat in a claim.
-  var secrets: RequestSecrets {
-    RequestSecrets([accessToken, idToken, refreshToken].compactMap(\.self))
-  }
-}

@@ -64,7 +64,15 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// Whether a request of a login with `binding` to `endpoint`, its endpoint `key`, goes where the secret belongs.
   func covers(_ key: String, _ endpoint: String?, of binding: DefinitionBinding) -> Bool {
     issuer == binding.issuer && certificateAuthorityDigest == binding.certificateAuthorityDigest
-      && (endpoints[key] == nil || endpoints[key] == endpoint)
+      && (endpoints[key].map { $0 == endpoint } ?? isAmongKnown(endpoint))
+  }
+
+  /// Whether the issuer may name `endpoint` by itself: its own metadata decide where the secret goes first, and later ones
+  /// only among the origins that have had it.
+  private func isAmongKnown(_ endpoint: String?) -> Bool {
+    guard let endpoint, endpoints["token_endpoint"] != nil else { return true }
+    let known = ([issuer] + endpoints.values).compactMap { try? WebURL($0).origin }
+    return (try? WebURL(endpoint)).map { known.contains($0.origin) } ?? false
   }
 
   /// How a login of `definition` with `next` would send it elsewhere.
@@ -76,7 +84,9 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     compare("issuer", issuer, next.issuer)
     for key in Self.receivers {
       guard let now = next.endpoints[key] else { continue }
-      if endpoints[key] != nil || definition.writtenEndpoints[key] != nil { compare(key, endpoints[key], now) }
+      if endpoints[key] != nil || definition.writtenEndpoints[key] != nil || !isAmongKnown(now) {
+        compare(key, endpoints[key], now)
+      }
     }
     compare(DefinitionBinding.authorityContent, certificateAuthorityDigest, next.certificateAuthorityDigest)
     return found

@@ -107,6 +107,9 @@ extension LoginCoordinator {
     var concern: String?
     switch identity(of: granted, to: request, session, at: asked) {
     case .known(let identity): grant.identity = identity
+    case .unknown where session.browser?.isProvenByNonce == true:
+      await discard(refreshToken, granted.accessToken, session)
+      return .failure(Self.unproven(session))
     case .unknown(let reason): concern = reason
     case .another(let failure):
       await discard(refreshToken, granted.accessToken, session)
@@ -133,7 +136,7 @@ extension LoginCoordinator {
         used: UsedSecrets(
           clientSecret: session.clientSecret, password: session.password, bringsClientSecret: session.bringsClientSecret
         ),
-        replacing: before.flatMap { grant.isOfAnother(than: $0) ? $0.loginID : nil })
+        replacing: before.flatMap { isOfAnother(grant, than: $0, session) ? $0.loginID : nil })
       let missing = grant.notGranted(definition)
       var progress = LoginProgress(
         state: .complete, account: definition.name, expiresInSeconds: life, renewable: renewable, scope: scope,

@@ -7,14 +7,13 @@ package import AgentWire
 extension LoginCoordinator {
   /// Whether `grant` may take the place of what is there; else why not. Only a caller who can ask a person is waited for.
   func mayReplace(_ before: GrantRecord?, with grant: GrantRecord, _ session: LoginSession) async -> AgentFailure? {
-    guard session.wishes.user == nil, let before, grant.isOfAnother(than: before), let was = before.identity,
-      let identity = grant.identity
+    guard session.wishes.user == nil, let before, isOfAnother(grant, than: before, session), let was = before.identity
     else { return nil }
     let name = session.definition.name
     // Nobody logs in there: whose tokens it is made of was shown, and agreed to, before it began.
     let lent = grant.binding.request?.lent
     if lent != nil, !LentTokens.differences(before.binding.request?.lent, lent).isEmpty { return nil }
-    let other = OtherUser(was: was.whoBySubject, now: identity.whoBySubject)
+    let other = OtherUser(was: was.whoBySubject, now: grant.identity?.whoBySubject ?? "somebody unnamed")
     let isInTime = time.now().seconds(since: session.began) < Double(session.started.expiresInSeconds)
     guard session.confirmsUser, isInTime, !asksNobody else {
       return AgentFailure(
@@ -38,6 +37,15 @@ extension LoginCoordinator {
     sessions[session.id]?.otherUser = nil
     return isAgreed
       ? nil : AgentFailure(.loginCancelled, "\(name): the login was given up, and the one before it stays")
+  }
+
+  /// Whether `grant` is somebody else's, or may be: the server told before who it was, was asked in the same way, and now
+  /// tells nothing. A code that a stranger brings is answered so.
+  func isOfAnother(_ grant: GrantRecord, than before: GrantRecord, _ session: LoginSession) -> Bool {
+    guard grant.identity == nil else { return grant.isOfAnother(than: before) }
+    let (was, isNow) = (before.asked(nil), grant.asked(nil))
+    return session.browser != nil && before.identity != nil && grant.binding.issuer == before.binding.issuer
+      && was.contains("openid") == isNow.contains("openid")
   }
 
   /// The agent stops: who is asked now finds nobody who could act on the answer, and what was got is revoked.

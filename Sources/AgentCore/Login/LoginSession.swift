@@ -76,6 +76,9 @@ struct LoginSession {
     let listeners: [any RedirectListening]
     /// Nil when nothing listens.
     var links: LoginLinks?
+    /// Another user of this machine may have got the answer, and shown an address with a code of his own: only an ID token
+    /// with the nonce tells that the code was given to this login.
+    var isProvenByNonce = false
   }
 
   /// What to do when it failed.

@@ -53,8 +53,6 @@ extension TokenResponse {
     else { throw .accessTokenMalformed }
     lifetime = TokenLifetime(object.value("expires_in"))
     accessToken = token
-    let scope = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
-    self.scope = scope.map(secrets.without)
     self.refreshToken = refreshToken
     refreshTokenLifetimeSeconds =
       TokenLifetime(object.value("refresh_token_expires_in")).knownSeconds
@@ -66,7 +64,14 @@ extension TokenResponse {
     } else {
       idToken = nil
     }
+    let named = Self.scope(object.value("scope")) ?? Self.scope(object.value("scopes"))
+    scope = named.map { [own = Self.secrets(accessToken, idToken, refreshToken)] in own.without(secrets.without($0)) }
   }
+
+  /// Its tokens, which a server may repeat in a claim.
+  package var secrets: RequestSecrets { Self.secrets(accessToken, idToken, refreshToken) }
+
+  private static func secrets(_ tokens: Secret?...) -> RequestSecrets { RequestSecrets(tokens.compactMap(\.self)) }
 
   /// A text, or an array of texts (Twitch); nil when it is neither or holds no scope token.
   private static func scope(_ value: JSONValue?) -> [String]? {

@@ -105,7 +105,7 @@ struct CurlInvocation: Sendable, Equatable {
         next: .run("oauthctl curl \(CurlOwnOptions.name(in: word) ?? word) …"), status: 125)
     case .unknownOption(let option) where option == "--account" || option.hasPrefix("--account="):
       .local(
-        "curl has no --account, and the account stands before what curl takes",
+        "--account is no option of curl, and the account stands before what curl takes",
         next: .run("oauthctl curl NAME https://…"), status: 125)
     case .unknownOption(let option):
       .local(

@@ -174,6 +174,21 @@ struct BindingChangeTests {
     #expect(kept.count == 1 && kept.first?.formerBinding == nil)
   }
 
+  @Test("an endpoint that metadata name later gets the secret without a question only where its origin has had it")
+  func laterEndpoint() {
+    let record = AccountRecord(name: "work").with {
+      $0.clientSecret = StoredSecret(Secret("s"))
+      $0.clientSecretPlace = SecretPlace(.plain as DefinitionBinding)
+    }
+    let home = DefinitionBinding.plain.tokenEndpoint
+    for (url, isAsked) in [("\(home)/par", false), ("https://elsewhere.example/par", true)] {
+      var next = DefinitionBinding.plain
+      next.pushedAuthorizationRequestEndpoint = url
+      let keys = record.loginDifferences(to: next, of: .plain).map(\.key)
+      #expect(keys == (isAsked ? ["pushed_authorization_request_endpoint"] : []))
+    }
+  }
+
   @Test("a client secret that is given before the first login belongs to what the file says then")
   func beforeLogin() {
     var record = AccountRecord(name: "work")

@@ -173,6 +173,36 @@ struct LoginLinkTests {
     }
   }
 
+  @Test("past another user's port an address is pasted only where an ID token tells that its code is of this login")
+  func portOfOthers() async throws {
+    func begin(_ scope: [String]) -> AgentFixture {
+      let fixture = AgentFixture([
+        .browser.changed {
+          $0.redirectURI = "http://127.0.0.1:8765/callback"
+          $0.scope = scope
+        }
+      ])
+      fixture.redirects.take(8_765)
+      fixture.redirects.takeByOthers()
+      return fixture
+    }
+    let withoutNonce: [String: String?] = ["nonce": nil]
+    let request = LoginStart(requestID: "one", account: "work", remoteBrowser: true)
+    let refused = await begin(["read"]).failure(request)
+    #expect(refused?.kind == .unavailable && refused?.hint?.text.contains("paste") == false)
+    for isProven in [true, false] {
+      let fixture = begin(["openid", "read"])
+      if !isProven { fixture.transport.withServer { $0.options.idTokenClaims = withoutNonce } }
+      let started = try await fixture.call(request)
+      let location = try await fixture.location(started)
+      let failure = await fixture.failure(LoginComplete(loginID: started.loginID, redirectURL: location))
+      #expect((failure == nil) == isProven && (fixture.store.count == 1) == isProven)
+      guard !isProven else { continue }
+      #expect(failure?.kind == .loginCancelled && failure?.hint?.text.contains("paste") == false)
+      try await eventually("it is revoked") { fixture.transport.withServer { $0.requests(to: .revoke) } == 1 }
+    }
+  }
+
   @Test("a free port that is taken on the other address gives way to the next")
   func anotherPort() async throws {
     let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://localhost/callback" }])

@@ -189,6 +189,33 @@ struct OtherUserTests {
     }
   }
 
+  @Test(
+    "one whom the server no longer names counts as another, where a browser brought the code and openid was asked for")
+  func unnamed() async throws {
+    let withoutNonce: [String: String?] = ["nonce": nil]
+    for isNamed in [false, true] {
+      let fixture = AgentFixture([Self.openID])
+      fixture.transport.withServer { if !isNamed { $0.options.idTokenClaims = withoutNonce } }
+      try await fixture.logIn()
+      fixture.transport.withServer { $0.options.idTokenClaims = withoutNonce }
+      let started = try await start(fixture)
+      _ = try await fixture.follow(try await fixture.location(started))
+      let failure = await fixture.failure(LoginWait(loginID: started.loginID))
+      #expect((failure?.kind == .loginCancelled) == isNamed, "whoever was never named replaces nobody")
+      #expect(!isNamed || failure?.message.contains("ended as somebody unnamed, and the one before it is ") == true)
+      guard isNamed else { continue }
+      #expect(try await who(fixture) == "alice")
+      let asked = try await start(fixture) {
+        $0.requestID = "three"
+        $0.confirmsUser = true
+      }
+      #expect(try await fixture.follow(try await fixture.location(asked)) == .asked)
+      try await eventually("the question stands") { await fixture.logins.questions[asked.loginID] != nil }
+      #expect(try await fixture.call(LoginConfirm(loginID: asked.loginID)).state == .complete)
+      #expect(try await who(fixture) == nil)
+    }
+  }
+
   @Test("a session older than max_age is no login")
   func tooOld() async throws {
     let fixture = AgentFixture([Self.openID])

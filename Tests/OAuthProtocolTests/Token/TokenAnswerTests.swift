@@ -23,6 +23,13 @@ private let good = #""access_token":"at","token_type":"Bearer""#
     #expect(judgement.serverDateSeconds == 784_111_777)
   }
 
+  @Test("a scope that repeats a token of the same answer is left out")
+  func repeatedToken() throws {
+    let tokens = #""access_token":"at-9f8e7d6c5b4a","refresh_token":"rt-1a2b3c4d5e6f","token_type":"Bearer""#
+    let judgement = judge(200, #"{\#(tokens),"scope":"read rt-1a2b3c4d5e6f x:9f8e7d6c write"}"#)
+    #expect(try #require(judgement.verdict.grant).scope == ["read", "write"])
+  }
+
   @Test(
     "an answer with status 200 is judged by its body",
     arguments: [
