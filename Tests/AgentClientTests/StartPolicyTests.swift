@@ -34,6 +34,15 @@ struct StartPolicyTests {
     Case(testDescription: "with a HOME that is a file", home: .init(kind: .other, owner: 1000, mode: 0o644)),
   ]
 
+  @Test("Units are looked for in the manager's usual folders, too, whatever a shell's variables name")
+  func unitFolders() {
+    let usual = StartPolicy.unitFolders(["HOME": "/h"])
+    #expect(usual.first == "/h/.config/systemd/user" && usual.contains("/h/.local/share/systemd/user"))
+    let named = StartPolicy.unitFolders(["HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d"])
+    #expect(named.prefix(2) == ["/c/systemd/user", "/h/.config/systemd/user"])
+    #expect(Set(named).subtracting(usual) == ["/c/systemd/user", "/d/systemd/user"] && Set(usual).isSubset(of: named))
+  }
+
   @Test("is decided by rules", arguments: cases)
   func decides(_ example: Case) {
     let refusal = StartPolicy.refusal(

@@ -106,5 +106,18 @@ struct AgentFoldersTests {
     #expect(step?.next == .advice("to go back: unset XDG_CONFIG_HOME && oauthctl agent restart"))
     now.folders = Self.usual
     #expect(before.wayBack(from: now) == nil, "systemd has started it again, as it was")
+    // systemd has got another environment meanwhile.
+    for (old, new, command) in [
+      ("/h/.config/oauthctl", "/c d/oauthctl", "unset-environment XDG_CONFIG_HOME"),
+      ("/c d/oauthctl", "/h/.config/oauthctl", "set-environment 'XDG_CONFIG_HOME=/c d'"),
+    ] {
+      var status = AgentCommandTests.status()
+      (status.started, status.folders) = ("systemd", Self.usual.merging(["configuration": old]) { $1 })
+      let ended = AgentFolders(Environment(["HOME": "/h"]), status)
+      status.folders?["configuration"] = new
+      #expect(
+        ended.wayBack(from: status)?.next
+          == .advice("to go back: systemctl --user \(command) && oauthctl agent restart"))
+    }
   }
 }

@@ -254,6 +254,8 @@ struct GitTests {
     #expect(undecided(account("b"), account("a", paths: ["x"])).isEmpty)
     #expect(undecided(account("b"), account("a", isDefault: false)).count == 1)
     #expect(undecided(account("a"), account("b", .new)).isEmpty && undecided(account("a")).isEmpty)
+    let idle = undecided(account("a"), account("b"), account("c", .new, isDefault: true))
+    #expect(idle.map(\.idleDefault) == ["c"] && idle[0].advice.text.hasPrefix("log in to c, which is the default, or "))
     #expect(undecided(account("a"), account("b", .loginRequired)).count == 1, "git is refused there")
     #expect(undecided(account("a"), account("b", .configInvalid)).count == 1, "its last good definition holds")
     var unread = account("b", .configInvalid)

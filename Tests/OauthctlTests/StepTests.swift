@@ -8,11 +8,14 @@ import Testing
 struct StepTests {
   @Test("A folder that takes no file is told with what lets its user write there")
   func writing() {
-    func step(_ code: Int32, owner: UInt32? = 7) -> NextStep? {
-      FileBytes.writing(in: "/my files", failed: code, owner: owner, user: 7)
+    func step(_ code: Int32, owner: UInt32? = 7, home: String = "/my files") -> NextStep? {
+      FileBytes.writing(in: "/my files", failed: code, owner: owner, user: 7, home: home)
     }
     #expect(step(EACCES) == .run("chmod u+rwx '/my files'"))
     #expect(step(EACCES, owner: 0) == .run("sudo chown 7: '/my files'"))
+    for home in ["/my", "/my files/below", "/"] {
+      #expect(step(EACCES, owner: 0, home: home) == .advice("name a place in a folder of your own"))
+    }
     #expect(step(EROFS)?.text.contains("findmnt -T '/my files'") == true)
     #expect(step(EACCES, owner: nil) == nil && step(EIO) == nil)
   }

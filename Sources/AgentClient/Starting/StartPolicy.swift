@@ -45,15 +45,15 @@ package enum StartPolicy {
       .map { "\($0.key)=\($0.value)" }.sorted()
   }
 
-  /// Where a unit file of the user manager may stand (systemd.unit(5)).
+  /// Where a unit file of the user manager may stand (systemd.unit(5)). The manager has seldom the variables that a shell
+  /// has, so its usual folders count beside those that they name.
   package static func unitFolders(_ environment: [String: String]) -> [String] {
-    func folder(_ kind: BaseFolder) -> String? {
-      kind.path(value: environment[kind.variable], home: environment["HOME"]).map { "\($0)/systemd/user" }
+    func folders(_ kind: BaseFolder) -> [String] {
+      let paths = [environment[kind.variable], nil].compactMap { kind.path(value: $0, home: environment["HOME"]) }
+      return (paths.first == paths.last ? [paths.last].compactMap(\.self) : paths).map { "\($0)/systemd/user" }
     }
-    return [
-      folder(.configuration), "/etc/systemd/user",
-      environment["XDG_RUNTIME_DIR"].map { "\($0)/systemd/user" }, folder(.data),
-      "/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user",
-    ].compactMap { $0 }
+    return folders(.configuration) + ["/etc/systemd/user"]
+      + (environment["XDG_RUNTIME_DIR"].map { ["\($0)/systemd/user"] } ?? []) + folders(.data)
+      + ["/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user"]
   }
 }

@@ -172,6 +172,8 @@ package struct AccountFolders: Sendable, Equatable {
   package var inUsual: Set<String>
   /// `read`, or the folder it is in, where that is not there; nil: it is.
   package var gone: String?
+  /// Whether a link stands there that leads nowhere.
+  package var isGoneLink = false
 
   package init(read: String, usual: String? = nil, inUsual: Set<String> = []) {
     self.read = read

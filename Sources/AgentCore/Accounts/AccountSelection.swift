@@ -151,12 +151,21 @@ package enum AccountSelection {
         accounts: Array(names.prefix(shown)))
     }
     let areDefaults = left.allSatisfy(\.isDefault)
+    let idle = fitting.first { $0.isDefault && !$0.isLoggedIn }?.name
     throw AgentFailure(
       .accountAmbiguous,
       "\(left.count) accounts fit\(place)\(areDefaults ? ", each as the default": ""): \(list(names))",
       hint: areDefaults
-        ? "take  default = true  out of the files of all but one" : "write  default = true  into the file of one",
+        ? "take  default = true  out of the files of all but one"
+        : idle.map(idleDefaultStep) ?? "write  default = true  into the file of one",
       accounts: Array(names.prefix(shown)))
+  }
+
+  /// Two defaults of one host would be told as a problem of both.
+  package static func idleDefaultStep(_ name: String) -> NextStep {
+    .advice(
+      "\(name) is the default, and is not logged in: oauthctl login \(name); or move  default = true  from its file into "
+        + "that of one of these")
   }
 
   /// Those that a user name means: their own name, the person's name at the server, or their name for git.

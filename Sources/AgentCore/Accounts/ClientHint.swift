@@ -18,9 +18,8 @@ enum ClientHint {
     switch method.flatMap(ClientAuthenticationMethod.init) {
     case ClientAuthenticationMethod.none?, nil:
       return .advice(
-        "check client_id in the account's file, then: oauthctl login \(name); if the client has a secret: oauthctl secret set "
-          + "\(name) client_secret, and in the file client_authentication = \"client_secret_basic\" or "
-          + "\"client_secret_post\"")
+        "if the client has a secret: oauthctl secret set \(name) client_secret && oauthctl login \(name); else check client_id "
+          + "in the account's file, then: oauthctl login \(name)")
     case .clientSecretBasic?:
       return .advice(
         check + "; if both are right, the server may want the secret in the body: in the account's file, "

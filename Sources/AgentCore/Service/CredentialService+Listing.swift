@@ -2,6 +2,7 @@ package import AgentWire
 import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
+import SystemFacts
 import TokenVault
 
 /// Lists of accounts. With thousands of them a list must not keep the service from everything else: an index is brought up
@@ -153,7 +154,13 @@ extension CredentialService {
 
   func fileGone(_ name: String) -> String {
     guard let usual = usualFile(name), let folders = files.folders else {
-      let gone = files.folders?.gone.map { "\($0) is gone with all account files" }
+      let gone = files.folders.flatMap { folders in
+        folders.gone.map {
+          folders.isGoneLink
+            ? "\($0) is a link that leads nowhere, where all account files were"
+            : "\($0) is gone with all account files"
+        }
+      }
       return "\(gone ?? "its file is gone"), and the login is still kept"
     }
     return "its file is \(usual), and this agent reads \(folders.read)"
@@ -162,7 +169,8 @@ extension CredentialService {
   func fileGoneHint(_ name: String) -> NextStep {
     if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
     // The same for all of them: it is one fault.
-    if let gone = files.folders?.gone {
+    if let folders = files.folders, let gone = folders.gone {
+      if folders.isGoneLink { return .run("ls -l \(ShellWord.quoted(gone))   # bring back what this link leads to") }
       return "bring \(gone) back; if it was moved with XDG_CONFIG_HOME, export that and: oauthctl agent restart"
     }
     let place = files.folders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"

@@ -159,6 +159,8 @@ package final class FileConfiguration: ConfigurationSource {
   private var accountFolders: AccountFolders {
     var folders = AccountFolders(read: folder.accountsFolder)
     folders.gone = [folder.path, folder.accountsFolder].first { access($0, F_OK) != 0 && errno == ENOENT }
+    var found = stat()
+    folders.isGoneLink = folders.gone.map { lstat($0, &found) == 0 } ?? false
     guard let usual = folder.usual, let names = try? self.names(in: usual) else { return folders }
     folders.usual = usual.accountsFolder
     folders.inUsual = Set(names.map { String($0.dropLast(".toml".count)) })

@@ -28,7 +28,7 @@ extension DevAuthorizationServer {
         clientID: client.id, subject: username, scope: try scope(form), resource: try resource(form),
         authenticatedAt: now)
       guard isKnown(username, password: password) else {
-        throw Refusal("invalid_grant", "unknown user or wrong password")
+        throw Refusal("invalid_grant", "the user or the password is not known")
       }
       return issue(store.addGrant(grant), for: client, at: now)
     case .deviceCode: return try pollDevice(form, client, at: now)

@@ -130,6 +130,18 @@ struct NewAccount: Sendable, Equatable {
     return issuer
   }
 
+  /// A server's address as typed, for a command to be repeated: one of this machine seldom has https.
+  static func address(typed: String) -> String {
+    guard !typed.contains("://"), (try? WebURL("http://" + typed))?.origin.isThisMachine == true else { return typed }
+    return "http://" + typed
+  }
+
+  /// A name that no account has.
+  static func freeName(in environment: Environment) -> String {
+    let names = ["work"] + (2...9).map { "work\($0)" }
+    return names.first { name in (try? AccountFile(account: name, in: environment).exists) != true } ?? "new"
+  }
+
   /// Before anything is asked of the agent, or made. `command` is the command line with another address in the place of
   /// `typed`, a whole URL.
   ///

@@ -23,6 +23,12 @@ struct SecretCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
+      // Before somebody types it for nothing.
+      if context.terminal.inputIsTerminal {
+        do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: name), about: name) } catch {
+          if case .agent(let failure, _) = error, failure.kind == .accountUnknown { throw error }
+        }
+      }
       // Whoever types it is told where it belongs; another server does not get it, even if the file changes meanwhile.
       let check =
         context.terminal.inputIsTerminal

@@ -117,15 +117,28 @@ struct AgentFolders: Sendable {
       return
         "\(kind.rawValue) folder is \(environment.abbreviated(now)) now, and was \(environment.abbreviated(before))"
     }
-    guard !moved.isEmpty, let line else { return nil }
+    guard !moved.isEmpty, let line = isService ? managerLine(before: status) : line else { return nil }
     return ("the agent's " + moved.joined(separator: "; its "), "to go back: \(line) && oauthctl agent restart")
+  }
+
+  /// The line that gives systemd the folders that the agent had before it was as `status` says.
+  private func managerLine(before status: AgentStatusAnswer) -> String? {
+    let commands = Kind.allCases.compactMap { kind -> String? in
+      guard let before = agents(kind), let now = status.folders?[kind.rawValue], before != now else { return nil }
+      let base = FileBytes.folder(of: before)
+      if let home = environment.home, FileBytes.isSamePlace(base, home + kind.fallback) {
+        return "unset-environment \(kind.variable)"
+      }
+      return "set-environment \(ShellWord.quoted("\(kind.variable)=\(base)"))"
+    }
+    return commands.isEmpty ? nil : commands.map { "systemctl --user \($0)" }.joined(separator: " && ")
   }
 
   /// The failure of whoever is about to write a file that the agent would not read; nil: it reads it.
   func obstacle() -> CommandError? {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     return .configuration(
-      "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME",
+      "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME or HOME",
       next: restartMovesHome || !restartMovesHere || placeOfAccounts == .shells
         ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
   }

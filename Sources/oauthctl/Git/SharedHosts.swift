@@ -4,16 +4,22 @@ import AgentWire
 struct SharedHosts: Equatable {
   var url: String
   var accounts: [String]
+  /// The default for them, which has no login.
+  var idleDefault: String?
 
   var advice: NextStep {
-    .advice(
-      "write  default = true  into the file of one, or `paths` into one, or the account's name into the address, like "
+    let first = idleDefault.map {
+      "log in to \($0), which is the default, or move  default = true  from its file into one"
+    }
+    return .advice(
+      (first ?? "write  default = true  into the file of one")
+        + ", or `paths` into one, or the account's name into the address, like "
         + GitAdvice.address(accounts, at: url))
   }
 
   var sentence: String {
     let shown = accounts.prefix(4).joined(separator: ", ") + (accounts.count > 4 ? ", …" : "")
-    return "\(accounts.count) accounts fit \(url), and none is the default: \(shown)"
+    return "\(accounts.count) accounts fit \(url), and none of them is the default: \(shown)"
   }
 
   /// Those of `account` for which git asks us without the name of one.
@@ -37,7 +43,10 @@ struct SharedHosts: Equatable {
       guard !fitting.contains(where: { $0.isDefault == true }) else { return nil }
       // One that is for all other paths is no question.
       let left = fitting.filter { $0.paths == nil }.map(\.account)
-      return left.count > 1 ? SharedHosts(url: url, accounts: left.sorted()) : nil
+      let idle = accounts.first { account in
+        account.isDefault == true && account.state == .new && account.hosts.contains { GitSetup.url(host: $0) == url }
+      }
+      return left.count > 1 ? SharedHosts(url: url, accounts: left.sorted(), idleDefault: idle?.account) : nil
     }
   }
 }

@@ -67,7 +67,8 @@ struct KeyCommand: ParsableCommand {
         throw .usage("the key is read from standard input", next: .run("oauthctl key import \(name) < FILE"))
       }
       guard let bytes = FileBytes.readAll(from: STDIN_FILENO, limit: 32 << 10), !bytes.isEmpty else {
-        throw .usage("standard input holds no key (at most 32 KiB)")
+        throw .usage(
+          "standard input holds no key (at most 32 KiB)", next: .run("oauthctl key import \(name) < FILE"))
       }
       // On the wire a secret is one line.
       let line = bytes.map { [0x09, 0x0A, 0x0D].contains($0) ? 0x20 : $0 }

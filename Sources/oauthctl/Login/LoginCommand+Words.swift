@@ -1,3 +1,4 @@
+import AgentWire
 import SystemFacts
 
 /// The words of this command line, for the next steps that repeat them.
@@ -19,5 +20,18 @@ extension LoginCommand {
 
   static func commandLine(_ words: [String]) -> String {
     (["oauthctl"] + words.map(ShellWord.quoted)).joined(separator: " ")
+  }
+
+  /// A server's address where the account's name belongs.
+  func misplacedServer(_ context: CommandContext) -> CommandError? {
+    guard let name,
+      name.contains("://") || issuer == nil && (name.contains(":") || options.clientID != nil && name.contains("."))
+    else { return nil }
+    var words = Self.words
+    for misplaced in [name, issuer] { words.firstIndex { $0 == misplaced }.map { _ = words.remove(at: $0) } }
+    let account = issuer.flatMap { AccountName.isValid($0) ? $0 : nil } ?? NewAccount.freeName(in: context.environment)
+    return .usage(
+      "\(name) is a server's address; the first word is a name that you choose for the account",
+      next: .run(Self.commandLine(["login", account, NewAccount.address(typed: name)] + words.dropFirst())))
   }
 }

@@ -55,7 +55,7 @@ struct LoginCommand: ContextCommand {
       (command.name, command.issuer) = (account, url)
       return try command.run(context)
     }
-    if let error = misplacedServer { throw error }
+    if let error = misplacedServer(context) { throw error }
     if let typed = issuer, options.isSilentAboutClient {
       let account = try accountName(context, isNew: true)
       let finding = ServerFinding(
@@ -221,19 +221,6 @@ struct LoginCommand: ContextCommand {
       (try? context.agent.ask(AccountShow(account: name))) == nil
     else { return nil }
     return (name, name)
-  }
-
-  /// A server's address where the account's name belongs.
-  private var misplacedServer: CommandError? {
-    guard let name, name.contains("://") || issuer == nil && options.clientID != nil && name.contains(".") else {
-      return nil
-    }
-    var words = Self.words
-    for misplaced in [name, issuer] { words.firstIndex { $0 == misplaced }.map { _ = words.remove(at: $0) } }
-    let account = issuer.flatMap { AccountName.isValid($0) ? $0 : nil } ?? "work"
-    return .usage(
-      "\(name) is a server's address; the first word is a name that you choose for the account",
-      next: .run(Self.commandLine(["login", account, name] + words.dropFirst())))
   }
 
   private func accountName(_ context: CommandContext, isNew: Bool) throws(CommandError) -> String {

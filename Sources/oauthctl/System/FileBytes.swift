@@ -172,13 +172,18 @@ enum FileBytes {
   }
 
   /// What lets user `user` write in a folder of `owner`'s (nil: not known), which failed by `code`; nil: nothing is known to.
-  static func writing(in folder: String, failed code: Int32, owner: UInt32?, user: UInt32) -> NextStep? {
+  /// Nothing outside of his `home` is made his.
+  static func writing(
+    in folder: String, failed code: Int32, owner: UInt32?, user: UInt32, home: String? = Environment.live.home
+  ) -> NextStep? {
     switch code {
     case EROFS: writableAgain(folder)
     case EACCES, EPERM:
       owner.map { owner in
         let word = ShellWord.quoted(folder)
-        return .run(owner == user ? "chmod u+rwx \(word)" : FileOwner.remedy(word, for: user))
+        if owner == user { return .run("chmod u+rwx \(word)") }
+        let isAtHome = home.map { folder == $0 || folder.hasPrefix($0 + "/") } ?? false
+        return isAtHome ? .run(FileOwner.remedy(word, for: user)) : .advice("name a place in a folder of your own")
       }
     default: nil
     }
@@ -187,6 +192,9 @@ enum FileBytes {
   /// The same for the last failed call in this folder, or in the first above it that is there.
   static func writing(in folder: String, failed code: Int32) -> NextStep? {
     var (folder, found) = (folder, stat())
+    if code == ENOENT, lstat(folder, &found) == 0, found.st_mode & S_IFMT == S_IFLNK {
+      return .run("ls -l \(ShellWord.quoted(folder))   # the folder that this link leads to is missing")
+    }
     while stat(folder, &found) != 0, folder != "/" { folder = Self.folder(of: folder) }
     return writing(in: folder, failed: code, owner: found.st_uid, user: geteuid())
   }

@@ -73,6 +73,8 @@ struct AccountSelectionTests {
     let defaults = failure([One(name: "work", isDefault: true), One(name: "other", isDefault: true)])
     #expect(defaults?.message == "2 accounts fit https://h.example, each as the default: other, work")
     #expect(defaults?.hint == "take  default = true  out of the files of all but one")
+    let idle = failure([One(name: "a"), One(name: "b"), One(name: "c", isLoggedIn: false, isDefault: true)])
+    #expect(idle?.hint == AccountSelection.idleDefaultStep("c") && idle?.accounts == ["a", "b"])
   }
 
   @Test("Beside one that nobody can read: meant by name, path or token; not by another's name or path; else perhaps")

@@ -8,6 +8,7 @@ import pytest
 from cli.logged_in import server, work
 from login.provider import Provider, use_silent_browser
 from support.accounts import account_file, define
+from support.others import home_of_nobody
 from support.terminal import run_at_terminal
 
 
@@ -59,6 +60,32 @@ def test_a_url_without_its_scheme_is_told_with_the_one_that_an_account_is_for(wo
         assert refused.status != 0 and f"begin the URL with http://{bare}, which work is for" in refused.stderr, refused
 
 
+@pytest.mark.parametrize("options", [[], ["--client-id", "dev"]])
+def test_an_address_in_the_place_of_the_name_is_told_with_a_command_that_works(work, server, options):
+    bare = server.issuer.removeprefix("http://")
+    refused = work.oauthctl("login", bare, *options, check=False)
+    assert refused.status == 64, refused
+    assert command(refused) == ["oauthctl", "login", "work2", server.issuer, *options], refused
+    # The rest of such a line is added by whoever reads it.
+    work.oauthctl(*command(refused)[1:], *([] if options else ["--client-id", "dev"]))
+
+
+def test_a_secret_is_asked_for_by_nobody_who_has_no_account_for_it(work):
+    status, shown = run_at_terminal(work, work.programs / "oauthctl", "secret", "set", "wrok", "client_secret", answers={})
+    assert status == 3 and "did you mean work?" in shown and "client secret of" not in shown, shown
+
+
+def test_a_place_that_belongs_to_the_system_is_made_nobody_s(scratch, programs, server):
+    """`sudo chown` of it would give the system away."""
+    with home_of_nobody(scratch, programs) as home:
+        home.environment["XDG_CONFIG_HOME"] = "/etc/oauthctl-test"
+        process = home.begin(
+            programs / "oauthctl", "login", "work", server.issuer, "--client-id", "dev", "--no-browser")
+        told = "".join(process.communicate(timeout=60))
+    assert process.returncode == 3 and "cannot create /etc/oauthctl-test" in told, told
+    assert "chown" not in told and "name a place in a folder of your own" in told, told
+
+
 def test_two_swapped_letters_are_one_mistake(work):
     refused = work.oauthctl("login", "wrok", check=False)
     assert refused.status == 3 and "run: oauthctl login work   # " in refused.stderr, refused
@@ -96,7 +123,7 @@ def test_a_client_that_is_refused_is_told_what_may_be_wrong_with_it(home, agent,
     refused = home.oauthctl("get-token", "work", "--force", check=False)
     assert refused.status == 9 and cause in refused.stderr, refused
     assert "oauthctl secret set work client_secret" in refused.stderr, refused
-    assert 'client_authentication = "client_secret_basic"' in refused.stderr, refused
+    assert "secret set work client_secret && oauthctl login work" in refused.stderr, refused
 
 
 def test_a_server_that_does_not_answer_is_told_in_one_way(home, agent):

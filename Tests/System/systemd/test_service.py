@@ -58,6 +58,22 @@ def test_a_configuration_that_moved_with_its_variable_is_found_after_the_printed
     assert service.oauthctl("get-token", "work", "--force").stdout and not service.oauthctl("status").stderr
 
 
+def test_the_agent_of_systemd_is_restarted_from_a_shell_with_folders_of_its_own(service, server):
+    service.log_in(server)
+    before = service.agent
+    service.environment["XDG_DATA_HOME"] = service.home / "other"
+    # Units stand in the folders that the manager has, not in those of this shell.
+    service.run("mkdir", "-p", ".config/systemd/user")
+    told = service.oauthctl("agent", "restart")
+    assert service.agent not in (0, before) and "unset XDG_DATA_HOME" in told.stderr
+    service.systemctl("set-environment", f"XDG_CONFIG_HOME={service.home}/moved")
+    told = service.oauthctl("agent", "restart")
+    step = "systemctl --user unset-environment XDG_CONFIG_HOME && oauthctl agent restart"
+    assert f"to go back: {step}" in told.stderr, told
+    service.run("sh", "-c", step)
+    assert service.oauthctl("get-token", "work").stdout
+
+
 def entries(user):
     """The agent's journal entries, as `journalctl -o json` gives them."""
     text = user.machine.run(
