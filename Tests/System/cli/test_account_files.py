@@ -283,17 +283,6 @@ def test_a_broken_file_is_named_where_no_account_fits(home, agent, dot):
     assert "work.toml" not in told.stderr and "oauthctl login work" in told.stderr, told
 
 
-def test_a_folder_that_is_a_link_to_nowhere_is_told_as_one(home, agent, dot):
-    log_in(home, dot)
-    folder = account_file(home).parents[1]
-    folder.rename(home.root / "elsewhere")
-    folder.symlink_to(home.root / "dotfiles")
-    for told in (home.oauthctl("status", check=False).stdout, home.oauthctl("get-token", "work", check=False).stderr):
-        assert "~/config/oauthctl is a link that leads nowhere" in told and "ls -l ~/config/oauthctl" in told, told
-    told = home.oauthctl("login", "other", dot.issuer, "--client-id", "native-app", check=False)
-    assert told.status == 3 and "ls -l ~/config/oauthctl" in told.stderr, told
-
-
 def test_a_restart_tells_that_all_account_files_are_gone(home, agent, dot):
     log_in(home, dot)
     account_file(home).parents[1].rename(home.root / "elsewhere")

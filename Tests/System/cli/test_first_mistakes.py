@@ -71,7 +71,8 @@ def test_an_address_in_the_place_of_the_name_is_told_with_a_command_that_works(w
 
 
 def test_a_secret_is_asked_for_by_nobody_who_has_no_account_for_it(work):
-    status, shown = run_at_terminal(work, work.programs / "oauthctl", "secret", "set", "wrok", "client_secret", answers={})
+    status, shown = run_at_terminal(
+        work, work.programs / "oauthctl", "secret", "set", "wrok", "client_secret", answers={})
     assert status == 3 and "did you mean work?" in shown and "client secret of" not in shown, shown
 
 

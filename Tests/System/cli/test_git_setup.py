@@ -61,7 +61,8 @@ def test_a_login_that_leaves_git_without_an_answer_says_so(home, agent, dot):
     home.oauthctl("setup", "git", "--yes")
     assert "git asks here" not in home.oauthctl("login", "work").stderr
     other = log_in(home, dot, name="other")
-    assert f"2 accounts fit {dot.issuer}, and none of them is the default: other, work" in " ".join(other.stderr.split())
+    told = " ".join(other.stderr.split())
+    assert f"2 accounts fit {dot.issuer}, and none of them is the default: other, work" in told
 
 
 def test_remove_finds_what_stands_in_git_s_other_file_and_tells_of_what_is_included(home, agent, dot):

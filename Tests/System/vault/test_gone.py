@@ -269,3 +269,14 @@ def test_a_login_without_its_file_can_be_forgotten(orphan):
     assert "may stay valid there" in orphan.oauthctl("account", "forget", "work", "--yes").stderr
     assert "work" not in orphan.oauthctl("account", "list").stdout
     assert "Good: 0 records" in orphan.oauthctl("vault", "check").stderr
+
+
+def test_a_configuration_folder_that_is_a_link_to_nowhere_is_told_as_one(work, server):
+    folder = work.config / "oauthctl"
+    folder.rename(work.config / "elsewhere")
+    folder.symlink_to(work.config / "nowhere")
+    words, step = f"{work.shown(folder)} is a link that leads nowhere", f"ls -l {work.shown(folder)}   # "
+    for told in (work.oauthctl("status", check=False).stdout, get_token(work).stderr):
+        assert words in told and step in told, told
+    told = work.oauthctl("login", "other", server.issuer, "--client-id", "dev", check=False)
+    assert told.status == 3 and step in told.stderr, told
