@@ -49,11 +49,12 @@ struct Agent {
     let folder = ConfigurationFolder(
       path: paths.configuration, home: environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil })
     let configuration = FileConfiguration(folder: folder, uid: uid, settled: log.threshold.follow)
+    let settings = await configuration.begin()
     let vault = Vault(
       location: VaultLocation(
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
         spillDirectory: paths.spillDirectory,
-        allowsNetworkFileSystem: configuration.settings().settings.allowsNetworkHome,
+        allowsNetworkFileSystem: settings.allowsNetworkHome,
         usual: VaultLocation.Usual(database: paths.usualDatabase, keyFile: paths.usualKeyFile)),
       socketPathForLock: location, random: random)
     let executable = OwnExecutable.path ?? CommandLine.arguments.first ?? "oauthd"

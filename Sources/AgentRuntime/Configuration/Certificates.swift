@@ -4,7 +4,7 @@ import Sealing
 
 /// The private authorities that one reading has met: each file is read once, however many accounts name it.
 struct Certificates {
-  private let uid: UInt32
+  private let files: ReadingAttempt
   /// `config.toml`.
   private let settingsFile: String
   /// Where that names its authority, once somebody has looked.
@@ -12,8 +12,8 @@ struct Certificates {
   private var digests: [String: Result<String, TrustedFile.Failure>] = [:]
   private var bytes = 0
 
-  init(uid: UInt32, settingsFile: String) {
-    self.uid = uid
+  init(files: ReadingAttempt, settingsFile: String) {
+    self.files = files
     self.settingsFile = settingsFile
   }
 
@@ -47,7 +47,7 @@ struct Certificates {
 
   private mutating func lineOfSettings() -> Int? {
     if let known = settingsLine { return known }
-    let bytes = try? TrustedFile.read(settingsFile, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+    let bytes = try? files.read(settingsFile, limitBytes: ConfigurationLimits.fileBytes)
     let line = bytes.flatMap { TOMLDocument.line(of: "ca_file", in: $0) }
     settingsLine = .some(line)
     return line
@@ -61,7 +61,9 @@ struct Certificates {
       result = .failure(.refused("is not read: the authorities of all accounts have more than \(limit) bytes"))
     } else {
       do {
-        let certificates = try TrustedFile.read(path, uid: uid, limitBytes: ConfigurationLimits.certificateBytes)
+        // Authorities lie beside one another, on one drive.
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try files.reach(String(path[..<slash])) }
+        let certificates = try files.read(path, limitBytes: ConfigurationLimits.certificateBytes)
         bytes += certificates.count
         result = .success(Hex.encode(Digest.sha256(certificates)))
       } catch { result = .failure(error) }

@@ -4,7 +4,8 @@ import SystemFacts
 
 /// Sees when somebody changed the configuration files (inotify(7)).
 ///
-/// The folders may come and go; each reading arms it anew, before it reads, so that no change falls between the two.
+/// Nothing is seen before it was armed once. The folders may come and go; each reading arms it anew, before it reads, so that
+/// no change falls between the two.
 package final class ConfigurationWatch: Sendable {
   /// Editors and programs write in several steps: so long nothing may happen before the files are read again.
   package static let calm = LoopSpan.milliseconds(200)
@@ -21,7 +22,6 @@ package final class ConfigurationWatch: Sendable {
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { return nil }
     paths = [folder.path, folder.accountsFolder]
-    arm()
   }
 
   deinit { close(descriptor) }
@@ -33,7 +33,7 @@ package final class ConfigurationWatch: Sendable {
     return poll(&events, 1, 0) > 0
   }
 
-  /// Looks at the folders that are there now. What was looked at already stays so.
+  /// Looks at the folders that are there now. What was looked at already stays so. One that hangs keeps the calling thread.
   func arm() {
     // IN_ATTRIB: a file or folder that others could write, or that nobody could read, may have been put right.
     let inside = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_ATTRIB

@@ -1,5 +1,5 @@
 package import AgentCore
-package import AgentWire
+import AgentWire
 package import OAuthProtocol
 import Glibc
 import Sealing
@@ -8,12 +8,12 @@ import Synchronization
 /// Configuration from files: `config.toml` and `accounts.d/NAME.toml`.
 ///
 /// What was read stays known by the digest of its text, so that reading ten thousand unchanged files again parses none of
-/// them. Files are read on a thread made for it: a reading may take long, and a file system may hang.
+/// them. Files are read on threads made for it: a reading may take long, and a file system may hang (``PatientReader``).
 package final class FileConfiguration: ConfigurationSource {
   package let folder: ConfigurationFolder
   /// Nil: changes are seen only when somebody asks for a reading.
   package let watch: ConfigurationWatch?
-  let uid: UInt32
+  let reader: PatientReader
   let providersReading = SharedReading<ProviderListAnswer>()
   private let authorities: AuthorityFiles
   private let known = Mutex<[String: Known<Result<AccountDefinition, ConfigurationProblems>>]>([:])
@@ -32,13 +32,20 @@ package final class FileConfiguration: ConfigurationSource {
     }
   }
 
-  /// `uid` owns the files, beside root. `settled` gets the settings that hold, at each reading.
-  package init(
+  /// `uid` owns the files, beside root. `settled` gets the settings that hold, at each reading. Nothing is read yet.
+  package convenience init(
     folder: ConfigurationFolder, uid: UInt32, settled: @escaping @Sendable (AgentSettings) -> Void = { _ in }
   ) {
+    self.init(folder: folder, reader: PatientReader(uid: uid), settled: settled)
+  }
+
+  init(
+    folder: ConfigurationFolder, reader: PatientReader,
+    settled: @escaping @Sendable (AgentSettings) -> Void = { _ in }
+  ) {
     self.folder = folder
-    self.uid = uid
-    authorities = AuthorityFiles(uid: uid)
+    self.reader = reader
+    authorities = AuthorityFiles(uid: reader.uid)
     self.settled = settled
     watch = ConfigurationWatch(folder: folder)
   }
@@ -52,39 +59,38 @@ package final class FileConfiguration: ConfigurationSource {
 
   // MARK: Reading elsewhere
 
+  /// The settings to begin with: those of `config.toml`, and the defaults where that has a problem.
+  package func begin() async -> AgentSettings {
+    _ = await reader.read { self.settings($0).problems }
+    return current
+  }
+
   package func load() async -> Configuration {
-    await onReadingThread { self.read() } ?? Configuration(definitions: [], problems: [noThread(folder.path)])
+    switch await reader.read({ self.read($0) }) {
+    case .success(let read): read
+    case .failure(let failure):
+      Configuration(definitions: [], problems: [Self.problem(failure, file: folder.path)])
+    }
   }
 
   package func definition(name: String, text: String?) async -> Result<AccountDefinition, ConfigurationProblems> {
-    await onReadingThread { self.readDefinition(name: name, text: text) }
-      ?? .failure(ConfigurationProblems([noThread(folder.accountsFolder)]))
+    await reader.read { self.readDefinition(name: name, text: text, $0) }
+      .mapError { ConfigurationProblems([Self.problem($0, file: self.folder.accountsFolder)]) }
+      .flatMap { $0 }
   }
 
   package func content(_ authority: NamedAuthority) async -> Result<[UInt8], HTTPFailure> {
     await authorities.content(authority)
   }
 
-  /// Nil when no thread could be made.
-  func onReadingThread<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer? {
-    await withCheckedContinuation { (continuation: CheckedContinuation<Answer?, Never>) in
-      // The parser calls itself for every value inside another, as deep as `ConfigurationLimits` lets it.
-      let started = startThread(name: "configuration", stackBytes: 1 << 20) { continuation.resume(returning: work()) }
-      if !started { continuation.resume(returning: nil) }
-    }
-  }
-
-  func noThread(_ file: String) -> ConfigurationProblem {
-    ConfigurationProblem(file: file, line: nil, key: nil, reason: "the system has no thread left to read it")
-  }
-
   // MARK: Reading here
 
   /// Reads `config.toml`. Without the file everything has its default; what is wrong has its default too, and is reported.
-  package func settings() -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
+  func settings(_ files: ReadingAttempt) -> (settings: AgentSettings, problems: [ConfigurationProblem]) {
     let file = folder.settingsFile
     do {
-      let bytes = try TrustedFile.read(file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+      try files.reach(folder.path)
+      let bytes = try files.read(file, limitBytes: ConfigurationLimits.fileBytes)
       let digest = Digest.sha256(bytes)
       let before = knownSettings.withLock { $0 }
       let reading =
@@ -108,12 +114,14 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   /// Reads everything.
-  func read() -> Configuration {
-    watch?.arm()
-    var reading = FolderReading(settingsProblems: settings().problems, folders: accountFolders)
+  func read(_ files: ReadingAttempt) -> Configuration {
+    // The folders before what is in them. A folder that hangs would keep the watch as well.
+    try? files.reach(folder.path)
+    try? files.at(folder.accountsFolder) { watch?.arm() }
+    var reading = FolderReading(settingsProblems: settings(files).problems, folders: accountFolders(files))
     let names: [String]
     do {
-      names = try self.names(in: folder)
+      names = try self.names(in: folder, files)
     } catch {
       reading.add(Self.problem(error, file: folder.accountsFolder))
       return reading.configuration
@@ -121,7 +129,7 @@ package final class FileConfiguration: ConfigurationSource {
     if names.count > ConfigurationLimits.accounts {
       reading.add(excess: "more than \(ConfigurationLimits.accounts) accounts")
     }
-    var certificates = Certificates(uid: uid, settingsFile: folder.settingsFile)
+    var certificates = Certificates(files: files, settingsFile: folder.settingsFile)
     var read: Set<String> = []
     for file in names.prefix(ConfigurationLimits.accounts) {
       let name = String(file.dropLast(".toml".count))
@@ -129,13 +137,13 @@ package final class FileConfiguration: ConfigurationSource {
         reading.add(excess: "more than \(ConfigurationLimits.folderBytes) bytes of accounts")
         break
       }
-      let (result, size) = definition(name: name, text: nil, &certificates)
+      let (result, size) = definition(name: name, text: nil, files, &certificates)
       reading.add(result, bytes: size)
       read.insert(name)
     }
     known.withLock { known in known = known.filter { read.contains($0.key) } }
     func line(_ key: String, _ definition: AccountDefinition) -> Int? {
-      let bytes = try? TrustedFile.read(definition.file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+      let bytes = try? files.read(definition.file, limitBytes: ConfigurationLimits.fileBytes)
       return bytes.flatMap { TOMLDocument.line(of: key, in: $0) }
     }
     reading.compareDefaults { line("default", $0) }
@@ -144,36 +152,40 @@ package final class FileConfiguration: ConfigurationSource {
   }
 
   /// The names of the account files in `folder`.
-  private func names(in folder: ConfigurationFolder) throws(TrustedFile.Failure) -> [String] {
-    let names = try TrustedFile.names(
-      in: folder.accountsFolder, uid: uid, limit: ConfigurationLimits.accounts, looks: ConfigurationLimits.names
-    ) { name in
+  private func names(
+    in folder: ConfigurationFolder, _ files: ReadingAttempt
+  ) throws(TrustedFile.Failure) -> [String] {
+    let names = try files.names(in: folder.accountsFolder, limit: ConfigurationLimits.accounts) { name in
       // Editors leave hidden files, backups and swap files; only whole files of ours are meant.
       name.hasSuffix(".toml") && !name.hasPrefix(".")
     }
     // The first account would be written there, and could not be read.
-    if names.isEmpty { try TrustedFile.checkPlace(of: folder.accountsFolder, uid: uid) }
+    if names.isEmpty { try files.checkPlace(of: folder.accountsFolder) }
     return names
   }
 
-  private var accountFolders: AccountFolders {
+  private func accountFolders(_ files: ReadingAttempt) -> AccountFolders {
     var folders = AccountFolders(read: folder.accountsFolder)
-    folders.gone = [folder.path, folder.accountsFolder].first { access($0, F_OK) != 0 && errno == ENOENT }
+    folders.gone = [folder.path, folder.accountsFolder].first { path in
+      (try? files.at(path) { access(path, F_OK) != 0 && errno == ENOENT }) ?? false
+    }
     var found = stat()
     folders.isGoneLink = folders.gone.map { lstat($0, &found) == 0 } ?? false
-    guard let usual = folder.usual, let names = try? self.names(in: usual) else { return folders }
+    guard let usual = folder.usual, let names = try? self.names(in: usual, files) else { return folders }
     folders.usual = usual.accountsFolder
     folders.inUsual = Set(names.map { String($0.dropLast(".toml".count)) })
     return folders
   }
 
-  func readDefinition(name: String, text: String?) -> Result<AccountDefinition, ConfigurationProblems> {
-    var certificates = Certificates(uid: uid, settingsFile: folder.settingsFile)
-    return definition(name: name, text: text, &certificates).result
+  func readDefinition(
+    name: String, text: String?, _ files: ReadingAttempt
+  ) -> Result<AccountDefinition, ConfigurationProblems> {
+    var certificates = Certificates(files: files, settingsFile: folder.settingsFile)
+    return definition(name: name, text: text, files, &certificates).result
   }
 
   private func definition(
-    name: String, text: String?, _ certificates: inout Certificates
+    name: String, text: String?, _ files: ReadingAttempt, _ certificates: inout Certificates
   ) -> (result: Result<AccountDefinition, ConfigurationProblems>, bytes: Int) {
     let file = folder.accountFile(PrintableText.escaped(name, limit: 80))
     func fail(_ problem: ConfigurationProblem) -> (Result<AccountDefinition, ConfigurationProblems>, Int) {
@@ -190,7 +202,7 @@ package final class FileConfiguration: ConfigurationSource {
       }
     } else {
       do {
-        bytes = try TrustedFile.read(file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+        bytes = try files.read(file, limitBytes: ConfigurationLimits.fileBytes)
       } catch {
         return fail(Self.problem(error, file: file))
       }

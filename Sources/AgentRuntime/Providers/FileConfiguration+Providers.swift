@@ -6,16 +6,20 @@ import Providers
 extension FileConfiguration {
   package func providers() async -> ProviderListAnswer {
     let answer = await providersReading.answer { isWanted in
-      await self.onReadingThread { self.readProviders(while: isWanted) }
-        ?? ProviderListAnswer(providers: [], problems: [self.noThread(self.folder.providersFolder)])
+      switch await self.reader.read({ self.readProviders($0, while: isWanted) }) {
+      case .success(let answer): answer
+      case .failure(let failure):
+        ProviderListAnswer(providers: [], problems: [Self.problem(failure, file: self.folder.providersFolder)])
+      }
     }
     // Its caller has left.
     return answer ?? ProviderListAnswer(providers: [])
   }
 
   package func provider(_ request: ProviderShow) async throws(AgentFailure) -> ProviderShowAnswer {
-    let reading = await onReadingThread { self.readProvider(request.provider) }
-    switch reading ?? .failure(ConfigurationProblems([noThread(folder.providersFolder)])) {
+    let reading = await reader.read { self.readProvider(request.provider, $0) }
+      .mapError { ConfigurationProblems([Self.problem($0, file: self.folder.providersFolder)]) }
+    switch reading.flatMap({ $0 }) {
     case .success(let preset?): return try preset.shown(request.values ?? [:])
     case .success(nil):
       let shown = PrintableText.escaped(request.provider, limit: 80)
@@ -29,11 +33,11 @@ extension FileConfiguration {
   }
 
   /// Stops between two presets once nobody waits for it.
-  func readProviders(while isWanted: () -> Bool = { true }) -> ProviderListAnswer {
+  func readProviders(_ files: ReadingAttempt, while isWanted: () -> Bool = { true }) -> ProviderListAnswer {
     var answer = ProviderListAnswer(providers: [])
     let own: [String]
     do {
-      own = try ownProviders()
+      own = try ownProviders(files)
     } catch {
       own = []
       answer.problems.append(Self.problem(error, file: folder.providersFolder))
@@ -46,7 +50,7 @@ extension FileConfiguration {
     }
     let names = Set(own.prefix(ConfigurationLimits.providers)).union(EmbeddedProviders.all.map(\.name)).sorted()
     for name in names where isWanted() {
-      switch readProvider(name) {
+      switch readProvider(name, files) {
       case .success(let preset): if let preset { answer.providers.append(preset.summary) }
       case .failure(let found): answer.problems += found.problems.prefix(1)
       }
@@ -55,11 +59,11 @@ extension FileConfiguration {
   }
 
   /// - Returns: nil where there is none of that name.
-  func readProvider(_ name: String) -> Result<ProviderPreset?, ConfigurationProblems> {
+  func readProvider(_ name: String, _ files: ReadingAttempt) -> Result<ProviderPreset?, ConfigurationProblems> {
     guard AccountFileName.isAccountName(name) else { return .success(nil) }
     let file = folder.providerFile(name)
     do {
-      let bytes = try TrustedFile.read(file, uid: uid, limitBytes: ConfigurationLimits.fileBytes)
+      let bytes = try files.read(file, limitBytes: ConfigurationLimits.fileBytes)
       return PresetReader.read(bytes, name: name, file: file, folder: folder).map(Optional.some)
     } catch .missing {
       guard let embedded = EmbeddedProviders.all.first(where: { $0.name == name }) else { return .success(nil) }
@@ -69,10 +73,10 @@ extension FileConfiguration {
     }
   }
 
-  private func ownProviders() throws(TrustedFile.Failure) -> [String] {
-    try TrustedFile.names(
-      in: folder.providersFolder, uid: uid, limit: ConfigurationLimits.providers, looks: ConfigurationLimits.names
-    ) { $0.hasSuffix(".toml") && AccountFileName.isAccountName(String($0.dropLast(".toml".count))) }
+  private func ownProviders(_ files: ReadingAttempt) throws(TrustedFile.Failure) -> [String] {
+    try files.names(in: folder.providersFolder, limit: ConfigurationLimits.providers) {
+      $0.hasSuffix(".toml") && AccountFileName.isAccountName(String($0.dropLast(".toml".count)))
+    }
     .map { String($0.dropLast(".toml".count)) }
   }
 }

@@ -139,7 +139,8 @@ struct ConfigurationLimitsTests {
   func certificates() throws {
     let scratch = try ScratchFolder()
     try scratch.write("ca.pem", "one")
-    var certificates = Certificates(uid: getuid(), settingsFile: scratch.path + "/config.toml")
+    var certificates = Certificates(
+      files: ReadingAttempt(uid: getuid()), settingsFile: scratch.path + "/config.toml")
     func digested(_ file: String) -> Result<AccountDefinition, ConfigurationProblems> {
       var definition = AccountDefinition(name: "a", issuer: "https://id.example", clientID: "abc")
       definition.certificateAuthorityFile = scratch.path + "/" + file

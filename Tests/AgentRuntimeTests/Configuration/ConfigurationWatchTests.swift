@@ -47,7 +47,7 @@ struct ConfigurationWatchTests {
   func changes() async throws {
     let scratch = try ScratchFolder()
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
-    let watch = try #require(ConfigurationWatch(folder: folder))
+    let watch = try #require(ConfigurationWatch.armed(folder))
     let count = Count()
     #expect(!watch.hasUnreportedChange)
     // Before anybody listens, too.
@@ -71,7 +71,7 @@ struct ConfigurationWatchTests {
     let scratch = try ScratchFolder()
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
     mkdir(folder.accountsFolder, 0o700)
-    let watch = try #require(ConfigurationWatch(folder: folder))
+    let watch = try #require(ConfigurationWatch.armed(folder))
     let count = Count()
     await watch.listen(on: try ServingLoop.start()) { count.add() }
     mkdir(scratch.path + "/other", 0o700)
@@ -89,7 +89,7 @@ struct ConfigurationWatchTests {
     let folder = ConfigurationFolder(path: scratch.path + "/oauthctl", home: nil)
     mkdir(folder.path, 0o700)
     mkdir(folder.accountsFolder, 0o700)
-    let watch = try #require(ConfigurationWatch(folder: folder))
+    let watch = try #require(ConfigurationWatch.armed(folder))
     let count = Count()
     await watch.listen(on: try ServingLoop.start()) { count.add() }
     rename(folder.path, scratch.path + "/away")
@@ -101,7 +101,7 @@ struct ConfigurationWatchTests {
   @Test("A change is told when it has been calm for a while, and at the latest when patience ends")
   func calm() async throws {
     let scratch = try ScratchFolder()
-    let watch = try #require(ConfigurationWatch(folder: ConfigurationFolder(path: scratch.path, home: nil)))
+    let watch = try #require(ConfigurationWatch.armed(ConfigurationFolder(path: scratch.path, home: nil)))
     let (loop, count) = (try TestLoop(), Count())
     // A folder that is still being looked at when it is calm is told once more: here that is done at once.
     await watch.listen(
@@ -137,7 +137,7 @@ struct ConfigurationWatchTests {
   func besideTheLoop() async throws {
     let scratch = try ScratchFolder()
     let folder = ConfigurationFolder(path: scratch.path, home: nil)
-    let watch = try #require(ConfigurationWatch(folder: folder))
+    let watch = try #require(ConfigurationWatch.armed(folder))
     let (loop, count, looks) = (try TestLoop(), Count(), Count())
     await watch.listen(
       on: loop.loop,
@@ -168,6 +168,12 @@ struct ConfigurationWatchTests {
 }
 
 extension ConfigurationWatch {
+  fileprivate static func armed(_ folder: ConfigurationFolder) -> ConfigurationWatch? {
+    let watch = ConfigurationWatch(folder: folder)
+    watch?.arm()
+    return watch
+  }
+
   /// Whether something waits to be read.
   fileprivate var hasEvents: Bool {
     var count: Int32 = 0
