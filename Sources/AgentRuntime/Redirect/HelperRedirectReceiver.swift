@@ -16,6 +16,8 @@ package struct HelperRedirectReceiver: RedirectReceiver {
   private let limits: RedirectLimits
   private let closeGrace: LoopSpan
   private let uid: UInt32
+  /// The files of these logins alone: one that hangs keeps no account from being read.
+  private let reader: PatientReader
   private let loop: ServingLoop
   private let logger: Logger
   private let owners = SocketOwners()
@@ -30,19 +32,20 @@ package struct HelperRedirectReceiver: RedirectReceiver {
     self.limits = limits
     self.closeGrace = closeGrace
     self.uid = uid
+    reader = PatientReader(uid: uid)
     self.loop = loop
     self.logger = logger
   }
 
   package func identity(_ files: RedirectIdentityFiles, host: String) async throws -> RedirectIdentity {
-    let uid = uid
-    let read = await onOwnThread {
-      Result { () throws(RedirectListenerError) in try RedirectIdentity(reading: files, host: host, uid: uid) }
+    let read = await reader.read { attempt in
+      Result { () throws(RedirectListenerError) in try RedirectIdentity(reading: files, host: host, by: attempt) }
     }
-    guard let read else {
-      throw RedirectListenerError("no thread left to read \(plainText(files.certificate))", hint: "try again")
-    }
-    return try read.get()
+    return try read.mapError {
+      RedirectListenerError(
+        "its redirect_cert_file \(plainText(files.certificate)) \($0.sentence)", isOfFile: true,
+        hint: $0.remedy ?? "try again")
+    }.flatMap { $0 }.get()
   }
 
   package func listen(

@@ -7,9 +7,9 @@ import SystemFacts
 
 extension RedirectIdentity {
   /// Reads `files` under the rules of ``TrustedFile``; the key is nobody else's to read.
-  init(reading files: RedirectIdentityFiles, host: String, uid: UInt32) throws(RedirectListenerError) {
+  init(reading files: RedirectIdentityFiles, host: String, by attempt: ReadingAttempt) throws(RedirectListenerError) {
     let chain = try Self.read(
-      files.certificate, key: "redirect_cert_file", uid: uid, limitBytes: RedirectCertificate.chainBytes)
+      files.certificate, key: "redirect_cert_file", by: attempt, limitBytes: RedirectCertificate.chainBytes)
     guard !Self.isKey(chain) else {
       // Then the key's file is most likely the certificate, which others may well read.
       throw RedirectListenerError(
@@ -17,7 +17,7 @@ extension RedirectIdentity {
         isOfFile: true, hint: "name the certificate as redirect_cert_file, and its key as redirect_key_file")
     }
     var key = try Self.read(
-      files.key, key: "redirect_key_file", uid: uid, limitBytes: RedirectCertificate.keyBytes, isSecret: true)
+      files.key, key: "redirect_key_file", by: attempt, limitBytes: RedirectCertificate.keyBytes, isSecret: true)
     defer { key.wipe() }
     self.init(host: host, files: files, chain: chain, key: Secret(key))
   }
@@ -30,11 +30,11 @@ extension RedirectIdentity {
   }
 
   private static func read(
-    _ path: String, key: String, uid: UInt32, limitBytes: Int, isSecret: Bool = false
+    _ path: String, key: String, by attempt: ReadingAttempt, limitBytes: Int, isSecret: Bool = false
   ) throws(RedirectListenerError) -> [UInt8] {
     let name = "its \(key) \(plainText(path))"
     do throws(TrustedFile.Failure) {
-      let bytes = try TrustedFile.read(path, uid: uid, limitBytes: limitBytes, isSecret: isSecret)
+      let bytes = try attempt.read(path, limitBytes: limitBytes, isSecret: isSecret)
       guard bytes.isEmpty else { return bytes }
       throw .refused("is empty")
     } catch {
