@@ -19,7 +19,6 @@ package final class ManualRedirects: RedirectReceiver {
     var lastPort = 40_000
     var handlers: [Int: @Sendable (RedirectHit) async -> RedirectPage] = [:]
     var taken: Set<String> = []
-    var isTakenByOthers = false
     var refusals = 0
     var absent: Set<String> = []
     var whileClosing: @Sendable () async -> Void = {}
@@ -34,9 +33,6 @@ package final class ManualRedirects: RedirectReceiver {
   package func take(_ port: Int, on host: String = "127.0.0.1") {
     _ = state.withLock { $0.taken.insert("\(host) \(port)") }
   }
-
-  /// Whoever has a port that is taken is another user.
-  package func takeByOthers() { state.withLock { $0.isTakenByOthers = true } }
 
   package func free(_ port: Int, on host: String = "127.0.0.1") {
     _ = state.withLock { $0.taken.remove("\(host) \(port)") }
@@ -71,7 +67,9 @@ package final class ManualRedirects: RedirectReceiver {
     onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> any RedirectListening {
     let bound: Int? = try state.withLock { state in
-      guard !state.absent.contains(host) else { throw RedirectListenerError("this computer has no address \(host)") }
+      guard !state.absent.contains(host) else {
+        throw RedirectListenerError("this computer has no address \(host)", isForOthers: false)
+      }
       guard !state.taken.contains("\(host) \(port)") else {
         state.refusals += 1
         return nil
@@ -81,10 +79,7 @@ package final class ManualRedirects: RedirectReceiver {
       state.handlers[bound] = onHit
       return bound
     }
-    guard let bound else {
-      throw RedirectListenerError(
-        "port \(port) on \(host) is in use", isTaken: true, isOthers: state.withLock(\.isTakenByOthers))
-    }
+    guard let bound else { throw RedirectListenerError("port \(port) on \(host) is in use", isTaken: true) }
     let end = identity == nil ? nil : state.withLock(\.certificateEnd)
     return Listening(port: bound, certificateEnd: end, receiver: self)
   }

@@ -38,6 +38,13 @@ package enum NextStep: Sendable, Equatable {
   }
 
   /// Where no account is there yet. `issuer`: the server, where it is known.
+  /// What gives the agent its usual folder again, where it has `variable`.
+  package static func restart(without variable: String) -> NextStep {
+    .run(
+      "unset \(variable) && oauthctl agent restart   # where systemd starts the agent, unset it there: environment.d(5)"
+    )
+  }
+
   package static func firstLogin(_ issuer: String = "ISSUER") -> NextStep {
     .run(
       "oauthctl login NAME \(issuer) --client-id ID   # or, where the server registers clients: oauthctl login "

@@ -71,7 +71,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// only among the origins that have had it.
   private func isAmongKnown(_ endpoint: String?) -> Bool {
     guard let endpoint, endpoints["token_endpoint"] != nil else { return true }
-    let known = ([issuer] + endpoints.values).compactMap { try? WebURL($0).origin }
+    let known = ([issuer] + Self.receivers.compactMap { endpoints[$0] }).compactMap { try? WebURL($0).origin }
     return (try? WebURL(endpoint)).map { known.contains($0.origin) } ?? false
   }
 

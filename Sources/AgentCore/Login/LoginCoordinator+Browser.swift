@@ -37,16 +37,16 @@ extension LoginCoordinator {
     defer { listenersOpening -= 1 }
     let opened: [Opened]
     var problem: String?
-    var isOthers = false
+    var isForOthers = false
     do throws(AgentFailure) {
-      opened = try await listen(place, session, &isOthers) { hit in
+      opened = try await listen(place, session, &isForOthers) { hit in
         takesAnswer ? await self.hit(id, hit) : await self.follow(hit, id)
       }
     } catch {
       // The browser is on another machine: the address is pasted, whoever has the port here.
       let isPasted =
         session.isBrowserRemote && error.kind != .configInvalid
-        && (redirect.port != nil || !definition.redirectPorts.isEmpty) && session.takesPaste(isOthers: isOthers)
+        && (redirect.port != nil || !definition.redirectPorts.isEmpty) && session.takesPaste(isForOthers: isForOthers)
       // Of a redirect elsewhere the browser lacks its link alone: then a person opens the address.
       guard isPasted || !takesAnswer else { throw error }
       logger.notice(
@@ -85,7 +85,7 @@ extension LoginCoordinator {
       session.browser = LoginSession.Browser(
         expectation: expectation, pkce: pkce, redirectURI: sent, nonce: nonce, listeners: listeners,
         links: opened.first.map { LoginLinks(origin: place.origin(address: $0.address, port: $0.listener.port)) },
-        isProvenByNonce: takesAnswer && isOthers && opened.isEmpty)
+        isProvenByNonce: takesAnswer && isForOthers && opened.isEmpty)
       session.started = LoginStarted(
         loginID: id, kind: .browser, account: definition.name, expiresInSeconds: Int(LoginSession.windowSeconds),
         authorizationURL: url, redirectURI: sent, notice: page ?? life)
@@ -113,10 +113,10 @@ extension LoginCoordinator {
 
   private typealias Opened = (address: String, listener: any RedirectListening)
 
-  /// Listens on every address of the redirect URI, with one port for all of them. `isOthers`: another user may have one that
-  /// was wanted.
+  /// Listens on every address of the redirect URI, with one port for all of them. `isForOthers`: another user may
+  /// listen at one that was wanted.
   private func listen(
-    _ redirect: RedirectURI, _ session: LoginSession, _ isOthers: inout Bool,
+    _ redirect: RedirectURI, _ session: LoginSession, _ isForOthers: inout Bool,
     onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws(AgentFailure) -> [Opened] {
     let definition = session.definition
@@ -129,7 +129,7 @@ extension LoginCoordinator {
       let port = rest.popFirst() ?? 0
       do { return try await open(redirect, port: port, identity, onHit) } catch {
         let refusal = error as? RedirectListenerError
-        isOthers = isOthers || refusal?.isOthers == true
+        isForOthers = isForOthers || refusal?.isForOthers ?? true
         if let refusal, refusal.isOfFile { throw Self.failure(refusal, definition) }
         if refusal?.isTaken == true, !rest.isEmpty { continue }
         if refusal?.isTaken == true, await leave(ports) {
@@ -144,7 +144,7 @@ extension LoginCoordinator {
           .unavailable,
           "\(definition.name): the redirect listener cannot be opened: \(all)\(refusal?.message ?? "\(error)")",
           hint: isFixed
-            ? Self.hint(withoutPortOf: session, pastes: session.takesPaste(isOthers: isOthers))
+            ? Self.hint(withoutPortOf: session, pastes: session.takesPaste(isForOthers: isForOthers))
             : refusal?.hint ?? .run("oauthctl doctor   # it tells what is wrong"))
         failure.obstacleKey = isFixed ? "redirect_uri" : nil
         throw failure

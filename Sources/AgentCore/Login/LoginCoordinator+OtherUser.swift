@@ -40,11 +40,12 @@ extension LoginCoordinator {
   }
 
   /// Whether `grant` is somebody else's, or may be: the server told before who it was, was asked in the same way, and now
-  /// tells nothing. A code that a stranger brings is answered so.
+  /// tells nothing. A code that a stranger brings, or types, is answered so.
   func isOfAnother(_ grant: GrantRecord, than before: GrantRecord, _ session: LoginSession) -> Bool {
     guard grant.identity == nil else { return grant.isOfAnother(than: before) }
     let (was, isNow) = (before.asked(nil), grant.asked(nil))
-    return session.browser != nil && before.identity != nil && grant.binding.issuer == before.binding.issuer
+    return !session.definition.grant.isUnattended && before.identity != nil
+      && grant.binding.issuer == before.binding.issuer
       && was.contains("openid") == isNow.contains("openid")
   }
 

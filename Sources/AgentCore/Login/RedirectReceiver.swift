@@ -71,20 +71,20 @@ package struct RedirectListenerError: Error, Sendable {
   package var message: String
   /// Somebody else listens there.
   package var isTaken: Bool
-  /// And it may be another user of this machine.
-  package var isOthers: Bool
+  /// Whether another user of this machine may listen there during the login.
+  package var isForOthers: Bool
   /// A file that the account names is not what it has to be.
   package var isOfFile: Bool
   /// What to do.
   package var hint: NextStep
 
   package init(
-    _ message: String, isTaken: Bool = false, isOthers: Bool = false, isOfFile: Bool = false,
+    _ message: String, isTaken: Bool = false, isForOthers: Bool = true, isOfFile: Bool = false,
     hint: NextStep = "end what uses it, or register another port: --port N"
   ) {
     self.message = message
     self.isTaken = isTaken
-    self.isOthers = isOthers
+    self.isForOthers = isForOthers
     self.isOfFile = isOfFile
     self.hint = hint
   }

@@ -19,7 +19,7 @@ extension AgentFailure {
     case .keyMissing(let path, let usual?):
       self.init(
         .keyMissing, "the vault's key file is \(usual), and is looked for at \(path)",
-        hint: .run("unset XDG_STATE_HOME && oauthctl agent restart"))
+        hint: .restart(without: "XDG_STATE_HOME"))
     case .keyMissing(let path, nil):
       self.init(
         .keyMissing, "the vault is there and its key file \(path) is not",
@@ -47,7 +47,7 @@ extension AgentFailure {
     case .gone(let path, let usual?):
       self.init(
         .vaultDamaged, "there is no vault at \(path), and there is one at \(usual)",
-        hint: .run("unset XDG_DATA_HOME && oauthctl agent restart"))
+        hint: .restart(without: "XDG_DATA_HOME"))
     case .gone(let path, nil):
       self.init(
         .vaultDamaged, "the vault's file \(path) is gone; nothing is made in its place",

@@ -167,10 +167,14 @@ extension CredentialService {
   }
 
   func fileGoneHint(_ name: String) -> NextStep {
-    if usualFile(name) != nil { return .run("unset XDG_CONFIG_HOME && oauthctl agent restart") }
+    if usualFile(name) != nil { return .restart(without: "XDG_CONFIG_HOME") }
     // The same for all of them: it is one fault.
     if let folders = files.folders, let gone = folders.gone {
       if folders.isGoneLink { return .run("ls -l \(ShellWord.quoted(gone))   # bring back what this link leads to") }
+      // The agent has the variable.
+      if folders.usual != nil {
+        return .advice("bring \(gone) back; or: \(NextStep.restart(without: "XDG_CONFIG_HOME").text)")
+      }
       return "bring \(gone) back; if it was moved with XDG_CONFIG_HOME, export that and: oauthctl agent restart"
     }
     let place = files.folders.map { "it back as \($0.read)/\(name).toml" } ?? "\(name).toml back into accounts.d"

@@ -169,8 +169,11 @@ package final class FileConfiguration: ConfigurationSource {
     folders.gone = [folder.path, folder.accountsFolder].first { path in
       (try? files.at(path) { access(path, F_OK) != 0 && errno == ENOENT }) ?? false
     }
-    var found = stat()
-    folders.isGoneLink = folders.gone.map { lstat($0, &found) == 0 } ?? false
+    folders.isGoneLink =
+      folders.gone.flatMap { path in
+        var found = stat()
+        return try? files.at(path) { lstat(path, &found) == 0 }
+      } ?? false
     guard let usual = folder.usual, let names = try? self.names(in: usual, files) else { return folders }
     folders.usual = usual.accountsFolder
     folders.inUsual = Set(names.map { String($0.dropLast(".toml".count)) })

@@ -60,7 +60,7 @@ package struct HelperRedirectReceiver: RedirectReceiver {
       socket = try LoopbackSocket.open(end, backlog: Int32(limits.lookups))
     } catch {
       let holder = error.code == EADDRINUSE ? await holder(of: end) : nil
-      throw LoopbackSocket.refusal(error.code, host: host, port: port, holder: holder, uid: uid)
+      throw LoopbackSocket.refusal(error.code, host: host, port: port, holder: holder)
     }
     let tools = RedirectSession.Tools(
       helper: helper, limits: limits, socket: socket, identity: identity, closeGrace: closeGrace,
@@ -75,10 +75,11 @@ package struct HelperRedirectReceiver: RedirectReceiver {
       loop: loop, session: session, port: Int(socket.end.port), certificateEnd: certificateEnd)
   }
 
-  /// Who listens there; nil: nobody is found.
+  /// Who listens there, when it is another user.
   private func holder(of end: SocketEnd) async -> UInt32? {
     let owners = owners
-    return await onOwnThread { owners.listener(on: end) } ?? nil
+    let found = await onOwnThread { owners.listener(on: end) } ?? nil
+    return found == uid ? nil : found
   }
 }
 

@@ -36,20 +36,20 @@ struct LoopbackSocket: Sendable {
 
   func close() { Glibc.close(descriptor) }
 
-  /// Why `open` failed for `uid`, in words; `holder` is the user who has the port, where that can be found out.
-  static func refusal(_ code: Int32, host: String, port: Int, holder: UInt32?, uid: UInt32) -> RedirectListenerError {
+  /// Why `open` failed, in words; `holder` is the other user who has the port.
+  static func refusal(_ code: Int32, host: String, port: Int, holder: UInt32?) -> RedirectListenerError {
     let place = "port \(port) on \(host)"
     switch code {
     case EADDRINUSE:
-      let isOwn = holder == uid
-      let other = isOwn ? nil : holder
-      let who = other.map { "a program of another user (uid \($0))" } ?? "another program"
-      return RedirectListenerError("\(place) is in use by \(who)", isTaken: true, isOthers: !isOwn)
+      // One of the same user may end before the address is pasted, and then anybody can have the port.
+      let who = holder.map { "a program of another user (uid \($0))" } ?? "another program"
+      return RedirectListenerError("\(place) is in use by \(who)", isTaken: true)
     case EACCES:
       return RedirectListenerError(
-        "\(place) may not be listened on by you", hint: "register a port above 1023: --port N")
+        "\(place) may not be listened on by you", isForOthers: false, hint: "register a port above 1023: --port N")
     case EADDRNOTAVAIL:
-      return RedirectListenerError("this computer has no address \(host)", hint: "use 127.0.0.1 in the redirect URI")
+      return RedirectListenerError(
+        "this computer has no address \(host)", isForOthers: false, hint: "use 127.0.0.1 in the redirect URI")
     default:
       return RedirectListenerError(
         "cannot listen on \(place): \(String(cString: strerror(code)))", hint: .run("oauthctl doctor"))

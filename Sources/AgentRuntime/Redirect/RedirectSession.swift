@@ -114,7 +114,8 @@ final class RedirectSession {
     }
   }
 
-  /// A process that ends during the login is started once more; then the browser's address is to be pasted.
+  /// A process that ends during the login is started once more; then the browser's address is to be pasted. The socket stays
+  /// open, unserved: another user who got the port could show an address with a code of his own.
   private func processEnded(_ reason: String) {
     (link, acceptor) = (nil, nil)
     (owed, waiting) = ([], [])
@@ -127,11 +128,12 @@ final class RedirectSession {
     }
     if isClosed { return }
     guard started == nil, startsLeft > 0 else {
-      stopListening()
       if started == nil {
         logger.error(
           "no browser is served any more: after the login, paste the address that it shows",
           metadata: ["event": "redirect_ended", "reason": "\(reason)"])
+      } else {
+        stopListening()
       }
       tellStarted(.failure(refusal ?? RedirectListenerError(reason, hint: Self.hint)))
       return settleIfDone()

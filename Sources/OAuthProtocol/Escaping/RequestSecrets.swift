@@ -102,10 +102,14 @@ package struct RequestSecrets: Sendable {
   /// Whether `text` holds a piece of a secret.
   package func appear(in text: String) -> Bool { marks(in: Array(text.utf8)) != nil }
 
-  /// Those of `words` that hold no piece of a secret.
+  /// Those of `words` that hold nothing of a piece of a secret, which may be spread over several.
   package func without(_ words: [String]) -> [String] {
-    // Nearly always all, and then one look at them together is enough.
-    appear(in: words.joined(separator: "\n")) ? words.filter { !appear(in: $0) } : words
+    guard let marks = marks(in: Array(words.joined(separator: "\n").utf8)) else { return words }
+    var start = 0
+    return words.filter { word in
+      defer { start += word.utf8.count + 1 }
+      return !marks[start..<start + word.utf8.count].contains(true)
+    }
   }
 
   /// Which bytes belong to a secret; nil for none.

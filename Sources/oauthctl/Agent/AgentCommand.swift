@@ -101,7 +101,8 @@ struct AgentCommand: ParsableCommand {
       // This shell has started it, with its own folders.
       if let step = AgentFolders(context.environment, ended).wayBack(from: status) {
         context.terminal.warn(
-          step.remark, next: told.map { step.next.text.hasSuffix($0.text) } == true ? nil : step.next)
+          step.remark,
+          next: told?.text.hasPrefix(step.next.text.replacingFirst("to go back: ", with: "")) == true ? nil : step.next)
       }
       context.tellFolders(status)
       if let gone = GoneFiles(status.accounts).groups.first {

@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import SystemFacts
 
 /// Where the agent has its files, which need not be where this shell would have them: an agent that is running was
@@ -51,8 +52,8 @@ struct AgentFolders: Sendable {
   /// The line that makes the agent's folders and this shell's the same; nil: they are.
   var remedy: NextStep? {
     guard let line else { return nil }
+    if let serviceMove { return serviceMove }
     switch placeOfAccounts {
-    case .shells where isService: return serviceMove
     case .shells where restartMovesHere: return Self.restart
     case .agents: return .run(line)
     // The agent is the one that was started with other folders than the usual ones.
@@ -60,20 +61,41 @@ struct AgentFolders: Sendable {
     }
   }
 
-  /// Gives systemd this shell's folder, now and at each later login. Its own folder of variables is found without any.
+  /// Moves the files back to where the agent of systemd, which has none of a shell's variables, looks for them.
   private var serviceMove: NextStep? {
-    guard let mine = shells(.configuration), let home = environment.home else { return nil }
-    let variable = ShellWord.quoted("XDG_CONFIG_HOME=\(FileBytes.folder(of: mine))")
-    let folder = ShellWord.quoted("\(home)/.config/environment.d")
+    guard isService, let line else { return nil }
+    let moves = Kind.allCases.filter(isInShells).compactMap { kind -> String? in
+      guard let from = shells(kind), let to = agents(kind) else { return nil }
+      let inner = kind == .configuration ? "/accounts.d" : ""
+      let (source, target) = (ShellWord.quoted(from + inner), ShellWord.quoted(to + inner))
+      return FileBytes.names(in: to).isEmpty
+        ? "mkdir -p \(ShellWord.quoted(FileBytes.folder(of: to))) && mv -T \(ShellWord.quoted(from)) \(ShellWord.quoted(to))"
+        : "mkdir -p \(target) && mv \(source)/* \(target)/"
+    }
+    guard !moves.isEmpty else { return nil }
     return .run(
-      "mkdir -p \(folder) && echo \(variable) >\(folder)/60-oauthctl.conf && systemctl --user daemon-reload && "
-        + "oauthctl agent restart")
+      (moves + [line]).joined(separator: " && ") + "   # or give systemd the variable, too: environment.d(5)")
+  }
+
+  /// Whether the files of that kind are in this shell's folder, and none in the agent's.
+  private func isInShells(_ kind: Kind) -> Bool {
+    guard let agents = agents(kind), let mine = shells(kind) else { return false }
+    return Self.hasFiles(kind, mine) && !Self.hasFiles(kind, agents)
+  }
+
+  private static func hasFiles(_ kind: Kind, _ folder: String) -> Bool {
+    switch kind {
+    case .configuration: FileBytes.names(in: "\(folder)/accounts.d").contains { $0.hasSuffix(".toml") }
+    case .data: access("\(folder)/vault.db", F_OK) == 0
+    // The agent makes what it needs there.
+    case .state: false
+    }
   }
 
   private static let restart = NextStep.run("oauthctl agent restart")
 
-  /// Whether the accounts are where this shell has them, and the agent can be moved there.
-  private var canMoveHere: Bool { (isService || restartMovesHere) && placeOfAccounts == .shells }
+  /// Whether the accounts are where this shell has them, and a step brings the two together.
+  private var canMoveHere: Bool { serviceMove != nil || restartMovesHere && placeOfAccounts == .shells }
 
   private enum Place { case agents, shells }
 
@@ -83,10 +105,7 @@ struct AgentFolders: Sendable {
     guard others == [.configuration], let agents = agents(.configuration), let mine = shells(.configuration) else {
       return nil
     }
-    func hasAccounts(_ folder: String) -> Bool {
-      FileBytes.names(in: "\(folder)/accounts.d").contains { $0.hasSuffix(".toml") }
-    }
-    switch (hasAccounts(agents), hasAccounts(mine)) {
+    switch (Self.hasFiles(.configuration, agents), Self.hasFiles(.configuration, mine)) {
     case (true, false): return .agents
     case (false, true): return .shells
     default: return nil
@@ -117,21 +136,19 @@ struct AgentFolders: Sendable {
       return
         "\(kind.rawValue) folder is \(environment.abbreviated(now)) now, and was \(environment.abbreviated(before))"
     }
-    guard !moved.isEmpty, let line = isService ? managerLine(before: status) : line else { return nil }
-    return ("the agent's " + moved.joined(separator: "; its "), "to go back: \(line) && oauthctl agent restart")
-  }
-
-  /// The line that gives systemd the folders that the agent had before it was as `status` says.
-  private func managerLine(before status: AgentStatusAnswer) -> String? {
-    let commands = Kind.allCases.compactMap { kind -> String? in
-      guard let before = agents(kind), let now = status.folders?[kind.rawValue], before != now else { return nil }
-      let base = FileBytes.folder(of: before)
-      if let home = environment.home, FileBytes.isSamePlace(base, home + kind.fallback) {
-        return "unset-environment \(kind.variable)"
-      }
-      return "set-environment \(ShellWord.quoted("\(kind.variable)=\(base)"))"
+    guard !moved.isEmpty else { return nil }
+    let remark = "the agent's " + moved.joined(separator: "; its ")
+    // What systemd gives it comes from several places, of which no command takes it back.
+    if isService {
+      let variables = Kind.allCases.filter { agents($0) != status.folders?[$0.rawValue] }.map(\.variable)
+      return (
+        remark,
+        .advice(
+          "to go back, change \(variables.joined(separator: ", ")) where systemd has that from "
+            + "(environment.d(5), or systemctl --user set-environment), then: oauthctl agent restart")
+      )
     }
-    return commands.isEmpty ? nil : commands.map { "systemctl --user \($0)" }.joined(separator: " && ")
+    return line.map { (remark, .advice("to go back: \($0) && oauthctl agent restart")) }
   }
 
   /// The failure of whoever is about to write a file that the agent would not read; nil: it reads it.

@@ -168,6 +168,10 @@ struct AccountCreation {
   /// `error` with a next step that needs nothing of what was taken back.
   private func advising(_ error: CommandError, command: String, otherMethod: String?) -> CommandError {
     if case .agent(let failure, _) = error, failure.kind == .clientRejected {
+      // The client is right, and may log in in another way.
+      if failure.oauthError == "unauthorized_client", command.range(ofText: " --device") != nil {
+        return error.advising(.run(command.replacingFirst(" --device", with: "") + "   # by browser"))
+      }
       if let otherMethod {
         return error.advising(
           .run(

@@ -224,7 +224,7 @@ struct LoginFlow {
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
       next: .run(
-        "oauthctl login \(account) --device   # or in a terminal; --no-browser waits for a browser that comes by itself"
+        "oauthctl login \(account) --device   # or in a terminal, with nothing piped in; --no-browser waits for a browser"
       ),
       status: 64)
   }

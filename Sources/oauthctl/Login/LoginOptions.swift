@@ -27,7 +27,9 @@ struct LoginOptions: ParsableArguments {
     help: ArgumentHelp("Whom what a key signs is for (default: issuer).", discussion: "\(AssertionAudience.choice)."),
     completion: .list(AssertionAudience.names))
   var assertionAudience: String?
-  @Flag(name: .customLong("client-secret-stdin"), help: "Reads the client secret from standard input.")
+  @Flag(
+    name: .customLong("client-secret-stdin"),
+    help: "Reads the client secret from standard input, and asks for it in a terminal.")
   var clientSecretFromInput = false
   @Flag(help: "Takes only tokens that are bound to a key of the agent's (DPoP, RFC 9449).")
   var dpop = false

@@ -176,13 +176,18 @@ struct BindingChangeTests {
 
   @Test("an endpoint that metadata name later gets the secret without a question only where its origin has had it")
   func laterEndpoint() {
+    var binding = DefinitionBinding.plain
+    // The browser's page has not had it.
+    binding.authorizationEndpoint = "https://page.example/authorize"
     let record = AccountRecord(name: "work").with {
       $0.clientSecret = StoredSecret(Secret("s"))
-      $0.clientSecretPlace = SecretPlace(.plain as DefinitionBinding)
+      $0.clientSecretPlace = SecretPlace(binding)
     }
-    let home = DefinitionBinding.plain.tokenEndpoint
-    for (url, isAsked) in [("\(home)/par", false), ("https://elsewhere.example/par", true)] {
-      var next = DefinitionBinding.plain
+    for (url, isAsked) in [
+      ("\(binding.tokenEndpoint)/par", false), ("https://elsewhere.example/par", true),
+      ("https://page.example/par", true),
+    ] {
+      var next = binding
       next.pushedAuthorizationRequestEndpoint = url
       let keys = record.loginDifferences(to: next, of: .plain).map(\.key)
       #expect(keys == (isAsked ? ["pushed_authorization_request_endpoint"] : []))

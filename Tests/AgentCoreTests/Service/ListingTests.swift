@@ -109,7 +109,7 @@ struct ListingTests {
     #expect(await fixture.failure(TokenGet(url: "https://other.example/"))?.kind == .accountUnknown)
     let elsewhere = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["a1"]))
     #expect(elsewhere?.reason == "its file is /u/accounts.d/a1.toml, and this agent reads /c/accounts.d")
-    #expect(elsewhere?.nextStep == .run("unset XDG_CONFIG_HOME && oauthctl agent restart"))
+    #expect(elsewhere?.nextStep == .restart(without: "XDG_CONFIG_HOME"))
     let other = try await listed(AccountFolders(read: "/c/accounts.d", usual: "/u/accounts.d", inUsual: ["b"]))
     #expect(other?.reason == gone?.reason && other?.nextStep == gone?.nextStep)
     _ = try await fixture.call(Logout(account: "a1"))

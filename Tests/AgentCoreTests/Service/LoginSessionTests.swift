@@ -163,6 +163,7 @@ struct LoginSessionTests {
       .browser.changed {
         $0.redirectURI = "http://127.0.0.1/callback"
         $0.redirectPorts = [8_400, 8_401, 8_402]
+        $0.scope = ["openid"]
       }
     ])
     fixture.redirects.take(8_400)

@@ -54,9 +54,9 @@ struct VaultFailureTests {
   @Test("What is missing here and there in the usual folder is a matter of the agent's variables")
   func elsewhere() {
     let gone = AgentFailure(VaultError.gone(path: "/x/vault.db", usual: "/h/vault.db"))
-    #expect(gone.message.contains("/h/vault.db") && gone.hint == .run("unset XDG_DATA_HOME && oauthctl agent restart"))
+    #expect(gone.message.contains("/h/vault.db") && gone.hint == .restart(without: "XDG_DATA_HOME"))
     let key = AgentFailure(VaultError.keyMissing(path: "/x/vault.key", usual: "/h/vault.key"))
-    #expect(key.message.contains("/h/vault.key") && key.hint == .run("unset XDG_STATE_HOME && oauthctl agent restart"))
+    #expect(key.message.contains("/h/vault.key") && key.hint == .restart(without: "XDG_STATE_HOME"))
     #expect(AgentFailure(VaultError.gone(path: "/x/vault.db")).hint?.text.contains("create --anew") == true)
   }
 

@@ -57,10 +57,11 @@ def log_in(home, server, port, scope):
     return get_token(home)
 
 
-def paste(home, code):
+def paste(home, code, meanwhile=lambda: None):
     """Begins a login without a browser, and pastes its address with `code`. Returns what oauthctl says."""
     command = home.start(home.programs / "oauthctl", "login", "work", "--no-browser", stdin=-1)
     url = next(found.group() for line in command.stderr if (found := re.search(r"http\S+[?&]state=\S+", line)))
+    meanwhile()
     state = re.search(r"[?&]state=([^&\s]+)", url)[1]
     redirect = re.search(r"redirect_uri=([^&\s]+)", url)[1].replace("%3A", ":").replace("%2F", "/")
     _, stderr = command.communicate(f"{redirect}?code={code}&state={state}\n", timeout=60)
@@ -85,6 +86,19 @@ def test_another_user_s_code_is_refused_for_want_of_the_nonce(home, server, port
     assert status == 4 and "no ID token" in told, (status, told)
     assert server.kinds()[-1] == "revoke"
     assert is_first or get_token(home) == token
+
+
+@pytest.mark.parametrize("scope", ["read", "openid read"])
+def test_a_port_of_one_s_own_program_may_be_another_user_s_before_the_paste(home, server, port, scope):
+    token = log_in(home, server, port, scope)
+    with socket.create_server(("127.0.0.1", port)) as own:
+        if scope == "read":
+            told = home.oauthctl("login", "work", "--no-browser", check=False, stdin="x\n")
+            assert told.status == 6 and "paste" not in told.stderr, told
+        else:
+            status, told = paste(home, "stranger", own.close)
+            assert status == 4 and "no ID token" in told, (status, told)
+    assert get_token(home) == token
 
 
 def test_one_s_own_code_still_passes_another_user_s_port(home, server, port):

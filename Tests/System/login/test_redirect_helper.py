@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import urllib.error
 import urllib.request
@@ -128,8 +129,11 @@ def test_without_its_helper_a_login_is_ended_by_a_paste(home, agent, login):
     os.kill(second, signal.SIGKILL)
     wait_until(lambda: "no browser is served any more" in agent.log.read_text(), 20, "the log tells it")
     address = answer_of(login.url)
-    with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(address, timeout=20)
+    # Nobody else gets the port: his page could show an address with a code of his own.
+    with socket.socket() as other, pytest.raises(OSError):
+        other.bind(("127.0.0.1", int(address.split(":")[2].split("/")[0])))
+    with pytest.raises(OSError):
+        urllib.request.urlopen(address, timeout=1)
     login.stdin.write(address + "\n")
     finish(home, login)
 

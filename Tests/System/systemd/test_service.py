@@ -52,8 +52,9 @@ def test_a_configuration_that_moved_with_its_variable_is_found_after_the_printed
     assert told.status == 3
     [step] = re.findall(r"(?m)^  run: (.*)$", told.stderr)
     assert step in service.oauthctl("status", check=False).stderr
-    service.run("sh", "-c", step)
-    assert service.oauthctl("get-token", "work", "--force").stdout
+    service.run("sh", "-c", f"{step}\noauthctl get-token work --force && oauthctl status 2>&1 >status")
+    assert service.path("status").read_text() == "" or "work" in service.path("status").read_text()
+    del service.environment["XDG_CONFIG_HOME"]
     service.machine.run("systemctl", "restart", f"user@{service.uid}.service")
     assert service.oauthctl("get-token", "work", "--force").stdout and not service.oauthctl("status").stderr
 
@@ -68,9 +69,9 @@ def test_the_agent_of_systemd_is_restarted_from_a_shell_with_folders_of_its_own(
     assert service.agent not in (0, before) and "unset XDG_DATA_HOME" in told.stderr
     service.systemctl("set-environment", f"XDG_CONFIG_HOME={service.home}/moved")
     told = service.oauthctl("agent", "restart")
-    step = "systemctl --user unset-environment XDG_CONFIG_HOME && oauthctl agent restart"
-    assert f"to go back: {step}" in told.stderr, told
-    service.run("sh", "-c", step)
+    assert "to go back, change XDG_CONFIG_HOME where systemd has that from" in told.stderr, told
+    service.systemctl("unset-environment", "XDG_CONFIG_HOME")
+    service.oauthctl("agent", "restart")
     assert service.oauthctl("get-token", "work").stdout
 
 
