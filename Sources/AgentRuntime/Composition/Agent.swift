@@ -10,9 +10,6 @@ import TokenVault
 struct Agent {
   /// Seconds that a stop waits for token requests under way: an answer that nobody reads loses a login.
   private static let drainSeconds = 60.0
-  /// How long a stop waits for the vault after that. One whose disk hangs is never closed, and what is in it is as after a
-  /// power cut.
-  private static let closePatience = Duration.seconds(5)
   /// How often the agent looks whether its socket is still where callers look for it.
   private static let placeInterval = Duration.seconds(10)
   /// How long after its start the agent begins to listen for changes of the configuration.
@@ -121,12 +118,12 @@ struct Agent {
       // The socket is the service manager's: whoever comes now waits in it for the next agent.
       await listener.close()
       await service.drain(seconds: Self.drainSeconds)
-      await Sleeper.sleep(atMost: Self.closePatience) { await vault.close() }
+      await vault.close()
     } else {
       // The next agent starts when the socket is gone, and finds the vault free. Until then callers are served what is
       // ready, and told to ask again for the rest.
       await service.drain(seconds: Self.drainSeconds)
-      await Sleeper.sleep(atMost: Self.closePatience) { await vault.close() }
+      await vault.close()
       await listener.close()
     }
     reminder.cancel()

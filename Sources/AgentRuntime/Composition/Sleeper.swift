@@ -33,19 +33,4 @@ final class Sleeper: Sendable {
     }
     if case .asleep(let continuation) = ended { continuation.resume(with: result) }
   }
-
-  /// Returns when `work` has ended, or after `longest`: what hangs then goes on alone.
-  static func sleep(atMost longest: Duration, until work: @escaping @Sendable () async -> Void) async {
-    let sleeper = Sleeper()
-    let clock = Task {
-      try await Task.sleep(for: longest)
-      sleeper.end(.success(()))
-    }
-    Task {
-      await work()
-      sleeper.end(.success(()))
-    }
-    try? await withCheckedThrowingContinuation { _ = sleeper.begin($0) }
-    clock.cancel()
-  }
 }
