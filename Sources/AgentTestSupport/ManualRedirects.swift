@@ -21,6 +21,7 @@ package final class ManualRedirects: RedirectReceiver {
     var taken: Set<String> = []
     var refusals = 0
     var absent: Set<String> = []
+    var broken: Set<String> = []
     var whileClosing: @Sendable () async -> Void = {}
     var certificateEnd: Int?
   }
@@ -52,6 +53,9 @@ package final class ManualRedirects: RedirectReceiver {
   /// Makes `host` an address that the machine does not have.
   package func remove(_ host: String) { _ = state.withLock { $0.absent.insert(host) } }
 
+  /// Nobody can listen on `host`, though the machine has it.
+  package func breakListener(on host: String) { _ = state.withLock { $0.broken.insert(host) } }
+
   /// The port that is chosen next.
   package var nextPort: Int { state.withLock { $0.lastPort + 1 } }
 
@@ -67,6 +71,7 @@ package final class ManualRedirects: RedirectReceiver {
     onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
   ) async throws -> any RedirectListening {
     let bound: Int? = try state.withLock { state in
+      guard !state.broken.contains(host) else { throw RedirectListenerError("no process for \(host)") }
       guard !state.absent.contains(host) else {
         throw RedirectListenerError("this computer has no address \(host)", isForOthers: false)
       }

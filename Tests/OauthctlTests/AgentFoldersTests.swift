@@ -91,19 +91,32 @@ struct AgentFoldersTests {
       AgentFolders(Environment(["HOME": "/h"].merging(variables) { $1 }), status)
     }
     let step = NextStep.run(
-      "mkdir -p /h/.config && mv -T \(root)/oauthctl /h/.config/oauthctl && unset XDG_CONFIG_HOME   "
-        + "# or give systemd the variable, too: environment.d(5)")
+      "mkdir -p /h/.config && mv -T \(root)/oauthctl /h/.config/oauthctl && unset XDG_CONFIG_HOME && "
+        + "oauthctl agent restart   # to keep it there, see configuration.md")
     let shell = served(["XDG_CONFIG_HOME": root])
     #expect(shell.remedy == step && shell.misplaced("work")?.nextStep == step)
     #expect(shell.explained(gone, about: "work").hint == step)
+    var account = PretendedAgent().account
+    #expect(shell.explained([account]) == [account])
+    account.fileGone = true
+    #expect(shell.explained([account]).map(\.nextStep) == [step])
     #expect(served(["XDG_DATA_HOME": root]).remedy == .run("unset XDG_DATA_HOME"), "no vault is there")
     let vault = "\(root)/oauthctl/vault.db"
     close(open(vault, O_CREAT | O_WRONLY, 0o600))
     defer { remove(vault) }
     #expect(
       served(["XDG_DATA_HOME": root]).remedy?.text.hasPrefix(
-        "mkdir -p /h/.local/share && mv -T \(root)/oauthctl /h/.local/share/oauthctl && unset XDG_DATA_HOME   #")
+        "mkdir -p /h/.local/share && mv -T \(root)/oauthctl /h/.local/share/oauthctl && unset XDG_DATA_HOME && ")
         == true)
+    // Without systemd a restart brings the agent to the files, and a vault that is here is no lost one.
+    let here = Self.folders(["XDG_DATA_HOME": root], Self.usual)
+    #expect(here.remedy == .run("oauthctl agent restart"))
+    let lost = AgentFailure(.vaultDamaged, "vault.db is gone", hint: "put it back")
+    let words = here.explained(lost, about: "work")
+    #expect(words.hint == NextStep.run("oauthctl agent restart"))
+    // What systemd has of its own only a person can change.
+    status.folders?["data"] = "/elsewhere/oauthctl"
+    #expect(served(["XDG_DATA_HOME": root]).remedy?.text.hasPrefix("change XDG_DATA_HOME where systemd ") == true)
   }
 
   @Test("A restart that moved the agent is told with the way back; one that did not is not")

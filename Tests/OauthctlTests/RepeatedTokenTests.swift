@@ -18,6 +18,9 @@ struct RepeatedTokenTests {
     arguments: ["read:user", "GciOiJF", "%", "%6", "%zz", ""])
   func notFound(_ word: String) { #expect(!RepeatedToken.appears(Self.token, in: [word])) }
 
+  @Test("A piece that is spread over words is found")
+  func spread() { #expect(RepeatedToken.appears(Self.token, in: ["read", "eyJhb", "GciOi", "JFZER"])) }
+
   @Test("A token too short for a piece is in nothing")
   func short() { #expect(!RepeatedToken.appears("abc", in: ["abc"])) }
 }

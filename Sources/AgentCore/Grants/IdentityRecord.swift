@@ -38,6 +38,9 @@ package struct IdentityRecord: Sendable, Equatable, Codable {
     return "id \(subject), \(user)"
   }
 
+  /// As ``IDToken/isOf(_:)``.
+  func isOf(_ expected: String) -> Bool { (try? IDToken(idToken.secret))?.isOf(expected) ?? false }
+
   package var endUser: EndUser { EndUser(issuer: issuer, subject: subject, who: who) }
 
   /// Whose the tokens are now; nil: nobody knows.

@@ -58,11 +58,17 @@ extension DefinitionBinding {
     return grant.with(assertion: try assertion.signed(with: secret, .privateKeyJWT))
   }
 
+  private func isAtTokenEndpoint(_ endpoint: String) -> Bool {
+    guard let origin = (try? WebURL(endpoint))?.origin else { return false }
+    return origin == (try? WebURL(tokenEndpoint))?.origin
+  }
+
   /// It is good at the server that was agreed to, and nowhere else.
   private func assertion(_ proof: ClientProof, to endpoint: String) -> ClientAssertion {
     let audience =
       switch assertionAudience {
-      case .tokenEndpoint?: tokenEndpoint
+      // Another server than that of the token endpoint would get what is good there.
+      case .tokenEndpoint?: isAtTokenEndpoint(endpoint) ? tokenEndpoint : endpoint
       case .endpoint?: endpoint
       case .issuer?, nil: issuer
       }

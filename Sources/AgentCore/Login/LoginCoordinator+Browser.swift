@@ -162,8 +162,8 @@ extension LoginCoordinator {
     }
   }
 
-  /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else listens on
-  /// one of them, the browser may bring him the code, so that ends it.
+  /// `localhost` stands for two addresses: one is enough where the machine has no other. Where somebody else may listen on
+  /// one of them, the browser may go there first, so that ends it.
   private func open(
     _ redirect: RedirectURI, port: Int, _ identity: RedirectIdentity?,
     _ onHit: @escaping @Sendable (RedirectHit) async -> RedirectPage
@@ -181,7 +181,7 @@ extension LoginCoordinator {
         if refusal?.isTaken == true || refusal?.isOfFile == true { break }
       }
     }
-    if let missing, opened.isEmpty || (missing as? RedirectListenerError)?.isTaken == true {
+    if let missing, opened.isEmpty || (missing as? RedirectListenerError)?.isForOthers != false {
       for listening in opened { await listening.listener.close() }
       throw missing
     }

@@ -7,8 +7,10 @@ package import AgentWire
 extension LoginCoordinator {
   /// Whether `grant` may take the place of what is there; else why not. Only a caller who can ask a person is waited for.
   func mayReplace(_ before: GrantRecord?, with grant: GrantRecord, _ session: LoginSession) async -> AgentFailure? {
-    guard session.wishes.user == nil, let before, isOfAnother(grant, than: before, session), let was = before.identity
-    else { return nil }
+    guard let before, isOfAnother(grant, than: before, session), let was = before.identity else { return nil }
+    // Two may have the name that was expected: people choose names for themselves at some servers.
+    let expected = session.wishes.user
+    if let expected, !was.isOf(expected) { return nil }
     let name = session.definition.name
     // Nobody logs in there: whose tokens it is made of was shown, and agreed to, before it began.
     let lent = grant.binding.request?.lent
@@ -19,9 +21,11 @@ extension LoginCoordinator {
       return AgentFailure(
         .loginCancelled,
         "\(name): the login ended as \(other.now), and the one before it is \(other.was)'s; that one stays",
-        hint: lent == nil
-          ? "log in as \(was.who ?? "that one"), or say whom you expect: oauthctl login \(name) --user USER"
-          : "say whom you expect: oauthctl login \(name) --user USER")
+        hint: expected != nil
+          ? "if this one is meant, name the id: oauthctl login \(name) --user ID"
+          : lent == nil
+            ? "log in as \(was.who ?? "that one"), or say whom you expect: oauthctl login \(name) --user USER"
+            : "say whom you expect: oauthctl login \(name) --user USER")
     }
     let borrowers = await service.borrowers(of: name, notBy: grant)
     sessions[session.id]?.borrowers = borrowers

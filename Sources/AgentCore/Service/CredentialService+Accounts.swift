@@ -127,7 +127,7 @@ extension CredentialService {
   // MARK: Secrets
 
   package func setSecret(_ request: SecretSet) async throws(AgentFailure) -> EmptyResult {
-    try await open()
+    try await open(looksAtFiles: false)
     let name = try select(account: request.account, url: nil).name
     try checkSecret(request.value, "value")
     if let shown = request.secretPlace { try await check(shown, of: name) }

@@ -8,7 +8,7 @@ import Signing
 /// and forgotten in the same ways. No request reads it.
 extension CredentialService {
   package func setKey(_ request: KeySet) async throws(AgentFailure) -> KeySetAnswer {
-    try await open()
+    try await open(looksAtFiles: false)
     let name = try select(account: request.account, url: nil).name
     guard hasPrivateKey(name) else {
       throw .noUseForKey(name, file: accounts[name]?.machine.definition?.file ?? "it")

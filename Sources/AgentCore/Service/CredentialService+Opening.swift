@@ -4,9 +4,10 @@ import TokenVault
 
 /// Reads the vault and the account files into memory.
 extension CredentialService {
-  /// Reads configuration and vault once; a failure is answered and tried again by the next request.
-  package func open() async throws(AgentFailure) {
-    if availability.isServing { await lookAtFiles() }
+  /// Reads configuration and vault once; a failure is answered and tried again by the next request. `looksAtFiles`: what has
+  /// just been mended or changed is read before; a secret is given for what the files said when it was typed.
+  package func open(looksAtFiles: Bool = true) async throws(AgentFailure) {
+    if looksAtFiles, availability.isServing { await lookAtFiles() }
     // A lock may come between the end of a load and whoever waited for it.
     while !availability.isServing {
       if isLocked { throw availability.lockedFailure }

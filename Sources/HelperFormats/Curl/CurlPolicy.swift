@@ -126,6 +126,9 @@ package struct CurlPolicy: Sendable {
       try check(shownBy: name, in: option.value)
     case _ where CurlOptionEffects.loadsCode(name, isExpanded ? nil : option.value):
       throw Refusal("--\(name) has a library loaded into the program that has the token", advice: "use a PEM file")
+    // A server answers it with the request, credentials and all (RFC 9110 §9.3.8).
+    case "request" where ["TRACE", "TRACK"].contains(option.value?.uppercased()):
+      throw Refusal("--request \(option.value ?? "") has the server repeat the token in its answer")
     case "request" where !HTTPToken.isToken(option.value ?? ""):
       throw Refusal("--request is no method: it could name another host")
     case "request-target" where !CurlOptionEffects.isTarget(option.value ?? ""):

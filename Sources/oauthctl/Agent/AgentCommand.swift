@@ -85,7 +85,8 @@ struct AgentCommand: ParsableCommand {
       let context = CommandContext.live()
       let starter = try AgentEnding.starter()
       let ended = try AgentEnding(starter: starter, terminal: context.terminal).restart()
-      let status = try context.agent.ask(AgentStatus())
+      let answer = try context.agent.ask(AgentStatus())
+      let status = AgentFolders(context.environment, answer).explained(answer)
       var told: NextStep?
       if json {
         context.terminal.data(JSONText.pretty(AgentReport(status, socket: starter.location.path)))

@@ -52,8 +52,8 @@ struct AgentFolders: Sendable {
   /// The line that makes the agent's folders and this shell's the same; nil: they are.
   var remedy: NextStep? {
     guard let line else { return nil }
-    if let serviceMove { return serviceMove }
-    switch placeOfAccounts {
+    switch place {
+    case .shells where isService: return serviceMove(line)
     case .shells where restartMovesHere: return Self.restart
     case .agents: return .run(line)
     // The agent is the one that was started with other folders than the usual ones.
@@ -61,20 +61,51 @@ struct AgentFolders: Sendable {
     }
   }
 
-  /// Moves the files back to where the agent of systemd, which has none of a shell's variables, looks for them.
-  private var serviceMove: NextStep? {
-    guard isService, let line else { return nil }
-    let moves = Kind.allCases.filter(isInShells).compactMap { kind -> String? in
+  /// systemd gives its agent none of a shell's variables. So the files go back to where that looks for them; where systemd has
+  /// variables of its own, only a person knows from where.
+  private func serviceMove(_ line: String) -> NextStep {
+    let kinds = Kind.allCases.filter(isInShells)
+    guard kinds.allSatisfy(isUsual) else { return Self.managerStep(kinds) }
+    let moves = kinds.compactMap { kind -> String? in
       guard let from = shells(kind), let to = agents(kind) else { return nil }
       let inner = kind == .configuration ? "/accounts.d" : ""
       let (source, target) = (ShellWord.quoted(from + inner), ShellWord.quoted(to + inner))
-      return FileBytes.names(in: to).isEmpty
+      // The unit's sandbox may have made an empty one.
+      return access(to, F_OK) != 0
         ? "mkdir -p \(ShellWord.quoted(FileBytes.folder(of: to))) && mv -T \(ShellWord.quoted(from)) \(ShellWord.quoted(to))"
         : "mkdir -p \(target) && mv \(source)/* \(target)/"
     }
-    guard !moves.isEmpty else { return nil }
     return .run(
-      (moves + [line]).joined(separator: " && ") + "   # or give systemd the variable, too: environment.d(5)")
+      (moves + [line, Self.restart.text]).joined(separator: " && ") + "   # to keep it there, see configuration.md")
+  }
+
+  /// For whoever may have changed what systemd gives its agent.
+  private static func managerStep(_ kinds: [Kind]) -> NextStep {
+    .advice(
+      "change \(kinds.map(\.variable).joined(separator: ", ")) where systemd has that from (environment.d(5), or "
+        + "set-environment of systemctl --user), then: oauthctl agent restart")
+  }
+
+  private static let restart = NextStep.run("oauthctl agent restart")
+
+  /// Whether the agent's folder is the one that it has without variables.
+  private func isUsual(_ kind: Kind) -> Bool {
+    guard let home = environment.home, let agents = agents(kind) else { return false }
+    return FileBytes.isSamePlace(FileBytes.folder(of: agents), home + kind.fallback)
+  }
+
+  private enum Place { case agents, shells }
+
+  /// Whose folders alone have files, of all that differ; nil: both have some, or neither.
+  private var place: Place? {
+    let agentsOnly = others.contains { kind in
+      agents(kind).map { Self.hasFiles(kind, $0) } == true && shells(kind).map { Self.hasFiles(kind, $0) } == false
+    }
+    switch (agentsOnly, others.contains(where: isInShells)) {
+    case (true, false): return .agents
+    case (false, true): return .shells
+    default: return nil
+    }
   }
 
   /// Whether the files of that kind are in this shell's folder, and none in the agent's.
@@ -92,25 +123,8 @@ struct AgentFolders: Sendable {
     }
   }
 
-  private static let restart = NextStep.run("oauthctl agent restart")
-
-  /// Whether the accounts are where this shell has them, and a step brings the two together.
-  private var canMoveHere: Bool { serviceMove != nil || restartMovesHere && placeOfAccounts == .shells }
-
-  private enum Place { case agents, shells }
-
-  /// The only one of the two configuration folders that has account files, where no other folder differs; nil: both have, or
-  /// neither.
-  private var placeOfAccounts: Place? {
-    guard others == [.configuration], let agents = agents(.configuration), let mine = shells(.configuration) else {
-      return nil
-    }
-    switch (Self.hasFiles(.configuration, agents), Self.hasFiles(.configuration, mine)) {
-    case (true, false): return .agents
-    case (false, true): return .shells
-    default: return nil
-    }
-  }
+  /// Whether files of `kind` are where this shell has them, and a step brings the two together.
+  private func canMove(_ kind: Kind) -> Bool { isInShells(kind) && place == .shells && (isService || restartMovesHere) }
 
   /// The line that gives this shell the agent's folders; nil: it has them.
   private var line: String? {
@@ -140,13 +154,8 @@ struct AgentFolders: Sendable {
     let remark = "the agent's " + moved.joined(separator: "; its ")
     // What systemd gives it comes from several places, of which no command takes it back.
     if isService {
-      let variables = Kind.allCases.filter { agents($0) != status.folders?[$0.rawValue] }.map(\.variable)
-      return (
-        remark,
-        .advice(
-          "to go back, change \(variables.joined(separator: ", ")) where systemd has that from "
-            + "(environment.d(5), or systemctl --user set-environment), then: oauthctl agent restart")
-      )
+      let kinds = Kind.allCases.filter { agents($0) != status.folders?[$0.rawValue] }
+      return (remark, Self.managerStep(kinds).map { "to go back, " + $0 })
     }
     return line.map { (remark, .advice("to go back: \($0) && oauthctl agent restart")) }
   }
@@ -156,7 +165,7 @@ struct AgentFolders: Sendable {
     guard let mine = shells(.configuration), let agents = agents(.configuration), let line else { return nil }
     return .configuration(
       "the agent reads \(agents), and this shell would write into \(mine): it was started with another XDG_CONFIG_HOME or HOME",
-      next: restartMovesHome || !restartMovesHere || placeOfAccounts == .shells
+      next: restartMovesHome || !restartMovesHere || place == .shells
         ? remedy : .run("\(line)   # or, so that this shell starts it: oauthctl agent restart"))
   }
 
@@ -167,11 +176,38 @@ struct AgentFolders: Sendable {
     guard AccountFile(path: file).exists else { return nil }
     return .configuration(
       "\(account): \(file) is there, and the agent reads \(agents)",
-      next: restartMovesHome || canMoveHere
+      next: restartMovesHome || canMove(.configuration)
         ? remedy
         : .run(
           "mkdir -p \(ShellWord.quoted(agents + "/accounts.d")) && mv \(ShellWord.quoted(file)) "
             + "\(ShellWord.quoted(agents + "/accounts.d/"))   # or, for this shell: \(line)"))
+  }
+
+  /// `accounts` with the step that brings the agent and this shell together, where files are in this shell's folder that the
+  /// agent misses.
+  func explained(_ accounts: [AccountSummary]) -> [AccountSummary] {
+    guard canMove(.configuration), let remedy else { return accounts }
+    return accounts.map { account in
+      guard account.fileGone == true else { return account }
+      var account = account
+      (account.hint, account.hintKind) = (remedy.text, remedy.kind)
+      return account
+    }
+  }
+
+  /// `status` with that step for its accounts, and for a vault that is in this shell's folder.
+  func explained(_ status: AgentStatusAnswer) -> AgentStatusAnswer {
+    var status = status
+    status.accounts = explained(status.accounts)
+    if status.vault.gone == true, let (reason, step) = vaultStep {
+      (status.vault.reason, status.vault.hint, status.vault.hintKind) = (reason, step.text, step.kind)
+    }
+    return status
+  }
+
+  private var vaultStep: (reason: String, step: NextStep)? {
+    guard canMove(.data), let remedy, let agents = agents(.data), let mine = shells(.data) else { return nil }
+    return ("there is no vault at \(agents)/vault.db, and there is one at \(mine)/vault.db", remedy)
   }
 
   /// `failure`, where an account, or its login, is not known to an agent that looks elsewhere than this shell: with both
@@ -179,10 +215,14 @@ struct AgentFolders: Sendable {
   func explained(_ failure: AgentFailure, about account: String?) -> AgentFailure {
     guard let remark, let remedy else { return failure }
     var failure = failure
+    if failure.kind == .vaultDamaged {
+      if let vaultStep { (failure.message, failure.hint) = (vaultStep.reason, vaultStep.step) }
+      return failure
+    }
     guard failure.kind == .accountUnknown else {
       failure.message += "; \(remark)"
       // The file that it misses may be there.
-      if failure.kind == .configInvalid, canMoveHere { failure.hint = remedy }
+      if failure.kind == .configInvalid, canMove(.configuration) { failure.hint = remedy }
       return failure
     }
     let found = account.flatMap(misplaced)

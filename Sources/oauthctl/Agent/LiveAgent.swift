@@ -74,7 +74,9 @@ struct LiveAgent: AgentCalling {
         variable: LiveSystem.variable, uid: geteuid(), status: LiveSystem.status)
       return .agent(failure.explained(passingOver: folder), account: account)
     }
-    guard [.accountUnknown, .loginRequired, .configInvalid].contains(failure.kind), failure.accounts == nil else {
+    guard [.accountUnknown, .loginRequired, .configInvalid, .vaultDamaged].contains(failure.kind),
+      failure.accounts == nil
+    else {
       return error
     }
     let status = try? tell(AgentStatus(limit: 1), timeoutMilliseconds: Self.explanationMilliseconds)

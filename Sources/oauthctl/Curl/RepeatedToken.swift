@@ -8,10 +8,9 @@ enum RepeatedToken {
 
   static func appears(_ token: String, in words: [String]) -> Bool {
     let pieces = Set(Self.pieces(of: Array(token.utf8)))
-    return words.contains { word in
-      let bytes = Array(word.utf8)
-      return [bytes, percentDecoded(bytes)].contains { Self.pieces(of: $0).contains { pieces.contains($0) } }
-    }
+    // A piece may be spread over several words.
+    let bytes = Array(words.joined(separator: " ").utf8)
+    return [bytes, percentDecoded(bytes)].contains { Self.pieces(of: $0).contains { pieces.contains($0) } }
   }
 
   /// Each piece as one number.

@@ -33,14 +33,14 @@ struct DoctorContext: Sendable {
       // The agent sees a change of its files within a second; what it says here is of the files as they are now.
       _ = try? command.agent.call(ConfigReload(), timeoutMilliseconds: Self.answerMilliseconds)
       let status = try command.agent.call(AgentStatus(limit: 1), timeoutMilliseconds: Self.answerMilliseconds)
-      agent = .running(hello: hello, status: status)
+      agent = .running(hello: hello, status: AgentFolders(environment, status).explained(status))
     } catch {
       agent = .absent(error)
       return
     }
     // Where the vault does not open there is no list, and the vault's own finding says why.
     guard let all = try? command.allAccounts(timeoutMilliseconds: Self.answerMilliseconds) else { return }
-    accounts = all
+    accounts = AgentFolders(environment, status).explained(all)
     knowsAllAccounts = [.open, .absent].contains(status?.vault.state) && !hasUnreadFolder && !hasUnreadFile
   }
 

@@ -18,7 +18,8 @@ struct SetupCommand: ParsableCommand {
         """)
 
     @Flag(help: "Removes what setup has added.") var remove = false
-    @Option(help: "Only this host, or URL with a path; repeatable. Default: the hosts of all accounts.")
+    @Option(
+      help: "Only this host, or URL with a path (of one repository with its .git); repeatable. Default: all hosts.")
     var host: [String] = []
     @Option(help: "Only the hosts of account NAME, and always its token there.", completion: .accountName)
     var account: String?

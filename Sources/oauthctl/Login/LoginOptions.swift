@@ -5,6 +5,10 @@ import SystemFacts
 
 /// The flags of `login`.
 struct LoginOptions: ParsableArguments {
+  // Help shows them in this order.
+
+  // MARK: The server and its client
+
   @Option(
     help: "Begins the account with the preset of a known provider; `oauthctl provider list` has them.",
     completion: .providerName)
@@ -22,17 +26,37 @@ struct LoginOptions: ParsableArguments {
       "How the client proves itself (default: by metadata).", discussion: "\(ClientAuthenticationMethod.choice)."),
     completion: .list(ClientAuthenticationMethod.names))
   var clientAuthentication: String?
+  @Flag(
+    name: .customLong("client-secret-stdin"),
+    help: "Reads the client secret from standard input, and asks for it in a terminal.")
+  var clientSecretFromInput = false
   @Option(
     name: .customLong("assertion-audience"),
     help: ArgumentHelp("Whom what a key signs is for (default: issuer).", discussion: "\(AssertionAudience.choice)."),
     completion: .list(AssertionAudience.names))
   var assertionAudience: String?
-  @Flag(
-    name: .customLong("client-secret-stdin"),
-    help: "Reads the client secret from standard input, and asks for it in a terminal.")
-  var clientSecretFromInput = false
   @Flag(help: "Takes only tokens that are bound to a key of the agent's (DPoP, RFC 9449).")
   var dpop = false
+  @Option(
+    name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"),
+    completion: .file())
+  var certificateAuthority: String?
+  @Option(name: .customLong("authorization-endpoint"), help: "Endpoint to use instead of the discovered one.")
+  var authorizationEndpoint: String?
+  @Option(name: .customLong("token-endpoint"), help: "Endpoint to use instead of the discovered one.")
+  var tokenEndpoint: String?
+  @Option(
+    name: .customLong("device-authorization-endpoint"),
+    help: "Endpoint for --device, when the server's metadata does not name it."
+  )
+  var deviceAuthorizationEndpoint: String?
+  @Flag(
+    name: .customLong("allow-no-pkce-metadata"),
+    help: "Logs in even if the resource's server does not say that it supports PKCE.")
+  var allowNoPKCEMetadata = false
+
+  // MARK: How tokens are got
+
   @Option(
     help: ArgumentHelp(
       "How tokens are got (default: \(GrantKind.standard.rawValue)).", discussion: "\(GrantKind.choice)."),
@@ -55,6 +79,28 @@ struct LoginOptions: ParsableArguments {
   /// The grants that are made of another account's token, as help names them.
   private static let borrowingGrants = GrantKind.allCases.filter { $0.terms.need == .otherLogin }.map(\.rawValue)
     .joined(separator: " and ")
+
+  // MARK: Who logs in
+
+  @Option(help: "Your name at the server: for the password and jwt_bearer grants, and a hint on its login page.")
+  var username: String?
+  @Flag(name: .customLong("password-stdin"), help: "Reads the password from standard input.")
+  var passwordFromInput = false
+  @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
+  var keepPassword = false
+  @Option(help: "Who has to log in: a user name, a mail address or the server's id (sub); anybody else is refused.")
+  var user: String?
+  @Option(name: .customLong("login-hint"), help: "For this login: the user name that the server's page is to propose.")
+  var loginHint: String?
+  @Option(help: "For this login: \(LoginWish.promptChoice) (OpenID Connect).") var prompt: String?
+  @Option(
+    name: .customLong("max-age"), parsing: .unconditional,
+    help: ArgumentHelp(
+      "For this login: whoever logged in at the server longer ago than this has to do so again.", valueName: "seconds"))
+  var maximumAge: Int?
+
+  // MARK: By browser, or by a code
+
   @Flag(help: "Logs in by a code typed on any device (RFC 8628).")
   var device = false
   @Flag(name: .customLong("no-browser"), help: "Opens no browser; shows the URL.")
@@ -83,44 +129,18 @@ struct LoginOptions: ParsableArguments {
     completion: .file())
   var redirectKey: String?
   @Option(
-    name: .customLong("ca"), help: ArgumentHelp("Certificate authority of the server.", valueName: "file"),
-    completion: .file())
-  var certificateAuthority: String?
+    name: .customLong("param"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Further parameter of the authorization request; repeatable.", valueName: "key=value"))
+  var parameters: [String] = []
+
+  // MARK: What the token is for
+
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; several in one word or repeated.")
   var scope: [String] = []
   @Option(
     name: .customLong("add-scope"), parsing: .unconditionalSingleValue,
     help: "Further scope for an account that is there; written into its file; repeatable.")
   var addedScope: [String] = []
-  @Option(help: "Who has to log in: a user name, a mail address or the server's id (sub); anybody else is refused.")
-  var user: String?
-  @Option(help: "For this login: \(LoginWish.promptChoice) (OpenID Connect).") var prompt: String?
-  @Option(
-    name: .customLong("max-age"), parsing: .unconditional,
-    help: ArgumentHelp(
-      "For this login: whoever logged in at the server longer ago than this has to do so again.", valueName: "seconds"))
-  var maximumAge: Int?
-  @Option(name: .customLong("login-hint"), help: "For this login: the user name that the server's page is to propose.")
-  var loginHint: String?
-  @Option(
-    name: .customLong("param"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Further parameter of the authorization request; repeatable.", valueName: "key=value"))
-  var parameters: [String] = []
-  @Option(name: .customLong("authorization-endpoint"), help: "Endpoint to use instead of the discovered one.")
-  var authorizationEndpoint: String?
-  @Option(name: .customLong("token-endpoint"), help: "Endpoint to use instead of the discovered one.")
-  var tokenEndpoint: String?
-  @Option(
-    name: .customLong("device-authorization-endpoint"),
-    help: "Endpoint for --device, when the server's metadata does not name it."
-  )
-  var deviceAuthorizationEndpoint: String?
-  @Flag(
-    name: .customLong("allow-no-pkce-metadata"),
-    help: "Logs in even if the resource's server does not say that it supports PKCE.")
-  var allowNoPKCEMetadata = false
-  @Option(help: "Your name at the server: for the password and jwt_bearer grants, and a hint on its login page.")
-  var username: String?
   @Option(help: "Resource the token is for (RFC 8707); repeatable.")
   var resource: [String] = []
   @Option(help: "Audience the token is for; repeatable.")
@@ -129,10 +149,9 @@ struct LoginOptions: ParsableArguments {
   var host: [String] = []
   @Option(name: .customLong("git-username"), help: "User name for git (default: oauth2).")
   var gitUsername: String?
-  @Flag(name: .customLong("password-stdin"), help: "Reads the password from standard input.")
-  var passwordFromInput = false
-  @Flag(name: .customLong("keep-password"), help: "Keeps the password sealed, to log in again without you.")
-  var keepPassword = false
+
+  // MARK: This command
+
   @Option(parsing: .unconditional, help: ArgumentHelp("Gives the login up after this time.", valueName: "seconds"))
   var timeout: Int?
   @Flag(help: "Overwrites an account file that differs.")
@@ -171,128 +190,5 @@ struct LoginOptions: ParsableArguments {
     note("--set", !answers.isEmpty)
     note("--replace", replace)
     return flags
-  }
-}
-
-extension LoginOptions {
-  /// Whether nothing is said of the client, and nothing of the endpoints: what one needs is to be found by the URL alone.
-  var isSilentAboutClient: Bool {
-    clientID == nil && tokenEndpoint == nil && authorizationEndpoint == nil && !clientSecretFromInput
-      && (grant == nil && grantType == nil || device)
-  }
-
-  /// The account these flags describe, or nil when neither an issuer nor endpoints are given. `file` is the one of an
-  /// account `name` that is there already, as a person reads it.
-  ///
-  /// - Throws: `CommandError.usage` when they contradict each other or something is missing.
-  func account(
-    name: String? = nil, file: String? = nil, issuer typed: String?, workingFolder: String
-  ) throws(CommandError) -> NewAccount? {
-    guard typed != nil || tokenEndpoint != nil || authorizationEndpoint != nil else {
-      if let flag = definingFlags.first {
-        if let name, let file {
-          if definingFlags == ["--scope"] {
-            let scopes = NewAccount.scopes(scope).map { " --add-scope \(ShellWord.quoted($0))" }.joined()
-            throw .usage(
-              "\(name) exists; --scope is for a new account",
-              next: .run(
-                "oauthctl login \(name)\(scopes)   # beside the scope it has; or in its place: \(change(in: file)), then: oauthctl login \(name)"
-              ))
-          }
-          throw .usage(
-            "\(name) exists; \(flag) is for a new account",
-            next: .advice("\(change(in: file)), then: oauthctl login \(name)"))
-        }
-        throw .usage(
-          "\(flag) is for a new account, whose server has to be named too",
-          next: .run("oauthctl login \(name ?? "NAME") ISSUER --client-id ID"))
-      }
-      return nil
-    }
-    guard let issuer = typed.map(NewAccount.issuer(typed:)) ?? tokenEndpoint.flatMap(NewAccount.origin(of:)) else {
-      throw .usage("--authorization-endpoint needs --token-endpoint or an issuer")
-    }
-    guard let clientID, !clientID.isEmpty else {
-      throw .usage(
-        "\(issuer) needs to know which client this is: --client-id is missing",
-        next:
-          "register a client there (redirect http://127.0.0.1/callback), then run the command again with --client-id ID"
-      )
-    }
-    var account = NewAccount(issuer: issuer, clientID: clientID)
-    account.grant = try Self.grant(grant, device: device)
-    try setExtension(of: &account)
-    account.subjectAccount = subjectAccount
-    account.usesDPoP = dpop ? true : nil
-    account.scope = NewAccount.scopes(scope)
-    account.clientAuthentication = try Self.clientAuthentication(clientAuthentication)
-    account.assertionAudience = try Self.assertionAudience(assertionAudience)
-    account.redirectURI = try redirect()
-    account.redirectPorts = port?.inTurn ?? []
-    account.redirectCertificate = try Self.file("--redirect-cert", redirectCertificate, in: workingFolder)
-    account.redirectKey = try Self.file("--redirect-key", redirectKey, in: workingFolder)
-    account.hosts = host
-    account.resource = resource
-    account.audience = audience
-    account.authorizationEndpoint = authorizationEndpoint
-    account.tokenEndpoint = tokenEndpoint
-    account.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
-    account.username = username
-    account.authorizeParameters = try Self.pairs("--param", parameters)
-    account.tokenParameters = try Self.pairs("--token-param", tokenParameters)
-    account.certificateAuthorityFile = try Self.certificates(certificateAuthority, in: workingFolder)
-    account.gitUsername = gitUsername
-    if account.grant?.terms.need == .password, username == nil {
-      throw .usage(
-        "the \(account.grant?.rawValue ?? "") grant needs your name at the server: --username is missing",
-        next: "run the command again with --username NAME")
-    }
-    if account.grant?.terms.need == .otherLogin, subjectAccount == nil {
-      throw .usage(
-        "the \(account.grant?.rawValue ?? "") grant needs the account whose token it is made of: "
-          + "--subject-account is missing")
-    }
-    return account
-  }
-
-  /// What these flags would write into the file of an account that is there.
-  private func change(in file: String) -> String {
-    var options = self
-    if clientID == nil { options.clientID = "-" }
-    let text = (try? options.account(issuer: "https://as.example", workingFolder: "/"))?.tomlText ?? ""
-    let lines = text.split(separator: "\n").filter { line in
-      !["#", "issuer", clientID == nil ? "client_id" : "#"].contains { line.hasPrefix($0) }
-    }
-    // A key or two. Tables are their own lines.
-    guard (1...2).contains(lines.count), lines.allSatisfy({ !$0.hasPrefix("[") }) else {
-      return "change that in \(file)"
-    }
-    return "write  \(lines.joined(separator: "  and  "))  into \(file)"
-  }
-
-  /// The redirect address that was given; nil: none.
-  func redirect() throws(CommandError) -> String? {
-    guard let redirectURI else { return try NewAccount.redirectURI(port: port?.only, path: redirectPath) }
-    guard port?.only == nil, redirectPath == nil else {
-      throw .usage("--redirect-uri is the whole address: leave out --port and --redirect-path")
-    }
-    return redirectURI
-  }
-
-  /// Nil: the default.
-  static func grant(_ typed: String?, device: Bool) throws(CommandError) -> GrantKind? {
-    guard let typed else { return device ? .deviceCode : nil }
-    if typed == "implicit" || typed == "token" {
-      throw .usage(
-        "the implicit grant is not offered: it puts the token into the browser's address bar and history (RFC 9700 §2.1.2)",
-        next: "use --grant authorization_code, which every server with implicit clients can do")
-    }
-    guard let grant = GrantKind(typed: typed) else {
-      throw .usage("--grant \(typed): it is \(GrantKind.choice)")
-    }
-    if device, grant.terms.giver != .device {
-      throw .usage("--device and --grant \(typed) contradict each other")
-    }
-    return grant
   }
 }

@@ -41,7 +41,8 @@ struct StatusCommand: ParsableCommand {
     if json {
       context.terminal.data(JSONText.pretty(status))
     } else {
-      let page = StatusPage(status: status, accounts: status.accounts, now: time(nil))
+      let told = AgentFolders(context.environment, status).explained(status)
+      let page = StatusPage(status: told, accounts: told.accounts, now: time(nil))
       context.terminal.page(page.lines(context.terminal))
     }
     context.tellFolders(status)

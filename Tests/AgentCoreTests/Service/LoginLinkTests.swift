@@ -174,6 +174,16 @@ struct LoginLinkTests {
     }
   }
 
+  @Test("of localhost one address is enough only where the machine has no other: else another user may get that one")
+  func oneAddressBroken() async throws {
+    for (isBroken, isBegun) in [(true, false), (false, true)] {
+      let fixture = AgentFixture([.browser.changed { $0.redirectURI = "http://localhost/callback" }])
+      if isBroken { fixture.redirects.breakListener(on: "::1") } else { fixture.redirects.remove("::1") }
+      let failure = await fixture.failure(LoginStart(requestID: "one", account: "work"))
+      #expect((failure == nil) == isBegun && fixture.redirects.open.isEmpty == !isBegun)
+    }
+  }
+
   @Test(
     "past a port that somebody has an address is pasted only where an ID token tells that its code is of this login")
   func portOfOthers() async throws {

@@ -144,6 +144,19 @@ struct OtherUserTests {
     }
   }
 
+  @Test("a name that two people have is no leave to replace the one by the other; the id is")
+  func sameExpectedName() async throws {
+    for (user, isTaken) in [("alice", false), ("bob", true)] {
+      let fixture = try await loggedIn()
+      fixture.transport.withServer { $0.options.idTokenClaims = ["preferred_username": "alice"] }
+      let started = try await start(fixture) { $0.user = user }
+      _ = try await fixture.follow(try await fixture.location(started))
+      let failure = await fixture.failure(LoginWait(loginID: started.loginID))
+      #expect((failure == nil) == isTaken)
+      #expect(isTaken || failure?.hint == "if this one is meant, name the id: oauthctl login work --user ID")
+    }
+  }
+
   @Test(
     "nobody is expected where no server could say who it is, before a browser opens; who it is stays in the next step")
   func unknown() async throws {
