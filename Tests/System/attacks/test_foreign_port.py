@@ -11,7 +11,7 @@ import time
 import pytest
 
 from login.provider import Provider, use_silent_browser
-from support.login import get_token
+from support.login import get_token, wait_until
 from support.others import NOBODY, listening_as_nobody
 
 
@@ -54,7 +54,17 @@ def port():
 
 def log_in(home, server, port, scope):
     home.oauthctl("login", "work", server.issuer, "--client-id", "mine", "--scope", scope, "--port", port)
+    # The listener is gone some moments after its login.
+    wait_until(lambda: is_free(port), 20, "the redirect's port is free")
     return get_token(home)
+
+
+def is_free(port):
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def paste(home, code, meanwhile=lambda: None):
