@@ -167,8 +167,10 @@ def judge(home, endpoint, files, possible, where):
 
 def test_every_state_that_a_power_cut_leaves(home, record_property):
     server = server_of(home, "strict")
-    traces = record(home, server)
-    server.stop()
+    try:
+        traces = record(home, server)
+    finally:
+        server.stop()
     found = states(home, traces)
     step = max(1, len(found) // STATES)
     in_window = old = 0
