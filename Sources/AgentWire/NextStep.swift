@@ -37,14 +37,14 @@ package enum NextStep: Sendable, Equatable {
     }
   }
 
-  /// Where no account is there yet. `issuer`: the server, where it is known.
   /// What gives the agent its usual folder again, where it has `variable`.
   package static func restart(without variable: String) -> NextStep {
     .run(
-      "unset \(variable) && oauthctl agent restart   # where systemd starts the agent, unset it there: environment.d(5)"
-    )
+      "unset \(variable) && oauthctl agent restart   # where systemd starts the agent: take it out of environment.d(5), then "
+        + "systemctl --user daemon-reload && oauthctl agent restart")
   }
 
+  /// Where no account is there yet. `issuer`: the server, where it is known.
   package static func firstLogin(_ issuer: String = "ISSUER") -> NextStep {
     .run(
       "oauthctl login NAME \(issuer) --client-id ID   # or, where the server registers clients: oauthctl login "

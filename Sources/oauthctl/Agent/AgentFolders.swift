@@ -83,7 +83,7 @@ struct AgentFolders: Sendable {
   private static func managerStep(_ kinds: [Kind]) -> NextStep {
     .advice(
       "change \(kinds.map(\.variable).joined(separator: ", ")) where systemd has that from (environment.d(5), or "
-        + "set-environment of systemctl --user), then: oauthctl agent restart")
+        + "set-environment of systemctl --user), then: systemctl --user daemon-reload && oauthctl agent restart")
   }
 
   private static let restart = NextStep.run("oauthctl agent restart")
