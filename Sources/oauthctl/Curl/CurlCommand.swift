@@ -106,7 +106,7 @@ struct CurlInvocation: Sendable, Equatable {
     case .unknownOption(let option) where option == "--account" || option.hasPrefix("--account="):
       .local(
         "--account is no option of curl, and the account stands before what curl takes",
-        next: .run("oauthctl curl NAME https://…"), status: 125)
+        next: "write its name in the place of --account, as in: oauthctl curl work https://…", status: 125)
     case .unknownOption(let option):
       .local(
         "curl option \(option) is not known here, so its next word could be anything",
