@@ -173,6 +173,17 @@ extension AccountRecord {
     if hasPassword { passwordPlace = place }
   }
 
+  /// Secrets that a login sends belong where the issuer's metadata have them sent first, however it ends: other metadata
+  /// later get them only when a person agrees.
+  mutating func place(_ used: UsedSecrets, by binding: DefinitionBinding) {
+    if let secret = clientSecret?.secret, secret == used.clientSecret {
+      clientSecretPlace = clientSecretPlace?.completed(by: [binding])
+    }
+    if let secret = password?.secret, secret == used.password {
+      passwordPlace = passwordPlace?.completed(by: [binding])
+    }
+  }
+
   /// Secrets that a login has used belong to its server: one that was given meanwhile stays where it was given for.
   mutating func bindSecrets(to binding: DefinitionBinding, used: UsedSecrets) {
     let place = SecretPlace(binding)

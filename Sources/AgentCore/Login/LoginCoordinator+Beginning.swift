@@ -25,6 +25,7 @@ extension LoginCoordinator {
         let name = context.definition.name
         throw AgentFailure(.configInvalid, "\(name): \(obstacle.reason(method))", hint: obstacle.hint(name, method))
       }
+      try await service.placeSecrets(context, by: binding)
       var proofKey: Secret?
       if let algorithm = try server.proofAlgorithm(context.definition) {
         proofKey = try await service.keyMaker.proofKey(for: algorithm, context.definition.name)

@@ -74,6 +74,17 @@ extension CredentialService {
     return context
   }
 
+  /// Makes durable where the secrets of `context` belong, before a login sends them by `binding`. Throws what keeping throws.
+  func placeSecrets(_ context: LoginContext, by binding: DefinitionBinding) async throws(AgentFailure) {
+    let name = context.definition.name
+    let used = UsedSecrets(clientSecret: context.clientSecret, password: context.password)
+    guard let record = accounts[name]?.machine.record else { return }
+    var placed = record
+    placed.place(used, by: binding)
+    // Only a first login has something to write, and waits for no refresh.
+    if placed != record { try await change(name, .placeSecrets(used, binding)) }
+  }
+
   /// The login that is there.
   func grant(of name: String) -> GrantRecord? { accounts[name]?.machine.record?.grant }
 

@@ -16,14 +16,16 @@ extension LoginFlow {
       let cause =
         lends
         ? "it is given a token of another account"
-        : replacesFile ? "the new file is not what the login was made with" : "the file has changed since the login"
+        : replacesFile
+          ? "the new file is not what the login was made with"
+          : "its file, or what its server says of itself, has changed"
       let lines = ["\(account): \(cause):"] + preview.lines
       try context.terminal.agree(
         "Log in there, and send tokens and secrets of \(account)\(preview.destination) as shown?", about: lines,
         isGiven: acceptsChanges,
         otherwise: .run(
           "oauthctl login \(account) --accept-changes   # "
-            + (lends || replacesFile ? "when that is what you want" : "when you know who changed the file")))
+            + (lends || replacesFile ? "when that is what you want" : "when you know who changed it")))
       var agreed = request
       agreed.bindingDigest = preview.bindingDigest
       return try ask(agreed)

@@ -194,6 +194,27 @@ struct BindingChangeTests {
     }
   }
 
+  @Test("what a login sends first stays at its endpoint, when it fails as well; what it did not send stays as it was")
+  func firstSending() {
+    let record = AccountRecord(name: "work").with {
+      ($0.clientSecret, $0.password) = (StoredSecret(Secret("s")), StoredSecret(Secret("p")))
+      ($0.clientSecretPlace, $0.passwordPlace) = (
+        SecretPlace(.plain as AccountDefinition), SecretPlace(.plain as AccountDefinition)
+      )
+    }
+    let driver = MachineDriver(record)
+    var next = DefinitionBinding.plain
+    next.tokenEndpoint = "https://elsewhere.example/token"
+    #expect(record.loginDifferences(to: next, of: .plain).isEmpty)
+    let id = driver.change(.placeSecrets(UsedSecrets(clientSecret: Secret("s")), .plain))
+    driver.saved()
+    #expect(driver.isDurable(id))
+    #expect(driver.durable?.loginDifferences(to: next, of: .plain).map(\.key) == ["token_endpoint"])
+    #expect(driver.durable?.passwordPlace == record.passwordPlace)
+    #expect(driver.isDurable(driver.change(.placeSecrets(UsedSecrets(clientSecret: Secret("s")), next))))
+    #expect(driver.durable?.loginDifferences(to: .plain, of: .plain) == [], "the first place stays")
+  }
+
   @Test("a client secret that is given before the first login belongs to what the file says then")
   func beforeLogin() {
     var record = AccountRecord(name: "work")

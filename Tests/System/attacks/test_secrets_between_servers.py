@@ -3,14 +3,9 @@
 Each test is the attack: it was seen to succeed before the programs were mended.
 """
 
-import base64
-import http.server
-import json
-import threading
-import urllib.parse
-
 import pytest
 
+from attacks.recording_server import RecordingServer
 from support.accounts import define, edit
 from support.login import wait_until
 from support.terminal import run_at_terminal
@@ -18,78 +13,15 @@ from support.wire import WireError
 from world.accounts import PASSWORD
 
 
-class Server:
-    """A token and revocation endpoint that notes what it is sent; a context manager.
-
-    `revocation` is the status of its revocation endpoint; while `refuses_refresh`, a refresh token is `invalid_grant`.
-    """
-
-    def __init__(self, name):
-        self.name, self.revocation, self.refuses_refresh = name, 200, False
-        self.requests, self.count = [], 0
-
-    def __enter__(self):
-        server = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                form = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-                scheme, _, pair = self.headers.get("Authorization", "").partition(" ")
-                secret = base64.b64decode(pair).decode() if scheme == "Basic" else ""
-                status, answer = server.answer(self.path, dict(urllib.parse.parse_qsl(form)), secret)
-                body = json.dumps(answer).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def do_GET(self):
-                self.send_error(404)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-        self.thread = threading.Thread(target=self.http.serve_forever)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.thread.join()
-        self.http.server_close()
-
-    def answer(self, path, form, secret):
-        self.requests.append((path, secret, form))
-        if path == "/revoke":
-            return self.revocation, {}
-        if self.refuses_refresh and form.get("grant_type") == "refresh_token":
-            return 400, {"error": "invalid_grant"}
-        self.count += 1
-        token = f"token-{self.count}-of-{self.name}"
-        return 200, {
-            "access_token": token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": f"refresh-{token}"}
-
-    @property
-    def text(self):
-        return repr(self.requests)
-
-    def revoked(self, secret):
-        """How often it was told to revoke something by a client with `secret`."""
-        return sum(path == "/revoke" and sent == f"c:{secret}" for path, sent, _ in self.requests)
-
-
 @pytest.fixture
 def first():
-    with Server("first") as server:
+    with RecordingServer("first") as server:
         yield server
 
 
 @pytest.fixture
 def second():
-    with Server("second") as server:
+    with RecordingServer("second") as server:
         yield server
 
 
@@ -289,3 +221,21 @@ def test_a_program_that_names_no_server_is_served_as_before(home, agent, first):
         wire.call("secret.set", account="work", kind="client_secret", value="given-secret")
     log_in(home)
     assert first.requests[0][:2] == ("/token", "c:given-secret")
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_client_secret_that_a_failed_login_sent_goes_nowhere_else_by_metadata(home, agent, first, second, restarted):
+    """The issuer names the endpoint; after a login that failed it names another."""
+    first.token_endpoint, first.refuses = f"{first.url}/token", True
+    define(home, "work", f'issuer = "{first.url}"', 'client_id = "c"', 'grant = "client_credentials"')
+    home.oauthctl("vault", "create")
+    set_secret(home, "secret-of-first")
+    assert home.oauthctl("login", "work", check=False).status != 0 and "secret-of-first" in first.text
+    if restarted:
+        agent.restart()
+    first.token_endpoint = f"{second.url}/token"
+    refused = home.oauthctl("login", "work", check=False)
+    assert refused.status == 64 and "token_endpoint" in refused.stderr, refused.stderr
+    assert second.requests == []
+    first.refuses, first.token_endpoint = False, f"{first.url}/token"
+    home.oauthctl("login", "work")

@@ -12,6 +12,8 @@ package enum AccountChange: Sendable {
   /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
   /// nobody agreed to that, kept.
   case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true)
+  /// A login is about to send what is kept, by the endpoints of a binding.
+  case placeSecrets(UsedSecrets, DefinitionBinding)
   /// The private key `of`, with another certificate of it: it belongs where it was, whatever the file says now.
   case setCertificate(Secret, of: StoredSecret)
   /// `shown` is the one that a person was shown: another is kept. Nil: whichever is there.
@@ -96,6 +98,7 @@ extension AccountStateMachine {
     case .setSecret(.clientSecret, let secret, _, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
       take(secret, in: &next)
+    case .placeSecrets(let used, let binding): next.place(used, by: binding)
     case .setCertificate(_, let key) where next.clientSecret != key:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .setCertificate(let key, _): take(key, in: &next)
@@ -160,7 +163,7 @@ extension AccountStateMachine {
     if next == record || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
-      case .keepLenders, .dropRevocation, .lateToken, .register: false
+      case .keepLenders, .dropRevocation, .lateToken, .register, .placeSecrets: false
       default: true
       }
     guard !next.isEmpty else {
