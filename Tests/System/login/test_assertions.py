@@ -126,6 +126,22 @@ def test_an_assertion_is_for_each_endpoint_where_the_login_says_so(home, agent, 
     assert "refused" not in provider.kinds()
 
 
+def test_no_other_server_gets_an_assertion_that_is_good_at_the_token_endpoint(home, agent, provider):
+    """An issuer names the token endpoint of another server, and endpoints of its own for the rest."""
+    with Judge() as other:
+        other.metadata["token_endpoint"] = provider.issuer + "/token"
+        define(home, other, "private_key_jwt", 'assertion_audience = "token_endpoint"')
+        key = home.oauthctl("key", "create", "work").stdout
+        provider.register(key, "ES256")
+        other.register(key, "ES256")
+        provider.audience, other.audience = provider.issuer + "/token", None
+        home.oauthctl("login", "work")
+        home.oauthctl("logout", "work")
+        assert {claims["aud"] for _, claims in provider.claims} == {provider.issuer + "/token"}
+        assert {claims["aud"] for _, claims in other.claims} == {other.issuer + "/revoke"}
+        assert "refused" not in other.kinds()
+
+
 def test_a_refusal_without_a_reason_may_be_about_the_client(home, agent, provider):
     define(home, provider, "private_key_jwt", 'assertion_audience = "token_endpoint"')
     provider.register(home.oauthctl("key", "create", "work").stdout, "ES256")
