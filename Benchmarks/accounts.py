@@ -5,8 +5,8 @@ import time
 
 # Each account may be refreshed three times by force before it has to wait: twice for the clock, once for strace.
 REFRESHED = 10
-# Threads that have nothing to do end after five seconds.
-SETTLING_SECONDS = 7
+# Six seconds after a request the agent gives back what is free; threads that have nothing to do end five seconds later.
+SETTLING_SECONDS = 12
 
 
 def measure(make_world, floors, options):

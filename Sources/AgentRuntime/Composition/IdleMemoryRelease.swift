@@ -8,8 +8,9 @@ import Synchronization
 /// The program's are two thirds of what is resident then. The kernel would take them too, but only on a machine that is
 /// short of memory, and until then they count as the agent's.
 final class IdleMemoryRelease: Sendable {
-  /// Long enough for what follows at once.
-  private static let delay = Duration.seconds(5)
+  /// Long enough for what follows at once, and a second more than the five that a thread of Swift's pool waits for work
+  /// before it ends: one that is woken by this keeps its stack, with what deeper calls have left there, for five more.
+  private static let delay = Duration.seconds(6)
 
   private let isDue = Mutex(false)
   private let owed: PendingAnswers
