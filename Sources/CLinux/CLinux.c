@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <link.h>
 #include <malloc.h>
+#include <mntent.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -95,6 +98,24 @@ long clinux_filesystem_type(const char *path) {
   struct statfs status;
   if (statfs(path, &status) != 0) return -1;
   return (long)status.f_type;
+}
+
+int clinux_mount_point(const char *table, const char *path, char *found, size_t size) {
+  FILE *mounts = setmntent(table, "re");
+  if (mounts == NULL) return -1;
+  struct mntent mount;
+  // Options of overlay file systems name their layers. A longer line loses its end, which is nothing that is asked for.
+  char line[8192];
+  size_t longest = 0;
+  while (getmntent_r(mounts, &mount, line, sizeof line) != NULL) {
+    const size_t length = strlen(mount.mnt_dir);
+    if (length <= 1 || length < longest || length >= size || strcmp(mount.mnt_type, "autofs") == 0) continue;
+    if (strncmp(path, mount.mnt_dir, length) != 0 || (path[length] != '/' && path[length] != 0)) continue;
+    longest = length;
+    memcpy(found, mount.mnt_dir, length + 1);
+  }
+  endmntent(mounts);
+  return longest > 0;
 }
 
 int clinux_has_access_list(const char *path) { return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0; }

@@ -4,7 +4,8 @@ import Synchronization
 /// Reads files on threads made for it, one reading at a time, and waits for none of them without end: a file system may hang
 /// (a network drive that is away, FUSE), and a thread that hangs there cannot be called back.
 ///
-/// A reading that stays at one file for some seconds is given up, and begun anew on another thread that leaves that file out.
+/// A reading that stays at one file for some seconds is given up, and begun anew on another thread that leaves that file out,
+/// with all of its file system where no folder of that has answered in the same reading.
 /// As long as the first thread hangs, all readings leave it out, so that no second one is lost there; when it comes back, the
 /// next reading looks again.
 final class PatientReader: Sendable {
@@ -33,17 +34,20 @@ final class PatientReader: Sendable {
   let uid: UInt32
   private let pause: @Sendable () async throws -> Void
   private let enters: @Sendable (String) -> Void
+  private let mountPoint: @Sendable (String) -> String?
   private let state = Mutex(State())
 
-  /// Files are `uid`'s or root's. `pause` is what is slept between two looks, and `enters` is called before each file, for
-  /// tests.
+  /// Files are `uid`'s or root's. `pause` is what is slept between two looks, `enters` is called before each file, and
+  /// `mountPoint` tells where a path's file system is mounted, for tests.
   init(
     uid: UInt32, pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
-    enters: @escaping @Sendable (String) -> Void = { _ in }
+    enters: @escaping @Sendable (String) -> Void = { _ in },
+    mountPoint: @escaping @Sendable (String) -> String? = { MountPoint.of($0) }
   ) {
     self.uid = uid
     self.pause = pause
     self.enters = enters
+    self.mountPoint = mountPoint
   }
 
   /// Where threads hang.
@@ -69,7 +73,7 @@ final class PatientReader: Sendable {
 
   private static func tooMany(_ hanging: Set<String>) -> TrustedFile.Failure {
     .refused(
-      "cannot be read in time: \(hanging.count) files do not answer, \(hanging.min() ?? "") is one of them",
+      "cannot be read in time: \(hanging.count) places do not answer, \(hanging.min() ?? "") is one of them",
       remedy: "look whether a disk or a network drive is away (dmesg); all is read again when one of them answers")
   }
 
@@ -128,11 +132,20 @@ final class PatientReader: Sendable {
 
   /// One lock holds both together: a thread that comes back finds its path here, or was not given up.
   private func giveUp(_ attempt: ReadingAttempt, at step: ReadingAttempt.Step) -> Bool {
-    state.withLock { state in
-      guard attempt.giveUp(at: step) else { return false }
-      state.hanging.insert(step.path)
+    let place = place(of: step, in: attempt)
+    return state.withLock { state in
+      guard attempt.giveUp(at: step, for: place) else { return false }
+      state.hanging.insert(place)
       return true
     }
+  }
+
+  /// The whole file system, where nothing tells that another part of it answers: then each further file would cost a thread.
+  private func place(of step: ReadingAttempt.Step, in attempt: ReadingAttempt) -> String {
+    guard let mount = mountPoint(step.path), !attempt.reached.contains(where: { mountPoint($0) == mount }) else {
+      return step.path
+    }
+    return mount
   }
 
   /// Whether `attempt`, whose thread ends, was given up before; then its path may be read again.

@@ -17,7 +17,9 @@ final class ReadingAttempt: Sendable {
     var steps = 0
     /// Where its thread is now; nil: at no file.
     var path: String?
-    /// Where it was when it was given up.
+    /// Folders that answered.
+    var reached: [String] = []
+    /// What it was given up for: where it was, or the file system that this is on.
     var givenUpAt: String?
   }
 
@@ -42,7 +44,10 @@ final class ReadingAttempt: Sendable {
 
   /// Looks whether anybody answers for `folder`, before files of it are read: where nobody does, all that is in it is left out
   /// at once, and no thread is lost at each of them.
-  func reach(_ folder: String) throws(TrustedFile.Failure) { try at(folder) { _ = access(folder, F_OK) } }
+  func reach(_ folder: String) throws(TrustedFile.Failure) {
+    try at(folder) { _ = access(folder, F_OK) }
+    state.withLock { $0.reached.append(folder) }
+  }
 
   func read(_ path: String, limitBytes: Int, isSecret: Bool = false) throws(TrustedFile.Failure) -> [UInt8] {
     try at(path) { () throws(TrustedFile.Failure) in
@@ -51,9 +56,11 @@ final class ReadingAttempt: Sendable {
   }
 
   func names(in folder: String, limit: Int, isMeant: (String) -> Bool) throws(TrustedFile.Failure) -> [String] {
-    try at(folder) { () throws(TrustedFile.Failure) in
+    let names = try at(folder) { () throws(TrustedFile.Failure) in
       try TrustedFile.names(in: folder, uid: uid, limit: limit, looks: ConfigurationLimits.names, isMeant: isMeant)
     }
+    state.withLock { $0.reached.append(folder) }
+    return names
   }
 
   func checkPlace(of path: String) throws(TrustedFile.Failure) {
@@ -99,11 +106,14 @@ final class ReadingAttempt: Sendable {
     state.withLock { state in state.path.map { Step(number: state.steps, path: $0) } }
   }
 
-  /// False: it has left that step meanwhile, and goes on.
-  func giveUp(at step: Step) -> Bool {
+  /// Folders that answered in this reading.
+  var reached: [String] { state.withLock { $0.reached } }
+
+  /// For the sake of `place`. False: it has left that step meanwhile, and goes on.
+  func giveUp(at step: Step, for place: String) -> Bool {
     state.withLock { state in
       guard state.steps == step.number, state.path != nil else { return false }
-      state.givenUpAt = step.path
+      state.givenUpAt = place
       return true
     }
   }

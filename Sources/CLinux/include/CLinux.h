@@ -55,6 +55,11 @@ int clinux_unlock(int fd);
 /// Closes every descriptor from `first` up.
 int clinux_close_from(int first);
 
+/// Writes where the file system that holds `path` is mounted into `found`, by what the mounts of `table` (/proc/self/mounts)
+/// are called: no file system is asked, and no link followed. 0: it is the one at "/", or its name has `size` bytes or more.
+/// What only mounts others when they are asked for (autofs) counts as what it is on. -1: the table cannot be read.
+int clinux_mount_point(const char *table, const char *path, char *found, size_t size);
+
 /// statfs's f_type, or -1: tells network file systems.
 long clinux_filesystem_type(const char *path);
 

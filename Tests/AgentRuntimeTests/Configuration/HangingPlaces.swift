@@ -16,13 +16,18 @@ final class HangingPlaces: Sendable {
   }
 
   private let state = Mutex(State())
+  private let mountPoint: @Sendable (String) -> String?
 
-  init(_ paths: String...) { hang(paths) }
+  init(_ paths: String..., mountPoint: @escaping @Sendable (String) -> String? = { _ in nil }) {
+    self.mountPoint = mountPoint
+    hang(paths)
+  }
 
   /// The reader that meets these places.
   var reader: PatientReader {
     let reader = PatientReader(
-      uid: getuid(), pause: { [self] in try await untilOneHangs() }, enters: { [self] in enter($0) })
+      uid: getuid(), pause: { [self] in try await untilOneHangs() }, enters: { [self] in enter($0) },
+      mountPoint: mountPoint)
     state.withLock { $0.reader = reader }
     return reader
   }
@@ -36,10 +41,10 @@ final class HangingPlaces: Sendable {
     }
   }
 
-  /// The place answers from now on. Returns when the reader knows that.
-  func release(_ path: String) async {
+  /// The place answers from now on. Returns when the reader, to whom it is `place`, knows that.
+  func release(_ path: String, hangingAs place: String? = nil) async {
     state.withLock { $0.gates.removeValue(forKey: path) }?.signal()
-    while state.withLock({ $0.reader })?.hanging.contains(path) == true { await Task.yield() }
+    while state.withLock({ $0.reader })?.hanging.contains(place ?? path) == true { await Task.yield() }
   }
 
   private func enter(_ path: String) {

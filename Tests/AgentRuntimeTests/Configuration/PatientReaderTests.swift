@@ -65,7 +65,7 @@ struct PatientReaderTests {
         Issue.record("read, though too many places hang")
         return
       }
-      #expect(reason == "cannot be read in time: 4 files do not answer, /1 is one of them" && remedy != nil)
+      #expect(reason == "cannot be read in time: 4 places do not answer, /1 is one of them" && remedy != nil)
     }
     #expect(places.entered == Array(paths.prefix(4)), "the second is refused at once")
     await places.release("/2")
@@ -73,6 +73,29 @@ struct PatientReaderTests {
     #expect(reader.hanging == ["/1", "/3", "/4", "/5"])
     for path in reader.hanging { await places.release(path) }
     #expect(try await reader.read(Self.touch(paths)).get() == paths)
+  }
+
+  @Test("A file system that hangs costs one thread, however many of its files are asked for")
+  func fileSystem() async throws {
+    let drive = (1...PatientReader.mostHanging + 1).map { "/drive/\($0)" }
+    let places = HangingPlaces("/drive/1") { $0.hasPrefix("/drive/") ? "/drive" : nil }
+    let reader = places.reader
+    for _ in 0..<2 { #expect(try await reader.read(Self.touch(drive + ["/b"])).get() == ["/b"]) }
+    #expect(places.entered == ["/drive/1", "/b", "/b"] && reader.hanging == ["/drive"])
+    await places.release("/drive/1", hangingAs: "/drive")
+    #expect(try await reader.read(Self.touch(drive)).get() == drive)
+  }
+
+  @Test("One file of a file system that answers costs itself alone")
+  func answers() async throws {
+    let places = HangingPlaces("/drive/folder/1") { $0.hasPrefix("/drive/") ? "/drive" : nil }
+    let reader = places.reader
+    let read = await reader.read { attempt in
+      try? attempt.reach("/drive/folder")
+      return Self.touch(["/drive/folder/1", "/drive/folder/2"])(attempt)
+    }
+    #expect(try read.get() == ["/drive/folder/2"] && reader.hanging == ["/drive/folder/1"])
+    await places.release("/drive/folder/1")
   }
 
   @Test("A reading that comes on is not given up, however long it takes")

@@ -61,6 +61,37 @@ def test_a_file_that_hangs_costs_its_own_account_alone(vault, server, hang):
     isolated(story)
 
 
+@needs_fuse
+def test_a_drive_that_hangs_is_one_place_however_many_folders_of_it_are_named(vault, server):
+    """More accounts have a private authority there, each in a folder of its own, than places may hang."""
+    home, drive = vault, vault.root / "drive"
+    names = [f"other{number}" for number in range(6)]
+    for name in names:
+        (drive / name).mkdir(mode=0o700, parents=True)
+        (drive / name / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+
+    def story():
+        home.agent.restart()
+        for name in names:
+            home.oauthctl(
+                "login", name, server.issuer, "--client-id", "dev", "--scope", "read", "--ca", drive / name / "ca.pem")
+        with HangingFolder(drive) as folder:
+            reloaded = home.oauthctl("reload", check=False)
+            assert reloaded.status != 0 and reloaded.stderr.count(HANGS) == len(names), reloaded
+            assert refresh(home).status == 0
+            assert home.agent.stop() == 0
+            home.agent.start()
+            assert get_token(home), "what is read at a start is read without the drive"
+            home.oauthctl("vault", "lock")
+            home.oauthctl("vault", "unlock")
+            assert get_token(home)
+            folder.release()
+            wait_until(lambda: all(get_or_none(home, name) for name in names), 30, "the accounts are back")
+        home.agent.stop()
+
+    isolated(story)
+
+
 def get_or_none(home, name):
     return home.oauthctl("get-token", name, check=False).stdout.strip()
 
