@@ -130,6 +130,7 @@ extension CredentialService {
     try await open(looksAtFiles: false)
     let name = try select(account: request.account, url: nil).name
     try checkSecret(request.value, "value")
+    try await checkIsRead(name)
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     if request.kind == .clientSecret { try checkHasNoKey(name) }

@@ -10,6 +10,7 @@ extension CredentialService {
   package func setKey(_ request: KeySet) async throws(AgentFailure) -> KeySetAnswer {
     try await open(looksAtFiles: false)
     let name = try select(account: request.account, url: nil).name
+    try await checkIsRead(name)
     guard hasPrivateKey(name) else {
       throw .noUseForKey(name, file: accounts[name]?.machine.definition?.file ?? "it")
     }

@@ -61,6 +61,7 @@ extension CredentialService {
     try await open()
     let name = try select(account: account, url: nil).name
     await readAuthority(of: name)
+    try await checkIsRead(name)
     await sealRegistration(name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
     try definition.check(isShown: shown)

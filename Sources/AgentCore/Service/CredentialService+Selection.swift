@@ -132,6 +132,15 @@ extension CredentialService {
       } ?? false)
   }
 
+  /// What begins a login, or takes a secret, goes by the file that is there. What was read of it before it could not be read
+  /// any more is for logins that are bound to it: of another one nobody was shown it. Throws `config_invalid`.
+  func checkIsRead(_ name: String) async throws(AgentFailure) {
+    guard problems.hindrance(of: name) != nil else { return }
+    // It may have been put right since.
+    _ = await readFiles()
+    guard problems.hindrance(of: name) == nil else { throw unreadable(name) }
+  }
+
   private func unreadable(_ name: String) -> AgentFailure {
     guard let problem = problems.hindrance(of: name) else {
       return AgentFailure(.configInvalid, "\(name): its file cannot be used")

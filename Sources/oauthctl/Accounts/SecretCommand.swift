@@ -33,6 +33,7 @@ struct SecretCommand: ParsableCommand {
       let check =
         context.terminal.inputIsTerminal
         ? try context.agent.ask(AccountCheck(account: name, definition: nil, discover: false), about: name) : nil
+      try check?.throwProblem(of: name)
       let value = try context.terminal.secretFromInput(
         kind.words, asking: "\(kind.words) of \(name)\(check?.secretOwner ?? "")",
         otherwise: .run("oauthctl secret set \(name) \(kind.rawValue) < FILE"))

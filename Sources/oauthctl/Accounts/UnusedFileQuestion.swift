@@ -1,4 +1,5 @@
 import AgentWire
+import SystemFacts
 
 /// The file of an account that nobody has logged in by is shown before a command that named something else, a URL or a login
 /// to import, goes by it: nothing it could be compared with is kept, and what it says decides where tokens go.
@@ -18,12 +19,10 @@ struct UnusedFileQuestion {
     let details = try context.agent.ask(AccountShow(account: account), about: account)
     guard details.loggedInAt == nil, details.summary.loggedOut != true else { return nil }
     let file = try AccountFile(account: account, in: context.environment)
-    guard let text = file.text else { return nil }
+    guard let text = file.text else { throw try unshown(file) }
     let check = try context.agent.ask(
       AccountCheck(account: account, definition: text, discover: false), about: account)
-    if let problem = check.problems.first {
-      throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
-    }
+    try check.throwProblem(of: account)
     let path = file.name(in: context.environment)
     let reading = AccountAcceptAnswer(differences: check.differences ?? [], accepted: false)
     let destination = reading.destination
@@ -36,9 +35,26 @@ struct UnusedFileQuestion {
       isGiven: isGiven, otherwise: next)
     return check
   }
+
+  /// What cannot be shown is not gone by: the agent may have read it before, or read another folder.
+  private func unshown(_ file: AccountFile) throws(CommandError) -> CommandError {
+    let check = try context.agent.ask(AccountCheck(account: account, definition: nil, discover: false), about: account)
+    try check.throwProblem(of: account)
+    let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
+    return folders.obstacle()
+      ?? .configuration(
+        "\(account): \(file.name(in: context.environment)) cannot be read now, so it cannot be shown",
+        next: .run("ls -l \(ShellWord.quoted(file.path))"))
+  }
 }
 
 extension AccountCheckAnswer {
+  /// Throws `CommandError.configuration` for the first problem of the file of `account`, if there is one.
+  func throwProblem(of account: String) throws(CommandError) {
+    guard let problem = problems.first else { return }
+    throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
+  }
+
   /// Whom the account's servers are believed by, where that is not the system: the account's file need not say it, since
   /// `config.toml` may.
   var authorityLine: String? {

@@ -154,6 +154,11 @@ struct KeyCommand: ParsableCommand {
   fileprivate static func keep(_ request: KeySet, _ context: CommandContext) throws(CommandError) {
     // Known to the agent before a vault is made for it.
     let check = try context.agent.ask(AccountCheck(account: request.account, definition: nil, discover: false))
+    if !check.problems.isEmpty {
+      // Of an account that is not there, more is known than that it has no file.
+      _ = try context.agent.ask(AccountShow(account: request.account), about: request.account)
+      try check.throwProblem(of: request.account)
+    }
     var request = request
     request.secretPlace = check.secretPlace
     try VaultCreation(context: context).createIfAbsent()

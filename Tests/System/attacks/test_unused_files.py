@@ -1,6 +1,7 @@
 """The file of an account that nobody has logged in by, made or changed by somebody else. Each test is the attack."""
 
 import json
+import os
 import threading
 
 import pytest
@@ -9,6 +10,7 @@ from login.provider import Provider, use_silent_browser
 from network.identities import Authority
 from support.accounts import account_file, define
 from support.terminal import run_at_terminal
+from support.wire import WireError
 
 # Tries of a race that is lost most of the time where nothing keeps it.
 TRIES = 6
@@ -171,3 +173,92 @@ def test_a_login_goes_by_what_its_command_has_written(home, agent, servers):
         home.oauthctl("account", "forget", "work", "--yes", check=False)
         file.unlink(missing_ok=True)
         home.oauthctl("reload")
+
+
+def make_folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+def make_fifo(file):
+    file.unlink()
+    os.mkfifo(file)
+
+
+def make_large(file):
+    file.write_text("# " + "x" * (2 << 20))
+
+
+HIDINGS = [make_folder, make_fifo, make_large]
+
+
+@pytest.fixture(params=HIDINGS, ids=lambda hide: hide.__name__)
+def hidden(home, agent, servers, request):
+    """The agent has read a planted file, which cannot be shown any more. Returns the call that puts it back."""
+    good, evil = servers
+    home.oauthctl("vault", "create")
+    planted = f'token_endpoint = "{evil.issuer}/token"'
+    plant(home, good, planted)
+    home.oauthctl("reload")
+    file = account_file(home)
+    request.param(file)
+
+    def put_back():
+        file.rmdir() if file.is_dir() else file.unlink()
+        plant(home, good, planted)
+        home.oauthctl("reload")
+
+    return put_back
+
+
+def test_a_file_that_cannot_be_shown_any_more_is_not_gone_by(home, hidden, servers):
+    good, evil = servers
+    login = json.dumps({"client_id": "mine", "issuer": good.issuer, "refresh_token": "first"})
+    for command, stdin in (
+        (("account", "import", "work"), login), (("account", "import", "work", "--accept-changes"), login),
+        (("login", "work", good.issuer), None),
+    ):
+        refused = without_terminal(home, *command, stdin=stdin)
+        assert refused.status == 3 and "work" in refused.stderr, refused
+    assert evil.seen == [] and good.seen == []
+
+
+def test_no_secret_is_taken_for_a_file_that_cannot_be_shown(home, agent, hidden, servers):
+    good, evil = servers
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "secret", "set", "work", "client_secret", answers={})
+    assert status == 3 and "client secret of work:" not in shown, shown
+    piped = without_terminal(home, "secret", "set", "work", "client_secret", stdin="typed\n")
+    assert piped.status == 3, piped
+    with agent.connect() as wire:
+        for call in (
+            lambda: wire.call("secret.set", account="work", kind="client_secret", value="typed"),
+            lambda: wire.call("login.start", account="work", request_id="1"),
+        ):
+            with pytest.raises(WireError) as refused:
+                call()
+            assert refused.value.failure == "config_invalid"
+    hidden()
+    assert without_terminal(home, "secret", "set", "work", "client_secret", stdin="for-whom-it-is\n").status == 0
+    assert evil.seen == [] and good.seen == []
+
+
+def test_no_key_is_made_for_a_file_that_cannot_be_shown(home, agent, servers):
+    good, evil = servers
+    home.oauthctl("vault", "create")
+    plant(home, good, f'token_endpoint = "{evil.issuer}/token"', 'client_authentication = "private_key_jwt"')
+    home.oauthctl("reload")
+    make_folder(account_file(home))
+    made = without_terminal(home, "key", "create", "work")
+    assert made.status == 3 and made.stdout == "", made
+
+
+def test_a_file_of_another_folder_than_this_shell_s_is_not_gone_by(home, agent, servers):
+    good, evil = servers
+    plant(home, good, f'token_endpoint = "{evil.issuer}/token"')
+    home.oauthctl("reload")
+    other = home.root / "other"
+    other.mkdir(mode=0o700)
+    refused = without_terminal(home, "login", "work", good.issuer, environment={"XDG_CONFIG_HOME": str(other)})
+    assert refused.status == 3 and "the agent reads" in refused.stderr, refused
+    assert evil.seen == [] and good.seen == []
