@@ -329,11 +329,13 @@ struct GitTests {
     "An authority counts for the issuer's own host, on any port",
     arguments: [("h", true), ("H:8443", true), ("api.h", false), ("hh", false), ("[::1]", false)])
   func ownHost(host: String, isFound: Bool) {
-    let account = AccountSummary(
+    var account = AccountSummary(
       account: "work", accountID: nil, state: .ok, reason: nil, issuer: "https://h:1", host: "h:1", hosts: [],
       clientID: "c", grant: "authorization_code", scope: [], expiresAt: nil, expiresInSeconds: nil, loginExpiresAt: nil,
       renewable: true, certificateAuthorityFile: "/ca.pem")
     #expect(PrivateAuthority.counts(for: host, of: account) == isFound)
+    account.boundHost = "other"
+    #expect(!PrivateAuthority.counts(for: host, of: account), "the login is of another issuer")
   }
 
   @Test(

@@ -132,6 +132,7 @@ extension CredentialService {
     if state == .definitionChanged, account.machine.lenderFault != nil { summary.lenderChanged = true }
     if state == .new, record?.formerBinding != nil { summary.loggedOut = true }
     summary.dpop = record?.grant?.binding.isBound ?? definition.usesDPoP ? true : nil
+    if let bound = record?.grant?.binding.issuerHost, bound != definition.host { summary.boundHost = bound }
     summary.missingSecret = state == .clientRejected ? account.machine.missingSecret : nil
     return summary
   }

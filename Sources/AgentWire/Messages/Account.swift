@@ -86,6 +86,9 @@ package struct AccountSummary: Codable, Sendable, Equatable {
   package var dpop: Bool?
   /// With `client_rejected`: the secret or key of the client that is not kept, as in `account.check`; nil: another fault.
   package var missingSecret: String?
+  /// With `definition_changed`: the host of the issuer that the login is bound to, where the file names another one. Nil: it does
+  /// not.
+  package var boundHost: String?
   /// With `new`: somebody was logged in, and has logged out. Nil: it has no login yet.
   package var loggedOut: Bool?
 
@@ -134,6 +137,7 @@ package struct AccountSummary: Codable, Sendable, Equatable {
     case certificateAuthorityFile = "ca_file"
     case fileGone = "file_gone"
     case missingSecret = "missing_secret"
+    case boundHost = "bound_host"
     case lenderChanged = "lender_changed"
     case loggedOut = "logged_out"
     case hintKind = "hint_kind"

@@ -2,11 +2,13 @@ import AgentWire
 import HTTPTerms
 
 /// The authority that an account names for its server (`ca_file`), for other programs that speak to that server. It counts
-/// for the issuer's own host, on any port; other hosts that the token may go to can be anybody's.
+/// for the issuer's own host, on any port; other hosts that the token may go to can be anybody's. Where the file names
+/// another issuer than the login is bound to, it counts for no host until somebody has agreed to that.
 enum PrivateAuthority {
   /// Whether it counts for `authority` (`host` or `host:port`), the issuer's host.
   static func counts(for authority: String, of account: AccountSummary) -> Bool {
-    host(authority).map { $0 == host(account.host) } ?? false
+    guard account.boundHost == nil, let host = host(authority) else { return false }
+    return host == self.host(account.host)
   }
 
   private static func host(_ authority: String) -> String? {
