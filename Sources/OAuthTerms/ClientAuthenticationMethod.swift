@@ -45,6 +45,9 @@ package enum ClientAuthenticationMethod: String, Sendable, Codable, CaseIterable
   /// Whether the client signs an assertion about itself (RFC 7523 §2.2).
   package var signs: Bool { self == .clientSecretJWT || self == .privateKeyJWT }
 
+  /// Whether requests hold the client's secret itself.
+  package var sendsSecret: Bool { proof == .sharedSecret && !signs }
+
   /// Whether an account with `method` (nil: the default) and `grant` has a private key.
   package static func needsPrivateKey(_ method: Self?, _ grant: GrantKind?) -> Bool {
     method?.proof?.isPrivateKey == true || grant?.terms.need == .privateKey

@@ -67,12 +67,13 @@ extension DefinitionBinding {
 
   /// What a person has to agree to before a login takes the place of this one. An endpoint that `next` has not is sent
   /// nothing, and one that the same issuer names beyond those of before is the issuer's word, not the file's; so is how
-  /// the client authenticates where the file leaves it open.
+  /// the client authenticates where the file leaves it open, unless a secret that has only signed would be sent itself.
   func loginDifferences(to next: DefinitionBinding, of definition: AccountDefinition) -> [DefinitionDifference] {
     let written = definition.writtenEndpoints
     return differences(to: next).filter { difference in
       switch difference.key {
-      case "client_authentication": definition.clientAuthentication != nil
+      case "client_authentication":
+        definition.clientAuthentication != nil || method?.signs == true && next.method?.sendsSecret == true
       case "authorization_endpoint", "device_authorization_endpoint", "revocation_endpoint",
         "pushed_authorization_request_endpoint":
         difference.now != DefinitionDifference.none
@@ -81,6 +82,10 @@ extension DefinitionBinding {
       }
     }
   }
+}
+
+extension DefinitionBinding {
+  fileprivate var method: ClientAuthenticationMethod? { ClientAuthenticationMethod(rawValue: clientAuthentication) }
 }
 
 extension AccountDefinition {

@@ -34,6 +34,11 @@ package struct LentTokens: Sendable, Equatable, Codable {
         \.self)
   }
 
+  /// Whether `now` are tokens of other accounts, or of other people there, than `was`, not only others of the same.
+  static func areOfAnother(_ was: LentTokens?, _ now: LentTokens?) -> Bool {
+    differences(was, now).contains { $0.key.hasSuffix(LentToken.accountKey) }
+  }
+
   /// Every member, for a digest.
   var digested: [String] {
     all.flatMap { lent in
@@ -100,6 +105,9 @@ package struct LentToken: Sendable, Equatable, Codable {
     return "as \(user.shown), and \(now.shownBeside(user)) is logged in there now"
   }
 
+  /// What the key of the account that lends ends with.
+  fileprivate static let accountKey = "_account"
+
   fileprivate static func differences(_ role: String, _ was: LentToken?, _ now: LentToken?) -> [DefinitionDifference] {
     // A file says neither where the account is logged in nor who: that is compared where both sides are logins.
     let withIssuers = was.map { $0.issuer != nil } != false && now.map { $0.issuer != nil } != false
@@ -115,7 +123,7 @@ package struct LentToken: Sendable, Equatable, Codable {
     }
     return [
       DefinitionDifference(
-        "\(role)_account", from: account(was, as: was?.user?.shown), to: account(now, as: user)),
+        role + accountKey, from: account(was, as: was?.user?.shown), to: account(now, as: user)),
       DefinitionDifference("\(role)_token_type", from: was?.kind.rawValue, to: now?.kind.rawValue),
     ].compactMap(\.self)
   }

@@ -14,7 +14,7 @@ extension LoginCoordinator {
     let name = session.definition.name
     // Nobody logs in there: whose tokens it is made of was shown, and agreed to, before it began.
     let lent = grant.binding.request?.lent
-    if lent != nil, !LentTokens.differences(before.binding.request?.lent, lent).isEmpty { return nil }
+    if lent != nil, LentTokens.areOfAnother(before.binding.request?.lent, lent) { return nil }
     let other = OtherUser(was: was.whoBySubject, now: grant.identity?.whoBySubject ?? "somebody unnamed")
     let isInTime = time.now().seconds(since: session.began) < Double(session.started.expiresInSeconds)
     guard session.confirmsUser, isInTime, !asksNobody else {

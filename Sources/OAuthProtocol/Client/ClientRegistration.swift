@@ -116,6 +116,12 @@ package struct RegisteredClient: Sendable {
       self.secret = secret
     }
     authentication = body.text("token_endpoint_auth_method", limit: 64)
+    // None was registered, so no login would be taken.
+    if let method = authentication.flatMap(ClientAuthenticationMethod.init(rawValue:)),
+      method.proof?.isPrivateKey == true
+    {
+      throw .malformed("it has the client prove itself by \(method.rawValue), for which no key was registered")
+    }
     switch ClientManagement.read(body, from: registration.endpoint) {
     case .absent: break
     case .found(let found): management = found

@@ -37,7 +37,12 @@ struct OtherUserQuestion {
     }
     guard isAgreed else {
       _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
-      throw ending
+      let end = try? context.agent.call(
+        LoginWait(loginID: login.loginID, timeoutMilliseconds: 2_000), timeoutMilliseconds: 4_000)
+      guard end?.state == .complete else { throw ending }
+      throw .local(
+        "\(login.account): another command has agreed to it meanwhile: the login is \(now)'s now",
+        next: .run("oauthctl logout \(login.account)   # to end that one"), status: 1)
     }
     var end = try context.agent.ask(LoginConfirm(loginID: login.loginID), about: login.account)
     guard end.state == .complete else { return nil }

@@ -134,6 +134,17 @@ struct BindingChangeTests {
     #expect(keys(.plain) { $0.clientAuthentication = "client_secret_basic" }.isEmpty)
   }
 
+  @Test(
+    "a secret that has only signed is sent itself only after a yes, whoever changed how the client proves itself",
+    arguments: ["client_secret_basic", "client_secret_post", "client_secret_jwt", "none"])
+  func signedSecret(method: String) {
+    var (signing, next) = (DefinitionBinding.plain, DefinitionBinding.plain)
+    (signing.clientAuthentication, next.clientAuthentication) = ("client_secret_jwt", method)
+    let isSent = method == "client_secret_basic" || method == "client_secret_post"
+    #expect(
+      signing.loginDifferences(to: next, of: .plain).map(\.key) == (isSent ? ["client_authentication"] : []))
+  }
+
   @Test("a client secret stays with its server when the login is gone, in records from before as well")
   func afterLogout() {
     for place in [SecretPlace(.plain as DefinitionBinding), nil] {

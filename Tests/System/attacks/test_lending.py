@@ -170,6 +170,12 @@ def test_one_agreement_to_another_person_is_enough_where_nobody_logs_in(home, ag
         exchange.sub = "mallory"
         refused = home.oauthctl("login", "api", check=False)
         assert refused.status != 0 and "mallory" in refused.stderr and "--user USER" in refused.stderr
+        # Nor is another kind of token of the same person an agreement to that one.
+        edit(home, "api", requested_token_type='"jwt"')
+        exchange.issued = {"issued_token_type": "urn:ietf:params:oauth:token-type:jwt"}
+        refused = home.oauthctl("login", "api", "--accept-changes", check=False)
+        assert refused.status != 0 and "mallory" in refused.stderr, refused
+        edit(home, "api", requested_token_type=None)
         assert get_token(home, "api") == "exchanged-2"
 
 

@@ -79,16 +79,16 @@ class Wordy(Provider):
 
 
 class Careless(Provider):
-    """Gives a client secret that is none."""
+    """Gives a client secret, which may be none, and says how the client is to prove itself with it."""
 
-    def __init__(self, given):
-        self.given = given
+    def __init__(self, given, method="client_secret_post"):
+        self.given, self.method = given, method
         super().__init__()
 
     def answer(self, method, url, fields, body):
         status, headers, answer = super().answer(method, url, fields, body)
         if url.path == "/register":
-            answer["client_secret"] = self.given
+            answer |= {"client_secret": self.given, "token_endpoint_auth_method": self.method}
         return status, headers, answer
 
 
@@ -184,6 +184,16 @@ def test_a_client_secret_that_cannot_be_kept_is_the_server_s_mistake(home, agent
     with Careless(secret) as server:
         refused = home.oauthctl("login", "tool", server.url, check=False)
         assert refused.status == 3 and "its client_secret holds a control character" in refused.stderr, refused
+        assert "--client-id ID" in refused.stderr
+        assert server.kinds() == ["register"] and not account_file(home, "tool").exists()
+
+
+@pytest.mark.parametrize("method", ["private_key_jwt", "tls_client_auth"])
+def test_a_client_that_is_to_prove_itself_by_a_key_is_the_server_s_mistake(home, agent, method):
+    """None was registered. The login told the person to delete a key that never was."""
+    with Careless("secret", method) as server:
+        refused = home.oauthctl("login", "tool", server.url, check=False)
+        assert refused.status == 3 and f"by {method}, for which no key was registered" in refused.stderr, refused
         assert "--client-id ID" in refused.stderr
         assert server.kinds() == ["register"] and not account_file(home, "tool").exists()
 

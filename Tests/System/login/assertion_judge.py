@@ -55,7 +55,7 @@ class Judge(Provider):
         if url.path == "/.well-known/oauth-authorization-server":
             status, headers, answer = super().answer(method, url, fields, body)
             return status, headers, answer | {
-                "token_endpoint_auth_methods_supported": ["client_secret_jwt", "private_key_jwt"]}
+                "token_endpoint_auth_methods_supported": ["client_secret_jwt", "private_key_jwt"]} | self.metadata
         if url.path in ("/token", "/revoke"):
             form = dict(urllib.parse.parse_qsl(body, strict_parsing=True))
             wrong = "a header" if fields.get("authorization") else self.proves(form, url.path)

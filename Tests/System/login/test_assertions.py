@@ -126,6 +126,20 @@ def test_an_assertion_is_for_each_endpoint_where_the_login_says_so(home, agent, 
     assert "refused" not in provider.kinds()
 
 
+def test_a_shared_secret_that_has_only_signed_is_not_sent_without_a_yes(home, agent, provider):
+    """The line is taken out of the file, and the metadata now list another way."""
+    provider.keys.add(jwk.JWK.from_password(SECRET))
+    provider.algorithms = ["HS256"]
+    home.oauthctl(
+        "login", "work", provider.issuer, "--client-id", "mine", "--client-authentication", "client_secret_jwt",
+        "--client-secret-stdin", stdin=SECRET + "\n")
+    edit(home, "work", client_authentication=None)
+    provider.metadata["token_endpoint_auth_methods_supported"] = ["client_secret_post"]
+    refused = home.oauthctl("login", "work", check=False)
+    assert refused.status == 64 and "client_authentication" in refused.stderr, refused
+    assert SECRET not in str(provider.seen)
+
+
 def test_no_other_server_gets_an_assertion_that_is_good_at_the_token_endpoint(home, agent, provider):
     """An issuer names the token endpoint of another server, and endpoints of its own for the rest."""
     with Judge() as other:

@@ -120,6 +120,21 @@ def test_a_person_is_asked_before_somebody_else_s_login_is_replaced(home, server
         wait_until(lambda: any(entry["endpoint"] == "revoke" for entry in server.log()), 20, "the other's end")
 
 
+def test_a_no_tells_that_another_command_has_said_yes(home, server):
+    log_in(home, server)
+    server.script(users=["bob"])
+
+    def agree_elsewhere():
+        status, _ = run_at_terminal(home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": "y\n"})
+        assert status == 0
+        return "n\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", answers={"[y/N]": agree_elsewhere})
+    assert status == 1 and "nothing was changed" not in shown, shown
+    assert "another command has agreed" in shown and "oauthctl logout work" in shown and who(home) == "bob"
+
+
 def test_somebody_else_of_the_same_name_is_told_apart_by_what_he_did_not_choose(home, server):
     """His name was that of the login before, so the question read as a renewal."""
     log_in(home, server)
