@@ -282,38 +282,6 @@ struct GitTests {
     #expect(told("a", "/opt/bin/oauthctl git-credential --account a").isEmpty)
   }
 
-  @Test("An account's authority is set where there is none, and only its own is taken away")
-  func authority() {
-    let key = "http.https://h.sslCAInfo"
-    #expect(GitSetup.authorityKey(host: "h") == key)
-    func plan(_ values: [String], named: String? = "/ca.pem", remove: Bool) -> [[String]] {
-      GitSetup.authority(key: key, values: values, copy: "/copy.pem", named: named, remove: remove, isOurs: true)
-    }
-    #expect(plan([], remove: false) == [[key, "/copy.pem"]] && plan(["/copy.pem"], remove: false).isEmpty)
-    #expect(plan(["/ca.pem"], remove: false).isEmpty && plan(["/ca.pem"], remove: true).isEmpty, "the user's own")
-    #expect(plan(["/mine.pem"], remove: false).isEmpty && plan(["/mine.pem"], remove: true).isEmpty)
-    #expect(plan(["/copy.pem"], remove: true) == [["--unset-all", key]])
-    #expect(plan(["/copy.pem"], named: nil, remove: false) == [["--unset-all", key]])
-    #expect(plan(["/mine.pem"], named: nil, remove: false).isEmpty && plan([], named: nil, remove: false).isEmpty)
-    #expect(
-      GitSetup.authority(
-        key: key, values: ["/copy.pem"], copy: "/copy.pem", named: nil, isKnown: false, remove: false, isOurs: true
-      ).isEmpty, "of a locked vault nobody knows")
-  }
-
-  @Test("A copy of an authority is taken away whoever the account was, and no file of the user's own")
-  func copies() {
-    func plan(_ values: [String], folder: String? = "/state/authorities") -> [[String]] {
-      GitSetup.removeAuthority(key: "k", values: values, folder: folder)
-    }
-    #expect(plan(["/state/authorities/gone.pem"]) == [["--unset-all", "k"]])
-    #expect(plan([]).isEmpty && plan(["/mine.pem"]).isEmpty && plan(["/state/authorities-mine/a.pem"]).isEmpty)
-    #expect(plan(["/state/authorities/gone.pem", "/mine.pem"]).isEmpty)
-    #expect(plan(["/state/authorities/gone.pem"], folder: nil).isEmpty)
-    let listed = GitConfiguration.authorities(in: "http.https://h:1.sslcainfo\n/a.pem\0http.sslcainfo\n/b.pem\0")
-    #expect(listed.map { $0.url } == ["https://h:1"] && listed.map { $0.file } == ["/a.pem"])
-  }
-
   @Test("Hosts of accounts whose tokens are bound to a key are left to git's other helpers")
   func boundAccounts() {
     func account(_ name: String, _ hosts: [String], dpop: Bool? = nil) -> AccountSummary {
@@ -323,19 +291,6 @@ struct GitTests {
     }
     let found = GitHosts([account("a", ["h", "i"]), account("b", ["i", "j"], dpop: true), account("c", ["i", "k"])])
     #expect(found.hosts == ["h", "i", "k"] && found.bound == ["b"])
-  }
-
-  @Test(
-    "An authority counts for the issuer's own host, on any port",
-    arguments: [("h", true), ("H:8443", true), ("api.h", false), ("hh", false), ("[::1]", false)])
-  func ownHost(host: String, isFound: Bool) {
-    var account = AccountSummary(
-      account: "work", accountID: nil, state: .ok, reason: nil, issuer: "https://h:1", host: "h:1", hosts: [],
-      clientID: "c", grant: "authorization_code", scope: [], expiresAt: nil, expiresInSeconds: nil, loginExpiresAt: nil,
-      renewable: true, certificateAuthorityFile: "/ca.pem")
-    #expect(PrivateAuthority.counts(for: host, of: account) == isFound)
-    account.boundHost = "other"
-    #expect(!PrivateAuthority.counts(for: host, of: account), "the login is of another issuer")
   }
 
   @Test(

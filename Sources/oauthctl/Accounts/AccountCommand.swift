@@ -161,6 +161,7 @@ extension AccountCommand.Forget {
     else { return }
     let helpers = GitConfiguration.helpers(in: listed)
     let urls = GitConfiguration.unserved(by: accounts, in: helpers)
+    GitAuthority(context: context).warnOfStrays(besides: urls)
     guard !urls.isEmpty else { return }
     context.terminal.warn(
       "git still asks oauthctl for \(urls.joined(separator: ", ")), and no account is there any more",
@@ -182,6 +183,7 @@ extension CommandContext {
     // Before anything is deleted: an account whose file stays is none that is forgotten.
     try file.checkRemovable()
     let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
+    GitAuthority(context: self).remove(of: account)
     // The agent took its time.
     guard isStill() else { return nil }
     try file.remove()

@@ -29,39 +29,65 @@ struct GitAuthority {
 
   let context: CommandContext
 
-  /// Where it stands, beside the key of the vault: whoever may write account files alone does not write here. Nil without
-  /// a home.
-  func path(of account: String) -> String? { folder.map { "\($0)/\(account).pem" } }
-
-  /// Of all copies, and of nothing else.
-  var folder: String? { context.environment.folder(.state).map { $0 + "/authorities" } }
+  private var copies: GitAuthorityCopies { GitAuthorityCopies(context.environment) }
 
   /// Removes the copies that git's configuration named in `before`, and in `after` does not.
   func remove(namedIn before: String, butNotIn after: String) {
-    guard let folder else { return }
-    for path in FileBytes.names(in: folder).map({ "\(folder)/\($0)" })
-    where before.range(ofText: path) != nil && after.range(ofText: path) == nil {
+    for path in copies.present where before.range(ofText: path) != nil && after.range(ofText: path) == nil {
       unlink(path)
     }
   }
 
+  /// Removes the copies of an account but the one at `kept`: git reaches no server that it trusted by another one.
+  ///
+  /// - Returns: whether there were any.
+  @discardableResult
+  func remove(of account: String, but kept: String? = nil) -> Bool {
+    let paths = copies.present(of: account).filter { $0 != kept }
+    for path in paths { unlink(path) }
+    return !paths.isEmpty
+  }
+
   /// - Throws: `definition_changed` when the file does not hold what the login is bound to.
   func copy(of account: String) throws(CommandError) -> Copy {
-    let details = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
-    guard let text = details.authority, let path = path(of: account) else {
+    guard let copy = try boundCopy(of: account) else {
       throw .configuration(
         "\(account): git does not learn its ca_file, because no login is bound to that file",
         next: .run("oauthctl login \(account) && oauthctl setup git"))
     }
+    return copy
+  }
+
+  /// Nil where no login is bound to an authority.
+  private func boundCopy(of account: String) throws(CommandError) -> Copy? {
+    let details = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
+    guard let text = details.authority, let path = copies.path(of: details.summary) else { return nil }
     return Copy(path: path, bytes: Array(text.utf8))
   }
 
-  /// After somebody agreed to another authority: where git trusts the former one, it trusts this one from now on.
+  /// After somebody agreed to another authority: where git trusts the former one of the same server, it trusts this one from
+  /// now on. For a server that the login is no longer at it trusts neither.
   func follow(_ account: String) {
-    guard let path = path(of: account), access(path, F_OK) == 0 else { return }
-    do throws(CommandError) { try copy(of: account).write() } catch {
+    let present = copies.present(of: account)
+    guard !present.isEmpty else { return }
+    do throws(CommandError) {
+      let copy = try boundCopy(of: account)
+      if remove(of: account, but: copy?.path) { warnOfStrays() }
+      if let copy, present.contains(copy.path) { try copy.write() }
+    } catch {
       context.terminal.warn(
         "git still trusts the previous authority: \(error.sentence ?? "")", next: .run("oauthctl setup git"))
     }
+  }
+
+  /// Names the servers that git does not reach any more without one of the copies, but those of `told`.
+  func warnOfStrays(besides told: [String] = []) {
+    guard let accounts = try? context.allAccounts(),
+      let listed = try? GitReader(context.environment).text(GitConfiguration.authorityQuery)
+    else { return }
+    let urls = copies.strays(in: listed, accounts, isThere: { access($0, F_OK) == 0 }).filter { !told.contains($0) }
+    guard !urls.isEmpty else { return }
+    context.terminal.warn(
+      GitAuthorityCopies.words(strays: urls), next: GitAuthorityCopies.step(strays: urls, accounts))
   }
 }

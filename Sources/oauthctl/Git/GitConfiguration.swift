@@ -12,6 +12,8 @@ enum GitConfiguration {
 
   static let query = ["--null", "--get-regexp", "^credential(\\..*)?\\.helper$"]
 
+  static let authorityQuery = ["--null", "--get-regexp", "^http\\..*\\.sslcainfo$"]
+
   /// In git's own order.
   static func helpers(in list: String) -> [Helper] {
     list.split(separator: "\0").compactMap { entry in

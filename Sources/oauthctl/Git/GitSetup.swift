@@ -39,23 +39,12 @@ enum GitSetup {
   /// Where git reads which authority to trust for a host.
   static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
 
-  /// What takes away the copies of ``GitAuthority``, which lie in `folder`: a key that names one is ours, whatever became of
-  /// the account. Any other value is the user's own.
-  static func removeAuthority(key: String, values: [String], folder: String?) -> [Command] {
-    guard let folder, !values.isEmpty, values.allSatisfy({ $0.hasPrefix(folder + "/") }) else { return [] }
-    return [["--unset-all", key]]
-  }
-
-  /// What sets `copy`, the path of a ``GitAuthority``, in the place of nothing, or takes it away; any other value is the user's
-  /// own, that of the account's own file `named` too. `named` is nil where the account has no authority any more. Without
-  /// `isKnown` (what a login in a locked vault is bound to) nothing is taken away by that.
-  static func authority(
-    key: String, values: [String], copy: String, named: String?, isKnown: Bool = true, remove: Bool, isOurs: Bool
-  ) -> [Command] {
-    let isCopy = values == [copy]
-    if remove { return isOurs && isCopy ? [["--unset-all", key]] : [] }
-    if named == nil { return isCopy && isKnown ? [["--unset-all", key]] : [] }
-    return values.isEmpty ? [[key, copy]] : []
+  /// What makes `copy`, the path of a ``GitAuthority``, the one value of `key`; nil: none. `values` is empty, or holds such
+  /// paths alone.
+  static func authority(key: String, values: [String], copy: String?) -> [Command] {
+    guard values != [copy].compactMap(\.self) else { return [] }
+    guard let copy else { return [["--unset-all", key]] }
+    return [(values.isEmpty ? [] : ["--replace-all"]) + [key, copy]]
   }
 
   /// Host and port of an `https` URL that stands in a key.

@@ -98,11 +98,8 @@ struct SetupCommand: ParsableCommand {
       }
       try writeAuthorities(of: trusting, context)
       try change(commands, before)
-      if remove {
-        let after = try reader.everything()
-        GitAuthority(context: context).remove(
-          namedIn: before.values.joined(), butNotIn: after.values.joined())
-      }
+      GitAuthority(context: context).remove(
+        namedIn: before.values.joined(), butNotIn: try reader.everything().values.joined())
       context.terminal.say(
         remove ? "Done; git asks as it did before." : "Done: git asks oauthctl for \(hosts.joined(separator: ", ")).")
     }
@@ -185,18 +182,12 @@ struct SetupCommand: ParsableCommand {
       for helper in GitConfiguration.helpers(in: list) where GitSetup.isOurs(helper.command) {
         if !hosts.contains(helper.url) { hosts.append(helper.url) }
       }
-      guard let folder = GitAuthority(context: context).folder else { return hosts }
-      let trusted = try reader.text(["--null", "--get-regexp", "^http\\..*\\.sslcainfo$"])
-      for (url, file) in GitConfiguration.authorities(in: trusted)
-      where file.hasPrefix(folder + "/") && !hosts.contains(url) {
+      let copies = GitAuthorityCopies(context.environment)
+      for (url, file) in GitConfiguration.authorities(in: try reader.text(GitConfiguration.authorityQuery))
+      where copies.contain(file) && !hosts.contains(url) {
         hosts.append(url)
       }
       return hosts
-    }
-
-    /// As they are now: another one may have been agreed to while a question stood.
-    private func writeAuthorities(of accounts: [String], _ context: CommandContext) throws(CommandError) {
-      for account in accounts { try GitAuthority(context: context).copy(of: account).write() }
     }
 
     /// What to change, and the accounts whose authorities git is to find then.
@@ -230,7 +221,6 @@ struct SetupCommand: ParsableCommand {
           )
         }
         commands += changes
-        let isOurs = values.contains(where: GitSetup.isOurs)
         // No empty value here: for the host without its port the earlier helpers go on.
         if !remove, let portless = GitSetup.portlessKey(host: host), !keys.contains(portless),
           case let own = try reader.values(portless, in: scope), !own.contains(where: GitSetup.isOurs)
@@ -238,7 +228,7 @@ struct SetupCommand: ParsableCommand {
           keys.insert(portless)
           commands += GitSetup.installPortless(key: portless, values: own, helper: helper)
         }
-        commands += try authority(for: host, accounts, isOurs: isOurs, &trusting, context) { key throws(CommandError) in
+        commands += try authority(for: host, accounts, &trusting, context) { key throws(CommandError) in
           try reader.values(key, in: scope)
         }
         let pathKey = GitSetup.pathKey(host: host)
@@ -247,43 +237,6 @@ struct SetupCommand: ParsableCommand {
           isOurs: GitConfiguration.standsBehindOurs(pathKey, key, in: before[scope] ?? ""), isMoved: !changes.isEmpty)
       }
       return (commands, trusting)
-    }
-
-    /// The authority of the account whose server `host` is; of several, the first whose login is bound to one.
-    private func authority(
-      for host: String, _ accounts: [AccountSummary], isOurs: Bool, _ trusting: inout [String],
-      _ context: CommandContext, values: (String) throws(CommandError) -> [String]
-    ) throws(CommandError) -> [GitSetup.Command] {
-      let authorities = GitAuthority(context: context)
-      guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
-      let key = GitSetup.authorityKey(host: host)
-      if remove,
-        case let commands = GitSetup.removeAuthority(
-          key: key, values: try values(key), folder: authorities.folder),
-        !commands.isEmpty
-      {
-        return commands
-      }
-      var problem: CommandError?
-      for account in accounts where PrivateAuthority.counts(for: part, of: account) {
-        guard let path = authorities.path(of: account.account) else { continue }
-        let named = account.certificateAuthorityFile
-        do throws(CommandError) {
-          if !remove, named != nil {
-            _ = try authorities.copy(of: account.account)
-            trusting.append(account.account)
-          }
-        } catch {
-          problem = problem ?? error
-          continue
-        }
-        let commands = GitSetup.authority(
-          key: key, values: try values(key), copy: path, named: named, isKnown: account.state != .locked,
-          remove: remove, isOurs: isOurs)
-        if !commands.isEmpty || named != nil && !remove { return commands }
-      }
-      if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
-      return []
     }
 
     private func git(_ arguments: [String]) throws(CommandError) -> Program.Output {

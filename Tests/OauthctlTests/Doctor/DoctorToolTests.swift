@@ -15,6 +15,15 @@ struct DoctorToolTests {
       }, ["wrong git: oauthctl setup git"]
     ),
     (
+      "a private authority of another server",
+      { machine, agent in
+        let copies = "/home/u/.local/state/oauthctl/authorities"
+        machine.files[copies + "/work@other.pem"] = (.other, 7, 0o600, "")
+        machine.gitHelpers += "http.https://h.sslcainfo\n\(copies)/work@other.pem\0"
+        agent.account.hosts = ["https://h"]
+      }, ["wrong git: oauthctl setup git"]
+    ),
+    (
       "a host that no account has",
       { machine, _ in machine.gitHelpers += "credential.https://gone.helper\n/opt/bin/git-credential-oauthctl\0" },
       ["note git: oauthctl setup git --remove --host https://gone"]

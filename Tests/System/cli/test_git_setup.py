@@ -168,11 +168,15 @@ def test_a_helper_of_the_user_s_own_for_the_host_stays(home, agent, dot):
     assert settings(home) == before
 
 
+def copy_of_authority(home, server):
+    return home.state / "oauthctl" / "authorities" / f"work@{server.issuer.removeprefix('https://')}.pem"
+
+
 def test_a_private_authority_is_told_to_git(home, agent, world):
     server = world(tls=True)
     log_in(home, server)
     home.oauthctl("setup", "git", "--yes")
-    copy = home.state / "oauthctl" / "authorities" / "work.pem"
+    copy = copy_of_authority(home, server)
     assert (f"http.{server.issuer}.sslcainfo", str(copy)) in settings(home)
     assert copy.read_bytes() == server.ca_file.read_bytes() and copy.stat().st_mode & 0o777 == 0o600
     git(home, "clone", server.repository, "one")
@@ -180,6 +184,26 @@ def test_a_private_authority_is_told_to_git(home, agent, world):
     assert "already" in home.oauthctl("setup", "git", "--yes").stderr
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert settings(home) == []
+
+
+def test_a_copy_of_an_earlier_version_serves_until_another_authority_is_agreed_to(home, agent, world):
+    """It had no server in its name: then git goes without, and the person is told what names the new one."""
+    server, own = world(tls=True), home.root / "own.pem"
+    own.write_bytes(server.ca_file.read_bytes())
+    log_in(home, server)
+    home.oauthctl("setup", "git", "--yes")
+    new, old = copy_of_authority(home, server), home.state / "oauthctl" / "authorities" / "work.pem"
+    new.rename(old)
+    git(home, "config", "--global", f"http.{server.issuer}.sslCAInfo", str(old))
+    git(home, "clone", server.repository, "one")
+    file = account_file(home)
+    file.write_text(file.read_text().replace(str(server.ca_file), str(own)))
+    told = home.oauthctl("account", "accept", "work", "--yes").stderr
+    assert f"names for {server.issuer} is gone" in told and "run: oauthctl setup git\n" in told, told
+    assert not old.exists()
+    home.oauthctl("setup", "git", "--yes")
+    git(home, "clone", server.repository, "two")
+    assert (f"http.{server.issuer}.sslcainfo", str(new)) in settings(home)
 
 
 def test_git_learns_the_authority_that_was_agreed_to_while_the_question_stood(home, agent, world):
@@ -196,7 +220,7 @@ def test_git_learns_the_authority_that_was_agreed_to_while_the_question_stood(ho
     agree(b"# one\n")
     status, _ = run_at_terminal(
         home, home.programs / "oauthctl", "setup", "git", answers={"[y/N]": lambda: agree(b"# two\n")})
-    copy = home.state / "oauthctl" / "authorities" / "work.pem"
+    copy = copy_of_authority(home, server)
     assert status == 0 and copy.read_bytes() == own.read_bytes()
 
 
@@ -211,16 +235,16 @@ def test_setup_for_an_account_that_does_not_exist_changes_nothing(home, agent, d
 
 @pytest.mark.parametrize("by_host", [False, True])
 def test_remove_takes_the_authority_of_a_forgotten_account_out_as_well(home, agent, world, by_host):
-    """Its copy goes with the state folder, and git reaches no server whose file is not there."""
+    """Its copy goes with it, and git reaches no server whose file is not there."""
     server = world(tls=True)
     log_in(home, server)
     home.oauthctl("setup", "git", "--yes")
     home.oauthctl("logout", "work")
     home.oauthctl("account", "forget", "work", "--yes")
+    assert not copy_of_authority(home, server).exists()
     chosen = ["--host", server.issuer] if by_host else []
     home.oauthctl("setup", "git", "--remove", "--yes", *chosen)
     assert [key for key, _ in settings(home) if key.startswith("http.")] == []
-    assert not (home.state / "oauthctl" / "authorities" / "work.pem").exists()
 
 
 def test_remove_takes_out_an_authority_that_an_earlier_remove_has_left(home, agent):

@@ -95,7 +95,7 @@ def test_uninstall_tells_of_an_agent_of_another_installation_and_removes_nothing
 def test_uninstall_takes_its_lines_out_of_git_where_the_program_is_gone_already(installation, home):
     installation.make("install")
     own, url = installation.prefix / "bin/git-credential-oauthctl", "https://localhost:8443"
-    copy = home.state / "oauthctl/authorities/work.pem"
+    copy = home.state / "oauthctl/authorities/work@localhost:8443.pem"
     for key, values in {
             f"credential.{url}.helper": ["", own], "credential.https://localhost.helper": [own],
             f"credential.{url}.useHttpPath": ["true"], f"http.{url}.sslCAInfo": [copy],
@@ -133,7 +133,7 @@ def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_rem
     installation.make("install", f"PREFIX={prefix}")
     wants = point_to(home, prefix / "bin/oauthctl", prefix / "lib/systemd/user", home.root / ".config")
     own = ["credential.https://git.example.username=me", "credential.https://other.example:8443/team.helper=store"]
-    copy = home.root / ".local/state/oauthctl/authorities/work.pem"
+    copy = home.root / ".local/state/oauthctl/authorities/work@git.example.pem"
     for setting in [*own, f"http.https://git.example.sslCAInfo={copy}"]:
         home.run("git", "config", "--global", "--add", *setting.split("=", 1))
     # By somebody else, whose reach ends before this home.

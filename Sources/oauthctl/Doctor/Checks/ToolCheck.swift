@@ -75,6 +75,16 @@ enum ToolCheck {
             GitConfiguration.removal(of: unserved, in: helpers))
         ]
       }
+      let trusted = try? GitReader(context.environment, context.machine).text(GitConfiguration.authorityQuery)
+      let strays = GitAuthorityCopies(context.environment).strays(in: trusted ?? "", context.accounts) { path in
+        context.machine.followedStatus(path) != nil
+      }
+      if !strays.isEmpty {
+        return [
+          .wrong(
+            "git", GitAuthorityCopies.words(strays: strays), GitAuthorityCopies.step(strays: strays, context.accounts))
+        ]
+      }
     }
     // What a changed file names is asked for once somebody has accepted it.
     let agreed = GitHosts(context.accounts.filter { $0.state != .definitionChanged }).hosts

@@ -1,0 +1,38 @@
+import AgentWire
+
+extension SetupCommand.Git {
+  /// As they are now: another one may have been agreed to while a question stood.
+  func writeAuthorities(of accounts: [String], _ context: CommandContext) throws(CommandError) {
+    for account in accounts { try GitAuthority(context: context).copy(of: account).write() }
+  }
+
+  /// What names the authority of the account whose server `host` is; of several, the one that is named already, or else the
+  /// first whose login is bound to one.
+  func authority(
+    for host: String, _ accounts: [AccountSummary], _ trusting: inout [String], _ context: CommandContext,
+    values: (String) throws(CommandError) -> [String]
+  ) throws(CommandError) -> [GitSetup.Command] {
+    guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
+    let key = GitSetup.authorityKey(host: host)
+    let (values, copies) = (try values(key), GitAuthorityCopies(context.environment))
+    // Any other value is the user's own, that of the account's own file, too.
+    guard values.allSatisfy(copies.contain) else { return [] }
+    if remove { return GitSetup.authority(key: key, values: values, copy: nil) }
+    var problem: CommandError?
+    let own = accounts.filter { $0.certificateAuthorityFile != nil && PrivateAuthority.counts(for: part, of: $0) }
+    let isNamed = { (account: AccountSummary) in values == [copies.path(of: account)] }
+    for account in own.filter(isNamed) + own.filter({ !isNamed($0) }) {
+      do throws(CommandError) {
+        let copy = try GitAuthority(context: context).copy(of: account.account)
+        trusting.append(account.account)
+        return GitSetup.authority(key: key, values: values, copy: copy.path)
+      } catch {
+        problem = problem ?? error
+      }
+    }
+    if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
+    // What a login in a locked vault is bound to nobody knows, and no account is known where the agent does not answer.
+    let isUnknown = accounts.isEmpty || accounts.contains { $0.state == .locked }
+    return problem != nil || isUnknown ? [] : GitSetup.authority(key: key, values: values, copy: nil)
+  }
+}

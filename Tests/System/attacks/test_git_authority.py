@@ -1,0 +1,82 @@
+"""git believes an authority at the server for which a person has agreed to it, and at no other.
+
+Each test is the attack: it was seen to succeed before the program was mended."""
+
+import pytest
+
+from network.accounts import endpoints, log_in_by_password, write_account
+from network.identities import Authority
+from network.listeners import Portal, server_tls
+
+GRANTED = '{"access_token":"a-token-of-another-account","token_type":"Bearer","expires_in":3600,"refresh_token":"r"}'
+ASKS = {"status": "401 Unauthorized", "body": "", "fields": ['WWW-Authenticate: Basic realm="x"']}
+
+
+def git_asks(home, url, authority):
+    """What a server at `url` with a certificate by `authority` gets of git."""
+    with Portal(**ASKS, tls=server_tls(authority.issue("localhost")), port=int(url.rpartition(":")[2])) as server:
+        home.run("git", "ls-remote", f"{url}/one.git", check=False)
+        return server.requests
+
+
+@pytest.fixture
+def servers(scratch):
+    """Two authorities, the address of a server that is gone by now, and a server of the second."""
+    first, second = Authority(scratch / "attacks-first"), Authority(scratch / "attacks-second")
+    with Portal("200 OK", GRANTED, tls=server_tls(second.issue("new", names=("127.0.0.1",)))) as new:
+        yield first, second, f"https://127.0.0.1:{new.port}"
+
+
+@pytest.fixture
+def url(home, agent, servers):
+    """The server of two accounts that git is set up for."""
+    with Portal("200 OK", GRANTED, tls=server_tls(servers[0].issue("localhost"))) as old:
+        url = f"https://localhost:{old.port}"
+        for name in ("work", "zother"):
+            write_account(home, name, **endpoints(url), ca_file=str(servers[0].file))
+            log_in_by_password(home, name)
+        home.oauthctl("setup", "git", "--yes", "--account", "work")
+    return url
+
+
+def move(home, second, elsewhere, forgets):
+    """`work` is at another server with another authority, and a person has agreed to both; what that person is told."""
+    told = home.oauthctl("account", "forget", "work", "--yes").stderr if forgets else ""
+    write_account(home, "work", **endpoints(elsewhere), ca_file=str(second.file))
+    home.oauthctl("reload")
+    for kind in ("password", "client_secret"):
+        home.oauthctl("secret", "set", "work", kind, stdin="of the other server\n")
+    return told + home.oauthctl("login", "work", *([] if forgets else ["--accept-changes"])).stderr
+
+
+@pytest.mark.parametrize("forgets", [False, True], ids=["moved", "forgotten and made anew"])
+def test_an_authority_of_another_server_gets_no_token_of_the_former_one_by_git(home, servers, url, forgets):
+    first, second, elsewhere = servers
+    told = move(home, second, elsewhere, forgets)
+    assert git_asks(home, url, second) == []
+    words = f"the authority that git's configuration names for {url} is gone, or another server's\n"
+    assert words + "  run: oauthctl setup git\n" in told, told
+    doctor = home.oauthctl("doctor", check=False)
+    assert doctor.status == 1 and words in doctor.stdout, doctor
+    home.oauthctl("setup", "git", "--yes")
+    assert git_asks(home, url, second) == []
+    assert any(b"Authorization: Basic" in request for request in git_asks(home, url, first))
+    assert words not in home.oauthctl("doctor", check=False).stdout
+    copies = home.state / "oauthctl" / "authorities"
+    assert {file.name.partition("@")[0]: file.read_bytes() for file in copies.iterdir()} == {
+        "work": second.file.read_bytes(), "zother": first.file.read_bytes()}
+
+
+def test_setup_mends_what_an_earlier_version_has_left_to_another_server(home, servers, url):
+    """It had one copy for each account, and a login elsewhere put that server's authority into it."""
+    first, second, elsewhere = servers
+    move(home, second, elsewhere, forgets=False)
+    copy = home.state / "oauthctl" / "authorities" / "work.pem"
+    copy.write_bytes(second.file.read_bytes())
+    home.run("git", "config", "--global", f"http.{url}.sslCAInfo", str(copy))
+    doctor = home.oauthctl("doctor", check=False)
+    told = home.oauthctl("setup", "git", "--yes").stderr
+    assert git_asks(home, url, second) == [] and not copy.exists()
+    assert f"--replace-all http.{url}.sslCAInfo" in told, told
+    assert f"names for {url} is gone, or another server's" in doctor.stdout, doctor
+    assert any(b"Authorization: Basic" in request for request in git_asks(home, url, first))
