@@ -31,8 +31,9 @@ extension SetupCommand.Git {
       }
     }
     if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
-    // What a login in a locked vault is bound to nobody knows, and no account is known where the agent does not answer.
-    let isUnknown = accounts.isEmpty || accounts.contains { $0.state == .locked }
+    // What a login in a locked vault is bound to nobody knows, a changed file does not tell it, and no account is known where
+    // the agent does not answer.
+    let isUnknown = accounts.isEmpty || accounts.contains { [.locked, .definitionChanged].contains($0.state) }
     return problem != nil || isUnknown ? [] : GitSetup.authority(key: key, values: values, copy: nil)
   }
 }

@@ -62,6 +62,12 @@ struct GitAuthority {
   private func boundCopy(of account: String) throws(CommandError) -> Copy? {
     let details = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account)
     guard let text = details.authority, let path = copies.path(of: details.summary) else { return nil }
+    // The authority is the login's, and the server would be the file's.
+    guard !details.differences.contains(where: { $0.key == "issuer" }) else {
+      throw .configuration(
+        "\(account): git does not learn its ca_file, because the login is for another issuer than its file names",
+        next: .run("oauthctl account accept \(account)"))
+    }
     return Copy(path: path, bytes: Array(text.utf8))
   }
 

@@ -80,3 +80,23 @@ def test_setup_mends_what_an_earlier_version_has_left_to_another_server(home, se
     assert f"--replace-all http.{url}.sslCAInfo" in told, told
     assert f"names for {url} is gone, or another server's" in doctor.stdout, doctor
     assert any(b"Authorization: Basic" in request for request in git_asks(home, url, first))
+
+
+def test_a_changed_file_brings_the_authority_of_its_login_to_no_other_server(home, servers, url):
+    """Whoever writes account files names another issuer there; nobody has agreed to its authority for that one."""
+    first, _, elsewhere = servers
+    write_account(home, "work", **endpoints(elsewhere), ca_file=str(first.file))
+    home.oauthctl("reload")
+    told = home.oauthctl("setup", "git", "--yes").stderr
+    assert home.run("git", "config", "--global", f"http.{elsewhere}.sslCAInfo", check=False).stdout == ""
+    assert "the login is for another issuer than its file names\n  run: oauthctl account accept work\n" in told, told
+
+
+def test_a_changed_file_without_an_authority_takes_none_away_from_git(home, servers, url):
+    """git would believe everybody whom the system believes, before anybody has agreed to that."""
+    for name in ("work", "zother"):
+        write_account(home, name, **endpoints(url))
+    home.oauthctl("reload")
+    home.oauthctl("setup", "git", "--yes")
+    named = home.run("git", "config", "--global", f"http.{url}.sslCAInfo", check=False).stdout.strip()
+    assert named and open(named, "rb").read() == servers[0].file.read_bytes()
