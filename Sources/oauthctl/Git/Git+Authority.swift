@@ -19,7 +19,8 @@ extension SetupCommand.Git {
     guard values.allSatisfy(copies.contain) else { return [] }
     if remove { return GitSetup.authority(key: key, values: values, copy: nil) }
     var problem: CommandError?
-    let own = accounts.filter { $0.certificateAuthorityFile != nil && PrivateAuthority.counts(for: part, of: $0) }
+    // Of one whose file is for another issuer than its login it is told why git does not learn it.
+    let own = accounts.filter { $0.certificateAuthorityFile != nil && PrivateAuthority.isNamed(for: part, by: $0) }
     let isNamed = { (account: AccountSummary) in values == [copies.path(of: account)] }
     for account in own.filter(isNamed) + own.filter({ !isNamed($0) }) {
       do throws(CommandError) {

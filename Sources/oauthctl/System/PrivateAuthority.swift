@@ -7,8 +7,12 @@ import HTTPTerms
 enum PrivateAuthority {
   /// Whether it counts for `authority` (`host` or `host:port`), the issuer's host.
   static func counts(for authority: String, of account: AccountSummary) -> Bool {
-    guard account.boundHost == nil, let host = host(authority) else { return false }
-    return host == self.host(account.host)
+    account.boundHost == nil && isNamed(for: authority, by: account)
+  }
+
+  /// Whether the account's file names it for `authority`, whatever the login is bound to.
+  static func isNamed(for authority: String, by account: AccountSummary) -> Bool {
+    host(authority).map { $0 == host(account.host) } ?? false
   }
 
   private static func host(_ authority: String) -> String? {
