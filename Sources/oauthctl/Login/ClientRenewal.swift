@@ -10,41 +10,47 @@ struct ClientRenewal {
   private static let timeoutMilliseconds = 120_000
 
   /// Where `error` says that the server does not know the client, and it was registered for this account: registers another,
-  /// and writes its id into the account's file. What a login would send elsewhere by that is shown by the login itself.
+  /// and writes its id into the account's file, which has to be as `shown` is, and changes nothing else of it. What a login
+  /// would send elsewhere by that is shown by the login itself.
   ///
-  /// - Returns: whether a login can be tried again.
-  func renew(after error: CommandError) throws(CommandError) -> Bool {
+  /// - Returns: what is known of the text that was written, by which alone a login can be tried again; nil: it is another error.
+  func renew(after error: CommandError, _ shown: AccountCheckAnswer) throws(CommandError) -> AccountCheckAnswer? {
     guard case .agent(let failure, _) = error, failure.kind == .clientRejected, failure.oauthError == "invalid_client"
-    else { return false }
+    else { return nil }
     let details = try context.agent.ask(AccountShow(account: account), about: account)
     let file = try AccountFile(account: account, in: context.environment)
     guard details.clientRegistered == true, let was = file.current,
       Self.count("client_id", details.summary.clientID, in: was.content) == 1
-    else { return false }
+    else { return nil }
     let target = file.linkTarget
+    let path = file.name(in: context.environment)
+    guard try check(was.content).definitionDigest == shown.definitionDigest else { throw changed(path) }
     let client = try context.agent.call(
       ClientRegister(account: account, definition: was.content), timeoutMilliseconds: Self.timeoutMilliseconds)
     if let notice = client.notice { context.terminal.say(notice + ".") }
-    let path = file.name(in: context.environment)
     // The registration took its time.
-    guard file.isStill(was), file.linkTarget == target else {
-      throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run("oauthctl login \(account)"))
-    }
-    try file.write(Self.text(was.content, of: details.summary.clientID, now: client), behind: target)
+    guard file.isStill(was), file.linkTarget == target else { throw changed(path) }
+    let text = Self.text(was.content, of: details.summary.clientID, now: client)
+    try file.write(text, behind: target)
     context.terminal.say(
       "\(details.summary.host) does not know the client of \(account) any more: another was registered, and its id is in \(path) now."
     )
-    let reload = try context.agent.ask(ConfigReload())
-    if let problem = reload.problems.first(where: { $0.file.hasSuffix("/\(account).toml") }) {
-      throw .configuration("\(account): \(problem.sentence)", next: .run("oauthctl account show \(account)"))
-    }
+    _ = try context.agent.ask(ConfigReload())
+    let check = try check(text)
+    try check.throwProblem(of: account)
     if let secret = client.clientSecret {
-      let check = try context.agent.ask(
-        AccountCheck(account: account, definition: nil, discover: false), about: account)
       _ = try context.agent.ask(
         SecretSet(account: account, kind: .clientSecret, value: secret, secretPlace: check.secretPlace), about: account)
     }
-    return true
+    return check
+  }
+
+  private func check(_ text: String) throws(CommandError) -> AccountCheckAnswer {
+    try context.agent.ask(AccountCheck(account: account, definition: text, discover: false), about: account)
+  }
+
+  private func changed(_ path: String) -> CommandError {
+    .configuration("\(path) was changed meanwhile; nothing is written", next: .run("oauthctl login \(account)"))
   }
 
   /// `text` with the id of another client, and how that one authenticates where the file says so of the one before.

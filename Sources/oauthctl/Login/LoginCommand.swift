@@ -197,9 +197,8 @@ struct LoginCommand: ContextCommand {
     }
     do throws(CommandError) { try flow(check).run() } catch {
       let renewal = isNew ? nil : ClientRenewal(context: context, account: account)
-      guard try renewal?.renew(after: error) == true else { throw error }
-      // It has another client by now.
-      try flow(try known(context, account)).run()
+      guard let renewed = try renewal?.renew(after: error, check) else { throw error }
+      try flow(renewed).run()
     }
   }
 

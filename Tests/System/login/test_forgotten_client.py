@@ -1,8 +1,10 @@
 """A server forgets a client that was registered dynamically."""
 
+import threading
+
 import pytest
 
-from login.provider import use_silent_browser
+from login.provider import Provider, use_silent_browser
 from login.test_registration import Managing, deletion
 from support.accounts import account_file
 from support.login import wait_until
@@ -77,3 +79,40 @@ def test_an_id_that_a_person_gave_is_not_replaced(home, agent, provider):
     refused = home.oauthctl("login", "tool", "--accept-changes", check=False)
     assert refused.status == 9 and "register" not in provider.kinds()
     assert 'client_id = "mine"\n' in account_file(home, "tool").read_text()
+
+
+@pytest.mark.parametrize("line", ['token_endpoint = "{0}/token"', 'hosts = ["{0}"]'])
+def test_a_first_login_goes_by_what_was_shown_with_the_new_client_alone(home, agent, provider, line):
+    """Somebody changes the file as soon as the new client's id is in it. There is no login that it is compared with."""
+    file = account_file(home, "tool")
+    provider.known, answering = set(), provider.hold("/token")
+
+    def watch(sign, change):
+        """Change the file once it holds `sign`."""
+        def wait():
+            while not over.is_set():
+                text = file.read_text() if file.exists() else ""
+                if sign in text and text.endswith("\n"):
+                    draft = file.with_suffix(".draft")
+                    draft.write_text(change(text))
+                    draft.chmod(0o600)
+                    draft.rename(file)
+                    return answering.set()
+        over = threading.Event()
+        thread = threading.Thread(target=wait)
+        thread.start()
+        return lambda: (over.set(), thread.join())
+
+    with Provider() as evil:
+        # What somebody has edited is not taken back with the login that failed.
+        end = watch("client-1", lambda text: text + "# edited\n")
+        assert home.oauthctl("login", "tool", provider.url, check=False).status != 0
+        end()
+        assert file.exists()
+        provider.known = {"client-2"}
+        end = watch("client-2", lambda text: text + line.format(evil.issuer) + "\n")
+        told = home.oauthctl("login", "tool", provider.url, "--accept-changes", check=False)
+        end()
+        # The change comes before the login has begun, or after.
+        assert evil.seen == []
+        assert "has changed since it was shown" in told.stderr or "file changed" in home.oauthctl("status").stdout, told
