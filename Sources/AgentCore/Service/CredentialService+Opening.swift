@@ -60,7 +60,7 @@ extension CredentialService {
   }
 
   private func adopt(_ stored: VaultRecord, _ record: AccountRecord, _ lateAnswers: [RecordID: [LateToken]]) {
-    let account = Account(record.name, machine: newMachine(record), id: stored.id, version: stored.version)
+    let account = Account(record.name, machine: newMachine(record.name, record), id: stored.id, version: stored.version)
     accounts[record.name] = account
     let late = (lateAnswers[stored.id] ?? []) + underWay.lateTokens(of: stored.id)
     account.handle(.late(late), at: time.now())
@@ -106,7 +106,7 @@ extension CredentialService {
   @discardableResult
   func begin(_ name: String) -> Account {
     if let account = accounts[name] { return account }
-    let account = Account(name, machine: newMachine(nil), id: RecordID(random: random), version: 0)
+    let account = Account(name, machine: newMachine(name, nil), id: RecordID(random: random), version: 0)
     accounts[name] = account
     return account
   }
@@ -119,8 +119,8 @@ extension CredentialService {
     event(account, .defined(definition))
   }
 
-  private func newMachine(_ record: AccountRecord?) -> AccountStateMachine {
+  private func newMachine(_ name: String, _ record: AccountRecord?) -> AccountStateMachine {
     AccountStateMachine(
-      record: record, definition: nil, rollback: availability.rollback, generation: numbers.nextGeneration())
+      name, record: record, definition: nil, rollback: availability.rollback, generation: numbers.nextGeneration())
   }
 }

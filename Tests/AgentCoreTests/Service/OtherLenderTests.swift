@@ -77,7 +77,7 @@ extension CredentialService {
     var definition = account.machine.definition
     definition?.issuer = issuer
     definition?.hosts = ["http://127.0.0.1:8080"]
-    let machine = AccountStateMachine(record: record, definition: definition)
+    let machine = AccountStateMachine("work", record: record, definition: definition)
     accounts[name] = Account(name, machine: machine, id: account.id, version: account.version)
   }
 }

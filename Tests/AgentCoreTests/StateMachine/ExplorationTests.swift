@@ -119,7 +119,7 @@ struct World {
   private mutating func start() {
     generation += 1
     machine = AccountStateMachine(
-      record: durable, definition: .plain.with { $0.keep = .onDemand }, generation: generation)
+      "work", record: durable, definition: .plain.with { $0.keep = .onDemand }, generation: generation)
   }
 
   private var token: String { durable.refreshToken ?? "" }

@@ -37,7 +37,7 @@ final class MachineDriver {
   private var lastID: UInt64 = 0
 
   init(_ record: AccountRecord? = .loggedIn(), _ definition: AccountDefinition? = .plain) {
-    machine = AccountStateMachine(record: record, definition: definition)
+    machine = AccountStateMachine("work", record: record, definition: definition)
     durable = record
     published = Set(machine.ready.map(\.fingerprint))
   }
@@ -160,7 +160,7 @@ final class MachineDriver {
 
   /// The agent dies and starts again with what is on disk.
   func crash(definition: AccountDefinition? = .plain) {
-    machine = AccountStateMachine(record: durable, definition: definition)
+    machine = AccountStateMachine("work", record: durable, definition: definition)
     saving = nil
     open = []
     revoking = nil

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 import threading
 
 import pytest
@@ -48,6 +49,34 @@ def home(home):
 
 def deletion(number):
     return f"/clients/client-{number}", f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize("end", ["lock", "kill"])
+def test_what_was_registered_for_a_login_that_did_not_end_is_kept_and_forgotten_as_the_account_s(
+        home, agent, provider, end):
+    """It was sealed without the account's name: lost after a lock or a restart, and never deleted."""
+    home.oauthctl("vault", "create")
+    provider.secret = True
+    consent = provider.hold("/authorize")
+    login = home.start(
+        home.programs / "oauthctl", "login", "tool", provider.url, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: "authorize" in provider.kinds(), 30, "the browser")
+    if end == "lock":
+        home.oauthctl("vault", "lock")
+        login.wait(30)
+        home.oauthctl("vault", "unlock")
+    else:
+        login.kill()
+        login.wait(30)
+        home.agent.kill()
+        home.agent.start()
+    consent.set()
+    shown = json.loads(home.oauthctl("account", "show", "tool", "--json").stdout)
+    assert shown["secrets"] == ["client_secret"] and shown["client_registered"], shown
+    home.oauthctl("account", "forget", "tool", "--yes")
+    assert provider.deleted == [deletion(1)]
+    assert "0 records" in home.oauthctl("vault", "check").stderr
 
 
 def test_the_client_of_a_forgotten_account_is_deleted_at_its_server(home, agent, provider):

@@ -1,7 +1,5 @@
 /// What others may know of the machine, and what the rules ask again and again.
 extension AccountStateMachine {
-  package var name: String { definition?.name ?? record?.name ?? "?" }
-
   /// It is not set up, nothing of it is kept, and nothing is under way.
   var isEmpty: Bool {
     definition == nil && record == nil && unsaved == nil && isIdle && !isRevoking && changes.isEmpty && waiters.isEmpty

@@ -15,6 +15,7 @@ package import AgentWire
 /// stands with ``PhaseName``.
 package struct AccountStateMachine: Sendable {
   /// The last durable state; nil: nothing is kept for the account.
+  package let name: String
   @Boxed package internal(set) var record: AccountRecord? { didSet { compareDefinition() } }
   @Boxed package private(set) var definition: AccountDefinition? { didSet { compareDefinition() } }
   /// How the definition differs from what the grant is bound to. Kept, since every rule that may send looks at it.
@@ -74,8 +75,10 @@ package struct AccountStateMachine: Sendable {
 
   /// `generation` tells this machine's calls from those of every other one of this agent's life.
   package init(
-    record: AccountRecord?, definition: AccountDefinition?, rollback: UInt64? = nil, generation: UInt32 = 0
+    _ name: String, record: AccountRecord?, definition: AccountDefinition?, rollback: UInt64? = nil,
+    generation: UInt32 = 0
   ) {
+    self.name = name
     self.record = record
     self.definition = definition
     self.rollback = rollback
