@@ -49,8 +49,13 @@ final class ReadingAttempt: Sendable {
     state.withLock { $0.reached.append(folder) }
   }
 
+  /// Its folder first: one that answers tells that not all of the file system hangs, whatever the file is a link to.
   func read(_ path: String, limitBytes: Int, isSecret: Bool = false) throws(TrustedFile.Failure) -> [UInt8] {
-    try at(path) { () throws(TrustedFile.Failure) in
+    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
+      let folder = String(path[..<slash])
+      if !reached.contains(folder) { try reach(folder) }
+    }
+    return try at(path) { () throws(TrustedFile.Failure) in
       try TrustedFile.read(path, uid: uid, limitBytes: limitBytes, isSecret: isSecret)
     }
   }

@@ -131,6 +131,20 @@ struct HangingFilesTests {
     #expect(await configuration.load().definitions.count == 5)
   }
 
+  @Test("A preset that is a link to what hangs costs itself alone, also on the file system of all accounts")
+  func linkedPreset() async throws {
+    let places = HangingPlaces { _ in "/home" }
+    let reader = places.reader
+    let configuration = FileConfiguration(folder: configuration.folder, reader: reader)
+    places.hang([path("providers.d/ours.toml")])
+    await #expect(throws: AgentFailure.self) {
+      try await configuration.provider(ProviderShow(provider: "ours", values: nil))
+    }
+    #expect(reader.hanging == [path("providers.d/ours.toml")])
+    #expect(await configuration.load().definitions.map(\.name) == ["a", "b"])
+    await places.release(path("providers.d/ours.toml"))
+  }
+
   @Test("A preset costs itself alone, too")
   func preset() async {
     hang("providers.d/ours.toml")
