@@ -71,15 +71,36 @@ struct GitAuthority {
     return Copy(path: path, bytes: Array(text.utf8))
   }
 
+  /// An account whose tokens go to the server of `account`, too, and whose login does not believe what is in its `copy`; nil:
+  /// there is none. git knows one authority for a server, and sends the tokens of all of them there.
+  func dissenter(from copy: Copy, of account: AccountSummary, _ accounts: [AccountSummary]) -> String? {
+    accounts.first { other in
+      guard other.account != account.account, other.state != .new,
+        PrivateAuthority.isShared(other, withServerOf: account)
+      else { return false }
+      return (try? boundCopy(of: other.account))?.bytes != copy.bytes
+    }?.account
+  }
+
   /// After somebody agreed to another authority: where git trusts the former one of the same server, it trusts this one from
-  /// now on. For a server that the login is no longer at it trusts neither.
+  /// now on. For a server that the login is no longer at it trusts neither, nor where the logins of two accounts differ.
   func follow(_ account: String) {
-    let present = copies.present(of: account)
+    let present = copies.present
     guard !present.isEmpty else { return }
     do throws(CommandError) {
       let copy = try boundCopy(of: account)
-      if remove(of: account, but: copy?.path) { warnOfStrays() }
-      if let copy, present.contains(copy.path) { try copy.write() }
+      var isLess = remove(of: account, but: copy?.path)
+      let accounts = try context.allAccounts()
+      guard let own = accounts.first(where: { $0.account == account }) else { return }
+      for other in accounts where other.account != account && PrivateAuthority.isShared(own, withServerOf: other) {
+        guard let path = copies.path(of: other), present.contains(path), FileBytes.contents(of: path) != copy?.bytes
+        else { continue }
+        isLess = unlink(path) == 0 || isLess
+      }
+      if let copy, present.contains(copy.path) {
+        if dissenter(from: copy, of: own, accounts) == nil { try copy.write() } else { isLess = unlink(copy.path) == 0 }
+      }
+      if isLess { warnOfStrays() }
     } catch {
       context.terminal.warn(
         "git still trusts the previous authority: \(error.sentence ?? "")", next: .run("oauthctl setup git"))

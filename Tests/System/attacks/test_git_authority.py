@@ -100,3 +100,28 @@ def test_a_changed_file_without_an_authority_takes_none_away_from_git(home, serv
     home.oauthctl("setup", "git", "--yes")
     named = home.run("git", "config", "--global", f"http.{url}.sslCAInfo", check=False).stdout.strip()
     assert named and open(named, "rb").read() == servers[0].file.read_bytes()
+
+
+def renewed(home, url, second):
+    """`work` believes another authority of its server by now, and a person has agreed to that alone."""
+    write_account(home, "work", **endpoints(url), ca_file=str(second.file))
+    home.oauthctl("reload")
+    return home.oauthctl("account", "accept", "work", "--yes").stderr
+
+
+def test_an_authority_that_one_account_believes_gets_no_token_of_another_at_the_same_server(home, servers, url):
+    told = renewed(home, url, servers[1])
+    assert "oauthctl setup git" in told, told
+    assert git_asks(home, url, servers[1]) == []
+    refused = home.oauthctl("setup", "git", "--yes", "--account", "zother").stderr
+    assert "work" in refused and "zother" in refused and "do not believe the same authority" in refused, refused
+    assert git_asks(home, url, servers[1]) == [] and git_asks(home, url, servers[0]) == []
+
+
+def test_accounts_that_believe_the_same_again_are_served_by_git_again(home, servers, url):
+    renewed(home, url, servers[1])
+    write_account(home, "zother", **endpoints(url), ca_file=str(servers[1].file))
+    home.oauthctl("reload")
+    home.oauthctl("account", "accept", "zother", "--yes")
+    home.oauthctl("setup", "git", "--yes", "--account", "zother")
+    assert git_asks(home, url, servers[1]) != []
