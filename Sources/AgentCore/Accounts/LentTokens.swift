@@ -34,9 +34,10 @@ package struct LentTokens: Sendable, Equatable, Codable {
         \.self)
   }
 
-  /// Whether `now` are tokens of other accounts, or of other people there, than `was`, not only others of the same.
+  /// Whether `now` stand for another account, or another person there, than `was`: others of the same do not, nor does
+  /// somebody else who acts for that person.
   static func areOfAnother(_ was: LentTokens?, _ now: LentTokens?) -> Bool {
-    differences(was, now).contains { $0.key.hasSuffix(LentToken.accountKey) }
+    LentToken.differences("subject", was?.subject, now?.subject).contains { $0.key == "subject_account" }
   }
 
   /// Every member, for a digest.
@@ -105,9 +106,6 @@ package struct LentToken: Sendable, Equatable, Codable {
     return "as \(user.shown), and \(now.shownBeside(user)) is logged in there now"
   }
 
-  /// What the key of the account that lends ends with.
-  fileprivate static let accountKey = "_account"
-
   fileprivate static func differences(_ role: String, _ was: LentToken?, _ now: LentToken?) -> [DefinitionDifference] {
     // A file says neither where the account is logged in nor who: that is compared where both sides are logins.
     let withIssuers = was.map { $0.issuer != nil } != false && now.map { $0.issuer != nil } != false
@@ -123,7 +121,7 @@ package struct LentToken: Sendable, Equatable, Codable {
     }
     return [
       DefinitionDifference(
-        role + accountKey, from: account(was, as: was?.user?.shown), to: account(now, as: user)),
+        "\(role)_account", from: account(was, as: was?.user?.shown), to: account(now, as: user)),
       DefinitionDifference("\(role)_token_type", from: was?.kind.rawValue, to: now?.kind.rawValue),
     ].compactMap(\.self)
   }

@@ -10,12 +10,15 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// Addresses by the keys of an account file. The file leaves a missing one to the issuer.
   package var endpoints: [String: String]
   package var certificateAuthorityDigest: String?
+  /// True: the secret signs (`client_secret_jwt`), and is not sent itself. Nil: it may be.
+  package var signs: Bool?
 
   /// As the file says it when the secret is given.
   package init(_ definition: AccountDefinition) {
     issuer = definition.issuer
     endpoints = definition.writtenEndpoints
     certificateAuthorityDigest = definition.certificateAuthorityDigest
+    signs = Self.signs(definition.clientAuthentication)
   }
 
   /// Where a login has sent it.
@@ -23,7 +26,12 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     issuer = binding.issuer
     endpoints = binding.endpoints
     certificateAuthorityDigest = binding.certificateAuthorityDigest
+    signs = Self.signs(binding.clientAuthentication)
   }
+
+  private static func signs(_ method: String?) -> Bool? { method == Method.clientSecretJWT.rawValue ? true : nil }
+
+  private typealias Method = ClientAuthenticationMethod
 
   /// The keys of the endpoints that get the secret.
   private static let receivers = [
@@ -44,7 +52,9 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// What a person was shown, in one word.
   var digest: String {
     var digest = TextDigest("oauthctl secret place 1")
-    for text in [issuer, certificateAuthorityDigest] + Self.receivers.map({ endpoints[$0] }) { digest.add(text) }
+    for text in [issuer, certificateAuthorityDigest, signs == true ? "signs" : nil]
+      + Self.receivers.map({ endpoints[$0] })
+    { digest.add(text) }
     return digest.hex
   }
 
@@ -89,11 +99,14 @@ package struct SecretPlace: Sendable, Equatable, Codable {
       }
     }
     compare(DefinitionBinding.authorityContent, certificateAuthorityDigest, next.certificateAuthorityDigest)
+    if signs == true, Method(rawValue: next.clientAuthentication)?.sendsSecret == true {
+      compare("client_authentication", Method.clientSecretJWT.rawValue, next.clientAuthentication)
+    }
     return found
   }
 
   private enum CodingKeys: String, CodingKey {
-    case issuer, endpoints
+    case issuer, endpoints, signs
     case certificateAuthorityDigest = "ca_digest"
   }
 }

@@ -53,7 +53,7 @@ extension LoginCoordinator {
   /// A server could have a person log in at another server, and get what that gives (RFC 9700 §4.4): by a code, or by its
   /// authorization page. `act` is what a person would do there.
   static func notice(of page: Origin, issuer: String, before act: String) -> String? {
-    guard let issuer = try? WebURL(issuer).origin, !page.sharesSite(with: issuer) else { return nil }
+    guard let issuer = try? WebURL(issuer).origin, !page.sharesOwner(with: issuer) else { return nil }
     return "That page is at \(page.host), not at \(issuer.host): \(act) only if you know it as that server's page"
   }
 

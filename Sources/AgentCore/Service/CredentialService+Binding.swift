@@ -7,6 +7,7 @@ extension CredentialService {
     try await open()
     let name = try select(account: request.account, url: nil).name
     await readAuthority(of: name)
+    try await checkIsRead(name)
     if request.login == true { return try await loginPreview(name, request) }
     guard let machine = accounts[name]?.machine, let definition = machine.definition, machine.record?.grant != nil
     else {

@@ -62,17 +62,14 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     host.utf8.first == UInt8(ascii: "[") || host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.allSatisfy(isDigit)
   }
 
-  /// Whether the two are one owner's, as far as names tell: this machine's, or equal in their last two parts, three where
-  /// those are like `co.uk`.
-  package func sharesSite(with other: Origin) -> Bool {
-    host == other.host || isLoopback && other.isLoopback || site != nil && site == other.site
+  /// Whether the two are one owner's, as far as names tell: this machine's, equal, or one below the other. Two names below one
+  /// third may be two tenants of a platform.
+  package func sharesOwner(with other: Origin) -> Bool {
+    host == other.host || isLoopback && other.isLoopback || isBelow(other) || other.isBelow(self)
   }
 
-  private var site: String? {
-    let labels = host.split(separator: ".")
-    guard let last = labels.last, !isAddress else { return nil }
-    let count = last.utf8.count == 2 && labels.dropLast().last.map { $0.utf8.count <= 3 } == true ? 3 : 2
-    return labels.count < count ? nil : labels.suffix(count).joined(separator: ".")
+  private func isBelow(_ other: Origin) -> Bool {
+    other.host.utf8.contains(UInt8(ascii: ".")) && !other.isAddress && host.hasSuffix("." + other.host)
   }
 
   /// `https://host`, with the port when it is not the default one; ``init(hostEntry:)`` reads it back.

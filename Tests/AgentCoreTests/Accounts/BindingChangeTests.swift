@@ -152,7 +152,7 @@ struct BindingChangeTests {
         $0.clientSecret = StoredSecret(Secret("s"))
         $0.clientSecretPlace = place
       }
-      var machine = AccountStateMachine(record: record, definition: .plain)
+      var machine = AccountStateMachine("work", record: record, definition: .plain)
       let actions = machine.handle(.changed(.logout, 1), at: .start)
       guard let saved = actions.compactMap({ if case .save(let it) = $0 { it } else { nil } }).first else {
         Issue.record("nothing is saved")
@@ -170,7 +170,7 @@ struct BindingChangeTests {
 
   @Test("a login after a logout is compared with the login before, and a login takes its place")
   func loginAfterLogout() {
-    var machine = AccountStateMachine(record: .loggedIn(), definition: .plain)
+    var machine = AccountStateMachine("work", record: .loggedIn(), definition: .plain)
     let saved = machine.handle(.changed(.logout, 1), at: .start).compactMap {
       if case .save(let it) = $0 { it } else { nil }
     }
@@ -178,7 +178,7 @@ struct BindingChangeTests {
     next.hosts.append("https://elsewhere.example")
     #expect(saved.map { $0.loginDifferences(to: next, of: .plain).map(\.key) } == [["hosts"]])
     #expect(saved.first?.grant == nil && saved.first?.formerBinding == .plain)
-    var again = AccountStateMachine(record: saved.first, definition: .plain)
+    var again = AccountStateMachine("work", record: saved.first, definition: .plain)
     guard let login = AccountRecord.loggedIn().grant, let token = AccountRecord.loggedIn().tokens.first else { return }
     let kept = again.handle(.changed(.login(login, token, used: UsedSecrets()), 2), at: .start)
       .compactMap { if case .save(let it) = $0 { it } else { nil } }
@@ -224,6 +224,21 @@ struct BindingChangeTests {
     #expect(driver.durable?.passwordPlace == record.passwordPlace)
     #expect(driver.isDurable(driver.change(.placeSecrets(UsedSecrets(clientSecret: Secret("s")), next))))
     #expect(driver.durable?.loginDifferences(to: .plain, of: .plain) == [], "the first place stays")
+  }
+
+  @Test("a secret that was given to sign is sent itself only after a yes, before any login has ended as well")
+  func givenToSign() {
+    let signing = AccountDefinition.plain.with { $0.clientAuthentication = "client_secret_jwt" }
+    let record = AccountRecord(name: "work").with {
+      $0.clientSecret = StoredSecret(Secret("s"))
+      $0.clientSecretPlace = SecretPlace(signing)
+    }
+    for (method, isAsked) in [("client_secret_post", true), ("client_secret_jwt", false), ("private_key_jwt", false)] {
+      var next = DefinitionBinding.plain
+      next.clientAuthentication = method
+      let keys = record.loginDifferences(to: next, of: .plain).map(\.key)
+      #expect(keys == (isAsked ? ["client_authentication"] : []))
+    }
   }
 
   @Test("a client secret that is given before the first login belongs to what the file says then")

@@ -15,6 +15,18 @@ struct LentTokensTests {
     LentTokens.differences(was, now).map(\.key)
   }
 
+  @Test("tokens stand for another where their account, its server or the person is another, and by nothing else")
+  func another() {
+    var other = Self.bound
+    other.subject.kind = .idToken
+    other.actor = LentToken(account: "robot")
+    other.requestedType = "urn:x"
+    #expect(!LentTokens.areOfAnother(Self.bound, other))
+    #expect(LentTokens.areOfAnother(Self.bound, LentTokens(subject: LentToken(account: "other"))))
+    let elsewhere = LentTokens(subject: LentToken(account: "company", issuer: "https://other.example"))
+    #expect(LentTokens.areOfAnother(Self.bound, elsewhere) && LentTokens.areOfAnother(nil, Self.bound))
+  }
+
   @Test("a file is compared by the names in it, and what a login would be bound to by the issuers as well")
   func compared() {
     #expect(keys(Self.bound, Self.file).isEmpty)

@@ -253,6 +253,20 @@ def test_no_key_is_made_for_a_file_that_cannot_be_shown(home, agent, servers):
     assert made.status == 3 and made.stdout == "", made
 
 
+def test_a_change_that_cannot_be_read_any_more_is_not_accepted(home, agent, servers):
+    """What was shown stands in no file: whoever looks at it before the yes sees nothing."""
+    good, evil = servers
+    plant(home, good)
+    home.oauthctl("login", "work")
+    plant(home, good, f'token_endpoint = "{evil.issuer}/token"')
+    home.oauthctl("reload")
+    make_folder(account_file(home))
+    refused = without_terminal(home, "account", "accept", "work", "--yes")
+    assert refused.status == 3 and "regular file" in refused.stderr, refused
+    home.oauthctl("get-token", "work", "--force", check=False)
+    assert evil.seen == []
+
+
 def test_a_file_of_another_folder_than_this_shell_s_is_not_gone_by(home, agent, servers):
     good, evil = servers
     plant(home, good, f'token_endpoint = "{evil.issuer}/token"')
