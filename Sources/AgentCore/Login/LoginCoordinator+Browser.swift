@@ -125,6 +125,8 @@ extension LoginCoordinator {
     let ports = redirect.port.map { [$0] } ?? (definition.redirectPorts.isEmpty ? anyPort : definition.redirectPorts)
     var rest = ports[...]
     let identity = try await identity(of: redirect, definition)
+    // One of them may be gone by the time that a port is refused for it.
+    var leaving = leaving(ports)
     while true {
       let port = rest.popFirst() ?? 0
       do { return try await open(redirect, port: port, identity, onHit) } catch {
@@ -132,8 +134,10 @@ extension LoginCoordinator {
         isForOthers = isForOthers || refusal?.isForOthers ?? true
         if let refusal, refusal.isOfFile { throw Self.failure(refusal, definition) }
         if refusal?.isTaken == true, !rest.isEmpty { continue }
-        if refusal?.isTaken == true, await leave(ports) {
-          rest = ports[...]
+        leaving += self.leaving(ports)
+        if refusal?.isTaken == true, !leaving.isEmpty {
+          for end in leaving { await end.value }
+          (rest, leaving) = (ports[...], self.leaving(ports))
           continue
         }
         let all =

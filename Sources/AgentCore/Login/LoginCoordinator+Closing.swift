@@ -9,10 +9,8 @@ extension LoginCoordinator {
     closing[id] = (listeners.map(\.port), end)
   }
 
-  /// Waits until logins that are over have left `ports`, some seconds at most. False: none of them is there.
-  func leave(_ ports: [Int]) async -> Bool {
-    let ends = closing.values.filter { !Set(ports).isDisjoint(with: $0.ports) }.map(\.end)
-    for end in ends { await end.value }
-    return !ends.isEmpty
+  /// The logins that are over and are leaving one of `ports`, which takes some seconds at most.
+  func leaving(_ ports: [Int]) -> [Task<Void, Never>] {
+    closing.values.filter { !Set(ports).isDisjoint(with: $0.ports) }.map(\.end)
   }
 }
