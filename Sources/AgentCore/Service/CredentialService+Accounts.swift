@@ -34,6 +34,7 @@ extension CredentialService {
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
     details.authority = authority
+    details.authorityDigest = grant?.binding.certificateAuthorityDigest
     details.publicKey = record?.clientSecret.flatMap(Self.publicKey)
     details.identityConcern = grant?.identity?.concern
     let missing = grant?.notGranted(definition) ?? []

@@ -192,6 +192,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var fingerprint: String?
   /// PEM text: what the login's `ca_file` holds, which is what the login is bound to.
   package var authority: String?
+  /// SHA-256 in hex of the private authority that the login is bound to; nil: it is bound to none.
+  package var authorityDigest: String?
   /// What the tokens are asked for (RFC 8707); nil: nothing.
   package var resource: [String]?
   package var audience: [String]?
@@ -236,5 +238,6 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case identityConcern = "identity_concern"
     case missingScope = "missing_scope"
     case clientRegistered = "client_registered"
+    case authorityDigest = "authority_digest"
   }
 }

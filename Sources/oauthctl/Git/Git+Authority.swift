@@ -25,13 +25,6 @@ extension SetupCommand.Git {
     for account in own.filter(isNamed) + own.filter({ !isNamed($0) }) {
       do throws(CommandError) {
         let copy = try GitAuthority(context: context).copy(of: account.account)
-        if let other = GitAuthority(context: context).dissenter(from: copy, of: account, accounts) {
-          context.terminal.warn(
-            "\(host): git sends the tokens of \(account.account) and \(other) there, and their logins do not believe the same "
-              + "authority, so it learns neither",
-            next: .advice("name one ca_file in both files, accept that, then: oauthctl setup git"))
-          return GitSetup.authority(key: key, values: values, copy: nil)
-        }
         trusting.append(account.account)
         return GitSetup.authority(key: key, values: values, copy: copy.path)
       } catch {

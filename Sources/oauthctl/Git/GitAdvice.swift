@@ -5,7 +5,11 @@ extension HelperRun {
     _ context: CommandContext, account: String? = nil,
     isSetUp: @escaping @Sendable (String) -> Bool = GitConfiguration.isSetUp
   ) -> HelperRun {
-    HelperRun(context: context, account: account, isSetUp: isSetUp) { choice, origin in GitAdvice.step(choice, origin) }
+    var run = HelperRun(context: context, account: account, isSetUp: isSetUp) { choice, origin in
+      GitAdvice.step(choice, origin)
+    }
+    run.obstacle = { account, origin in GitAuthority(context: context).obstacle(to: account, at: origin) }
+    return run
   }
 }
 

@@ -1,4 +1,5 @@
 import AgentWire
+import CSodium
 import Glibc
 import SystemFacts
 
@@ -71,40 +72,50 @@ struct GitAuthority {
     return Copy(path: path, bytes: Array(text.utf8))
   }
 
-  /// An account whose tokens go to the server of `account`, too, and whose login does not believe what is in its `copy`; nil:
-  /// there is none. git knows one authority for a server, and sends the tokens of all of them there.
-  func dissenter(from copy: Copy, of account: AccountSummary, _ accounts: [AccountSummary]) -> String? {
-    accounts.first { other in
-      guard other.account != account.account, other.state != .new,
-        PrivateAuthority.isShared(other, withServerOf: account)
-      else { return false }
-      return (try? boundCopy(of: other.account))?.bytes != copy.bytes
-    }?.account
-  }
-
   /// After somebody agreed to another authority: where git trusts the former one of the same server, it trusts this one from
-  /// now on. For a server that the login is no longer at it trusts neither, nor where the logins of two accounts differ.
+  /// now on. For a server that the login is no longer at it trusts neither.
   func follow(_ account: String) {
-    let present = copies.present
+    let present = copies.present(of: account)
     guard !present.isEmpty else { return }
     do throws(CommandError) {
       let copy = try boundCopy(of: account)
-      var isLess = remove(of: account, but: copy?.path)
-      let accounts = try context.allAccounts()
-      guard let own = accounts.first(where: { $0.account == account }) else { return }
-      for other in accounts where other.account != account && PrivateAuthority.isShared(own, withServerOf: other) {
-        guard let path = copies.path(of: other), present.contains(path), FileBytes.contents(of: path) != copy?.bytes
-        else { continue }
-        isLess = unlink(path) == 0 || isLess
-      }
-      if let copy, present.contains(copy.path) {
-        if dissenter(from: copy, of: own, accounts) == nil { try copy.write() } else { isLess = unlink(copy.path) == 0 }
-      }
-      if isLess { warnOfStrays() }
+      if remove(of: account, but: copy?.path) { warnOfStrays() }
+      if let copy, present.contains(copy.path) { try copy.write() }
     } catch {
       context.terminal.warn(
         "git still trusts the previous authority: \(error.sentence ?? "")", next: .run("oauthctl setup git"))
     }
+  }
+
+  /// Why git, which asks for a token of `account`, gets none at `origin`: it trusts the authority of another login there. nil:
+  /// it trusts the same one, or no copy of ours.
+  ///
+  /// git knows one authority for a server, and sends the tokens of all its accounts there. Which one it is, is looked up in
+  /// git's configuration each time, where it may have changed by any command.
+  func obstacle(to account: String, at origin: String) -> CommandError? {
+    guard !copies.present.isEmpty,
+      let found = try? Program.output(of: ["git", "config", "--null", "--get-urlmatch", "http.sslCAInfo", origin]),
+      case let file = found.text.split(separator: "\0").first.map(String.init) ?? "", copies.contain(file)
+    else { return nil }
+    let details: AccountDetails
+    do throws(CommandError) { details = try context.agent.ask(AccountShow(account: account), about: account) } catch {
+      return error
+    }
+    guard let bytes = FileBytes.contents(of: file), Self.digest(bytes) == details.authorityDigest else {
+      return .configuration(
+        "\(account): git trusts another authority at \(origin) than its login is bound to",
+        next: .run(
+          details.differences.isEmpty
+            ? "oauthctl setup git" : "oauthctl account accept \(account) && oauthctl setup git"))
+    }
+    return nil
+  }
+
+  /// SHA-256 in hex.
+  private static func digest(_ bytes: [UInt8]) -> String {
+    var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+    crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
+    return digest.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
   }
 
   /// Names the servers that git does not reach any more without one of the copies, but those of `told`.

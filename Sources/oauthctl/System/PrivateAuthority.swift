@@ -15,12 +15,6 @@ enum PrivateAuthority {
     host(authority).map { $0 == host(account.host) } ?? false
   }
 
-  /// Whether tokens of `account` go to the server of `other`, on any port.
-  static func isShared(_ account: AccountSummary, withServerOf other: AccountSummary) -> Bool {
-    guard let host = host(other.host) else { return false }
-    return account.hosts.contains { (try? Origin(hostEntry: $0))?.host == host }
-  }
-
   private static func host(_ authority: String) -> String? {
     try? Origin(scheme: .https, authority: authority[...]).host
   }
