@@ -74,6 +74,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// Whether a request of a login with `binding` to `endpoint`, its endpoint `key`, goes where the secret belongs.
   func covers(_ key: String, _ endpoint: String?, of binding: DefinitionBinding) -> Bool {
     issuer == binding.issuer && certificateAuthorityDigest == binding.certificateAuthorityDigest
+      && !(signs == true && Method(rawValue: binding.clientAuthentication)?.sendsSecret == true)
       && (endpoints[key].map { $0 == endpoint } ?? isAmongKnown(endpoint))
   }
 

@@ -86,7 +86,8 @@ struct AccountCommand: ParsableCommand {
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
       if !yes {
         var lines = kept?.borrowers.map { [Self.borrowersLine($0, name)] } ?? []
-        login = kept.map { $0.login ?? "" }
+        // One that comes under the question was not in it.
+        login = kept?.login ?? ""
         if let host = kept?.host, kept?.clientHost == nil {
           lines.append(
             "\(Self.staysLine(host)) To end it there too, answer n and run: oauthctl logout \(name)")

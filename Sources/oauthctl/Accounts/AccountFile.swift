@@ -91,11 +91,18 @@ struct AccountFile: Sendable {
     return Written(text: text, device: UInt(status.st_dev), inode: UInt(status.st_ino))
   }
 
-  /// - Throws: `CommandError.configuration` when it is there, in a folder that nothing can be removed from.
+  /// - Throws: `CommandError.configuration` when it is there, in a folder that nothing can be removed from, or is a folder
+  ///   itself.
   func checkRemovable() throws(CommandError) {
     let folder = FileBytes.folder(of: path)
     var status = stat()
-    guard lstat(path, &status) == 0, access(folder, W_OK | X_OK) != 0 else { return }
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT != S_IFDIR else {
+      throw .configuration(
+        "\(path) is a folder; nothing is forgotten",
+        next: .run("mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".folder"))"))
+    }
+    guard access(folder, W_OK | X_OK) != 0 else { return }
     let code = errno
     throw .configuration(
       "cannot remove \(path): \(FileBytes.errorText(code)); nothing is forgotten",

@@ -55,6 +55,18 @@ extension AccountCheckAnswer {
     throw .configuration("\(account): \(problem.sentence)", next: problem.nextStep)
   }
 
+  /// The private authority that the account's servers are believed by, and what it holds; empty: the system's.
+  var authority: [DefinitionDifference] { (differences ?? []).filter { $0.key.hasPrefix("ca_file") } }
+
+  /// Throws `CommandError.configuration` where another authority is believed than `before`, when a client was registered: its
+  /// secret is for whoever gave it.
+  func throwUnless(believedBy before: [DefinitionDifference], _ account: String) throws(CommandError) {
+    guard authority != before else { return }
+    throw .configuration(
+      "\(account): whom its servers are believed by (ca_file) has changed meanwhile; nothing is sent",
+      next: .run("oauthctl login \(account)"))
+  }
+
   /// Whom the account's servers are believed by, where that is not the system: the account's file need not say it, since
   /// `config.toml` may.
   var authorityLine: String? {

@@ -38,6 +38,7 @@ struct ClientRenewal {
     _ = try context.agent.ask(ConfigReload())
     let check = try check(text)
     try check.throwProblem(of: account)
+    try check.throwUnless(believedBy: shown.authority, account)
     if let secret = client.clientSecret {
       _ = try context.agent.ask(
         SecretSet(account: account, kind: .clientSecret, value: secret, secretPlace: check.secretPlace), about: account)

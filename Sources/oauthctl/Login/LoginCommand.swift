@@ -81,8 +81,8 @@ struct LoginCommand: ContextCommand {
     _ = try known(context, account)
     let addition = ScopeAddition(
       context: context, account: account, scopes: NewAccount.scopes(options.addedScope))
-    try addition.around { () throws(CommandError) in
-      try logInAsDefined(context, account)
+    try addition.around { (check) throws(CommandError) in
+      try logInAsDefined(context, account, check)
     }
   }
 
@@ -108,6 +108,7 @@ struct LoginCommand: ContextCommand {
     defer { Interrupts.endPuttingOff() }
     do throws(CommandError) {
       var check = try creation.create(new)
+      if let found, found.isRegistered { try check.throwUnless(believedBy: found.authority, account) }
       if let registeredSecret = found?.clientSecret {
         try VaultCreation(context: context).createIfAbsent()
         _ = try context.agent.ask(
@@ -130,9 +131,12 @@ struct LoginCommand: ContextCommand {
     }
   }
 
-  /// By the file as it is. A first login is compared with nothing: it says whom the server is believed by.
-  private func logInAsDefined(_ context: CommandContext, _ account: String) throws(CommandError) {
-    let check = try known(context, account)
+  /// By the file as it is, or as this command has `written` it. A first login is compared with nothing: it says
+  /// whom the server is believed by.
+  private func logInAsDefined(
+    _ context: CommandContext, _ account: String, _ written: AccountCheckAnswer? = nil
+  ) throws(CommandError) {
+    let check = if let written { written } else { try known(context, account) }
     if let line = check.authorityLine {
       let details = try context.agent.ask(AccountShow(account: account), about: account)
       if details.loggedInAt == nil, details.summary.loggedOut != true { context.terminal.say(line) }

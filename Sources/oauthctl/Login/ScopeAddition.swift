@@ -7,8 +7,8 @@ struct ScopeAddition {
   let account: String
   let scopes: [String]
 
-  /// `logIn` runs with the file as it is to be.
-  func around(_ logIn: () throws(CommandError) -> Void) throws(CommandError) {
+  /// `logIn` runs with the file as it is to be, and with what is known of the text that was written; nil: it is as it was.
+  func around(_ logIn: (AccountCheckAnswer?) throws(CommandError) -> Void) throws(CommandError) {
     let details = try context.agent.ask(AccountShow(account: account), about: account)
     let file = AccountFile(path: details.file)
     let shown = context.environment.abbreviated(file.path)
@@ -21,7 +21,7 @@ struct ScopeAddition {
     let more = (granted + scopes).filter { !present.contains($0) }
     guard !more.isEmpty else {
       context.terminal.say("\(shown) asks for that already.")
-      return try logIn()
+      return try logIn(nil)
     }
     guard let text = ScopeText.adding(more, to: before.content) else { throw notEditable(shown) }
     let check = try context.agent.ask(AccountCheck(account: account, definition: text, discover: false), about: account)
@@ -41,7 +41,7 @@ struct ScopeAddition {
     context.terminal.say(FileLines.differences(from: before.content, to: text) + ["Saved \(shown)"])
     do throws(CommandError) {
       _ = try context.agent.ask(ConfigReload())
-      try logIn()
+      try logIn(check)
     } catch {
       _ = change.takeBack()
       throw error

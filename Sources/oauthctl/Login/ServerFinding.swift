@@ -23,6 +23,8 @@ struct ServerFinding {
     var agreed: AccountFile.Written?
     /// The client was registered now.
     var isRegistered = false
+    /// Whom its server was believed by then.
+    var authority: [DefinitionDifference] = []
   }
 
   /// Milliseconds: a search has up to 24 requests, most of which answer at once.
@@ -140,11 +142,12 @@ struct ServerFinding {
       options.redirectURI = "http://127.0.0.1" + port + (options.redirectPath ?? "")
       (options.port, options.redirectPath) = (nil, nil)
     }
+    let definition = try definition(options, issuer: found.issuer)
+    let check = try context.agent.ask(AccountCheck(account: account, definition: definition, discover: false))
     // From here on the server has a client that only the end of the login takes back.
     Interrupts.beginPuttingOff()
     let client = try context.agent.call(
-      ClientRegister(account: account, definition: try definition(options, issuer: found.issuer)),
-      timeoutMilliseconds: Self.timeoutMilliseconds)
+      ClientRegister(account: account, definition: definition), timeoutMilliseconds: Self.timeoutMilliseconds)
     context.terminal.say("\(found.issuer): a client was registered for this account.")
     if let notice = client.notice { context.terminal.say(notice + ".") }
     options.clientID = client.clientID
@@ -154,7 +157,8 @@ struct ServerFinding {
     options.clientAuthentication =
       client.clientSecret == nil ? "none" : client.clientAuthentication ?? options.clientAuthentication
     return Found(
-      options: options, issuer: found.issuer, clientSecret: client.clientSecret, isRegistered: true)
+      options: options, issuer: found.issuer, clientSecret: client.clientSecret, isRegistered: true,
+      authority: check.authority)
   }
 
   /// A definition to ask with: a client is not known yet.

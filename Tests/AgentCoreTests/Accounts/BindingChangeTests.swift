@@ -238,6 +238,7 @@ struct BindingChangeTests {
       next.clientAuthentication = method
       let keys = record.loginDifferences(to: next, of: .plain).map(\.key)
       #expect(keys == (isAsked ? ["client_authentication"] : []))
+      #expect((record.clientSecret(for: next) == nil) == isAsked, "nor by a refresh or a logout")
     }
   }
 

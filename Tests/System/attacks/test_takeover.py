@@ -2,12 +2,14 @@
 
 import json
 import os
+import threading
 
 import pytest
 
 from login.provider import Provider, use_silent_browser
 from login.assertion_judge import Judge
 from login.test_assertions import define as define_with_key
+from network.identities import Authority
 from support.accounts import account_file, define
 from support.terminal import run_at_terminal
 from support.wire import Wire
@@ -118,3 +120,64 @@ def test_a_preset_that_is_put_there_under_its_questions_begins_no_login(home, ag
             answers={"Host": "sso.example.com\n", "Realm": plant})
         assert status == 3 and "has changed meanwhile" in shown
         assert evil.seen == [] and not account_file(home).exists()
+
+
+def test_a_login_that_comes_under_the_question_is_not_forgotten_with_its_account(home, agent):
+    """The agent did not know the account when the question was asked: its authority's file was missing."""
+    authority = home.root / "authority.pem"
+    home.oauthctl("vault", "create")
+    with Provider() as provider:
+        define(home, "work", f'issuer = "{provider.issuer}"', 'client_id = "mine"', f'ca_file = "{authority}"')
+
+        def log_in():
+            authority.write_text(Authority(home.root / "ca").file.read_text())
+            home.oauthctl("reload")
+            home.oauthctl("login", "work")
+            return "y\n"
+
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": log_in})
+        assert status != 0 and "Forgot" not in shown, shown
+        assert home.oauthctl("get-token", "work").stdout.startswith("access-")
+
+
+def test_a_login_with_another_scope_goes_by_what_its_command_has_written(home, agent):
+    """Somebody adds a line as soon as the scope is there. Nobody has logged in by the account."""
+    file = account_file(home)
+    with Provider() as good, Provider() as evil:
+        for _ in range(6):
+            define(home, "work", f'issuer = "{good.issuer}"', 'client_id = "mine"', 'scope = ["read"]')
+            home.oauthctl("reload")
+
+            def add_a_line(over):
+                while not over.is_set():
+                    text = file.read_text()
+                    if "more" in text and text.endswith("\n"):
+                        file.write_text(text + f'token_endpoint = "{evil.issuer}/token"\n')
+                        return
+
+            over = threading.Event()
+            thread = threading.Thread(target=add_a_line, args=[over])
+            thread.start()
+            told = home.oauthctl("login", "work", "--add-scope", "more", check=False)
+            over.set()
+            thread.join()
+            assert evil.seen == [], told
+            home.oauthctl("account", "forget", "work", "--yes", check=False)
+            file.unlink(missing_ok=True)
+
+
+def test_an_account_whose_file_cannot_be_removed_is_not_forgotten(home, agent):
+    file = account_file(home)
+    with Provider() as provider:
+        define(home, "work", f'issuer = "{provider.issuer}"', 'client_id = "mine"')
+        home.oauthctl("login", "work")
+        text = file.read_text()
+        file.unlink()
+        file.mkdir()
+        refused = home.oauthctl("account", "forget", "work", "--yes", check=False)
+        assert refused.status == 3 and "is a folder" in refused.stderr and "  run: mv " in refused.stderr, refused
+        file.rmdir()
+        file.write_text(text)
+        file.chmod(0o600)
+        assert home.oauthctl("get-token", "work").stdout.startswith("access-")

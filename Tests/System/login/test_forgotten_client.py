@@ -1,11 +1,13 @@
 """A server forgets a client that was registered dynamically."""
 
 import threading
+import time
 
 import pytest
 
 from login.provider import Provider, use_silent_browser
 from login.test_registration import Managing, deletion
+from network.identities import Authority
 from support.accounts import account_file
 from support.login import wait_until
 from support.terminal import run_at_terminal
@@ -81,38 +83,83 @@ def test_an_id_that_a_person_gave_is_not_replaced(home, agent, provider):
     assert 'client_id = "mine"\n' in account_file(home, "tool").read_text()
 
 
+def when(condition, act):
+    """Do `act` once `condition` is true. Returns the call that waits for that, or gives it up."""
+    def wait():
+        while not over.is_set():
+            if condition():
+                return act()
+            time.sleep(0.001)
+
+    over = threading.Event()
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return lambda: (over.set(), thread.join())
+
+
+def change(file, line):
+    draft = file.with_suffix(".draft")
+    draft.write_text(file.read_text() + line + "\n")
+    draft.chmod(0o600)
+    draft.rename(file)
+
+
+def holds(file, sign):
+    text = file.read_text() if file.exists() else ""
+    return sign in text and text.endswith("\n")
+
+
+def fail_first(home, provider):
+    """A first login fails, and its account stays since somebody has edited the file meanwhile; the file."""
+    file = account_file(home, "tool")
+    provider.known, answering = set(), provider.hold("/token")
+    end = when(
+        lambda: "authorization_code" in provider.kinds(), lambda: (change(file, "# edited"), answering.set()))
+    assert home.oauthctl("login", "tool", provider.url, check=False).status != 0
+    end()
+    assert file.exists()
+    provider.known = {"client-2"}
+    return file
+
+
 @pytest.mark.parametrize("line", ['token_endpoint = "{0}/token"', 'hosts = ["{0}"]'])
 def test_a_first_login_goes_by_what_was_shown_with_the_new_client_alone(home, agent, provider, line):
     """Somebody changes the file as soon as the new client's id is in it. There is no login that it is compared with."""
-    file = account_file(home, "tool")
-    provider.known, answering = set(), provider.hold("/token")
-
-    def watch(sign, change):
-        """Change the file once it holds `sign`."""
-        def wait():
-            while not over.is_set():
-                text = file.read_text() if file.exists() else ""
-                if sign in text and text.endswith("\n"):
-                    draft = file.with_suffix(".draft")
-                    draft.write_text(change(text))
-                    draft.chmod(0o600)
-                    draft.rename(file)
-                    return answering.set()
-        over = threading.Event()
-        thread = threading.Thread(target=wait)
-        thread.start()
-        return lambda: (over.set(), thread.join())
-
+    file = fail_first(home, provider)
     with Provider() as evil:
-        # What somebody has edited is not taken back with the login that failed.
-        end = watch("client-1", lambda text: text + "# edited\n")
-        assert home.oauthctl("login", "tool", provider.url, check=False).status != 0
-        end()
-        assert file.exists()
-        provider.known = {"client-2"}
-        end = watch("client-2", lambda text: text + line.format(evil.issuer) + "\n")
+        end = when(lambda: holds(file, "client-2"), lambda: change(file, line.format(evil.issuer)))
         told = home.oauthctl("login", "tool", provider.url, "--accept-changes", check=False)
         end()
         # The change comes before the login has begun, or after.
         assert evil.seen == []
         assert "has changed since it was shown" in told.stderr or "file changed" in home.oauthctl("status").stdout, told
+
+
+@pytest.mark.parametrize("which", ["path", "content"])
+@pytest.mark.parametrize("registered", [1, 2], ids=["first", "anew"])
+def test_an_authority_that_changes_while_a_client_is_registered_gets_nothing(
+        home, agent, provider, registered, which):
+    """Whoever is believed then has neither given the client's secret nor been shown. The servers are plain here."""
+    provider.secret = True
+    one, two = [home.root / f"{name}.pem" for name in ("one", "two")]
+    for path in one, two:
+        path.write_text(Authority(home.root / path.stem).file.read_text())
+    settings = home.config / "oauthctl" / "config.toml"
+
+    def believe(path):
+        settings.write_text(f'ca_file = "{path}"\n')
+        settings.chmod(0o600)
+        home.oauthctl("reload", check=False)
+
+    settings.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    believe(one)
+    if registered == 2:
+        fail_first(home, provider)
+    answering = provider.hold("/register")
+    end = when(
+        lambda: provider.kinds().count("register") == registered,
+        lambda: (believe(two) if which == "path" else one.write_text(two.read_text()), answering.set()))
+    refused = home.oauthctl("login", "tool", provider.url, "--accept-changes", check=False)
+    end()
+    assert refused.status == 3 and "(ca_file) has changed meanwhile" in refused.stderr, refused
+    assert provider.kinds().count("authorization_code") == 2 * (registered - 1)
