@@ -100,7 +100,7 @@ struct AccountFile: Sendable {
     guard status.st_mode & S_IFMT != S_IFDIR else {
       throw .configuration(
         "\(path) is a folder; nothing is forgotten",
-        next: .run("mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".folder"))"))
+        next: .run("mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))"))
     }
     guard access(folder, W_OK | X_OK) != 0 else { return }
     let code = errno

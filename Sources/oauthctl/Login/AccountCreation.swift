@@ -228,11 +228,17 @@ struct AccountCreation {
       // What nobody has seen is replaced by nobody.
       guard let old = file.text else {
         var found = stat()
-        let isOthers = stat(file.path, &found) == 0 && found.st_uid != geteuid()
+        let isThere = stat(file.path, &found) == 0
         let word = ShellWord.quoted(file.path)
+        guard !isThere || found.st_mode & S_IFMT == S_IFREG else {
+          throw .configuration(
+            "\(name): \(path) is there and is no file; nothing is written",
+            next: .run("mv \(word) \(ShellWord.quoted(file.path + ".old"))"))
+        }
         throw .configuration(
           "\(name): \(path) is there and cannot be read; nothing is written",
-          next: .run(isOthers ? FileOwner.remedy(word, for: geteuid()) : "chmod 600 \(word)"))
+          next: .run(
+            isThere && found.st_uid != geteuid() ? FileOwner.remedy(word, for: geteuid()) : "chmod 600 \(word)"))
       }
       if old == text { return false }
       if let agreed, !file.isStill(agreed) {

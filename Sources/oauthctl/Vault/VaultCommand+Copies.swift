@@ -22,9 +22,12 @@ extension VaultCommand {
         throw .usage("\(file) is there already", next: "name a file that is not there yet")
       }
       let status = try VaultSecrets(context: context).openVault()
-      guard !Self.isReserved(file, folder: FileBytes.folder(of: status.path)) else {
+      // The agent's, which need not be where this shell would have them.
+      let agent = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
+      let own = [FileBytes.folder(of: status.path), agent.agents(.state) ?? context.environment.folder(.state)]
+      guard !own.compactMap(\.self).contains(where: { Self.isReserved(file, folder: $0) }) else {
         throw .usage(
-          "files called vault.… in the vault's own folder come and go; choose another place",
+          "files called vault.… in the folders of the vault and its key come and go; choose another place",
           next: .run("oauthctl vault backup ~/logins.vault"))
       }
       let answer = try context.agent.call(VaultBackup(), timeoutMilliseconds: VaultSecrets.patienceMilliseconds)
@@ -36,8 +39,6 @@ extension VaultCommand {
         context.terminal.warn(
           "\(status.untoldWords), and then no code opens this copy", next: .run("oauthctl vault recovery renew"))
       }
-      // The agent's, which need not be where this shell would have them.
-      let agent = AgentFolders(context.environment, try? context.agent.ask(AgentStatus(limit: 1)))
       if let folder = agent.agents(.configuration) ?? context.environment.folder(.configuration) {
         context.terminal.say(
           "The account files are not in it. Copy them too: \(context.environment.abbreviated(folder))")

@@ -30,7 +30,9 @@ def test_a_file_that_cannot_be_read_is_not_replaced_unseen(work, server):
     file.mkdir()
     refused = work.oauthctl(
         "login", "closed", server.issuer, "--client-id", "dev", "--scope", "read", "--replace", check=False)
-    assert refused.status == 3 and "cannot be read; nothing is written" in refused.stderr, refused
+    assert refused.status == 3 and "is no file; nothing is written" in refused.stderr, refused
+    shown = work.shown(file)
+    assert f"  run: mv {shown} {shown}.old" in refused.stderr, refused
     assert file.is_dir()
     file.rmdir()
 

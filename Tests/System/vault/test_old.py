@@ -60,6 +60,10 @@ def test_the_names_of_the_agents_own_copies_are_no_place_for_a_backup(vault):
     for name in ("vault.backup", "vault.check", "vault.mine"):
         result = vault_command(vault, "backup", vault_file(vault).parent / name, check=False)
         assert result.status == 64 and "choose another place" in result.stderr
+    # One of these is tried as the key, and would keep a held vault from opening.
+    for name in ("vault.key.next", "vault.key.new", "vault.commits.new"):
+        result = vault_command(vault, "backup", vault.state / "oauthctl" / name, check=False)
+        assert result.status == 64 and "choose another place" in result.stderr
     copy = vault_file(vault).parent / "mine.vault"
     vault_command(vault, "backup", copy)
     vault_command(vault, "rekey", secrets=[PASSPHRASE])
