@@ -81,7 +81,7 @@ struct AccountCommand: ParsableCommand {
       // The agent's login would go with a file of another folder.
       let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = folders.obstacle() { throw obstacle }
-      let was = file.current
+      let was = file.state
       var login: String?
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
       if !yes {
@@ -102,7 +102,7 @@ struct AccountCommand: ParsableCommand {
         let withYes = NextStep.run("oauthctl account forget \(name) --yes")
         try context.terminal.agree(question, about: lines, otherwise: withYes)
       }
-      guard let answer = try context.forget(name, file, ifStill: yes ? nil : was, login: login) else {
+      guard let answer = try context.forget(name, file, login: login, while: { yes || file.state == was }) else {
         throw .configuration(
           "\(context.environment.abbreviated(file.path)) was changed meanwhile, and stays",
           next: .run("oauthctl account forget \(name)"))
@@ -171,15 +171,14 @@ extension AccountCommand.Forget {
 }
 
 extension CommandContext {
-  /// Deletes what is kept of an account, and its file. With `written` only as long as that is what is in the file; with
-  /// `login`, the answer to a dry run, only that login.
+  /// Deletes what is kept of an account, and its file, as long as the file `isStill` the one that is meant; with `login`, the
+  /// answer to a dry run, only that login.
   ///
   /// - Returns: what the agent says of it; nil when the file is another by now, and stays.
   @discardableResult
   func forget(
-    _ account: String, _ file: AccountFile, ifStill written: AccountFile.Written? = nil, login: String? = nil
+    _ account: String, _ file: AccountFile, login: String? = nil, while isStill: () -> Bool = { true }
   ) throws(CommandError) -> AccountForgetAnswer? {
-    func isStill() -> Bool { written.map(file.isStill) ?? true }
     guard isStill() else { return nil }
     // Before anything is deleted: an account whose file stays is none that is forgotten.
     try file.checkRemovable()

@@ -101,11 +101,14 @@ struct CurlRun {
     }
 
     let next: HelperToken
+    var settings = settings
     do throws(CommandError) {
       // By its URL again: the host may have been taken out of the account meanwhile.
       var request = request(account: answer.account, url: own.anyHost ? nil : settings.urls.first?.place)
       if !transfer.wantsNonce { request.rejected = RejectedToken(fingerprint: answer.fingerprint) }
       next = try token(request, settings.urls, nonce: transfer.nonce)
+      // The account may be bound to another authority by now: who was believed before gets no new token.
+      settings.authority = try authority(next.account, settings.urls)
     } catch {
       transfer.release()
       context.terminal.fail(error)
@@ -205,8 +208,8 @@ struct CurlRun {
     return token
   }
 
-  /// The login's own authority in memory without a name, where every URL is its server's and the user has not said whom to
-  /// trust. An account's file that was changed since does not take it away.
+  /// The login's own authority in memory without a name, where the URLs are its server's and the user has not said whom to
+  /// trust. An account's file that was changed since does not take it away: then nobody else is believed in its place.
   ///
   /// The agent has compared what curl gets here: the file itself could be another one when curl opens it.
   ///
@@ -214,9 +217,21 @@ struct CurlRun {
   private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
     guard !own.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
-      let summary = try? context.agent.ask(AccountShow(account: account)).summary,
-      urls.allSatisfy({ PrivateAuthority.counts(for: $0.origin.host, of: summary) }),
-      let text = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
+      let details = try? context.agent.ask(AccountShow(account: account)), details.authorityDigest != nil,
+      case let own = urls.filter({ PrivateAuthority.isBound(for: $0.origin.host, of: details.summary) }), !own.isEmpty
+    else { return nil }
+    guard own.count == urls.count else {
+      throw .local(
+        "the authority of \(account) (ca_file) is for \(own[0].origin) alone, and curl believes the same one for all URLs",
+        next: "call oauthctl curl once for each host", status: 125)
+    }
+    guard details.summary.boundHost == nil else {
+      throw .local(
+        "the login of \(account) is for another issuer than its file names",
+        next: .run("oauthctl account accept \(account)"),
+        status: 125)
+    }
+    guard let text = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
     else { return nil }
     let descriptor = clinux_memfd_create("authority", 1)
     guard descriptor >= 0, FileBytes.writeAll(Array(text.utf8), to: descriptor), clinux_seal(descriptor) == 0 else {

@@ -20,7 +20,10 @@ extension SetupCommand.Git {
     if remove { return GitSetup.authority(key: key, values: values, copy: nil) }
     var problem: CommandError?
     // Of one whose file is for another issuer than its login it is told why git does not learn it.
-    let own = accounts.filter { $0.certificateAuthorityFile != nil && PrivateAuthority.isNamed(for: part, by: $0) }
+    let own = accounts.filter {
+      $0.certificateAuthorityFile != nil && PrivateAuthority.isNamed(for: part, by: $0)
+        && (account == nil || $0.account == account)
+    }
     let isNamed = { (account: AccountSummary) in values == [copies.path(of: account)] }
     for account in own.filter(isNamed) + own.filter({ !isNamed($0) }) {
       do throws(CommandError) {

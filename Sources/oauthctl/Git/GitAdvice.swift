@@ -8,7 +8,7 @@ extension HelperRun {
     var run = HelperRun(context: context, account: account, isSetUp: isSetUp) { choice, origin in
       GitAdvice.step(choice, origin)
     }
-    run.obstacle = { account, origin in GitAuthority(context: context).obstacle(to: account, at: origin) }
+    run.obstacle = { account, url in GitAuthority(context: context).obstacle(to: account, at: url) }
     return run
   }
 }

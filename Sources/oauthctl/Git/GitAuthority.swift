@@ -87,14 +87,17 @@ struct GitAuthority {
     }
   }
 
-  /// Why git, which asks for a token of `account`, gets none at `origin`: it trusts the authority of another login there. nil:
+  /// Why git, which asks for a token of `account`, gets none at `url`: it trusts the authority of another login there. nil:
   /// it trusts the same one, or no copy of ours.
   ///
   /// git knows one authority for a server, and sends the tokens of all its accounts there. Which one it is, is looked up in
   /// git's configuration each time, where it may have changed by any command.
-  func obstacle(to account: String, at origin: String) -> CommandError? {
+  func obstacle(to account: String, at url: String) -> CommandError? {
     guard !copies.present.isEmpty,
-      let found = try? Program.output(of: ["git", "config", "--null", "--get-urlmatch", "http.sslCAInfo", origin]),
+      // That variable would have `git config` read another file than git does.
+      let found = try? Program.output(of: [
+        "env", "-u", "GIT_CONFIG", "git", "config", "--null", "--type=path", "--get-urlmatch", "http.sslCAInfo", url,
+      ]),
       case let file = found.text.split(separator: "\0").first.map(String.init) ?? "", copies.contain(file)
     else { return nil }
     let details: AccountDetails
@@ -103,7 +106,7 @@ struct GitAuthority {
     }
     guard let bytes = FileBytes.contents(of: file), Self.digest(bytes) == details.authorityDigest else {
       return .configuration(
-        "\(account): git trusts another authority at \(origin) than its login is bound to",
+        "\(account): git trusts another authority at \(url) than its login is bound to",
         next: .run(
           details.differences.isEmpty
             ? "oauthctl setup git" : "oauthctl account accept \(account) && oauthctl setup git"))

@@ -29,7 +29,13 @@ struct GitAuthorityCopies {
   }
 
   /// Whether `file`, which git's configuration names, is one of them, whatever became of the account.
-  func contain(_ file: String) -> Bool { folder.map { file.hasPrefix($0 + "/") } ?? false }
+  func contain(_ file: String) -> Bool {
+    guard let folder else { return false }
+    // Either may be behind a link.
+    let real = FileBytes.realPath(of: folder)
+    return file.hasPrefix(folder + "/")
+      || real != nil && FileBytes.realPath(of: FileBytes.folder(of: file)) == real
+  }
 
   /// URLs for which git's configuration, as ``GitConfiguration/authorityQuery`` lists it, names a copy that is not there, or
   /// that is of no account whose authority counts for that URL.

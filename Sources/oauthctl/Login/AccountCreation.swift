@@ -158,7 +158,9 @@ struct AccountCreation {
   /// Removes the file that this command has written; false: it was changed since. A login that had lost its file before has
   /// none again.
   private func isRemoved(_ written: AccountFile.Written) throws(CommandError) -> Bool {
-    guard earlierLogin != nil else { return try context.forget(name, file, ifStill: written, login: "") != nil }
+    guard earlierLogin != nil else {
+      return try context.forget(name, file, login: "", while: { file.isStill(written) }) != nil
+    }
     guard file.isStill(written) else { return false }
     try file.remove()
     _ = try? context.agent.ask(ConfigReload())

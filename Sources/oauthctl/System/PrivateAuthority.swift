@@ -10,6 +10,11 @@ enum PrivateAuthority {
     account.boundHost == nil && isNamed(for: authority, by: account)
   }
 
+  /// Whether the login is bound to it for `authority`, whatever the account's file names.
+  static func isBound(for authority: String, of account: AccountSummary) -> Bool {
+    host(authority).map { $0 == host(account.boundHost ?? account.host) } ?? false
+  }
+
   /// Whether the account's file names it for `authority`, whatever the login is bound to.
   static func isNamed(for authority: String, by account: AccountSummary) -> Bool {
     host(authority).map { $0 == host(account.host) } ?? false

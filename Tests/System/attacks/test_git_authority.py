@@ -129,6 +129,10 @@ def test_an_authority_that_one_account_believes_gets_no_token_of_another_at_the_
         home.oauthctl("setup", "git", "--yes", "--account", "zother")
     else:
         renewed(home, url, second)
+    # As `setup git` wrote it for `work`, or by hand.
+    copy = home.state / "oauthctl" / "authorities" / f"work@{url.removeprefix('https://')}.pem"
+    copy.write_text(second.file.read_text())
+    home.run("git", "config", "--global", "--replace-all", f"http.{url}.sslCAInfo", str(copy))
     asked = git_asks(home, url, second)
     assert asked != [] and tokens(asked) == []
 
@@ -150,3 +154,19 @@ def test_another_port_of_the_same_machine_takes_no_authority_from_git(home, agen
         write_account(home, "third", **endpoints(f"https://localhost:{other.port}"), ca_file=str(second.file))
         log_in_by_password(home, "third")
     assert tokens(git_asks(home, url, first)) != []
+
+
+def test_an_authority_that_git_trusts_for_a_path_counts_for_what_is_asked_there(home, servers, url):
+    """git goes by the longest address in its configuration that fits."""
+    first, second, _ = servers
+    renewed(home, url, second)
+    home.oauthctl("setup", "git", "--yes", "--account", "zother")
+    copies = home.state / "oauthctl" / "authorities"
+    (copies / "work@localhost.pem").write_text(second.file.read_text())
+    home.run("git", "config", "--global", f"http.{url}/team.sslCAInfo", str(copies / "work@localhost.pem"))
+    question = f"protocol=https\nhost={url.removeprefix('https://')}\npath=team/one.git\n\n"
+    told = home.oauthctl("git-credential", "--account", "zother", "get", stdin=question, check=False)
+    assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
+    mine = home.oauthctl(
+        "git-credential", "--account", "zother", "get", stdin=question.replace("team/", "other/"), check=False)
+    assert "password=a-token" in mine.stdout, mine

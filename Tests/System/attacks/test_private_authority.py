@@ -1,10 +1,13 @@
 """Somebody who may write account files has an account's authority believed for another host than its own server's."""
 
+import socket
+import threading
+
 import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
 from network.identities import Authority
-from network.listeners import Portal, server_tls
+from network.listeners import Portal, read_head, server_tls
 from support.accounts import edit
 
 TOKEN = "a-token-that-nobody-else-may-see-0123456789"
@@ -39,3 +42,87 @@ def test_another_issuer_in_the_file_has_the_authority_believed_nowhere_else(home
     configured = home.run("git", "config", "--global", "--list").stdout
     assert f"{elsewhere}.sslcainfo" not in configured.lower(), configured
     assert TOKEN not in str(other.requests)
+
+
+def tokens(server):
+    return [request for request in server.requests if TOKEN in str(request)]
+
+
+def account(home, authority, server, *hosts):
+    own = f"https://localhost:{server.port}"
+    write_account(home, "work", **endpoints(own), ca_file=str(authority.file), hosts=[own, *hosts])
+    log_in_by_password(home, "work")
+    return own
+
+
+def curl(home, *arguments):
+    return home.run(home.programs / "oauthctl", "curl", "work", "-sS", *arguments, check=False)
+
+
+def test_a_changed_issuer_does_not_have_the_system_believed_at_the_server_of_the_login(home, agent, hosts):
+    authority, server, _ = hosts
+    own = account(home, authority, server)
+    edit(home, "work", issuer='"https://elsewhere.example"')
+    refused = curl(home, own + "/x")
+    assert refused.status == 125 and "oauthctl account accept work" in refused.stderr, refused
+    assert tokens(server) == []
+
+
+def test_a_second_host_does_not_have_the_system_believed_at_the_server_of_the_login(home, agent, hosts):
+    authority, server, other = hosts
+    elsewhere = f"https://127.0.0.1:{other.port}"
+    own = account(home, authority, server, elsewhere)
+    refused = curl(home, own + "/x", elsewhere + "/y")
+    assert refused.status == 125 and "once for each host" in refused.stderr, refused
+    assert tokens(server) == [] and tokens(other) == []
+    assert curl(home, own + "/x").status == 0 and len(tokens(server)) == 1
+
+
+def test_a_token_for_a_second_try_goes_to_nobody_who_was_believed_before(home, agent):
+    """The server holds its 401 while a person gives its authority up."""
+    first, second = Authority(home.root / "first"), Authority(home.root / "second")
+    file = home.root / "ca.pem"
+    file.write_text(first.file.read_text())
+    certificate = first.issue("localhost")
+    with Holding(tls=server_tls(certificate)) as server:
+        own, port = f"https://localhost:{server.port}", server.port
+        write_account(home, "work", **endpoints(own), ca_file=str(file))
+        log_in_by_password(home, "work")
+        waiting = home.start(home.programs / "oauthctl", "curl", "work", "-sS", own + "/api")
+        assert server.came.wait(20)
+        # It keeps the one connection that it has.
+        server.socket.shutdown(socket.SHUT_RDWR)
+        server.socket.close()
+        with Portal("200 OK", ANSWER, tls=server_tls(second.issue("new", names=("localhost",))), port=port):
+            file.write_text(second.file.read_text())
+            home.oauthctl("reload")
+            home.oauthctl("account", "accept", "work", "--yes")
+            assert home.oauthctl("get-token", "work", "--force").stdout.strip() == TOKEN
+        with Portal("200 OK", "", tls=server_tls(certificate), port=port) as impostor:
+            server.answers.set()
+            waiting.wait(30)
+            assert tokens(impostor) == []
+
+
+class Holding(Portal):
+    """Grants tokens, and answers 401 to the API when `answers` is set."""
+
+    def __init__(self, **options):
+        self.came, self.answers, self.count = threading.Event(), threading.Event(), 0
+        super().__init__("200 OK", "", **options)
+
+    def serve(self, connection):
+        head = read_head(connection)
+        if not head:
+            return
+        self.requests.append(head)
+        if b"GET /api" in head:
+            self.came.set()
+            self.answers.wait(30)
+            answer, body = "401 Unauthorized", ""
+        else:
+            self.count += 1
+            answer, body = "200 OK", ANSWER.replace(TOKEN, f"token-{self.count}")
+        connection.sendall(
+            f"HTTP/1.1 {answer}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            f"Connection: close\r\n\r\n{body}".encode())

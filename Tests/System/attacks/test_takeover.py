@@ -181,3 +181,22 @@ def test_an_account_whose_file_cannot_be_removed_is_not_forgotten(home, agent):
         file.write_text(text)
         file.chmod(0o600)
         assert home.oauthctl("get-token", "work").stdout.startswith("access-")
+
+
+def test_a_file_that_comes_under_the_question_is_not_deleted(home, agent):
+    """The account's file was gone, so the question named none."""
+    file = account_file(home)
+    with Provider() as provider:
+        define(home, "work", f'issuer = "{provider.issuer}"', 'client_id = "mine"')
+        home.oauthctl("login", "work")
+        text = file.read_text()
+        file.unlink()
+        home.oauthctl("reload")
+
+        def write():
+            file.write_text(text + "# mine\n")
+            return "y\n"
+
+        status, shown = run_at_terminal(
+            home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": write})
+        assert status == 3 and "# mine" in file.read_text(), shown
