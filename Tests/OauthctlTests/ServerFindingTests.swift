@@ -20,6 +20,7 @@ struct ServerFindingTests {
     let context = CommandContext.scripted(Page()) { parameters throws(CommandError) in
       switch parameters {
       case is ServerFind: return server
+      case is AccountCheck: return AccountCheckAnswer(problems: [])
       case let asked as ClientRegister:
         definition.withLock { $0 = asked.definition }
         return ClientRegisterAnswer(clientID: "registered", redirectURI: Self.registered)
