@@ -37,7 +37,7 @@ struct IdleMemoryReleaseTests {
 
   @Test(
     "What deeper calls have left on the thread's stack, too",
-    .enabled(if: dlsym(nil, "__asan_init") == nil, "The address sanitizer keeps what calls leave in a place of its own."))
+    .enabled(if: dlsym(nil, "__asan_init") == nil, "The address sanitizer has a stack of its own."))
   func stack() async {
     let pages = await onOwnThread { () -> (before: Int, after: Int) in
       _ = deepen(128)
