@@ -84,10 +84,6 @@ extension DefinitionBinding {
   }
 }
 
-extension DefinitionBinding {
-  fileprivate var method: ClientAuthenticationMethod? { ClientAuthenticationMethod(rawValue: clientAuthentication) }
-}
-
 extension AccountDefinition {
   /// Those that are not left to discovery.
   var writtenEndpoints: [String: String] {

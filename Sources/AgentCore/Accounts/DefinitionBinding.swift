@@ -118,10 +118,11 @@ package struct DefinitionBinding: Sendable, Equatable, Codable {
   /// As an account file spells it.
   static func word(_ flag: Bool) -> String { flag ? "true" : "false" }
 
+  /// How its client proves itself; nil: in a way that this version does not know.
+  var method: ClientAuthenticationMethod? { ClientAuthenticationMethod(rawValue: clientAuthentication) }
+
   /// Whether requests to its server carry the client secret.
-  package var sendsClientSecret: Bool {
-    ClientAuthenticationMethod(rawValue: clientAuthentication)?.needsSecret ?? true
-  }
+  package var sendsClientSecret: Bool { method?.needsSecret ?? true }
 
   /// The issuer's host, for messages.
   package var issuerHost: String { AccountDefinition.host(ofIssuer: issuer) }

@@ -29,9 +29,9 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     signs = Self.signs(binding.clientAuthentication)
   }
 
-  private static func signs(_ method: String?) -> Bool? { method == Method.clientSecretJWT.rawValue ? true : nil }
-
-  private typealias Method = ClientAuthenticationMethod
+  private static func signs(_ method: String?) -> Bool? {
+    method == ClientAuthenticationMethod.clientSecretJWT.rawValue ? true : nil
+  }
 
   /// The keys of the endpoints that get the secret.
   private static let receivers = [
@@ -74,7 +74,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// Whether a request of a login with `binding` to `endpoint`, its endpoint `key`, goes where the secret belongs.
   func covers(_ key: String, _ endpoint: String?, of binding: DefinitionBinding) -> Bool {
     issuer == binding.issuer && certificateAuthorityDigest == binding.certificateAuthorityDigest
-      && !(signs == true && Method(rawValue: binding.clientAuthentication)?.sendsSecret == true)
+      && !(signs == true && binding.method?.sendsSecret == true)
       && (endpoints[key].map { $0 == endpoint } ?? isAmongKnown(endpoint))
   }
 
@@ -100,8 +100,8 @@ package struct SecretPlace: Sendable, Equatable, Codable {
       }
     }
     compare(DefinitionBinding.authorityContent, certificateAuthorityDigest, next.certificateAuthorityDigest)
-    if signs == true, Method(rawValue: next.clientAuthentication)?.sendsSecret == true {
-      compare("client_authentication", Method.clientSecretJWT.rawValue, next.clientAuthentication)
+    if signs == true, next.method?.sendsSecret == true {
+      compare("client_authentication", ClientAuthenticationMethod.clientSecretJWT.rawValue, next.clientAuthentication)
     }
     return found
   }

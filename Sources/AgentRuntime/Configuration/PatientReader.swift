@@ -142,9 +142,10 @@ final class PatientReader: Sendable {
 
   /// The whole file system, where nothing tells that another part of it answers: then each further file would cost a thread.
   private func place(of step: ReadingAttempt.Step, in attempt: ReadingAttempt) -> String {
-    guard let mount = mountPoint(step.path), !attempt.reached.contains(where: { mountPoint($0) == mount }) else {
-      return step.path
-    }
+    guard let mount = mountPoint(step.path),
+      // The table is read for the few that may be there, of thousands.
+      !attempt.reached.contains(where: { $0.hasPrefix(mount) && mountPoint($0) == mount })
+    else { return step.path }
     return mount
   }
 

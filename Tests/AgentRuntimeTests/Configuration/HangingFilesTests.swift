@@ -133,7 +133,7 @@ struct HangingFilesTests {
 
   @Test("A preset that is a link to what hangs costs itself alone, also on the file system of all accounts")
   func linkedPreset() async throws {
-    let places = HangingPlaces { _ in "/home" }
+    let places = HangingPlaces { _ in "/tmp" }
     let reader = places.reader
     let configuration = FileConfiguration(folder: configuration.folder, reader: reader)
     places.hang([path("providers.d/ours.toml")])

@@ -14,8 +14,9 @@ package import AgentWire
 /// `revoke` ended, and asks for its wish after each event. What it is at is a ``Phase``; which phases follow each other
 /// stands with ``PhaseName``.
 package struct AccountStateMachine: Sendable {
-  /// The last durable state; nil: nothing is kept for the account.
+  /// The account's, before anything of it is known as well: what is kept is sealed under it.
   package let name: String
+  /// The last durable state; nil: nothing is kept for the account.
   @Boxed package internal(set) var record: AccountRecord? { didSet { compareDefinition() } }
   @Boxed package private(set) var definition: AccountDefinition? { didSet { compareDefinition() } }
   /// How the definition differs from what the grant is bound to. Kept, since every rule that may send looks at it.
