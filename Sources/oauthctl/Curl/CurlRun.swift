@@ -217,12 +217,14 @@ struct CurlRun {
   private func authority(_ account: String, _ urls: [CurlURL]) throws(CommandError) -> Int32? {
     guard !own.anyHost, urls.allSatisfy({ $0.origin.scheme == .https }),
       invocation.arguments.first(of: CurlOptionEffects.sayTrust) == nil,
-      let details = try? context.agent.ask(AccountShow(account: account)), details.authorityDigest != nil,
-      case let own = urls.filter({ PrivateAuthority.isBound(for: $0.origin.host, of: details.summary) }), !own.isEmpty
+      case let details = try context.agent.ask(AccountShow(account: account), about: account),
+      details.authorityDigest != nil,
+      case let bound = urls.filter({ PrivateAuthority.isBound(for: $0.origin.host, of: details.summary) }),
+      let first = bound.first
     else { return nil }
-    guard own.count == urls.count else {
+    guard bound.count == urls.count else {
       throw .local(
-        "the authority of \(account) (ca_file) is for \(own[0].origin) alone, and curl believes the same one for all URLs",
+        "the authority of \(account) (ca_file) is for \(first.origin) alone, and curl believes the same one for all URLs",
         next: "call oauthctl curl once for each host", status: 125)
     }
     guard details.summary.boundHost == nil else {
@@ -232,7 +234,7 @@ struct CurlRun {
         status: 125)
     }
     guard let text = try context.agent.ask(AccountShow(account: account, withAuthority: true), about: account).authority
-    else { return nil }
+    else { throw .local("\(account) has changed meanwhile", next: "run the command again", status: 125) }
     let descriptor = clinux_memfd_create("authority", 1)
     guard descriptor >= 0, FileBytes.writeAll(Array(text.utf8), to: descriptor), clinux_seal(descriptor) == 0 else {
       throw .local("the account's authority cannot be kept: \(FileBytes.errorText())", status: 125)

@@ -93,13 +93,19 @@ struct GitAuthority {
   /// git knows one authority for a server, and sends the tokens of all its accounts there. Which one it is, is looked up in
   /// git's configuration each time, where it may have changed by any command.
   func obstacle(to account: String, at url: String) -> CommandError? {
-    guard !copies.present.isEmpty,
-      // That variable would have `git config` read another file than git does.
-      let found = try? Program.output(of: [
-        "env", "-u", "GIT_CONFIG", "git", "config", "--null", "--type=path", "--get-urlmatch", "http.sslCAInfo", url,
-      ]),
-      case let file = found.text.split(separator: "\0").first.map(String.init) ?? "", copies.contain(file)
-    else { return nil }
+    guard !copies.present.isEmpty else { return nil }
+    let found = try? Program.output(
+      of: ["git", "config", "--null", "--type=path", "--get-urlmatch", "http.sslCAInfo", url],
+      // By that variable `git config` would read another file than git does.
+      passed: { name, value, _ in name == "GIT_CONFIG" ? nil : value })
+    // 1: nothing is set.
+    guard let found, found.status == 0 || found.status == 1 && found.text.isEmpty else {
+      return .configuration(
+        "\(account): git does not say whom it trusts at \(url)",
+        next: .run("git config --get-urlmatch http.sslCAInfo \(ShellWord.quoted(url))"))
+    }
+    let file = found.text.split(separator: "\0").first.map(String.init) ?? ""
+    guard copies.contain(file) else { return nil }
     let details: AccountDetails
     do throws(CommandError) { details = try context.agent.ask(AccountShow(account: account), about: account) } catch {
       return error
@@ -109,7 +115,8 @@ struct GitAuthority {
         "\(account): git trusts another authority at \(url) than its login is bound to",
         next: .run(
           details.differences.isEmpty
-            ? "oauthctl setup git" : "oauthctl account accept \(account) && oauthctl setup git"))
+            ? "oauthctl setup git --account \(account)"
+            : "oauthctl account accept \(account) && oauthctl setup git --account \(account)"))
     }
     return nil
   }

@@ -111,7 +111,11 @@ enum Program {
   }
 
   /// Runs a program to its end and gives what it wrote to standard output. One that writes more than 1 MiB has failed.
-  static func output(of arguments: [String]) throws(StartFailure) -> Output {
+  /// `passed` as in ``Wiring``.
+  static func output(
+    of arguments: [String],
+    passed: @escaping @Sendable (String, String, ProgramLookup) -> String? = { _, value, _ in value }
+  ) throws(StartFailure) -> Output {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw StartFailure(code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -121,7 +125,7 @@ enum Program {
     let child: pid_t
     do {
       let errors = complaints >= 0 ? [(ours: complaints, theirs: Int32(2))] : []
-      child = try start(arguments, Wiring(descriptors: [(ends[1], 1)] + errors))
+      child = try start(arguments, Wiring(descriptors: [(ends[1], 1)] + errors, passed: passed))
     } catch {
       for end in ends { close(end) }
       throw error

@@ -142,7 +142,7 @@ def test_the_helper_tells_what_helps_where_git_trusts_another_authority(home, se
     question = f"protocol=https\nhost={url.removeprefix('https://')}\n\n"
     told = home.oauthctl("git-credential", "--account", "zother", "get", stdin=question, check=False)
     assert "password" not in told.stdout and f"git trusts another authority at {url}" in told.stderr, told
-    assert "oauthctl setup git" in told.stderr
+    assert "run: oauthctl setup git --account zother" in told.stderr
     mine = home.oauthctl("git-credential", "--account", "work", "get", stdin=question)
     assert "password=a-token" in mine.stdout, mine
 

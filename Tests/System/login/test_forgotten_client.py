@@ -89,6 +89,7 @@ def when(condition, act):
         while not over.is_set():
             if condition():
                 return act()
+            # Who changes files at the right moment looks often.
             time.sleep(0.001)
 
     over = threading.Event()
