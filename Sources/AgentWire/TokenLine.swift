@@ -27,6 +27,7 @@ package enum TokenLine {
     package var accessToken: Range<Int>
     package var account: Range<Int>
     package var accountID: Range<Int>
+    package var authorityDigest: Range<Int>?
     /// Unix time.
     package var expiresAt: Int?
     package var expiresInSeconds: Int?
@@ -63,6 +64,7 @@ package enum TokenLine {
       let account = reader.stringMember(#""account":""#),
       let accountID = reader.stringMember(#""account_id":""#)
     else { return nil }
+    let authorityDigest = reader.stringMember(#""authority_digest":""#)
     let expiresAt = reader.integerMember(#""expires_at":"#)
     let expiresIn = reader.integerMember(#""expires_in_s":"#)
     guard let fingerprint = reader.stringMember(#""fingerprint":""#) else { return nil }
@@ -72,9 +74,9 @@ package enum TokenLine {
       reader.endsObject(), reader.take("}"), reader.isAtEnd
     else { return nil }
     return Answer(
-      id: id, accessToken: accessToken, account: account, accountID: accountID, expiresAt: expiresAt,
-      expiresInSeconds: expiresIn, fingerprint: fingerprint, gitUsername: gitUsername, matchedHost: matchedHost,
-      tokenType: tokenType)
+      id: id, accessToken: accessToken, account: account, accountID: accountID, authorityDigest: authorityDigest,
+      expiresAt: expiresAt, expiresInSeconds: expiresIn, fingerprint: fingerprint, gitUsername: gitUsername,
+      matchedHost: matchedHost, tokenType: tokenType)
   }
 
   /// The whole line, line feed included.

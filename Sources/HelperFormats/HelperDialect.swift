@@ -24,6 +24,8 @@ package struct HelperToken: Sendable, Equatable {
   package var username: String?
   /// Whose it is.
   package var account: String
+  /// SHA-256 in hex of the private authority that its login is bound to; nil: the login is bound to none.
+  package var authorityDigest: String?
   /// What it may do; empty where nobody asked for a scope, resource or audience of its own.
   package var scope: [String] = []
   /// What the person reads beside it: one line.

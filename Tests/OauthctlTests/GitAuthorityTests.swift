@@ -5,7 +5,7 @@ import Testing
 
 @Suite("git's private authorities")
 struct GitAuthorityTests {
-  private static let copies = GitAuthorityCopies(folder: "/state/authorities")
+  private static let copies = GitAuthorityCopies(folder: "/state/oauthctl/authorities")
 
   private static func account(_ name: String, at host: String) -> AccountSummary {
     var account = PretendedAgent().account
@@ -26,18 +26,42 @@ struct GitAuthorityTests {
     #expect(plan(["/copy.pem"], nil) == [["--unset-all", key]] && plan([], nil).isEmpty)
   }
 
+  @Test("No other authority is believed beside a copy, unless the user says which folder")
+  func folder() {
+    let key = "http.https://h.sslCAPath"
+    #expect(GitSetup.authorityFolderKey(host: "h") == key)
+    func plan(_ values: [String], _ hasCopy: Bool) -> [[String]] {
+      GitSetup.authorityFolder(key: key, values: values, hasCopy: hasCopy)
+    }
+    #expect(plan([], true) == [[key, "/dev/null"]] && plan(["/dev/null"], false) == [["--unset-all", key]])
+    #expect(plan(["/dev/null"], true).isEmpty && plan([], false).isEmpty)
+    for hasCopy in [true, false] { #expect(plan(["/mine"], hasCopy).isEmpty) }
+  }
+
+  @Test(
+    "git's settings are looked up for the address with its user, and without",
+    arguments: [
+      (nil, ["https://h:1/a"]), ("work", ["https://h:1/a", "https://work@h:1/a"]),
+      ("a@b/é", ["https://h:1/a", "https://a%40b%2f%c3%a9@h:1/a"]),
+    ] as [(String?, [String])])
+  func urls(user: String?, urls: [String]) {
+    #expect(GitAuthority.urls(of: "https://h:1/a", user: user) == urls)
+  }
+
   @Test("A copy is known whoever the account was, and no file of the user's own is one")
   func known() {
-    #expect(Self.copies.contain("/state/authorities/gone.pem"))
-    #expect(!Self.copies.contain("/mine.pem") && !Self.copies.contain("/state/authorities-mine/a.pem"))
-    #expect(!GitAuthorityCopies(folder: nil).contain("/state/authorities/gone.pem"))
+    #expect(Self.copies.contain("/state/oauthctl/authorities/gone.pem"))
+    #expect(!Self.copies.contain("/mine.pem") && !Self.copies.contain("/state/oauthctl/authorities-mine/a.pem"))
+    // Another shell wrote it, which had its state elsewhere, or has none here.
+    #expect(Self.copies.contain("/elsewhere/oauthctl/authorities/work@h.pem"))
+    #expect(GitAuthorityCopies(folder: nil).contain("/state/oauthctl/authorities/gone.pem"))
     let listed = GitConfiguration.authorities(in: "http.https://h:1.sslcainfo\n/a.pem\0http.sslcainfo\n/b.pem\0")
     #expect(listed.map { $0.url } == ["https://h:1"] && listed.map { $0.file } == ["/a.pem"])
   }
 
   @Test("A copy has the name of the account and of its server")
   func names() {
-    #expect(Self.copies.path(of: Self.account("work", at: "h:1")) == "/state/authorities/work@h:1.pem")
+    #expect(Self.copies.path(of: Self.account("work", at: "h:1")) == "/state/oauthctl/authorities/work@h:1.pem")
     #expect(Self.copies.path(of: Self.account("work", at: "../../h")) == nil)
     #expect(GitAuthorityCopies(folder: nil).path(of: Self.account("work", at: "h")) == nil)
   }
@@ -50,7 +74,7 @@ struct GitAuthorityTests {
     ])
   func strays(name: String, isStray: Bool) {
     let accounts = [("work", "h:1"), ("other", "h:1"), ("gone", "h:1"), ("other", "i")].map(Self.account)
-    let found = Self.copies.strays(in: "http.https://h:1.sslcainfo\n/state/authorities/\(name)\0", accounts) {
+    let found = Self.copies.strays(in: "http.https://h:1.sslcainfo\n/state/oauthctl/authorities/\(name)\0", accounts) {
       !$0.contains("gone")
     }
     #expect(found == (isStray ? ["https://h:1"] : []))
@@ -58,7 +82,7 @@ struct GitAuthorityTests {
 
   @Test("A file of the user's own is no stray, nor is one that a later value stands for")
   func noStrays() {
-    let list = "http.https://h.sslcainfo\n/state/authorities/gone.pem\0http.https://h.sslcainfo\n/mine.pem\0"
+    let list = "http.https://h.sslcainfo\n/state/oauthctl/authorities/gone.pem\0http.https://h.sslcainfo\n/mine.pem\0"
     #expect(Self.copies.strays(in: list, []) { _ in false }.isEmpty)
   }
 

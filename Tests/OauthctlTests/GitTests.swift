@@ -50,6 +50,13 @@ struct GitTests {
     #expect(!left.contains(["--unset-all", Self.key, "^$"]))
   }
 
+  @Test("What git says of a key is found whatever its letters, which git makes small behind the URL")
+  func valuesOfKeys() {
+    let list = "http.https://H.sslcainfo\n/a.pem\0http.https://H.sslcainfo\n/b.pem\0"
+    #expect(GitConfiguration.values(of: "http.https://H.sslCAInfo", in: list) == ["/a.pem", "/b.pem"])
+    #expect(GitConfiguration.values(of: "http.https://h.sslCAInfo", in: list).isEmpty)
+  }
+
   @Test("Helpers that git asks behind a host's own keep the host's from being written anew")
   func beforeOthers() {
     let url = "https://h", own = "\(Self.key)\n\0", general = "credential.helper\ncache\0"

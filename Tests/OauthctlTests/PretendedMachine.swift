@@ -46,6 +46,8 @@ struct PretendedMachine {
   var agentChangedAt = 0
   /// What git says of http.sslCAInfo.
   var gitAuthority = "/copy.pem"
+  /// What git says of http.sslCAPath.
+  var gitAuthorityFolder = "/dev/null"
   /// What systemctl says of the agent's unit.
   var unit = "ActiveState=active\nResult=success\n"
   /// What git answers to everything instead.
@@ -70,10 +72,11 @@ struct PretendedMachine {
       freeBytes: { [freeBytes, freeBytesIn] in freeBytesIn[$0] ?? freeBytes },
       isReadOnly: { [readOnlyFolders] in readOnlyFolders.contains($0) },
       isNetworkFileSystem: { [isNetworkFileSystem] _ in isNetworkFileSystem },
-      output: { [gitHelpers, gitAuthority, gitFailure, unit] in
+      output: { [gitHelpers, gitAuthority, gitAuthorityFolder, gitFailure, unit] in
         if $0.first == "systemctl" { return Program.Output(status: 0, text: unit) }
+        let known = ["http.sslCAInfo": gitAuthority, "http.sslCAPath": gitAuthorityFolder]
         return gitFailure
-          ?? Program.Output(status: 0, text: $0.contains("http.sslCAInfo") ? gitAuthority : gitHelpers)
+          ?? Program.Output(status: 0, text: $0.lazy.compactMap { known[$0] }.first ?? gitHelpers)
       },
       closedPlace: { path in
         files[path].flatMap { found in

@@ -117,8 +117,9 @@ extension CredentialService {
       accessToken: token.accessToken.secret.reveal(), tokenType: token.tokenType,
       expiresAt: remaining.map { Int(now.wallSeconds + $0) }, expiresInSeconds: remaining.map { max(0, Int($0)) },
       scope: token.scope, account: name, accountID: accounts[name]?.id.description ?? "",
-      fingerprint: token.fingerprint.description, matchedHost: choice.matchedHost,
-      gitUsername: accounts[name]?.machine.definition?.gitUsername, warning: choice.doubt)
+      authorityDigest: accounts[name].flatMap(Self.authorityDigest), fingerprint: token.fingerprint.description,
+      matchedHost: choice.matchedHost, gitUsername: accounts[name]?.machine.definition?.gitUsername,
+      warning: choice.doubt)
   }
 
   /// The answer for a caller that waits for it; what many wait for is made once.
@@ -137,9 +138,13 @@ extension CredentialService {
   func readyToken(_ token: TokenRecord, _ name: String) -> ReadyToken? {
     accounts[name].flatMap {
       ReadyToken(
-        token, account: name, accountID: $0.id.description, gitUsername: $0.machine.definition?.gitUsername,
-        at: now(name))
+        token, account: name, accountID: $0.id.description, authorityDigest: Self.authorityDigest($0),
+        gitUsername: $0.machine.definition?.gitUsername, at: now(name))
     }
+  }
+
+  private static func authorityDigest(_ account: Account) -> String? {
+    account.machine.record?.grant?.binding.certificateAuthorityDigest
   }
 
   func refuse(_ id: RequestID, _ failure: AgentFailure, _ reply: (TokenReply) -> Void) {

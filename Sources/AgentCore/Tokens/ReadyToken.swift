@@ -20,13 +20,16 @@ package final class ReadyToken: Sendable {
   }
 
   /// Nil: the line of this token has another spelling, and the coders write it.
-  convenience init?(_ token: TokenRecord, account: String, accountID: String, gitUsername: String?, at now: Moment) {
+  convenience init?(
+    _ token: TokenRecord, account: String, accountID: String, authorityDigest: String?, gitUsername: String?,
+    at now: Moment
+  ) {
     guard token.accessToken.secret.withBytes(TokenAnswerFrame.canCarry) else { return nil }
     self.init(
       accessToken: token.accessToken.secret,
       frame: TokenAnswerFrame(
         tokenType: token.tokenType, scope: token.scope, account: account, accountID: accountID,
-        fingerprint: token.fingerprint.description, gitUsername: gitUsername),
+        authorityDigest: authorityDigest, fingerprint: token.fingerprint.description, gitUsername: gitUsername),
       endBootSeconds: token.endBootSeconds(at: now),
       defaultMinimumValidity: RefreshPlan.defaultMinimumValidity(lifeSeconds: token.lifeSeconds))
   }

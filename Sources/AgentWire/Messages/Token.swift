@@ -82,6 +82,8 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
   package var scope: [String]
   package var account: String
   package var accountID: String
+  /// SHA-256 in hex of the private authority that the login is bound to; nil: it is bound to none.
+  package var authorityDigest: String?
   /// `sha256:` and the first 32 hex digits of the token's SHA-256.
   package var fingerprint: String
   /// The entry of `hosts` that `url` matched, or nil where the request named no `url`.
@@ -93,8 +95,8 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
 
   package init(
     accessToken: String, tokenType: String, expiresAt: Int?, expiresInSeconds: Int?, scope: [String], account: String,
-    accountID: String, fingerprint: String, matchedHost: String? = nil, gitUsername: String? = nil,
-    warning: String? = nil
+    accountID: String, authorityDigest: String? = nil, fingerprint: String, matchedHost: String? = nil,
+    gitUsername: String? = nil, warning: String? = nil
   ) {
     self.accessToken = accessToken
     self.tokenType = tokenType
@@ -103,6 +105,7 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
     self.scope = scope
     self.account = account
     self.accountID = accountID
+    self.authorityDigest = authorityDigest
     self.fingerprint = fingerprint
     self.matchedHost = matchedHost
     self.gitUsername = gitUsername
@@ -116,6 +119,7 @@ package struct TokenAnswer: Codable, Sendable, Equatable {
     case expiresAt = "expires_at"
     case expiresInSeconds = "expires_in_s"
     case accountID = "account_id"
+    case authorityDigest = "authority_digest"
     case matchedHost = "matched_host"
     case gitUsername = "git_username"
   }

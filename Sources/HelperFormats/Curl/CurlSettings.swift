@@ -35,8 +35,8 @@ package struct CurlSettings: Sendable {
     ]
     if let authority {
       lines.append(Self.line("cacert", "/dev/fd/\(authority)"))
-      // Else curl trusts the system's authorities beside it. No file in here has a name that is looked for.
-      lines.append(Self.line("capath", "/dev/fd"))
+      // Else curl trusts the system's authorities beside it. This is no folder, so there are none in it.
+      lines.append(Self.line("capath", "/dev/null"))
     }
     if let headersPath { lines.append(Self.line("dump-header", headersPath)) }
     if isInteractive {

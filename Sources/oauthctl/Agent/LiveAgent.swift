@@ -108,7 +108,8 @@ struct LiveAgent: AgentCalling {
     return TokenAnswer(
       accessToken: text(found.accessToken), tokenType: text(found.tokenType), expiresAt: found.expiresAt,
       expiresInSeconds: found.expiresInSeconds, scope: [], account: text(found.account),
-      accountID: text(found.accountID), fingerprint: text(found.fingerprint),
+      accountID: text(found.accountID), authorityDigest: found.authorityDigest.map(text),
+      fingerprint: text(found.fingerprint),
       matchedHost: found.matchedHost.map(text), gitUsername: found.gitUsername.map(text))
   }
 

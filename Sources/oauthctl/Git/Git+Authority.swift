@@ -14,30 +14,37 @@ extension SetupCommand.Git {
   ) throws(CommandError) -> [GitSetup.Command] {
     guard let part = GitSetup.authorityPart(of: GitSetup.url(host: host)) else { return [] }
     let key = GitSetup.authorityKey(host: host)
-    let (values, copies) = (try values(key), GitAuthorityCopies(context.environment))
+    let (named, copies) = (try values(key), GitAuthorityCopies(context.environment))
     // Any other value is the user's own, that of the account's own file, too.
-    guard values.allSatisfy(copies.contain) else { return [] }
-    if remove { return GitSetup.authority(key: key, values: values, copy: nil) }
-    var problem: CommandError?
+    guard named.allSatisfy(copies.contain) else { return [] }
+    func trust(_ copy: String?) throws(CommandError) -> [GitSetup.Command] {
+      guard copy != nil || !named.isEmpty else { return [] }
+      let folderKey = GitSetup.authorityFolderKey(host: host)
+      return GitSetup.authority(key: key, values: named, copy: copy)
+        + GitSetup.authorityFolder(key: folderKey, values: try values(folderKey), hasCopy: copy != nil)
+    }
+    if remove { return try trust(nil) }
+    var (copy, problem): (String?, CommandError?)
     // Of one whose file is for another issuer than its login it is told why git does not learn it.
     let own = accounts.filter {
       $0.certificateAuthorityFile != nil && PrivateAuthority.isNamed(for: part, by: $0)
         && (account == nil || $0.account == account)
     }
-    let isNamed = { (account: AccountSummary) in values == [copies.path(of: account)] }
+    let isNamed = { (account: AccountSummary) in named == [copies.path(of: account)] }
     for account in own.filter(isNamed) + own.filter({ !isNamed($0) }) {
       do throws(CommandError) {
-        let copy = try GitAuthority(context: context).copy(of: account.account)
+        copy = try GitAuthority(context: context).copy(of: account.account).path
         trusting.append(account.account)
-        return GitSetup.authority(key: key, values: values, copy: copy.path)
+        break
       } catch {
         problem = problem ?? error
       }
     }
+    if let copy { return try trust(copy) }
     if let problem { context.terminal.warn(problem.sentence ?? "", next: problem.nextStep) }
     // What a login in a locked vault is bound to nobody knows, a changed file does not tell it, and no account is known where
     // the agent does not answer.
     let isUnknown = accounts.isEmpty || accounts.contains { [.locked, .definitionChanged].contains($0.state) }
-    return problem != nil || isUnknown ? [] : GitSetup.authority(key: key, values: values, copy: nil)
+    return problem != nil || isUnknown ? [] : try trust(nil)
   }
 }

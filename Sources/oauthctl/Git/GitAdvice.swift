@@ -1,4 +1,5 @@
 import AgentWire
+import HelperFormats
 
 extension HelperRun {
   static func git(
@@ -8,7 +9,13 @@ extension HelperRun {
     var run = HelperRun(context: context, account: account, isSetUp: isSetUp) { choice, origin in
       GitAdvice.step(choice, origin)
     }
-    run.obstacle = { account, url in GitAuthority(context: context).obstacle(to: account, at: url) }
+    run.obstacle = { token, question in
+      do throws(CommandError) {
+        try GitProxy.check(question.url, for: token.account, context.environment)
+        try GitAuthority(context: context).check(question, for: token)
+        return nil
+      } catch { return error }
+    }
     return run
   }
 }

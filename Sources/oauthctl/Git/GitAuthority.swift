@@ -1,6 +1,7 @@
 import AgentWire
 import CSodium
 import Glibc
+import HelperFormats
 import SystemFacts
 
 /// Whom git trusts for an account's server: a copy of the account's `ca_file` as the agent has compared it. git opens the
@@ -87,38 +88,60 @@ struct GitAuthority {
     }
   }
 
-  /// Why git, which asks for a token of `account`, gets none at `url`: it trusts the authority of another login there. nil:
-  /// it trusts the same one, or no copy of ours.
+  /// Whether git believes for this question whom the login of `token` believes. It knows one authority for a server, and sends
+  /// the tokens of all its accounts there. Which one it is, is looked up in git's configuration each time, where it may have
+  /// changed by any command. A file of the user's own there is the user's word.
   ///
-  /// git knows one authority for a server, and sends the tokens of all its accounts there. Which one it is, is looked up in
-  /// git's configuration each time, where it may have changed by any command.
-  func obstacle(to account: String, at url: String) -> CommandError? {
-    guard !copies.present.isEmpty else { return nil }
-    let found = try? Program.output(
-      of: ["git", "config", "--null", "--type=path", "--get-urlmatch", "http.sslCAInfo", url],
-      // By that variable `git config` would read another file than git does.
-      passed: { name, value, _ in name == "GIT_CONFIG" ? nil : value })
-    // 1: nothing is set.
-    guard let found, found.status == 0 || found.status == 1 && found.text.isEmpty else {
-      return .configuration(
-        "\(account): git does not say whom it trusts at \(url)",
-        next: .run("git config --get-urlmatch http.sslCAInfo \(ShellWord.quoted(url))"))
+  /// - Throws: `CommandError.configuration` where git gets no token.
+  func check(_ question: HelperQuestion, for token: HelperToken) throws(CommandError) {
+    guard token.authorityDigest != nil || copies.isAnyPresent,
+      let host = GitSetup.authorityPart(of: question.url)
+    else { return }
+    for url in Self.urls(of: question.url, user: question.username) {
+      let settings = try GitSetting.http(at: url)
+      let named = settings["http.sslcainfo"]
+      let isCopy = named.map(copies.contain) ?? false
+      guard token.authorityDigest != nil || isCopy else { continue }
+      let details = try context.agent.ask(AccountShow(account: token.account), about: token.account)
+      if isCopy, FileBytes.contents(of: named ?? "").map(Self.digest) != token.authorityDigest {
+        throw Self.refusal(details, "git trusts another authority at \(question.url) than its login is bound to")
+      }
+      // Other hosts of the account may have certificates of anybody's.
+      guard token.authorityDigest != nil, PrivateAuthority.isBound(for: host, of: details.summary) else { continue }
+      if named == nil || isCopy && settings["http.sslcapath"] == nil {
+        throw Self.refusal(
+          details, "git trusts the system's authorities at \(question.url), and its login no other than its ca_file")
+      }
+      if Self.isFalse(settings["http.sslverify"]) || context.environment.raw("GIT_SSL_NO_VERIFY") != nil {
+        let query = "git config --show-origin --get-urlmatch http.sslVerify \(ShellWord.quoted(url))"
+        throw .configuration(
+          "\(token.account): git does not check who answers at \(question.url) (http.sslVerify, GIT_SSL_NO_VERIFY)",
+          next: .run("unset GIT_SSL_NO_VERIFY; \(query)   # and take out what that shows"))
+      }
     }
-    let file = found.text.split(separator: "\0").first.map(String.init) ?? ""
-    guard copies.contain(file) else { return nil }
-    let details: AccountDetails
-    do throws(CommandError) { details = try context.agent.ask(AccountShow(account: account), about: account) } catch {
-      return error
-    }
-    guard let bytes = FileBytes.contents(of: file), Self.digest(bytes) == details.authorityDigest else {
-      return .configuration(
-        "\(account): git trusts another authority at \(url) than its login is bound to",
-        next: .run(
-          details.differences.isEmpty
-            ? "oauthctl setup git --account \(account)"
-            : "oauthctl account accept \(account) && oauthctl setup git --account \(account)"))
-    }
-    return nil
+  }
+
+  /// As git may look it up: it goes by the user in an address, too, but what it tells may come from elsewhere.
+  static func urls(of url: String, user: String?) -> [String] {
+    guard let user, let scheme = url.range(ofText: "://") else { return [url] }
+    let encoded = user.utf8.map { byte -> String in
+      let character = Character(Unicode.Scalar(byte))
+      let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
+      return isPlain ? String(character) : "%" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+    return [url, "\(url[..<scheme.upperBound])\(encoded)@\(url[scheme.upperBound...])"]
+  }
+
+  private static func isFalse(_ value: String?) -> Bool {
+    value.map { ["false", "no", "off", "0", ""].contains($0.lowercased()) } ?? false
+  }
+
+  private static func refusal(_ details: AccountDetails, _ words: String) -> CommandError {
+    let account = details.summary.account
+    let setup = "oauthctl setup git --account \(account)"
+    return .configuration(
+      "\(account): \(words)",
+      next: .run(details.differences.isEmpty ? setup : "oauthctl account accept \(account) && \(setup)"))
   }
 
   /// SHA-256 in hex.

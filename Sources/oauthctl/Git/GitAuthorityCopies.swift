@@ -6,10 +6,21 @@ import SystemFacts
 struct GitAuthorityCopies {
   /// Beside the key of the vault: whoever may write account files alone does not write here. Nil without a home.
   let folder: String?
+  /// Where they are without `XDG_STATE_HOME`, which may have another value in the shell that ran `setup git`.
+  private let usualFolder: String?
 
-  init(folder: String?) { self.folder = folder }
+  init(folder: String?, usualFolder: String? = nil) {
+    self.folder = folder
+    self.usualFolder = usualFolder
+  }
 
-  init(_ environment: Environment) { self.init(folder: environment.folder(.state).map { $0 + "/authorities" }) }
+  init(_ environment: Environment) {
+    let usual = BaseFolder.state.path(value: nil, home: environment.home).map { $0 + "/oauthctl" }
+    self.init(
+      folder: environment.folder(.state).map { $0 + Self.suffix }, usualFolder: usual.map { $0 + Self.suffix })
+  }
+
+  private static let suffix = "/authorities"
 
   /// Nil without a home, and where the account has no server.
   func path(of account: AccountSummary) -> String? {
@@ -20,6 +31,11 @@ struct GitAuthorityCopies {
   /// All that are there.
   var present: [String] { folder.map { folder in FileBytes.names(in: folder).map { "\(folder)/\($0)" } } ?? [] }
 
+  /// Whether any is there, in this shell's folder or the usual one.
+  var isAnyPresent: Bool {
+    [folder, usualFolder].contains { folder in folder.map { !FileBytes.names(in: $0).isEmpty } ?? false }
+  }
+
   /// Those of an account, for whatever servers. Earlier versions had one for all, which named none.
   func present(of account: String) -> [String] {
     present.filter { path in
@@ -28,13 +44,14 @@ struct GitAuthorityCopies {
     }
   }
 
-  /// Whether `file`, which git's configuration names, is one of them, whatever became of the account.
+  /// Whether `file`, which git's configuration names, is one of them, whatever became of the account, and whatever
+  /// `XDG_STATE_HOME` was when it was written.
   func contain(_ file: String) -> Bool {
+    if FileBytes.folder(of: file).hasSuffix("/oauthctl" + Self.suffix) { return true }
     guard let folder else { return false }
     // Either may be behind a link.
     let real = FileBytes.realPath(of: folder)
-    return file.hasPrefix(folder + "/")
-      || real != nil && FileBytes.realPath(of: FileBytes.folder(of: file)) == real
+    return real != nil && FileBytes.realPath(of: FileBytes.folder(of: file)) == real
   }
 
   /// URLs for which git's configuration, as ``GitConfiguration/authorityQuery`` lists it, names a copy that is not there, or

@@ -26,7 +26,7 @@ enum GitConfiguration {
 
   /// Every value of a key, in order, of all that git lists.
   static func values(of key: String, in list: String) -> [String] {
-    entries(list).filter { $0.key == key }.map(\.value)
+    entries(list).filter { $0.key == listed(key) }.map(\.value)
   }
 
   /// Whether `key` stands behind our helper of `helperKey`: what stands before it was there before us.

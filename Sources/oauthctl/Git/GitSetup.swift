@@ -39,6 +39,18 @@ enum GitSetup {
   /// Where git reads which authority to trust for a host.
   static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
 
+  /// Where git reads in which folder of authorities to trust for a host: the system's where nothing stands there.
+  static func authorityFolderKey(host: String) -> String { "http.\(url(host: host)).sslCAPath" }
+
+  /// In place of a folder of authorities: there are none in it.
+  static let noFolder = "/dev/null"
+
+  /// What has git believe nobody beside a copy, and takes that back with it. Any other value is the user's own.
+  static func authorityFolder(key: String, values: [String], hasCopy: Bool) -> [Command] {
+    if hasCopy { return values.isEmpty ? [[key, noFolder]] : [] }
+    return values == [noFolder] ? [["--unset-all", key]] : []
+  }
+
   /// What makes `copy`, the path of a ``GitAuthority``, the one value of `key`; nil: none. `values` is empty, or holds such
   /// paths alone.
   static func authority(key: String, values: [String], copy: String?) -> [Command] {

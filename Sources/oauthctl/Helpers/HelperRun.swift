@@ -17,8 +17,8 @@ struct HelperRun {
   var isSetUp: @Sendable (String) -> Bool
   /// How a person tells this program which account of a server is meant.
   var advice: @Sendable (AccountChoice, _ origin: String) -> NextStep
-  /// Why the program, as it connects to `url`, gets no token of `account`; nil: it gets it.
-  var obstacle: @Sendable (_ account: String, _ url: String) -> CommandError? = { _, _ in nil }
+  /// Why the program, as it connects now, does not get the token that it asks for; nil: it gets it.
+  var obstacle: @Sendable (HelperToken, HelperQuestion) -> CommandError? = { _, _ in nil }
 
   /// Names among which a person has to choose, and why.
   struct AccountChoice: Sendable {
@@ -79,7 +79,7 @@ struct HelperRun {
       var token = try ask(lookup.question)
       let second = lookup.secondQuestion(after: token)
       if let second { token = try ask(second) } else { token = better(token, validitySeconds, for: lookup.question) }
-      if let obstacle = obstacle(token.account, lookup.question.url) { throw obstacle }
+      if let obstacle = obstacle(token, lookup.question) { throw obstacle }
       do throws(HelperFormatError) {
         return (try lookup.answer(token, isSecond: second != nil, isSetUp: isSetUp()), nil)
       } catch {
@@ -162,5 +162,6 @@ extension HelperToken {
       expiresInSeconds: answer.expiresInSeconds, fingerprint: answer.fingerprint, username: answer.gitUsername,
       account: answer.account, warning: answer.warning)
     scope = answer.scope
+    authorityDigest = answer.authorityDigest
   }
 }

@@ -15,6 +15,15 @@ struct DoctorToolTests {
       }, ["wrong git: oauthctl setup git"]
     ),
     (
+      "a private authority beside which git believes the system's",
+      { machine, agent in
+        machine.gitAuthority = "/home/u/.local/state/oauthctl/authorities/work@h.pem"
+        machine.gitAuthorityFolder = ""
+        agent.account.hosts = ["https://h"]
+        agent.account.certificateAuthorityFile = "/ca.pem"
+      }, ["note git: oauthctl setup git"]
+    ),
+    (
       "a private authority of another server",
       { machine, agent in
         let copies = "/home/u/.local/state/oauthctl/authorities"

@@ -5,17 +5,19 @@ Each test is the attack: it was seen to succeed before the program was mended.""
 import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
-from network.identities import Authority
+from network.identities import Authority, folder_of
 from network.listeners import Portal, server_tls
+from network.namespaces import isolated, needs_root, replace
 
 GRANTED = '{"access_token":"a-token-of-another-account","token_type":"Bearer","expires_in":3600,"refresh_token":"r"}'
 ASKS = {"status": "401 Unauthorized", "body": "", "fields": ['WWW-Authenticate: Basic realm="x"']}
 
 
-def git_asks(home, url, authority):
-    """What a server at `url` with a certificate by `authority` gets of git."""
+def git_asks(home, url, authority, *settings):
+    """What a server at `url` with a certificate by `authority` gets of git, which has these `settings`, too."""
     with Portal(**ASKS, tls=server_tls(authority.issue("localhost")), port=int(url.rpartition(":")[2])) as server:
-        home.run("git", "ls-remote", f"{url}/one.git", check=False)
+        options = [word for setting in settings for word in ("-c", setting)]
+        home.run("git", *options, "ls-remote", f"{url}/one.git", check=False)
         return server.requests
 
 
@@ -170,3 +172,53 @@ def test_an_authority_that_git_trusts_for_a_path_counts_for_what_is_asked_there(
     mine = home.oauthctl(
         "git-credential", "--account", "zother", "get", stdin=question.replace("team/", "other/"), check=False)
     assert "password=a-token" in mine.stdout, mine
+
+
+@needs_root
+def test_whom_the_system_believes_gets_no_token_of_a_server_with_an_authority_of_its_own(home, servers, url):
+    """As a network that looks into TLS, or whoever got a certificate for the server's name."""
+    first, second, _ = servers
+
+    def attack():
+        replace("/etc/ssl/certs", folder_of(second, home.root / "certs"))
+        return git_asks(home, url, second), git_asks(home, url, second, f"http.{url}.sslCAPath=/etc/ssl/certs")
+
+    asked, otherwise = isolated(attack)
+    assert asked == [] and otherwise != []
+    assert tokens(git_asks(home, url, first)) != []
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert "sslca" not in home.run("git", "config", "--global", "--list", check=False).stdout
+
+
+def test_a_shell_with_its_state_elsewhere_does_not_hide_whom_git_trusts(home, servers, url):
+    renewed(home, url, servers[1])
+    home.oauthctl(
+        "setup", "git", "--yes", "--account", "work",
+        environment={"XDG_STATE_HOME": str(home.root / ".local" / "state")})
+    question = f"protocol=https\nhost={url.removeprefix('https://')}\n\n"
+    told = home.oauthctl("git-credential", "--account", "zother", "get", stdin=question, check=False)
+    assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
+
+
+@pytest.mark.parametrize("way", [
+    "accepted after setup", "setting", "setting of the server", "variable", "user in the address"])
+def test_git_that_believes_others_gets_no_token_of_a_login_with_an_authority_of_its_own(home, servers, url, way):
+    """Whether it never learned the authority, checks nobody, or takes another account's for an address with a user."""
+    first, second, _ = servers
+    question = f"protocol=https\nhost={url.removeprefix('https://')}\nusername=work\n\n"
+    setting, variables = ("git", "config", "--global"), {}
+    if way == "accepted after setup":
+        home.oauthctl("setup", "git", "--remove", "--yes")
+        home.oauthctl("setup", "git", "--yes", "--account", "work")
+        home.run(*setting, "--unset-all", f"http.{url}.sslCAInfo")
+    elif way == "variable":
+        variables["GIT_SSL_NO_VERIFY"] = "1"
+    elif way == "user in the address":
+        copies = home.state / "oauthctl" / "authorities"
+        (copies / "zother@localhost.pem").write_text(second.file.read_text())
+        named = url.replace("https://", "https://work@")
+        home.run(*setting, f"http.{named}.sslCAInfo", str(copies / "zother@localhost.pem"))
+    else:
+        home.run(*setting, "http.sslVerify" if way == "setting" else f"http.{url}.sslVerify", "false")
+    told = home.oauthctl("git-credential", "get", stdin=question, environment=variables, check=False)
+    assert "password" not in told.stdout and "git " in told.stderr and "run: " in told.stderr, told

@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
-from network.identities import Authority
-from network.listeners import Portal, read_head, server_tls
+from network.identities import Authority, folder_of
+from network.listeners import Portal, end, read_head, server_tls
+from network.namespaces import isolated, needs_root, replace
 from support.accounts import edit
 
 TOKEN = "a-token-that-nobody-else-may-see-0123456789"
@@ -78,6 +79,25 @@ def test_a_second_host_does_not_have_the_system_believed_at_the_server_of_the_lo
     assert curl(home, own + "/x").status == 0 and len(tokens(server)) == 1
 
 
+@needs_root
+def test_curl_believes_nobody_whom_the_system_believes_beside_the_account_s_authority(home, agent, hosts):
+    authority, server, _ = hosts
+    own = account(home, authority, server)
+    system = Authority(home.root / "system")
+
+    def attack():
+        replace("/etc/ssl/certs", folder_of(system, home.root / "certs"))
+        plain = home.run("curl", "-sS", "--cacert", authority.file, impostor.url, check=False)
+        return plain, curl(home, own.replace(str(server.port), str(impostor.port)))
+
+    with Portal("200 OK", "", tls=server_tls(system.issue("localhost"))) as impostor:
+        impostor.url = f"https://localhost:{impostor.port}"
+        edit(home, "work", hosts=f'["{own}", "{impostor.url}"]')
+        home.oauthctl("account", "accept", "work", "--yes")
+        plain, refused = isolated(attack)
+    assert (plain.status, refused.status) == (0, 60) and len(impostor.requests) == 1
+
+
 def test_a_token_for_a_second_try_goes_to_nobody_who_was_believed_before(home, agent):
     """The server holds its 401 while a person gives its authority up."""
     first, second = Authority(home.root / "first"), Authority(home.root / "second")
@@ -123,6 +143,6 @@ class Holding(Portal):
         else:
             self.count += 1
             answer, body = "200 OK", ANSWER.replace(TOKEN, f"token-{self.count}")
-        connection.sendall(
+        end(connection, (
             f"HTTP/1.1 {answer}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            f"Connection: close\r\n\r\n{body}".encode())
+            f"Connection: close\r\n\r\n{body}").encode())

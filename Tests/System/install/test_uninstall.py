@@ -99,6 +99,7 @@ def test_uninstall_takes_its_lines_out_of_git_where_the_program_is_gone_already(
     for key, values in {
             f"credential.{url}.helper": ["", own], "credential.https://localhost.helper": [own],
             f"credential.{url}.useHttpPath": ["true"], f"http.{url}.sslCAInfo": [copy],
+            f"http.{url}.sslCAPath": ["/dev/null"],
             "credential.https://two.helper": ["", own, "store"], "http.https://two.sslCAInfo": ["/mine.pem"],
             "user.name": ["Mine"]}.items():
         for value in values:
@@ -118,12 +119,14 @@ def test_uninstall_leaves_git_no_authority_that_goes_with_the_state_folder(insta
     copies = home.state / "oauthctl/authorities"
     for key, value in {
             "http.https://gone.sslCAInfo": copies / "gone.pem", "http.https://mine.sslCAInfo": "/mine.pem",
+            "http.https://gone.sslCAPath": "/dev/null", "http.https://mine.sslCAPath": "/dev/null",
             "http.https://other.sslCAInfo": copies / "other.pem",
             "credential.https://other.helper": "/usr/bin/git-credential-oauthctl"}.items():
         home.run("git", "config", "--global", "--add", key, value)
     installation.make("uninstall")
     assert home.run("git", "config", "--global", "--list").stdout.splitlines() == [
-        "http.https://mine.sslcainfo=/mine.pem", f"http.https://other.sslcainfo={copies}/other.pem",
+        "http.https://mine.sslcainfo=/mine.pem", "http.https://mine.sslcapath=/dev/null",
+        f"http.https://other.sslcainfo={copies}/other.pem",
         "credential.https://other.helper=/usr/bin/git-credential-oauthctl"]
 
 
@@ -134,7 +137,7 @@ def test_what_is_left_in_homes_after_a_shared_installation_is_told_with_what_rem
     wants = point_to(home, prefix / "bin/oauthctl", prefix / "lib/systemd/user", home.root / ".config")
     own = ["credential.https://git.example.username=me", "credential.https://other.example:8443/team.helper=store"]
     copy = home.root / ".local/state/oauthctl/authorities/work@git.example.pem"
-    for setting in [*own, f"http.https://git.example.sslCAInfo={copy}"]:
+    for setting in [*own, f"http.https://git.example.sslCAInfo={copy}", "http.https://git.example.sslCAPath=/dev/null"]:
         home.run("git", "config", "--global", "--add", *setting.split("=", 1))
     # By somebody else, whose reach ends before this home.
     other = home.root / "other"

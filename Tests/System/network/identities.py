@@ -2,6 +2,7 @@
 
 import datetime
 import ipaddress
+import subprocess
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -57,3 +58,12 @@ def general_name(text):
         return x509.IPAddress(ipaddress.ip_address(text))
     except ValueError:
         return x509.DNSName(text)
+
+
+def folder_of(authority, folder):
+    """`folder`, with `authority` in it as the system's folder of authorities has them."""
+    folder.mkdir()
+    command = ["openssl", "x509", "-noout", "-hash", "-in", str(authority.file)]
+    hashed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    (folder / f"{hashed}.0").write_bytes(authority.file.read_bytes())
+    return folder

@@ -126,11 +126,7 @@ class Portal(Listener):
         if not (head := read_head(connection)):
             return
         self.requests.append(head)
-        connection.sendall(self.answer)
-        with contextlib.suppress(OSError):
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(65536):
-                pass
+        end(connection, self.answer)
 
 
 class Relay(Listener):
@@ -180,8 +176,7 @@ class ConnectProxy(Listener):
             connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             splice(connection, server)
 
-    @staticmethod
-    def answer(connection, status, *fields):
+    def answer(self, connection, status, *fields):
         lines = [f"HTTP/1.1 {status}", *fields, "Content-Length: 0", "Connection: close", "", ""]
         connection.sendall("\r\n".join(lines).encode())
 
@@ -207,6 +202,15 @@ class SilentNameServer:
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
+
+
+def end(connection, answer):
+    """Send the last of it. What the client has sent beyond is read: else the kernel throws the answer away, too."""
+    connection.sendall(answer)
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(65536):
+            pass
 
 
 def read_head(connection):

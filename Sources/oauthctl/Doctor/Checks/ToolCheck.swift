@@ -131,6 +131,14 @@ enum ToolCheck {
             "git", "it does not know the authority of \(url) (\(account.account)'s ca_file)", .run("oauthctl setup git")
           )
         }
+        if GitAuthorityCopies(context.environment).contain(named),
+          context.machine.output(["git", "config", "--global", "--get-urlmatch", "http.sslCAPath", url])?.text.trimmed
+            == ""
+        {
+          return .note(
+            "git", "it believes the system's authorities at \(url), too, beside \(account.account)'s ca_file",
+            .run("oauthctl setup git"))
+        }
         if let other = GitAuthority.override(context.environment), other != named {
           return .wrong("git", GitAuthority.words(override: other, of: [url]), GitAuthority.overrideStep)
         }

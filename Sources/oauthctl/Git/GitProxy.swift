@@ -1,0 +1,63 @@
+import AgentWire
+import HTTPTerms
+import SystemFacts
+
+/// Whether git may send what goes to a server of plain http on this machine elsewhere: through a proxy, which would read the
+/// token, or to another address.
+///
+/// git chooses its proxy by the address that it began with, before redirects, with its user and scheme, and none of that is
+/// known here. So whatever names a proxy for anything counts, unless the variables say that this host has none: libcurl goes
+/// by that for every request.
+enum GitProxy {
+  /// - Throws: `CommandError.configuration` where git, which asks for a token of `account` at `url`, gets none.
+  static func check(_ url: String, for account: String, _ environment: Environment) throws(CommandError) {
+    guard let host = plainHost(url) else { return }
+    guard let listed = GitSetting.output(["--null", "--get-regexp", query]) else {
+      throw .configuration(
+        "\(account): git does not say by which way it reaches \(url)",
+        next: .run("git config --get-regexp \(ShellWord.quoted(query))"))
+    }
+    let keys = keys(in: listed)
+    if let key = keys.first(where: { $0.hasSuffix(".curloptresolve") }) {
+      throw .configuration(
+        "\(account): git would send the token to another address (\(key)) than that of \(url)",
+        next: .run("git config --show-origin --get-all \(ShellWord.quoted(key))   # says where to take it out"))
+    }
+    guard let name = keys.first ?? variable(environment), !isExempt(host, environment) else { return }
+    let exempt = exemptions(environment)
+    throw .configuration(
+      "\(account): git may send the token to a proxy (\(name)), readable, on its way to \(url)",
+      next: .run("export no_proxy=\(ShellWord.quoted(exempt.isEmpty ? host : "\(exempt),\(host)"))"))
+  }
+
+  private static let query = "^((http|remote)\\.(.*\\.)?proxy|http\\.(.*\\.)?curloptresolve)$"
+
+  /// The host of a URL of plain http, without brackets.
+  static func plainHost(_ url: String) -> String? {
+    guard let origin = try? Origin(of: url), origin.scheme == .http else { return nil }
+    return origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
+  }
+
+  /// Whether the variables say that this very host is reached without a proxy.
+  static func isExempt(_ host: String, _ environment: Environment) -> Bool {
+    let list = exemptions(environment)
+    return list == "*" || list.split { ", ".contains($0) }.contains { $0.lowercased() == host }
+  }
+
+  /// In git the small one wins, an empty one too.
+  private static func exemptions(_ environment: Environment) -> String {
+    environment.raw("no_proxy") ?? environment.raw("NO_PROXY") ?? ""
+  }
+
+  /// Those that have a value in what `git config --null --get-regexp` lists.
+  static func keys(in list: String) -> [String] {
+    list.split(separator: "\0")
+      .map { $0.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false) }
+      .filter { $0.count == 2 && !$0[1].isEmpty }.map { String($0[0]) }
+  }
+
+  /// A variable that names a proxy.
+  static func variable(_ environment: Environment) -> String? {
+    ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].first { environment[$0] != nil }
+  }
+}
