@@ -1,3 +1,5 @@
+import Sealing
+
 /// Whether the vault is the one that this machine wrote last.
 extension Vault {
   package var rolledBackFrom: UInt64? {
@@ -10,11 +12,15 @@ extension Vault {
   func nextCommit(after catalogue: Catalogue) -> UInt64 { max(catalogue.commit, rollback?.expected ?? 0) + 1 }
 
   /// Takes the vault as it is for the truth, durably: refreshes may go on. Does nothing when there is no rollback. Throws
-  /// `rollbackChanged` where it is not the one that somebody was asked about: `found` and `expected` are its numbers.
-  package func acceptRollback(found: Int? = nil, expected: Int? = nil) async throws(VaultError) {
+  /// `rollbackChanged` where it is not the one that somebody was asked about: `found` and `expected` are its numbers, `digest`
+  /// names what the vault held.
+  package func acceptRollback(
+    found: Int? = nil, expected: Int? = nil, digest: String? = nil
+  ) async throws(VaultError) {
     guard let session = try openedSession(), let accepted = rollback else { return }
     let (isFound, isExpected) = (Int(clamping: accepted.found), Int(clamping: accepted.expected))
     guard found ?? isFound == isFound, expected ?? isExpected == isExpected else { throw .rollbackChanged(accepted) }
+    if let digest, try digest != contentDigest(session) { throw .rollbackChanged(accepted) }
     var catalogue = session.catalogue
     catalogue.commit = nextCommit(after: catalogue)
     // First, unlike any other commit: nothing is accepted that the counter would not remember, and a kill in between
@@ -25,6 +31,11 @@ extension Vault {
       rollback = accepted
       throw error
     }
+  }
+
+  /// Another one after every commit, and in every other vault.
+  func contentDigest(_ session: Session) throws(VaultError) -> String {
+    Hex.encode(Digest.sha256(try session.database.sealedCatalogue()).prefix(16))
   }
 
   /// Compares the catalogue with the counter outside, which is mended where that hides nothing. Returns what has to be

@@ -11,6 +11,7 @@ extension Vault {
       status.commit = session.catalogue.commit
       status.isMemoryLocked = keys.areLocked
       status.rollback = rollback
+      status.rollbackDigest = rollback == nil ? nil : try? contentDigest(session)
       status.counterProblem = session.counterProblem
       status.isCounterMadeAnew = session.isCounterMadeAnew
       status.lateAnswerProblem = lateAnswerProblem
@@ -64,6 +65,7 @@ extension Vault {
   func lookAgain() {
     if let session {
       do throws(VaultError) { try session.database.checkStillThere() } catch { _ = forget(after: error) }
+      try? keepLog()
     }
     if session == nil, keys != nil, !isHeld, lastFailure?.mayPass == true { _ = try? openedSession() }
     if session != nil, purgeProblem != nil { try? finishSlotChange() }

@@ -190,6 +190,7 @@ package actor Vault: RecordStore {
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
   /// closed; the next call opens and judges it anew.
   func commit(_ change: VaultDatabase.Change, _ newCatalogue: Catalogue) throws(VaultError) {
+    try keepLog()
     guard var session, let keys else { throw .storageFailed("the vault is closed") }
     var catalogue = newCatalogue
     // Found from the counter outside; from the first write on the vault itself remembers.
@@ -207,6 +208,17 @@ package actor Vault: RecordStore {
       session.counterWritten()
     } catch { session.counterFailed(counterText(error)) }
     self.session = session
+  }
+
+  /// Where the log was taken away, brings what stands in it into the database, and begins a new one.
+  func keepLog() throws(VaultError) {
+    guard let session, session.database.hasLostLog else { return }
+    do throws(VaultError) {
+      try session.database.checkStillThere()
+      try session.database.foldLog()
+    } catch { throw forget(after: error) }
+    forget()
+    _ = try openedSession()
   }
 
   /// Closes the database after a write that failed. Returns the failure.

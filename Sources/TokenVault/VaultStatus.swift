@@ -130,6 +130,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var isMemoryLocked: Bool?
   /// Set when the vault is older than this machine remembers, until `acceptRollback`.
   package var rollback: Rollback?
+  /// Names what the vault holds then, in hex: two may be as old as each other.
+  package var rollbackDigest: String?
   /// What is wrong with the commit counter outside of the vault; rollbacks may go unseen.
   package var counterProblem: String?
   /// The problem is that it was missing, or another vault's, and has been made anew.

@@ -52,6 +52,28 @@ struct RekeyTests {
     await #expect(throws: VaultError.self) { try await scratch.vault().loadAll() }
   }
 
+  @Test("The key file of before, put back, becomes no key of the vault again", arguments: [false, true])
+  func leakedKeyFile(isAdded: Bool) async throws {
+    let (vault, _) = try await protectedVault()
+    let leaked = try scratch.read(scratch.location.keyFile)
+    let code = try #require(try await vault.rekey(passphrase: passphrase))
+    await vault.close()
+    try scratch.write(leaked, to: scratch.location.keyFile)
+    let again = scratch.vault()
+    if isAdded {
+      try await again.unlock(passphrase: passphrase)
+      try await again.addKeyFile(current: passphrase)
+    } else {
+      try await again.unlock(recoveryCode: Secret(code.reveal()))
+    }
+    await again.close()
+    #expect(try scratch.read(scratch.location.keyFile) != leaked)
+    #expect(try scratch.read(scratch.location.keyFile + ".damaged") == leaked)
+    #expect(try await scratch.vault().held() == records, "by the new key file")
+    try scratch.write(leaked, to: scratch.location.keyFile)
+    await #expect(throws: VaultError.self) { try await scratch.vault().loadAll() }
+  }
+
   @Test(
     "The vault from before, put back under the open one with its key file, is known to be old, and not called damaged")
   func putBackWhileOpen() async throws {

@@ -48,8 +48,11 @@ struct RollbackTests {
     let now = VaultError.rollbackChanged(Rollback(found: 2, expected: 4))
     await #expect(throws: now) { try await vault.acceptRollback(found: 3, expected: 4) }
     await #expect(throws: now) { try await vault.acceptRollback(found: 2, expected: 5) }
+    // Another one may be as old.
+    await #expect(throws: now) { try await vault.acceptRollback(found: 2, expected: 4, digest: "00") }
     #expect(await vault.rollback != nil)
-    try await vault.acceptRollback(found: 2, expected: 4)
+    let digest = try #require(await vault.status().rollbackDigest)
+    try await vault.acceptRollback(found: 2, expected: 4, digest: digest)
     #expect(await vault.rollback == nil)
   }
 

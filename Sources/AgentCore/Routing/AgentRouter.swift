@@ -147,9 +147,9 @@ package struct AgentRouter: LineResponder {
     case .vaultUnlock: return try await reply(VaultUnlock.self, unlockVault)
     case .vaultAcceptRollback: return try await reply(VaultAcceptRollback.self, acceptRollback)
     case .vaultSlots: return try await reply(VaultSlots.self) { _ throws(AgentFailure) in try await vault.slots() }
-    case .vaultSetSlot: return try await reply(VaultSetSlot.self, vault.setSlot)
-    case .vaultRemoveSlot: return try await reply(VaultRemoveSlot.self, vault.removeSlot)
-    case .vaultRekey: return try await reply(VaultRekey.self, vault.rekey)
+    case .vaultSetSlot: return try await reply(VaultSetSlot.self, setSlot)
+    case .vaultRemoveSlot: return try await reply(VaultRemoveSlot.self, removeSlot)
+    case .vaultRekey: return try await reply(VaultRekey.self, rekey)
     case .vaultConfirmCode: return try await reply(VaultConfirmCode.self, vault.confirm)
     case .vaultBackup: return try await reply(VaultBackup.self) { _ throws(AgentFailure) in try await vault.backup() }
     case .vaultCheck: return try await reply(VaultCheck.self, vault.check)

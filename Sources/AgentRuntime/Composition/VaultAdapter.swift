@@ -60,7 +60,7 @@ package struct VaultAdapter: VaultControl {
     return VaultStatusAnswer(
       state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
       rollbackFound: status.rollback.map { Int(clamping: $0.found) },
-      rollbackExpected: status.rollback.map { Int(clamping: $0.expected) },
+      rollbackExpected: status.rollback.map { Int(clamping: $0.expected) }, rollbackDigest: status.rollbackDigest,
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
       hint: hint, otherSlotOpens: canOpenOtherwise(status.state) ? true : nil,
       counterMadeAnew: status.isCounterMadeAnew && status.purgeProblem == nil ? true : nil)
@@ -108,9 +108,9 @@ package struct VaultAdapter: VaultControl {
   }
 
   package func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) {
-    do { try await vault.acceptRollback(found: request.found, expected: request.expected) } catch {
-      throw AgentFailure(error)
-    }
+    do {
+      try await vault.acceptRollback(found: request.found, expected: request.expected, digest: request.digest)
+    } catch { throw AgentFailure(error) }
   }
 
   // MARK: Slots

@@ -27,6 +27,8 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   /// Its last commit, and the one that was expected, where `rolledBack` says so.
   package var rollbackFound: Int?
   package var rollbackExpected: Int?
+  /// Names what it holds, where `rolledBack` says so: two vaults may be as old as each other.
+  package var rollbackDigest: String?
 
   /// Whether the recovery code was perhaps handed to nobody, since the agent was killed when it had made it. Nil: no.
   package var recoveryCodeUntold: Bool?
@@ -44,8 +46,9 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
 
   package init(
     state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil,
-    rollbackFound: Int? = nil, rollbackExpected: Int? = nil, recoveryCodeUntold: Bool? = nil, gone: Bool? = nil,
-    hint: NextStep? = nil, otherSlotOpens: Bool? = nil, counterMadeAnew: Bool? = nil
+    rollbackFound: Int? = nil, rollbackExpected: Int? = nil, rollbackDigest: String? = nil,
+    recoveryCodeUntold: Bool? = nil, gone: Bool? = nil, hint: NextStep? = nil, otherSlotOpens: Bool? = nil,
+    counterMadeAnew: Bool? = nil
   ) {
     self.state = state
     self.slots = slots
@@ -54,6 +57,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     self.rolledBack = rolledBack
     self.rollbackFound = rollbackFound
     self.rollbackExpected = rollbackExpected
+    self.rollbackDigest = rollbackDigest
     self.recoveryCodeUntold = recoveryCodeUntold
     self.gone = gone
     self.hint = hint?.text
@@ -67,6 +71,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     case rolledBack = "rolled_back"
     case rollbackFound = "rollback_found"
     case rollbackExpected = "rollback_expected"
+    case rollbackDigest = "rollback_digest"
     case recoveryCodeUntold = "recovery_code_untold"
     case hintKind = "hint_kind"
     case otherSlotOpens = "other_slot_opens"
@@ -83,15 +88,18 @@ package struct VaultCreate: RequestParameters, Equatable {
   package var anew: Bool?
   /// Whether ``VaultConfirmCode`` follows once a person has the recovery code.
   package var confirmsCode: Bool?
+  /// Of the vault that a person was shown, as `vault.status` answered: another one is left alone. Nil: whichever it is.
+  package var path: String?
 
-  package init(anew: Bool? = nil, confirmsCode: Bool? = nil) {
+  package init(anew: Bool? = nil, confirmsCode: Bool? = nil, path: String? = nil) {
     self.anew = anew
     self.confirmsCode = confirmsCode
+    self.path = path
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case anew
+    case anew, path
     case confirmsCode = "confirms_code"
   }
 }
@@ -168,12 +176,17 @@ package struct VaultAcceptRollback: RequestParameters, Equatable {
   /// As `vault.status` answered: another rollback than this is not accepted. Nil: whatever is found.
   package var found: Int?
   package var expected: Int?
+  package var digest: String?
+  /// As in ``VaultCreate``.
+  package var path: String?
 
-  package init(found: Int? = nil, expected: Int? = nil) {
+  package init(found: Int? = nil, expected: Int? = nil, digest: String? = nil, path: String? = nil) {
     self.found = found
     self.expected = expected
+    self.digest = digest
+    self.path = path
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case found, expected }
+  package enum CodingKeys: String, CodingKey, CaseIterable { case found, expected, digest, path }
 }

@@ -80,11 +80,14 @@ package struct VaultSetSlot: RequestParameters, Equatable {
   package var strength: VaultStrength?
   /// With `recovery_code` alone, as in ``VaultCreate``.
   package var confirmsCode: Bool?
+  /// As in ``VaultCreate``.
+  package var path: String?
 
   package init(
     kind: VaultSlotKind, passphrase: String? = nil, current: String? = nil, strength: VaultStrength? = nil,
-    confirmsCode: Bool? = nil
+    confirmsCode: Bool? = nil, path: String? = nil
   ) {
+    self.path = path
     self.kind = kind
     self.passphrase = passphrase
     self.current = current
@@ -94,7 +97,7 @@ package struct VaultSetSlot: RequestParameters, Equatable {
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case kind, passphrase, current, strength
+    case kind, passphrase, current, strength, path
     case confirmsCode = "confirms_code"
   }
 }
@@ -106,14 +109,17 @@ package struct VaultRemoveSlot: RequestParameters, Equatable {
 
   package var kind: VaultSlotKind
   package var current: String?
+  /// As in ``VaultCreate``.
+  package var path: String?
 
-  package init(kind: VaultSlotKind, current: String? = nil) {
+  package init(kind: VaultSlotKind, current: String? = nil, path: String? = nil) {
     self.kind = kind
     self.current = current
+    self.path = path
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case kind, current }
+  package enum CodingKeys: String, CodingKey, CaseIterable { case kind, current, path }
 }
 
 /// `vault.rekey`: a new data key, key file and recovery code; every record sealed anew.
@@ -125,15 +131,18 @@ package struct VaultRekey: RequestParameters, Equatable {
   package var passphrase: String?
   /// As in ``VaultCreate``.
   package var confirmsCode: Bool?
+  /// As in ``VaultCreate``.
+  package var path: String?
 
-  package init(passphrase: String? = nil, confirmsCode: Bool? = nil) {
+  package init(passphrase: String? = nil, confirmsCode: Bool? = nil, path: String? = nil) {
     self.passphrase = passphrase
     self.confirmsCode = confirmsCode
+    self.path = path
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case passphrase
+    case passphrase, path
     case confirmsCode = "confirms_code"
   }
 }

@@ -62,6 +62,9 @@ extension VaultDatabase {
     }
   }
 
+  /// Whether its log was removed or replaced since it was opened: what SQLite writes now is gone with the process.
+  var hasLostLog: Bool { logIdentity != nil && FileIdentity(path + "-wal") != logIdentity }
+
   /// Makes `change` and the new catalogue durable together.
   func commit(_ change: Change, catalogue: [UInt8]) throws(VaultError) {
     try judged { () throws(SQLiteFailure) in

@@ -6,6 +6,8 @@ final class VaultDatabase {
   let connection: SQLiteConnection
   let path: String
   let identity: FileIdentity
+  /// Of the log that SQLite has open; it is there from the first reading to the close.
+  let logIdentity: FileIdentity?
   let vaultID: [UInt8]
 
   /// Tells the file from another that takes its name.
@@ -109,6 +111,7 @@ final class VaultDatabase {
       return id
     }
     self.connection = connection
+    logIdentity = FileIdentity(path + "-wal")
   }
 
   /// Sets what protects the connection, and reads back what durability depends on.

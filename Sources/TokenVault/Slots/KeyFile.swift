@@ -92,6 +92,13 @@ enum KeyFile {
     }
   }
 
+  /// The same for one that `opens` says no to: nobody knows who has it.
+  static func putAside(_ path: String, unless opens: (SealingKey) -> Bool) throws(VaultError) {
+    try putAsideIfDamaged(path)
+    guard let key = try read(path), !opens(key) else { return }
+    try putAside(path)
+  }
+
   private static func putAside(_ path: String) throws(VaultError) {
     let folder = PrivateDirectory.parent(of: path)
     guard let directory = try PrivateDirectory.open(folder, isSecret: false) else { return }

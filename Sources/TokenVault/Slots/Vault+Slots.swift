@@ -108,8 +108,9 @@ extension Vault {
     try? KeyFile.removeNext(location.keyFile)
   }
 
-  /// Lets the key file open the vault again: the one that is there, or a new one, with a damaged one moved aside. Opening by code needs no other
-  /// repair, and the user expects not to need the code every time. A vault whose key file was removed stays without.
+  /// Lets the key file open the vault again: the one that is there, or a new one, with one that opens nothing moved aside.
+  /// Opening by code needs no other repair, and the user expects not to need the code every time. A vault whose key file was
+  /// removed stays without.
   func restoreKeyFileSlot() throws(VaultError) {
     guard let session, session.catalogue.slots[SlotKind.keyFile.slotNumber] != nil else { return }
     let slot = session.slot(.keyFile)
@@ -125,10 +126,14 @@ extension Vault {
     try finishSlotChange()
   }
 
-  /// Wraps the data key for the key file, which is made where it is missing.
+  /// Wraps the data key for the key file, which is made where it is missing. One that does not open this vault is moved
+  /// aside: it may be the one that a rekey took away from whoever has a copy.
   func addKeyFileSlot() throws(VaultError) {
     guard let session = try openedSession(), let keys else { throw .absent }
-    try KeyFile.putAsideIfDamaged(location.keyFile)
+    let (present, vaultID) = (session.slot(.keyFile), session.database.vaultID)
+    try KeyFile.putAside(location.keyFile) { key in
+      present.map { (try? $0.open(keyFile: key, vaultID: vaultID)) != nil } ?? false
+    }
     let fileKey = try KeyFile.readOrCreate(location.keyFile, random: random)
     let slot = try sealing { () throws(SealingError) in
       try Slot.keyFile(wrapping: keys.data, under: fileKey, vaultID: session.database.vaultID, random: random)

@@ -45,12 +45,15 @@ extension VaultCommand {
 
       func run(_ context: CommandContext) throws(CommandError) {
         let secrets = VaultSecrets(context: context)
-        if try secrets.openVault().has(.passphrase) {
+        let status = try secrets.openVault()
+        if status.has(.passphrase) {
           throw .local("the vault has a passphrase", next: .run("oauthctl vault passphrase change"), status: 5)
         }
         let answer = try context.change(
-          VaultSetSlot(kind: .passphrase, passphrase: try secrets.newPassphrase(), strength: strength))
+          VaultSetSlot(
+            kind: .passphrase, passphrase: try secrets.newPassphrase(), strength: strength, path: status.path))
         context.terminal.say("The passphrase is set.")
+        context.warnOfTrouble()
         if answer.slots.contains(where: { $0.kind == .keyFile }) {
           context.terminal.warn(
             "the key file still opens the vault without it", next: .run("oauthctl vault key-file remove"))
@@ -68,14 +71,17 @@ extension VaultCommand {
 
       func run(_ context: CommandContext) throws(CommandError) {
         let secrets = VaultSecrets(context: context)
-        guard let current = try secrets.current() else {
+        let current = try secrets.current()
+        guard let secret = current.secret else {
           throw .local("the vault has no passphrase", next: .run("oauthctl vault passphrase set"), status: 5)
         }
         _ = try context.change(
           VaultSetSlot(
-            kind: .passphrase, passphrase: try secrets.newPassphrase(), current: current, strength: strength))
+            kind: .passphrase, passphrase: try secrets.newPassphrase(), current: secret, strength: strength,
+            path: current.path))
         context.terminal.say(
           "The passphrase is changed. The old one opens backups made before; after a leak: oauthctl vault rekey")
+        context.warnOfTrouble()
       }
     }
 
@@ -87,6 +93,7 @@ extension VaultCommand {
       func run(_ context: CommandContext) throws(CommandError) {
         try context.remove(.passphrase)
         context.terminal.say("The vault has no passphrase any more.")
+        context.warnOfTrouble()
       }
     }
   }
@@ -103,8 +110,9 @@ extension VaultCommand {
 
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
-        _ = try context.change(VaultSetSlot(kind: .keyFile, current: current))
+        _ = try context.change(VaultSetSlot(kind: .keyFile, current: current.secret, path: current.path))
         context.terminal.say("The key file opens the vault.")
+        context.warnOfTrouble()
       }
     }
 
@@ -118,6 +126,7 @@ extension VaultCommand {
         try context.remove(.keyFile)
         context.terminal.say(
           "The vault is sealed: the key file is gone. After every start of the agent: oauthctl vault unlock")
+        context.warnOfTrouble()
       }
     }
   }
@@ -135,7 +144,8 @@ extension VaultCommand {
 
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
-        let answer = try context.change(VaultSetSlot(kind: .recoveryCode, current: current, confirmsCode: true))
+        let answer = try context.change(
+          VaultSetSlot(kind: .recoveryCode, current: current.secret, confirmsCode: true, path: current.path))
         if let code = answer.recoveryCode { try context.showRecoveryCode(code) }
         context.terminal.say(
           "The old one still opens backups made before, but not this vault; after a leak: oauthctl vault rekey")
@@ -154,15 +164,17 @@ extension VaultCommand {
       @OptionGroup var verbosity: Verbosity
 
       func run(_ context: CommandContext) throws(CommandError) {
-        let rest = try VaultSecrets(context: context).openVault().words(without: .recoveryCode)
+        let shown = try VaultSecrets(context: context).openVault()
+        let rest = shown.words(without: .recoveryCode)
         if !yes {
           try context.terminal.agree(
             "Remove it? Without a \(rest) your logins are then lost.",
             otherwise: .run("oauthctl vault recovery remove --yes")
           )
         }
-        try context.remove(.recoveryCode)
+        try context.remove(.recoveryCode, of: shown.path)
         context.terminal.say("The vault has no recovery code any more.")
+        context.warnOfTrouble()
       }
     }
   }
@@ -179,7 +191,8 @@ extension VaultCommand {
     func run(_ context: CommandContext) throws(CommandError) {
       let current = try VaultSecrets(context: context).current()
       let hasKeyFile = try context.agent.ask(VaultStatusRequest()).has(.keyFile)
-      let answer = try context.change(VaultRekey(passphrase: current, confirmsCode: true))
+      let answer = try context.change(
+        VaultRekey(passphrase: current.secret, confirmsCode: true, path: current.path))
       context.terminal.say(
         "Every record is sealed with a new key. The recovery code\(hasKeyFile ? " and the key file" : "") of before "
           + "open\(hasKeyFile ? "" : "s") older backups, but not this vault.")
@@ -201,9 +214,10 @@ extension CommandContext {
     terminal.warn(trouble, next: status.remedy)
   }
 
-  fileprivate func remove(_ kind: VaultSlotKind) throws(CommandError) {
+  /// `path`: of the vault that a question was about.
+  fileprivate func remove(_ kind: VaultSlotKind, of path: String? = nil) throws(CommandError) {
     let current = try VaultSecrets(context: self).current()
-    _ = try change(VaultRemoveSlot(kind: kind, current: current))
+    _ = try change(VaultRemoveSlot(kind: kind, current: current.secret, path: path ?? current.path))
   }
 }
 

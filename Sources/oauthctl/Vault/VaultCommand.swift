@@ -93,7 +93,7 @@ struct VaultCommand: ParsableCommand {
           context.terminal.say("The lost key file is written again.")
         }
         if status.otherSlotOpens == true || status.keyFileFault == .damaged, answer.has(.keyFile) {
-          context.terminal.say("Its key file opens it again; a damaged one is moved aside.")
+          context.terminal.say("Its key file opens it again; one that did not is moved aside.")
         }
       }
       if let answer, recoveryCode, answer.has(.passphrase) {
@@ -163,7 +163,7 @@ struct VaultCommand: ParsableCommand {
           "Make a new vault, without the logins of the old one?", about: [damage ?? status?.reason].compactMap(\.self),
           otherwise: .run("oauthctl vault create --anew --yes"))
       }
-      let answer = try context.agent.ask(VaultCreate(anew: isLost ? true : nil, confirmsCode: true))
+      let answer = try context.agent.ask(VaultCreate(anew: isLost ? true : nil, confirmsCode: true, path: status?.path))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", next: .run("oauthctl vault status"), status: 5)
       }
@@ -201,7 +201,10 @@ struct VaultCommand: ParsableCommand {
       try context.terminal.agree(
         "Refresh with the tokens that it holds?", about: lines, isGiven: yes,
         otherwise: .run("oauthctl vault accept-rollback --yes"))
-      _ = try context.agent.ask(VaultAcceptRollback(found: status.rollbackFound, expected: status.rollbackExpected))
+      _ = try context.agent.ask(
+        VaultAcceptRollback(
+          found: status.rollbackFound, expected: status.rollbackExpected, digest: status.rollbackDigest,
+          path: status.path))
       context.terminal.say("Accepted.")
     }
   }

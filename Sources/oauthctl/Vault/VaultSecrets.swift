@@ -37,9 +37,19 @@ struct VaultSecrets {
     return try attempt()
   }
 
-  /// The passphrase of a vault that has one; nil for one that has none.
-  func current() throws(CommandError) -> String? {
-    guard try openVault().has(.passphrase) else { return nil }
+  /// Which vault is to be changed, and what proves that the person may.
+  struct Current {
+    let path: String
+    /// The passphrase of a vault that has one.
+    let secret: String?
+  }
+
+  func current() throws(CommandError) -> Current {
+    let status = try openVault()
+    return Current(path: status.path, secret: status.has(.passphrase) ? try currentPassphrase() : nil)
+  }
+
+  private func currentPassphrase() throws(CommandError) -> String {
     guard context.terminal.inputIsTerminal else { return try typedCurrent() }
     return try retried(while: { (try? openVault()) != nil }) { () throws(CommandError) in
       let typed = try typedCurrent()

@@ -174,7 +174,7 @@ def test_a_damaged_key_file_is_told_in_one_sentence_with_the_step_that_keeps_the
     assert work.oauthctl("vault", "create", "--anew", "--yes", check=False).status == 5
     damaged = key.read_bytes()
     told = work.oauthctl("vault", "unlock", "--recovery-code", stdin=code + "\n")
-    assert "Its key file opens it again; a damaged one is moved aside." in told.stderr
+    assert "Its key file opens it again; one that did not is moved aside." in told.stderr
     assert key.with_name(f"{key.name}.damaged").read_bytes() == damaged != key.read_bytes()
     work.agent.restart()
     assert get_token(work).status == 0
