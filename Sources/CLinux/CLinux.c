@@ -53,6 +53,14 @@ void clinux_forbid_cores(void) {
   const rlim_t bytes = getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_max == 0 ? 0 : 1;
   limit.rlim_cur = limit.rlim_max = bytes;
   setrlimit(RLIMIT_CORE, &limit);
+  if (bytes == 0) {
+    // No memory stands in such a core then. Whoever is started inherits that, and is dumpable again.
+    int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+    if (filter >= 0) {
+      (void)!write(filter, "0", 1);
+      close(filter);
+    }
+  }
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 

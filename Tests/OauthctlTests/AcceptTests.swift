@@ -92,6 +92,14 @@ struct QuestionTextTests {
     #expect(ScreenRows.rows(of: String(repeating: "漢", count: 40), columns: 80).count == 2, "they are wide")
   }
 
+  @Test("On a screen of a few columns, too, all of a line stands in rows no wider than it", arguments: 1..<20)
+  func narrow(columns: Int) {
+    let line = "  token_endpoint: https://elsewhere.example/token instead"
+    let rows = ScreenRows.rows(of: line, columns: columns)
+    #expect(rows.joined().filter { $0 != " " } == line.filter { $0 != " " })
+    #expect(rows.allSatisfy { $0.count <= columns })
+  }
+
   @Test("A web address stays whole where it is to be copied, and what stands around it does not")
   func addresses() {
     let address = "https://id.example/" + String(repeating: "a", count: 100)

@@ -51,8 +51,14 @@ struct AccountFileTests {
       if parameters is AccountForget, change == "edited while the agent forgets" { edit() }
       return parameters is AccountForget ? AccountForgetAnswer() : ConfigReloadAnswer(accounts: 0, problems: [])
     }
-    let isRemoved = try context.forget("work", file, while: { file.isStill(written) }) != nil
-    #expect(isRemoved == (change == nil) && file.exists == (change != nil))
+    do throws(CommandError) {
+      let isRemoved = try context.forget("work", file, while: { file.isStill(written) }) != nil
+      #expect(isRemoved == (change == nil) && change?.hasPrefix("edited while") != true)
+    } catch {
+      #expect(error.sentence == "work is forgotten, but \(file.path) was changed meanwhile, and stays")
+      #expect(change?.hasPrefix("edited while") == true)
+    }
+    #expect(file.exists == (change != nil))
     #expect(
       asked.withLock { $0 }.contains(.accountForget) == (change == nil || change?.hasPrefix("edited while") == true))
   }

@@ -84,7 +84,7 @@ struct ProxyTests {
     if let file { try FileBytes.replace(path, with: Array(file.utf8)) }
     let page = Page()
     let context = CommandContext.scripted(page, variables.merging(["XDG_CONFIG_HOME": root]) { $1 }) { _ in
-      if let meanwhile { try? FileBytes.replace(path, with: Array(meanwhile.utf8)) }
+      if let meanwhile { _ = try? FileBytes.replace(path, with: Array(meanwhile.utf8)) }
       let problems = refusal.map { [ConfigurationProblem(file: path, line: 1, key: "proxy", reason: $0)] }
       return ConfigReloadAnswer(accounts: 0, problems: problems ?? [])
     }

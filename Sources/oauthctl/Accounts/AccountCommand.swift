@@ -101,10 +101,13 @@ struct AccountCommand: ParsableCommand {
         let question = "Forget \(name)\(with)?"
         let withYes = NextStep.run("oauthctl account forget \(name) --yes")
         try context.terminal.agree(question, about: lines, otherwise: withYes)
+        // Another agent may have the socket by now.
+        let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
+        if let obstacle = folders.obstacle() { throw obstacle }
       }
       guard let answer = try context.forget(name, file, login: login, while: { yes || file.state == was }) else {
         throw .configuration(
-          "\(context.environment.abbreviated(file.path)) was changed meanwhile, and stays",
+          "\(context.environment.abbreviated(file.path)) was changed meanwhile; nothing is forgotten",
           next: .run("oauthctl account forget \(name)"))
       }
       // Whoever was asked has read it.
@@ -174,7 +177,8 @@ extension CommandContext {
   /// Deletes what is kept of an account, and its file, as long as the file `isStill` the one that is meant; with `login`, the
   /// answer to a dry run, only that login.
   ///
-  /// - Returns: what the agent says of it; nil when the file is another by now, and stays.
+  /// - Returns: what the agent says of it; nil when the file is another by now: nothing is deleted.
+  /// - Throws: `CommandError.configuration` when it became another while the agent deleted the rest, and stays.
   @discardableResult
   func forget(
     _ account: String, _ file: AccountFile, login: String? = nil, while isStill: () -> Bool = { true }
@@ -185,7 +189,11 @@ extension CommandContext {
     let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
     GitAuthority(context: self).remove(of: account)
     // The agent took its time.
-    guard isStill() else { return nil }
+    guard isStill() else {
+      throw .configuration(
+        "\(account) is forgotten, but \(environment.abbreviated(file.path)) was changed meanwhile, and stays",
+        next: .run("oauthctl account forget \(account)"))
+    }
     try file.remove()
     _ = try agent.ask(ConfigReload())
     return answer ?? AccountForgetAnswer()

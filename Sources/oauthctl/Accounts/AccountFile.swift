@@ -57,6 +57,15 @@ struct AccountFile: Sendable {
     try write(Array(text.utf8), behind: target)
   }
 
+  /// Writes only where `state` is still there.
+  ///
+  /// - Returns: false where it is not: nothing is written.
+  func write(_ text: String, inPlaceOf state: State) throws(CommandError) -> Bool {
+    try FileBytes.makeFolder(FileBytes.folder(of: path))
+    return try FileBytes.replace(
+      state.linkTarget ?? path, with: Array(text.utf8), followsLink: false, while: { self.state == state })
+  }
+
   /// Puts back what was there, byte for byte.
   func write(_ old: Written, behind target: String?) throws(CommandError) { try write(old.text, behind: target) }
 

@@ -1,5 +1,6 @@
 import AgentWire
 import ArgumentParser
+import Glibc
 import OAuthTerms
 import SystemFacts
 
@@ -24,21 +25,15 @@ extension SetupCommand {
       let handler = SchemeHandler(scheme: scheme)
       let (entry, list) = try files(handler, context.environment)
       let shown = [entry, list].map(\.state)
-      let (target, old) = (list.linkTarget, list.text ?? "")
-      var applications = MimeApplications(old)
       var text: String?
-      if remove {
-        applications.remove(handler)
-      } else {
+      if !remove {
         guard let executable = OwnExecutable.path, let written = handler.text(executable: executable) else {
           throw .local("where oauthctl is cannot be written into a desktop entry", status: 1)
         }
         text = written
-        applications.add(handler)
       }
-      var new = applications.text
-      // A file that we have made goes as it came.
-      if remove, new != old, applications.saysNothing { new = "" }
+      let old = list.text ?? ""
+      let new = changed(old, for: handler)
       if entry.text == text, new == old {
         context.terminal.say(remove ? "\(scheme) is not set up." : "\(scheme) is set up already.")
         return
@@ -59,16 +54,44 @@ extension SetupCommand {
         }
       }
       if let text { try entry.write(text) } else { try entry.remove() }
-      if new.isEmpty, !old.isEmpty, target == nil {
-        try list.remove()
-      } else if new != old {
-        try list.write(new, behind: target)
-      }
+      try change(list, for: handler)
       context.terminal.say(
         remove
           ? "Done: addresses of \(scheme) no longer come here."
           : "Done: \(scheme):/… comes to the login that waits for it.")
     }
+
+    /// The list of default applications with our entry, or without it; empty where it would say nothing then.
+    private func changed(_ text: String, for handler: SchemeHandler) -> String {
+      var applications = MimeApplications(text)
+      if remove { applications.remove(handler) } else { applications.add(handler) }
+      // A file that we have made goes as it came.
+      return remove && applications.text != text && applications.saysNothing ? "" : applications.text
+    }
+
+    /// Many programs write the list: it is changed as it is now, and no change of theirs is undone.
+    private func change(_ list: AccountFile, for handler: SchemeHandler) throws(CommandError) {
+      // Of several of these commands one after the other.
+      let folder = open(FileBytes.folder(of: list.path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      defer { if folder >= 0 { close(folder) } }
+      for attempt in 1...Self.mostAttempts {
+        if folder >= 0, flock(folder, LOCK_EX | LOCK_NB) != 0, attempt < Self.mostAttempts / 2 {
+          usleep(20_000)
+          continue
+        }
+        let state = list.state
+        let old = list.text ?? ""
+        let new = changed(old, for: handler)
+        if new == old { return }
+        if new.isEmpty, state.linkTarget == nil { return try list.remove() }
+        if try list.write(new, inPlaceOf: state) { return }
+      }
+      throw .configuration(
+        "\(list.path) is changed all the time by another program; it is left as it is", next: "try again")
+    }
+
+    /// A fiftieth of a second each, as long as others are at it.
+    private static let mostAttempts = 200
 
     private func files(
       _ handler: SchemeHandler, _ environment: Environment

@@ -139,8 +139,14 @@ enum FileBytes {
   /// Replaces a file's content at once: a temporary file beside it, fsync, rename, fsync of the folder. Its mode
   /// stays, and is 0600 of a new one. Of a symbolic link, the file behind it: the link stays, where it is followed.
   ///
+  /// `isMeant` says at the last moment whether the file that is there is still the one to be replaced.
+  ///
+  /// - Returns: false where it is not, and stays.
   /// - Throws: `CommandError.local` that names the file, and never the temporary one.
-  static func replace(_ link: String, with bytes: [UInt8], followsLink: Bool = true) throws(CommandError) {
+  @discardableResult
+  static func replace(
+    _ link: String, with bytes: [UInt8], followsLink: Bool = true, while isMeant: () -> Bool = { true }
+  ) throws(CommandError) -> Bool {
     let path = followsLink ? target(of: link) : link
     let temporary = "\(path).\(getpid()).tmp"
     let descriptor = PrivateCreation.openFile(temporary, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
@@ -154,6 +160,10 @@ enum FileBytes {
       throw error
     }
     close(descriptor)
+    guard isMeant() else {
+      unlink(temporary)
+      return false
+    }
     guard rename(temporary, path) == 0 else {
       let error = unwritten(path)
       unlink(temporary)
@@ -164,6 +174,7 @@ enum FileBytes {
       _ = fsync(folder)
       close(folder)
     }
+    return true
   }
 
   /// What to do about a folder on a file system that is mounted read-only.

@@ -101,7 +101,7 @@ extension Terminal {
 
   private static func screen(of descriptor: Int32) -> QuestionText.Screen {
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20, size.ws_row > 1 else { return .usual }
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return .usual }
     return QuestionText.Screen(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 

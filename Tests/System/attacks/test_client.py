@@ -91,10 +91,10 @@ def test_what_was_looked_at_is_what_is_started(work, dot):
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to see where another process sleeps")
 
 
-def start_with_cores(home, *arguments, **options):
-    """Start `oauthctl` where the user wants cores, in a process group of its own."""
+def start_with_cores(home, *arguments, limit=None, **options):
+    """Start `oauthctl` where the user wants cores of `limit` bytes, in a process group of its own."""
     def allow():
-        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1] if limit is None else limit
         resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
         # Whoever runs the tests in the background has it ignored, which children inherit.
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -121,6 +121,17 @@ def test_a_quit_key_during_curl_leaves_no_core(work, dot):
     _, said = process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGQUIT, said
     assert cores(work) == []
+
+
+def test_a_core_that_a_program_takes_has_no_memory_of_curl(work, dot):
+    """A hard limit of 0 cannot be raised, and does not keep the kernel from handing a core to a program (core(5))."""
+    process = start_with_cores(work, "curl", "-sS", dot.api("slow") + "?seconds=30", limit=0)
+    curl = wait_until(lambda: curl_of(process.pid), 20, "curl runs")
+    with open(f"/proc/{curl}/coredump_filter") as file:
+        filtered = file.read().strip()
+    process.terminate()
+    process.communicate(timeout=20)
+    assert filtered == "00000000"
 
 
 def curl_of(pid):

@@ -182,5 +182,5 @@ def test_forgetting_keeps_a_file_that_was_changed_under_the_question(home, agent
 
     status, text = run_at_terminal(
         home, home.programs / "oauthctl", "account", "forget", "work", answers={"[y/N]": edit})
-    assert status == 3 and "was changed meanwhile, and stays" in text
+    assert status == 3 and "was changed meanwhile; nothing is forgotten" in text
     assert account_file(home).read_text().endswith("# mine\n")
