@@ -93,8 +93,13 @@ struct RawClient: Sendable {
 
   func close() async { try? await channel.close().get() }
 
-  /// Everything that was received, once the connection ended.
-  func received() async throws -> String { try await ended.get() }
+  /// Everything that was received, once the connection ended. One that lasts for five minutes is ended here: a test that waits
+  /// in vain fails, and does not hang.
+  func received() async throws -> String {
+    let patience = channel.eventLoop.scheduleTask(in: .minutes(5)) { [channel] in channel.close(promise: nil) }
+    defer { patience.cancel() }
+    return try await ended.get()
+  }
 }
 
 extension Logger {

@@ -35,9 +35,9 @@ struct RedirectHelperTests {
 
   private static let patience = Duration.seconds(300)
 
-  private func eventually(_ condition: () throws -> Bool) async throws {
+  private func eventually(_ condition: () async throws -> Bool) async throws {
     let end = ContinuousClock.now.advanced(by: Self.patience)
-    while try !condition() {
+    while try await !condition() {
       try #require(.now < end, "It never happened.")
       try await Task.sleep(for: .milliseconds(5))
     }
@@ -143,11 +143,13 @@ struct RedirectHelperTests {
     // The socket never stopped listening: this waits in it for the next process, which knows how the login ended.
     try await eventually { try processes().count == 2 }
     #expect(try await ask(listener.port, "/done").contains("You can close this page"))
-    kill(try processes()[1], SIGKILL)
-    try await eventually { (try? connect(listener.port)) == false }
-    #expect(try processes().count == 2)
+    let last = try processes()[1]
+    kill(last, SIGKILL)
+    try await eventually { !runs(last) }
+    #expect(try connect(listener.port), "nobody else gets the port")
     await listener.close()
     await listener.close()
+    #expect(try !connect(listener.port) && processes().count == 2)
   }
 
   /// A session that serves browsers, and the loop it is bound to.
@@ -180,13 +182,13 @@ struct RedirectHelperTests {
     }
     let oneIsOwed = { await loop.run { session.value(on: $0).owed == [1] } }
     async let slow = ask(port, "/slow")
-    while await !oneIsOwed() { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { await oneIsOwed() }
     kill(try processes()[0], SIGKILL)
     #expect(try await slow.isEmpty)
     // The next process counts its connections from the beginning, too: this one has the number of the other.
     async let other = ask(port, "/other")
     try await eventually { try processes().count == 2 }
-    while await !oneIsOwed() { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually { await oneIsOwed() }
     mayEnd.store(true, ordering: .relaxed)
     #expect(try await other.hasPrefix("HTTP/1.1 404 "))
     await withCheckedContinuation { continuation in
