@@ -3,6 +3,12 @@ extension Vault {
   package func status() async -> VaultStatus {
     lookAgain()
     lookAtCounterAgain()
+    var status = found()
+    status.digest = Slot.digest(of: (try? slotsOnDisk()) ?? [], in: location.databaseFile)
+    return status
+  }
+
+  private func found() -> VaultStatus {
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
     if let session, let keys {
       status.state = .open
@@ -65,7 +71,7 @@ extension Vault {
   func lookAgain() {
     if let session {
       do throws(VaultError) { try session.database.checkStillThere() } catch { _ = forget(after: error) }
-      try? keepLog()
+      try? renewLog()
     }
     if session == nil, keys != nil, !isHeld, lastFailure?.mayPass == true { _ = try? openedSession() }
     if session != nil, purgeProblem != nil { try? finishSlotChange() }

@@ -190,7 +190,7 @@ package actor Vault: RecordStore {
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
   /// closed; the next call opens and judges it anew.
   func commit(_ change: VaultDatabase.Change, _ newCatalogue: Catalogue) throws(VaultError) {
-    try keepLog()
+    try renewLog()
     guard var session, let keys else { throw .storageFailed("the vault is closed") }
     var catalogue = newCatalogue
     // Found from the counter outside; from the first write on the vault itself remembers.
@@ -210,15 +210,17 @@ package actor Vault: RecordStore {
     self.session = session
   }
 
-  /// Where the log was taken away, brings what stands in it into the database, and begins a new one.
-  func keepLog() throws(VaultError) {
+  /// Where the log was taken away, brings what stands in it into the database, and begins a new one: also in a vault that is
+  /// being locked, where the last answers are still to be written. What lies in its place now is removed with it.
+  func renewLog() throws(VaultError) {
     guard let session, session.database.hasLostLog else { return }
     do throws(VaultError) {
       try session.database.checkStillThere()
       try session.database.foldLog()
     } catch { throw forget(after: error) }
     forget()
-    _ = try openedSession()
+    guard let directory = try vaultDirectory() else { return }
+    _ = try openSession(in: directory, keysFrom: keysFromKeyFile)
   }
 
   /// Closes the database after a write that failed. Returns the failure.

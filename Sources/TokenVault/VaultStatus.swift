@@ -122,6 +122,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var keyFileFault: VaultError?
   /// The key of the last rekey could not take the place of the one before, and opens the vault from where it waits.
   package var isKeyFileWaiting = false
+  /// Names the vault, by its place and by what opens it.
+  package var digest = ""
   /// Nil until opened.
   package var recordCount: Int?
   /// Number of the last commit; nil until opened.

@@ -38,16 +38,6 @@ struct GitAuthorityTests {
     for hasCopy in [true, false] { #expect(plan(["/mine"], hasCopy).isEmpty) }
   }
 
-  @Test(
-    "git's settings are looked up for the address with its user, and without",
-    arguments: [
-      (nil, ["https://h:1/a"]), ("work", ["https://h:1/a", "https://work@h:1/a"]),
-      ("a@b/é", ["https://h:1/a", "https://a%40b%2f%c3%a9@h:1/a"]),
-    ] as [(String?, [String])])
-  func urls(user: String?, urls: [String]) {
-    #expect(GitAuthority.urls(of: "https://h:1/a", user: user) == urls)
-  }
-
   @Test("A copy is known whoever the account was, and no file of the user's own is one")
   func known() {
     #expect(Self.copies.contain("/state/oauthctl/authorities/gone.pem"))

@@ -30,7 +30,10 @@ struct GitProxyTests {
     "A host of no_proxy has none, whole and by its own name",
     arguments: [
       ([:], false), (["no_proxy": "localhost"], true), (["NO_PROXY": "a.example, LOCALHOST"], true),
-      (["no_proxy": "*"], true), (["no_proxy": "host"], false), (["no_proxy": "", "NO_PROXY": "localhost"], false),
+      (["no_proxy": "*"], true), (["no_proxy": "host"], false), (["no_proxy": "localhost other"], true),
+      (["no_proxy": "other localhost"], false),
+      (["no_proxy": " other , localhost"], true), (["no_proxy": "a b,localhost"], false),
+      (["no_proxy": "", "NO_PROXY": "localhost"], false),
     ] as [([String: String], Bool)])
   func exempt(variables: [String: String], isExempt: Bool) {
     #expect(GitProxy.isExempt("localhost", Environment(variables)) == isExempt)

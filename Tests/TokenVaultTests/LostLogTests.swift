@@ -10,8 +10,8 @@ struct LostLogTests {
 
   @Test(
     "What was written before and after survives a kill",
-    arguments: [false, true], [false, true])
-  func lost(isReplaced: Bool, isOnlyLookedAt: Bool) async throws {
+    arguments: [false, true], ["looked at", "written", "written while it is locked"])
+  func lost(isReplaced: Bool, then: String) async throws {
     let scratch = try Scratch()
     let vault = scratch.vault()
     try await vault.put(.sample(1))
@@ -20,19 +20,43 @@ struct LostLogTests {
     let before = try scratch.read(log)
     unlink(log)
     if isReplaced { try scratch.write(before, to: log) }
-    if isOnlyLookedAt {
+    let expected: [UInt8]
+    switch then {
+    case "looked at":
       #expect(await vault.status().state == .open)
-    } else {
+      expected = [1, 2]
+    case "written":
+      for name in UInt8(3)...4 { try await vault.put(.sample(name)) }
+      expected = [1, 2, 3, 4]
+    default:
+      _ = try await vault.hold()
       try await vault.put(.sample(3))
+      _ = await vault.status()
+      try await vault.put(.sample(4))
+      expected = [1, 2, 3, 4]
     }
     // As a kill leaves them.
-    let files = try scratch.files()
-    let held = try await vault.held()
-    #expect(held.count == (isOnlyLookedAt ? 2 : 3))
+    let files = try scratch.files().filter { !$0.key.hasSuffix(".held") }
     await vault.close()
     try scratch.restore(files)
     let again = scratch.vault()
-    #expect(try await again.held() == held)
+    #expect(try await again.held() == expected.map { Held(.sample($0)) })
     #expect(await again.rollback == nil)
+  }
+
+  @Test(
+    "One that is cut or overwritten in place is noticed before anything is written behind it", arguments: [false, true])
+  func changedInPlace(isOverwritten: Bool) async throws {
+    let scratch = try Scratch()
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    try await vault.put(.sample(2))
+    let log = "\(scratch.path)/\(Self.name)"
+    let size = try scratch.read(log).count
+    try scratch.write(isOverwritten ? [UInt8](repeating: 7, count: 2 * size) : [], to: log)
+    let error = await #expect(throws: VaultError.self) { try await vault.put(.sample(3)) }
+    #expect(error == .storageFailed("another program changed \(scratch.location.databaseFile)-wal while it was open"))
+    #expect(try await vault.held().isEmpty)
+    #expect(await vault.rollback != nil, "nothing is refreshed now")
   }
 }

@@ -7,31 +7,32 @@ extension AgentRouter {
     return await vault.status()
   }
 
-  /// - Throws: `not_permitted` where a person was shown another vault: an agent of other folders may have answered then.
-  private func check(_ path: String?) async throws(AgentFailure) {
-    guard let path, case let own = await vault.status().path, own != path else { return }
+  /// - Throws: `not_permitted` where a person was shown another vault: that of an agent of other folders, or one in whose place
+  ///   this has come, or whose ways to open it have changed.
+  private func check(_ shown: String?) async throws(AgentFailure) {
+    guard let shown, case let now = await vault.status(), now.vaultDigest != shown else { return }
     throw AgentFailure(
-      .notPermitted, "\(path) was shown, and the agent that answers now has \(own): nothing is changed",
+      .notPermitted, "\(now.path) is another vault than was shown, or opens in other ways by now: nothing is changed",
       hint: .run("oauthctl vault status"))
   }
 
   func setSlot(_ request: VaultSetSlot) async throws(AgentFailure) -> VaultSlotsAnswer {
-    try await check(request.path)
+    try await check(request.vaultDigest)
     return try await vault.setSlot(request)
   }
 
   func removeSlot(_ request: VaultRemoveSlot) async throws(AgentFailure) -> VaultSlotsAnswer {
-    try await check(request.path)
+    try await check(request.vaultDigest)
     return try await vault.removeSlot(request)
   }
 
   func rekey(_ request: VaultRekey) async throws(AgentFailure) -> VaultSlotsAnswer {
-    try await check(request.path)
+    try await check(request.vaultDigest)
     return try await vault.rekey(request)
   }
 
   func createVault(_ request: VaultCreate) async throws(AgentFailure) -> VaultCreateAnswer {
-    try await check(request.path)
+    try await check(request.vaultDigest)
     let code: String?
     if request.anew == true, await isLost() {
       code = try await service.beginAnew(vault, request)
@@ -85,7 +86,7 @@ extension AgentRouter {
   }
 
   func acceptRollback(_ request: VaultAcceptRollback) async throws(AgentFailure) -> VaultStatusAnswer {
-    try await check(request.path)
+    try await check(request.vaultDigest)
     try await service.acceptRollback(vault, request)
     return await vault.status()
   }

@@ -58,7 +58,8 @@ package struct VaultAdapter: VaultControl {
       hint = AgentFailure(error).hint
     }
     return VaultStatusAnswer(
-      state: state, slots: slots, path: status.path, reason: reason, rolledBack: status.rollback.map { _ in true },
+      state: state, slots: slots, path: status.path, vaultDigest: status.digest, reason: reason,
+      rolledBack: status.rollback.map { _ in true },
       rollbackFound: status.rollback.map { Int(clamping: $0.found) },
       rollbackExpected: status.rollback.map { Int(clamping: $0.expected) }, rollbackDigest: status.rollbackDigest,
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,

@@ -20,6 +20,8 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   /// ` (missing)` behind that of a vault that is shut and whose key file is gone.
   package var slots: [String]
   package var path: String
+  /// Names the vault, by its place and by what opens it.
+  package var vaultDigest: String?
   /// One line for people when it is not `open` or `absent`, or older than it should be.
   package var reason: String?
   /// Whether it is older than this machine remembers: tokens are served, and nothing is refreshed. Nil: no.
@@ -45,7 +47,8 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   package var counterMadeAnew: Bool?
 
   package init(
-    state: State, slots: [String], path: String, reason: String? = nil, rolledBack: Bool? = nil,
+    state: State, slots: [String], path: String, vaultDigest: String? = nil, reason: String? = nil,
+    rolledBack: Bool? = nil,
     rollbackFound: Int? = nil, rollbackExpected: Int? = nil, rollbackDigest: String? = nil,
     recoveryCodeUntold: Bool? = nil, gone: Bool? = nil, hint: NextStep? = nil, otherSlotOpens: Bool? = nil,
     counterMadeAnew: Bool? = nil
@@ -53,6 +56,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     self.state = state
     self.slots = slots
     self.path = path
+    self.vaultDigest = vaultDigest
     self.reason = reason
     self.rolledBack = rolledBack
     self.rollbackFound = rollbackFound
@@ -68,6 +72,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
 
   package enum CodingKeys: String, CodingKey {
     case state, slots, path, reason, gone, hint
+    case vaultDigest = "vault_digest"
     case rolledBack = "rolled_back"
     case rollbackFound = "rollback_found"
     case rollbackExpected = "rollback_expected"
@@ -88,18 +93,19 @@ package struct VaultCreate: RequestParameters, Equatable {
   package var anew: Bool?
   /// Whether ``VaultConfirmCode`` follows once a person has the recovery code.
   package var confirmsCode: Bool?
-  /// Of the vault that a person was shown, as `vault.status` answered: another one is left alone. Nil: whichever it is.
-  package var path: String?
+  /// The vault that a person was shown, as `vault.status` named it: another one is left alone. Nil: whichever it is.
+  package var vaultDigest: String?
 
-  package init(anew: Bool? = nil, confirmsCode: Bool? = nil, path: String? = nil) {
+  package init(anew: Bool? = nil, confirmsCode: Bool? = nil, vaultDigest: String? = nil) {
     self.anew = anew
     self.confirmsCode = confirmsCode
-    self.path = path
+    self.vaultDigest = vaultDigest
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case anew, path
+    case anew
+    case vaultDigest = "vault_digest"
     case confirmsCode = "confirms_code"
   }
 }
@@ -178,15 +184,18 @@ package struct VaultAcceptRollback: RequestParameters, Equatable {
   package var expected: Int?
   package var digest: String?
   /// As in ``VaultCreate``.
-  package var path: String?
+  package var vaultDigest: String?
 
-  package init(found: Int? = nil, expected: Int? = nil, digest: String? = nil, path: String? = nil) {
+  package init(found: Int? = nil, expected: Int? = nil, digest: String? = nil, vaultDigest: String? = nil) {
     self.found = found
     self.expected = expected
     self.digest = digest
-    self.path = path
+    self.vaultDigest = vaultDigest
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case found, expected, digest, path }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case found, expected, digest
+    case vaultDigest = "vault_digest"
+  }
 }

@@ -81,13 +81,13 @@ package struct VaultSetSlot: RequestParameters, Equatable {
   /// With `recovery_code` alone, as in ``VaultCreate``.
   package var confirmsCode: Bool?
   /// As in ``VaultCreate``.
-  package var path: String?
+  package var vaultDigest: String?
 
   package init(
     kind: VaultSlotKind, passphrase: String? = nil, current: String? = nil, strength: VaultStrength? = nil,
-    confirmsCode: Bool? = nil, path: String? = nil
+    confirmsCode: Bool? = nil, vaultDigest: String? = nil
   ) {
-    self.path = path
+    self.vaultDigest = vaultDigest
     self.kind = kind
     self.passphrase = passphrase
     self.current = current
@@ -97,7 +97,8 @@ package struct VaultSetSlot: RequestParameters, Equatable {
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case kind, passphrase, current, strength, path
+    case kind, passphrase, current, strength
+    case vaultDigest = "vault_digest"
     case confirmsCode = "confirms_code"
   }
 }
@@ -110,16 +111,19 @@ package struct VaultRemoveSlot: RequestParameters, Equatable {
   package var kind: VaultSlotKind
   package var current: String?
   /// As in ``VaultCreate``.
-  package var path: String?
+  package var vaultDigest: String?
 
-  package init(kind: VaultSlotKind, current: String? = nil, path: String? = nil) {
+  package init(kind: VaultSlotKind, current: String? = nil, vaultDigest: String? = nil) {
     self.kind = kind
     self.current = current
-    self.path = path
+    self.vaultDigest = vaultDigest
   }
 
   package typealias Keys = CodingKeys
-  package enum CodingKeys: String, CodingKey, CaseIterable { case kind, current, path }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case kind, current
+    case vaultDigest = "vault_digest"
+  }
 }
 
 /// `vault.rekey`: a new data key, key file and recovery code; every record sealed anew.
@@ -132,17 +136,18 @@ package struct VaultRekey: RequestParameters, Equatable {
   /// As in ``VaultCreate``.
   package var confirmsCode: Bool?
   /// As in ``VaultCreate``.
-  package var path: String?
+  package var vaultDigest: String?
 
-  package init(passphrase: String? = nil, confirmsCode: Bool? = nil, path: String? = nil) {
+  package init(passphrase: String? = nil, confirmsCode: Bool? = nil, vaultDigest: String? = nil) {
     self.passphrase = passphrase
     self.confirmsCode = confirmsCode
-    self.path = path
+    self.vaultDigest = vaultDigest
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case passphrase, path
+    case passphrase
+    case vaultDigest = "vault_digest"
     case confirmsCode = "confirms_code"
   }
 }

@@ -54,11 +54,16 @@ extension VaultDatabase {
     case none
   }
 
-  /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would reach no name.
+  /// Throws when the file was removed or replaced since it was opened, or its log was changed by somebody else: what SQLite
+  /// writes now would be lost.
   func checkStillThere() throws(VaultError) {
     guard let found = FileIdentity(path) else { throw .unseen(path) }
     guard found == identity else {
       throw .storageFailed("\(path) was replaced while it was open")
+    }
+    guard let writtenLog, !hasLostLog else { return }
+    guard WrittenLog(path + "-wal")?.goesOn(from: writtenLog) == true else {
+      throw .storageFailed("another program changed \(path)-wal while it was open")
     }
   }
 
@@ -83,6 +88,7 @@ extension VaultDatabase {
         guard connection.changedRowCount == 1 else { throw SQLiteFailure(unexpected: "no catalogue row to update") }
       }
     }
+    writtenLog = WrittenLog(path + "-wal")
   }
 
   static func insert(_ slot: Slot, into connection: SQLiteConnection) throws(SQLiteFailure) {
@@ -111,6 +117,7 @@ extension VaultDatabase {
       }
       guard isBusy == 0 else { throw SQLiteFailure(SQLITE_BUSY, nil, during: "checkpoint") }
     }
+    writtenLog = nil
   }
 
   /// Leaves nothing of what was deleted or replaced in the log and in the database's free pages. Durable when it returns.

@@ -8,6 +8,8 @@ final class VaultDatabase {
   let identity: FileIdentity
   /// Of the log that SQLite has open; it is there from the first reading to the close.
   let logIdentity: FileIdentity?
+  /// After the last commit; nil: the log is empty, or nothing was written yet.
+  var writtenLog: WrittenLog?
   let vaultID: [UInt8]
 
   /// Tells the file from another that takes its name.

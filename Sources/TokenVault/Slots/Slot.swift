@@ -17,6 +17,13 @@ struct Slot: Equatable {
   /// The sealed data key.
   var sealed: [UInt8]
 
+  /// Names a vault by its place and by its slots, in hex: another one after each change of them.
+  static func digest(of slots: [Slot], in path: String) -> String {
+    let parts = slots.sorted { $0.number < $1.number }.map { $0.parameters + $0.sealed }
+    let digests = [Array(path.utf8)] + parts
+    return Hex.encode(Digest.sha256(digests.flatMap { Digest.sha256($0) }).prefix(16))
+  }
+
   /// Everything but the sealed key. Bound to its seal: a slot's cost cannot be changed without its secret.
   private var parameters: [UInt8] {
     var writer = ByteWriter()

@@ -94,54 +94,41 @@ struct GitAuthority {
   ///
   /// - Throws: `CommandError.configuration` where git gets no token.
   func check(_ question: HelperQuestion, for token: HelperToken) throws(CommandError) {
-    guard token.authorityDigest != nil || copies.isAnyPresent,
+    guard token.authorityDigest != nil || GitAuthorityCopies.mayBeNamed(context.environment),
       let host = GitSetup.authorityPart(of: question.url)
     else { return }
-    for url in Self.urls(of: question.url, user: question.username) {
-      let settings = try GitSetting.http(at: url)
-      let named = settings["http.sslcainfo"]
-      let isCopy = named.map(copies.contain) ?? false
-      guard token.authorityDigest != nil || isCopy else { continue }
-      let details = try context.agent.ask(AccountShow(account: token.account), about: token.account)
-      if isCopy, FileBytes.contents(of: named ?? "").map(Self.digest) != token.authorityDigest {
-        throw Self.refusal(details, "git trusts another authority at \(question.url) than its login is bound to")
-      }
-      // Other hosts of the account may have certificates of anybody's.
-      guard token.authorityDigest != nil, PrivateAuthority.isBound(for: host, of: details.summary) else { continue }
-      if named == nil || isCopy && settings["http.sslcapath"] == nil {
-        throw Self.refusal(
-          details, "git trusts the system's authorities at \(question.url), and its login no other than its ca_file")
-      }
-      if Self.isFalse(settings["http.sslverify"]) || context.environment.raw("GIT_SSL_NO_VERIFY") != nil {
-        let query = "git config --show-origin --get-urlmatch http.sslVerify \(ShellWord.quoted(url))"
-        throw .configuration(
-          "\(token.account): git does not check who answers at \(question.url) (http.sslVerify, GIT_SSL_NO_VERIFY)",
-          next: .run("unset GIT_SSL_NO_VERIFY; \(query)   # and take out what that shows"))
-      }
+    let settings = GitTrust.settings(in: try GitSetting.list(GitTrust.query, for: token.account))
+    // Other hosts of the account may have certificates of anybody's.
+    let details =
+      token.authorityDigest == nil
+      ? nil : try context.agent.ask(AccountShow(account: token.account), about: token.account)
+    let isOwn = details.map { PrivateAuthority.isBound(for: host, of: $0.summary) } ?? false
+    if isOwn, context.environment.raw("GIT_SSL_NO_VERIFY") != nil {
+      throw .configuration(
+        "\(token.account): git does not check who answers (GIT_SSL_NO_VERIFY)", next: .run("unset GIT_SSL_NO_VERIFY"))
     }
-  }
-
-  /// As git may look it up: it goes by the user in an address, too, but what it tells may come from elsewhere.
-  static func urls(of url: String, user: String?) -> [String] {
-    guard let user, let scheme = url.range(ofText: "://") else { return [url] }
-    let encoded = user.utf8.map { byte -> String in
-      let character = Character(Unicode.Scalar(byte))
-      let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
-      return isPlain ? String(character) : "%" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
-    return [url, "\(url[..<scheme.upperBound])\(encoded)@\(url[scheme.upperBound...])"]
-  }
-
-  private static func isFalse(_ value: String?) -> Bool {
-    value.map { ["false", "no", "off", "0", ""].contains($0.lowercased()) } ?? false
-  }
-
-  private static func refusal(_ details: AccountDetails, _ words: String) -> CommandError {
-    let account = details.summary.account
-    let setup = "oauthctl setup git --account \(account)"
-    return .configuration(
-      "\(account): \(words)",
-      next: .run(details.differences.isEmpty ? setup : "oauthctl account accept \(account) && \(setup)"))
+    let fault = GitTrust.fault(settings, at: question.url, digest: token.authorityDigest, isOwn: isOwn) { file in
+      copies.contain(file) ? .some(FileBytes.contents(of: context.environment.expanded(file)).map(Self.digest)) : nil
+    }
+    guard let fault else { return }
+    let setup = "oauthctl setup git --account \(token.account)"
+    let isChanged = details?.differences.isEmpty == false
+    let again = isChanged ? "oauthctl account accept \(token.account) && \(setup)" : setup
+    switch fault {
+    case .otherAuthority(let key):
+      let isServers = key == GitSetup.authorityKey(host: host).lowercased()
+      throw .configuration(
+        "\(token.account): git trusts another authority at \(question.url) than its login is bound to (\(key))",
+        next: .run(isServers ? again : "git config --global --unset-all \(ShellWord.quoted(key)) && \(again)"))
+    case .systemAuthorities:
+      throw .configuration(
+        "\(token.account): git trusts the system's authorities at \(question.url), and its login no other than its ca_file",
+        next: .run(again))
+    case .unchecked(let key):
+      throw .configuration(
+        "\(token.account): git does not check who answers at \(question.url) (\(key))",
+        next: .run("git config --show-origin --get-all \(ShellWord.quoted(key))   # says where to take it out"))
+    }
   }
 
   /// SHA-256 in hex.

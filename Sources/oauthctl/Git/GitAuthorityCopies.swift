@@ -1,4 +1,5 @@
 import AgentWire
+import Glibc
 import SystemFacts
 
 /// The files of ``GitAuthority``, one for an account and its server. The name says both, so a login at another server never
@@ -6,19 +7,9 @@ import SystemFacts
 struct GitAuthorityCopies {
   /// Beside the key of the vault: whoever may write account files alone does not write here. Nil without a home.
   let folder: String?
-  /// Where they are without `XDG_STATE_HOME`, which may have another value in the shell that ran `setup git`.
-  private let usualFolder: String?
+  init(folder: String?) { self.folder = folder }
 
-  init(folder: String?, usualFolder: String? = nil) {
-    self.folder = folder
-    self.usualFolder = usualFolder
-  }
-
-  init(_ environment: Environment) {
-    let usual = BaseFolder.state.path(value: nil, home: environment.home).map { $0 + "/oauthctl" }
-    self.init(
-      folder: environment.folder(.state).map { $0 + Self.suffix }, usualFolder: usual.map { $0 + Self.suffix })
-  }
+  init(_ environment: Environment) { self.init(folder: environment.folder(.state).map { $0 + Self.suffix }) }
 
   private static let suffix = "/authorities"
 
@@ -31,9 +22,14 @@ struct GitAuthorityCopies {
   /// All that are there.
   var present: [String] { folder.map { folder in FileBytes.names(in: folder).map { "\(folder)/\($0)" } } ?? [] }
 
-  /// Whether any is there, in this shell's folder or the usual one.
-  var isAnyPresent: Bool {
-    [folder, usualFolder].contains { folder in folder.map { !FileBytes.names(in: $0).isEmpty } ?? false }
+  /// Whether git's global configuration may name one, wherever it is: a look that costs little, before git is asked.
+  static func mayBeNamed(_ environment: Environment) -> Bool {
+    GitReader.files(environment).contains { file in
+      guard access(file, F_OK) == 0 else { return false }
+      guard let bytes = FileBytes.contents(of: file) else { return true }
+      let text = String(decoding: bytes, as: UTF8.self).lowercased()
+      return ["oauthctl" + suffix, "[include"].contains { text.range(ofText: $0) != nil }
+    }
   }
 
   /// Those of an account, for whatever servers. Earlier versions had one for all, which named none.

@@ -12,12 +12,7 @@ enum GitProxy {
   /// - Throws: `CommandError.configuration` where git, which asks for a token of `account` at `url`, gets none.
   static func check(_ url: String, for account: String, _ environment: Environment) throws(CommandError) {
     guard let host = plainHost(url) else { return }
-    guard let listed = GitSetting.output(["--null", "--get-regexp", query]) else {
-      throw .configuration(
-        "\(account): git does not say by which way it reaches \(url)",
-        next: .run("git config --get-regexp \(ShellWord.quoted(query))"))
-    }
-    let keys = keys(in: listed)
+    let keys = keys(in: try GitSetting.list(query, for: account))
     if let key = keys.first(where: { $0.hasSuffix(".curloptresolve") }) {
       throw .configuration(
         "\(account): git would send the token to another address (\(key)) than that of \(url)",
@@ -27,7 +22,7 @@ enum GitProxy {
     let exempt = exemptions(environment)
     throw .configuration(
       "\(account): git may send the token to a proxy (\(name)), readable, on its way to \(url)",
-      next: .run("export no_proxy=\(ShellWord.quoted(exempt.isEmpty ? host : "\(exempt),\(host)"))"))
+      next: .run("export no_proxy=\(ShellWord.quoted(exempt.isEmpty ? host : "\(host),\(exempt)"))"))
   }
 
   private static let query = "^((http|remote)\\.(.*\\.)?proxy|http\\.(.*\\.)?curloptresolve)$"
@@ -41,7 +36,14 @@ enum GitProxy {
   /// Whether the variables say that this very host is reached without a proxy.
   static func isExempt(_ host: String, _ environment: Environment) -> Bool {
     let list = exemptions(environment)
-    return list == "*" || list.split { ", ".contains($0) }.contains { $0.lowercased() == host }
+    if list == "*" { return true }
+    for entry in list.split(separator: ",") {
+      // Some versions of libcurl end the list at a blank that no comma follows, others take it for a comma.
+      let words = entry.split { $0.isWhitespace }
+      if words.first?.lowercased() == host { return true }
+      if words.count > 1 { return false }
+    }
+    return false
   }
 
   /// In git the small one wins, an empty one too.

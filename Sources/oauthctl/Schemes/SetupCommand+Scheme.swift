@@ -54,7 +54,7 @@ extension SetupCommand {
         }
       }
       if let text { try entry.write(text) } else { try entry.remove() }
-      try change(list, for: handler)
+      try change(list, behind: shown[1].linkTarget, for: handler)
       context.terminal.say(
         remove
           ? "Done: addresses of \(scheme) no longer come here."
@@ -70,7 +70,9 @@ extension SetupCommand {
     }
 
     /// Many programs write the list: it is changed as it is now, and no change of theirs is undone.
-    private func change(_ list: AccountFile, for handler: SchemeHandler) throws(CommandError) {
+    private func change(
+      _ list: AccountFile, behind target: String?, for handler: SchemeHandler
+    ) throws(CommandError) {
       // Of several of these commands one after the other.
       let folder = open(FileBytes.folder(of: list.path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       defer { if folder >= 0 { close(folder) } }
@@ -80,10 +82,18 @@ extension SetupCommand {
           continue
         }
         let state = list.state
+        // A link that was made or turned since it was looked at is not followed.
+        guard state.linkTarget == target else {
+          throw .configuration(
+            "\(list.path) was turned to another file meanwhile, which is left as it is", next: "try again")
+        }
         let old = list.text ?? ""
         let new = changed(old, for: handler)
         if new == old { return }
-        if new.isEmpty, state.linkTarget == nil { return try list.remove() }
+        if new.isEmpty, state.linkTarget == nil {
+          if list.state == state { return try list.remove() }
+          continue
+        }
         if try list.write(new, inPlaceOf: state) { return }
       }
       throw .configuration(

@@ -28,6 +28,12 @@ struct Environment: Sendable {
     kind.path(value: self[kind.variable], home: home).map { $0 + "/oauthctl" }
   }
 
+  /// A path with `~/` in front of it as it is.
+  func expanded(_ path: String) -> String {
+    guard let home, path.hasPrefix("~/") else { return path }
+    return home + path.dropFirst()
+  }
+
   /// A path as people write it: `~` for the home folder.
   func abbreviated(_ path: String) -> String {
     guard let home, home != "/", path.hasPrefix(home + "/") else { return path }

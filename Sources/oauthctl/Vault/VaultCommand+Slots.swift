@@ -51,7 +51,8 @@ extension VaultCommand {
         }
         let answer = try context.change(
           VaultSetSlot(
-            kind: .passphrase, passphrase: try secrets.newPassphrase(), strength: strength, path: status.path))
+            kind: .passphrase, passphrase: try secrets.newPassphrase(), strength: strength,
+            vaultDigest: status.vaultDigest))
         context.terminal.say("The passphrase is set.")
         context.warnOfTrouble()
         if answer.slots.contains(where: { $0.kind == .keyFile }) {
@@ -78,7 +79,7 @@ extension VaultCommand {
         _ = try context.change(
           VaultSetSlot(
             kind: .passphrase, passphrase: try secrets.newPassphrase(), current: secret, strength: strength,
-            path: current.path))
+            vaultDigest: current.vaultDigest))
         context.terminal.say(
           "The passphrase is changed. The old one opens backups made before; after a leak: oauthctl vault rekey")
         context.warnOfTrouble()
@@ -110,7 +111,7 @@ extension VaultCommand {
 
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
-        _ = try context.change(VaultSetSlot(kind: .keyFile, current: current.secret, path: current.path))
+        _ = try context.change(VaultSetSlot(kind: .keyFile, current: current.secret, vaultDigest: current.vaultDigest))
         context.terminal.say("The key file opens the vault.")
         context.warnOfTrouble()
       }
@@ -145,7 +146,8 @@ extension VaultCommand {
       func run(_ context: CommandContext) throws(CommandError) {
         let current = try VaultSecrets(context: context).current()
         let answer = try context.change(
-          VaultSetSlot(kind: .recoveryCode, current: current.secret, confirmsCode: true, path: current.path))
+          VaultSetSlot(
+            kind: .recoveryCode, current: current.secret, confirmsCode: true, vaultDigest: current.vaultDigest))
         if let code = answer.recoveryCode { try context.showRecoveryCode(code) }
         context.terminal.say(
           "The old one still opens backups made before, but not this vault; after a leak: oauthctl vault rekey")
@@ -172,7 +174,7 @@ extension VaultCommand {
             otherwise: .run("oauthctl vault recovery remove --yes")
           )
         }
-        try context.remove(.recoveryCode, of: shown.path)
+        try context.remove(.recoveryCode, of: shown.vaultDigest)
         context.terminal.say("The vault has no recovery code any more.")
         context.warnOfTrouble()
       }
@@ -192,7 +194,7 @@ extension VaultCommand {
       let current = try VaultSecrets(context: context).current()
       let hasKeyFile = try context.agent.ask(VaultStatusRequest()).has(.keyFile)
       let answer = try context.change(
-        VaultRekey(passphrase: current.secret, confirmsCode: true, path: current.path))
+        VaultRekey(passphrase: current.secret, confirmsCode: true, vaultDigest: current.vaultDigest))
       context.terminal.say(
         "Every record is sealed with a new key. The recovery code\(hasKeyFile ? " and the key file" : "") of before "
           + "open\(hasKeyFile ? "" : "s") older backups, but not this vault.")
@@ -214,10 +216,11 @@ extension CommandContext {
     terminal.warn(trouble, next: status.remedy)
   }
 
-  /// `path`: of the vault that a question was about.
-  fileprivate func remove(_ kind: VaultSlotKind, of path: String? = nil) throws(CommandError) {
+  /// `vaultDigest`: of the vault that a question was about.
+  fileprivate func remove(_ kind: VaultSlotKind, of vaultDigest: String? = nil) throws(CommandError) {
     let current = try VaultSecrets(context: self).current()
-    _ = try change(VaultRemoveSlot(kind: kind, current: current.secret, path: path ?? current.path))
+    _ = try change(
+      VaultRemoveSlot(kind: kind, current: current.secret, vaultDigest: vaultDigest ?? current.vaultDigest))
   }
 }
 

@@ -163,7 +163,8 @@ struct VaultCommand: ParsableCommand {
           "Make a new vault, without the logins of the old one?", about: [damage ?? status?.reason].compactMap(\.self),
           otherwise: .run("oauthctl vault create --anew --yes"))
       }
-      let answer = try context.agent.ask(VaultCreate(anew: isLost ? true : nil, confirmsCode: true, path: status?.path))
+      let answer = try context.agent.ask(
+        VaultCreate(anew: isLost ? true : nil, confirmsCode: true, vaultDigest: status?.vaultDigest))
       guard answer.created, let code = answer.recoveryCode else {
         throw .local("there is a vault already", next: .run("oauthctl vault status"), status: 5)
       }
@@ -204,7 +205,7 @@ struct VaultCommand: ParsableCommand {
       _ = try context.agent.ask(
         VaultAcceptRollback(
           found: status.rollbackFound, expected: status.rollbackExpected, digest: status.rollbackDigest,
-          path: status.path))
+          vaultDigest: status.vaultDigest))
       context.terminal.say("Accepted.")
     }
   }

@@ -39,14 +39,15 @@ struct VaultSecrets {
 
   /// Which vault is to be changed, and what proves that the person may.
   struct Current {
-    let path: String
+    let vaultDigest: String?
     /// The passphrase of a vault that has one.
     let secret: String?
   }
 
   func current() throws(CommandError) -> Current {
     let status = try openVault()
-    return Current(path: status.path, secret: status.has(.passphrase) ? try currentPassphrase() : nil)
+    return Current(
+      vaultDigest: status.vaultDigest, secret: status.has(.passphrase) ? try currentPassphrase() : nil)
   }
 
   private func currentPassphrase() throws(CommandError) -> String {

@@ -2,6 +2,8 @@
 
 Each test is the attack: it was seen to succeed before the program was mended."""
 
+import re
+
 import pytest
 
 from network.accounts import endpoints, log_in_by_password, write_account
@@ -158,20 +160,25 @@ def test_another_port_of_the_same_machine_takes_no_authority_from_git(home, agen
     assert tokens(git_asks(home, url, first)) != []
 
 
-def test_an_authority_that_git_trusts_for_a_path_counts_for_what_is_asked_there(home, servers, url):
-    """git goes by the longest address in its configuration that fits."""
+def test_an_authority_that_git_trusts_for_a_path_gets_no_token_of_another_account_at_that_server(home, servers, url):
+    """git goes by the path as it stands in the address, which it does not tell so, or not at all."""
     first, second, _ = servers
     renewed(home, url, second)
     home.oauthctl("setup", "git", "--yes", "--account", "zother")
     copies = home.state / "oauthctl" / "authorities"
     (copies / "work@localhost.pem").write_text(second.file.read_text())
-    home.run("git", "config", "--global", f"http.{url}/team.sslCAInfo", str(copies / "work@localhost.pem"))
-    question = f"protocol=https\nhost={url.removeprefix('https://')}\npath=team/one.git\n\n"
-    told = home.oauthctl("git-credential", "--account", "zother", "get", stdin=question, check=False)
-    assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
-    mine = home.oauthctl(
-        "git-credential", "--account", "zother", "get", stdin=question.replace("team/", "other/"), check=False)
-    assert "password=a-token" in mine.stdout, mine
+    key = f"http.{url}//team.sslCAInfo"
+    home.run("git", "config", "--global", key, str(copies / "work@localhost.pem"))
+    question = f"protocol=https\nhost={url.removeprefix('https://')}\n{{}}\n"
+    for path in ("", "path=team/one.git\n", "path=other/one.git\n"):
+        told = home.oauthctl(
+            "git-credential", "--account", "zother", "get", stdin=question.format(path), check=False)
+        assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
+    # The step that is told helps.
+    step = re.search("run: (git config .*)", told.stderr)[1]
+    home.run("sh", "-c", step.replace("oauthctl ", f"{home.programs}/oauthctl ") + " --yes")
+    assert "password=a-token" in home.oauthctl(
+        "git-credential", "--account", "zother", "get", stdin=question.format("")).stdout
 
 
 @needs_root
@@ -190,18 +197,21 @@ def test_whom_the_system_believes_gets_no_token_of_a_server_with_an_authority_of
     assert "sslca" not in home.run("git", "config", "--global", "--list", check=False).stdout
 
 
-def test_a_shell_with_its_state_elsewhere_does_not_hide_whom_git_trusts(home, servers, url):
+@pytest.mark.parametrize("folder", [".local/state", "elsewhere"])
+def test_a_shell_with_its_state_elsewhere_does_not_hide_whom_git_trusts(home, servers, url, folder):
     renewed(home, url, servers[1])
     home.oauthctl(
-        "setup", "git", "--yes", "--account", "work",
-        environment={"XDG_STATE_HOME": str(home.root / ".local" / "state")})
+        "setup", "git", "--yes", "--account", "work", environment={"XDG_STATE_HOME": str(home.root / folder)})
+    for copy in (home.state / "oauthctl" / "authorities").iterdir():
+        copy.unlink()
     question = f"protocol=https\nhost={url.removeprefix('https://')}\n\n"
     told = home.oauthctl("git-credential", "--account", "zother", "get", stdin=question, check=False)
     assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
 
 
 @pytest.mark.parametrize("way", [
-    "accepted after setup", "setting", "setting of the server", "variable", "user in the address"])
+    "accepted after setup", "http.sslVerify=false", "http.sslVerify=0x0", "http.URL.sslVerify=off",
+    "http.URL/x.sslVerify=no", "variable", "user in the address"])
 def test_git_that_believes_others_gets_no_token_of_a_login_with_an_authority_of_its_own(home, servers, url, way):
     """Whether it never learned the authority, checks nobody, or takes another account's for an address with a user."""
     first, second, _ = servers
@@ -219,6 +229,7 @@ def test_git_that_believes_others_gets_no_token_of_a_login_with_an_authority_of_
         named = url.replace("https://", "https://work@")
         home.run(*setting, f"http.{named}.sslCAInfo", str(copies / "zother@localhost.pem"))
     else:
-        home.run(*setting, "http.sslVerify" if way == "setting" else f"http.{url}.sslVerify", "false")
+        key, _, value = way.replace("URL", url).partition("=")
+        home.run(*setting, key, value)
     told = home.oauthctl("git-credential", "get", stdin=question, environment=variables, check=False)
     assert "password" not in told.stdout and "git " in told.stderr and "run: " in told.stderr, told
