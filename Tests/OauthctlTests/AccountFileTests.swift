@@ -63,6 +63,23 @@ struct AccountFileTests {
       asked.withLock { $0 }.contains(.accountForget) == (change == nil || change?.hasPrefix("edited while") == true))
   }
 
+  @Test("The file of a login that somebody made while the agent forgot the other stays")
+  func loggedInAgain() throws {
+    var template = Array("/tmp/oauthctl-forget-XXXXXX".utf8CString)
+    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+    let file = AccountFile(path: root + "/work.toml")
+    defer {
+      unlink(file.path)
+      rmdir(root)
+    }
+    try file.write("# ours\n")
+    let context = CommandContext.scripted(Page()) { parameters in
+      AccountForgetAnswer(login: (parameters as? AccountForget)?.dryRun == true ? "another" : nil)
+    }
+    let error = #expect(throws: CommandError.self) { try context.forget("work", file) }
+    #expect(error?.sentence?.contains("logged in to work again meanwhile") == true && file.exists)
+  }
+
   @Test("Only what was asked for is written")
   func minimal() {
     let text = NewAccount(issuer: "https://a", clientID: "c").tomlText

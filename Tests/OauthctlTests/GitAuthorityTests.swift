@@ -16,7 +16,9 @@ struct GitAuthorityTests {
   @Test("A copy is set where there is none and in the place of others, and taken away")
   func commands() {
     let key = "http.https://h.sslCAInfo"
-    #expect(GitSetup.authorityKey(host: "h") == key)
+    #expect(GitSetup.authorityKey(host: "h") == key && GitSetup.authorityKey(host: "h/team/one.git") == key)
+    #expect(GitSetup.authorityPathKey(host: "h/team") == "http.https://h/team.sslCAInfo")
+    #expect(GitSetup.authorityPathKey(host: "h") == nil && GitSetup.authorityPathKey(host: "http://h") == nil)
     func plan(_ values: [String], _ copy: String?) -> [[String]] {
       GitSetup.authority(key: key, values: values, copy: copy)
     }
@@ -24,6 +26,17 @@ struct GitAuthorityTests {
     #expect(plan(["/old.pem"], "/copy.pem") == [["--replace-all", key, "/copy.pem"]])
     #expect(plan(["/old.pem", "/copy.pem"], "/copy.pem") == [["--replace-all", key, "/copy.pem"]])
     #expect(plan(["/copy.pem"], nil) == [["--unset-all", key]] && plan([], nil).isEmpty)
+  }
+
+  @Test("A server's authority stays while git asks us for another part of it")
+  func stays() {
+    let ours = "/opt/oauthctl git-credential"
+    let list = "credential.https://h:1/a.helper\n\(ours)\0credential.https://h:1/b.helper\n\(ours)\0"
+    func isAsked(_ host: String, besides hosts: [String]) -> Bool {
+      SetupCommand.Git.isAsked(forServerOf: host, besides: hosts, in: list)
+    }
+    #expect(isAsked("h:1/a", besides: ["h:1/a"]) && !isAsked("h:1/a", besides: ["h:1/a", "https://h:1/b"]))
+    #expect(!isAsked("h:2/a", besides: ["h:2/a"]))
   }
 
   @Test("No other authority is believed beside a copy, unless the user says which folder")

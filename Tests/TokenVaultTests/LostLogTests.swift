@@ -45,15 +45,27 @@ struct LostLogTests {
   }
 
   @Test(
-    "One that is cut or overwritten in place is noticed before anything is written behind it", arguments: [false, true])
-  func changedInPlace(isOverwritten: Bool) async throws {
+    "One that is cut or overwritten in place is noticed before anything is written behind it, after a kill, too",
+    arguments: ["cut", "overwritten", "overwritten behind its head"], [false, true])
+  func changedInPlace(how: String, afterKill: Bool) async throws {
     let scratch = try Scratch()
-    let vault = scratch.vault()
+    var vault = scratch.vault()
     try await vault.put(.sample(1))
     try await vault.put(.sample(2))
+    if afterKill {
+      let files = try scratch.files()
+      await vault.close()
+      try scratch.restore(files)
+      vault = scratch.vault()
+      #expect(try await vault.held().count == 2)
+    }
     let log = "\(scratch.path)/\(Self.name)"
-    let size = try scratch.read(log).count
-    try scratch.write(isOverwritten ? [UInt8](repeating: 7, count: 2 * size) : [], to: log)
+    let written = try scratch.read(log)
+    switch how {
+    case "cut": try scratch.write([], to: log)
+    case "overwritten": try scratch.write([UInt8](repeating: 7, count: 2 * written.count), to: log)
+    default: try scratch.write(written.prefix(32) + [UInt8](repeating: 7, count: written.count - 32), to: log)
+    }
     let error = await #expect(throws: VaultError.self) { try await vault.put(.sample(3)) }
     #expect(error == .storageFailed("another program changed \(scratch.location.databaseFile)-wal while it was open"))
     #expect(try await vault.held().isEmpty)

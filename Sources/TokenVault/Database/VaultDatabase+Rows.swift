@@ -62,7 +62,7 @@ extension VaultDatabase {
       throw .storageFailed("\(path) was replaced while it was open")
     }
     guard let writtenLog, !hasLostLog else { return }
-    guard WrittenLog(path + "-wal")?.goesOn(from: writtenLog) == true else {
+    guard WrittenLog(path + "-wal")?.isStill(writtenLog) == true else {
       throw .storageFailed("another program changed \(path)-wal while it was open")
     }
   }

@@ -8,7 +8,7 @@ final class VaultDatabase {
   let identity: FileIdentity
   /// Of the log that SQLite has open; it is there from the first reading to the close.
   let logIdentity: FileIdentity?
-  /// After the last commit; nil: the log is empty, or nothing was written yet.
+  /// As it was found, and after each commit; nil after a fold.
   var writtenLog: WrittenLog?
   let vaultID: [UInt8]
 
@@ -114,6 +114,7 @@ final class VaultDatabase {
     }
     self.connection = connection
     logIdentity = FileIdentity(path + "-wal")
+    writtenLog = WrittenLog(path + "-wal")
   }
 
   /// Sets what protects the connection, and reads back what durability depends on.

@@ -8,6 +8,8 @@ struct WrittenLog {
 
   private let size: off_t
   private let head: [UInt8]
+  /// Nobody else writes to it, so it stays as the last write has left it.
+  private let changed: timespec
 
   /// Nil: it cannot be read.
   init?(_ path: String) {
@@ -17,8 +19,12 @@ struct WrittenLog {
     guard let status = file.status(), let head = file.read(count: Self.headBytes) else { return nil }
     size = status.st_size
     self.head = head
+    changed = status.st_mtim
   }
 
-  /// Whether this is what `earlier` was, with nothing or more behind it.
-  func goesOn(from earlier: WrittenLog) -> Bool { size >= earlier.size && head == earlier.head }
+  /// Whether nobody has written to it since it was `earlier`.
+  func isStill(_ earlier: WrittenLog) -> Bool {
+    size == earlier.size && head == earlier.head && changed.tv_sec == earlier.changed.tv_sec
+      && changed.tv_nsec == earlier.changed.tv_nsec
+  }
 }

@@ -188,7 +188,12 @@ extension CommandContext {
     try file.checkRemovable()
     let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
     GitAuthority(context: self).remove(of: account)
-    // The agent took its time.
+    // The agent took its time: its server was told to delete a client.
+    if let again = try ask(AccountForget(account: account, dryRun: true), unlessUnknownWith: file), again.login != nil {
+      throw .configuration(
+        "somebody has logged in to \(account) again meanwhile: that login and the file stay",
+        next: .run("oauthctl account forget \(account)"))
+    }
     guard isStill() else {
       throw .configuration(
         "\(account) is forgotten, but \(environment.abbreviated(file.path)) was changed meanwhile, and stays",

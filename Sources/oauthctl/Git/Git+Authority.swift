@@ -6,6 +6,25 @@ extension SetupCommand.Git {
     for account in accounts { try GitAuthority(context: context).copy(of: account).write() }
   }
 
+  /// Whether git goes on asking us for a server when it does not for `hosts` any more; `list` is all that it is configured with.
+  static func isAsked(forServerOf host: String, besides hosts: [String], in list: String) -> Bool {
+    let part = GitSetup.authorityPart(of: GitSetup.url(host: host))
+    let urls = hosts.map { GitSetup.url(host: $0) }
+    return GitConfiguration.helpers(in: list).contains {
+      GitSetup.isOurs($0.command) && !urls.contains($0.url) && GitSetup.authorityPart(of: $0.url) == part
+    }
+  }
+
+  /// What takes away a name that an earlier version gave the authority for a part of a server's paths.
+  func authorityOfPath(
+    _ host: String, _ context: CommandContext, values: (String) throws(CommandError) -> [String]
+  ) throws(CommandError) -> [GitSetup.Command] {
+    guard let key = GitSetup.authorityPathKey(host: host), case let named = try values(key), !named.isEmpty,
+      named.allSatisfy(GitAuthorityCopies(context.environment).contain)
+    else { return [] }
+    return GitSetup.authority(key: key, values: named, copy: nil)
+  }
+
   /// What names the authority of the account whose server `host` is; of several, the one that is named already, or else the
   /// first whose login is bound to one.
   func authority(

@@ -107,10 +107,22 @@ struct GitAuthority {
       throw .configuration(
         "\(token.account): git does not check who answers (GIT_SSL_NO_VERIFY)", next: .run("unset GIT_SSL_NO_VERIFY"))
     }
-    let fault = GitTrust.fault(settings, at: question.url, digest: token.authorityDigest, isOwn: isOwn) { file in
+    let beginning = GitBeginning.address()
+    if isOwn, let beginning, !GitBeginning.isPlain(beginning, for: question.url) {
+      throw .configuration(
+        "\(token.account): git began at another address than \(question.url), or at one that is spelled oddly, and goes by "
+          + "its settings for that", next: .run("git remote -v   # give it the server's own address, plainly spelled"))
+    }
+    let copied = { (file: String) -> String?? in
       copies.contain(file) ? .some(FileBytes.contents(of: context.environment.expanded(file)).map(Self.digest)) : nil
     }
-    guard let fault else { return }
+    let found =
+      GitTrust.fault(
+        settings, at: question.url, digest: token.authorityDigest, isOwn: isOwn, copied: copied)
+      ?? beginning.flatMap {
+        GitTrust.fault(settings, at: $0, digest: token.authorityDigest, isOwn: false, copied: copied)
+      }
+    guard let fault = found else { return }
     let setup = "oauthctl setup git --account \(token.account)"
     let isChanged = details?.differences.isEmpty == false
     let again = isChanged ? "oauthctl account accept \(token.account) && \(setup)" : setup
@@ -119,7 +131,9 @@ struct GitAuthority {
       let isServers = key == GitSetup.authorityKey(host: host).lowercased()
       throw .configuration(
         "\(token.account): git trusts another authority at \(question.url) than its login is bound to (\(key))",
-        next: .run(isServers ? again : "git config --global --unset-all \(ShellWord.quoted(key)) && \(again)"))
+        next: .run(
+          isServers
+            ? again : "git config --show-origin --get-all \(ShellWord.quoted(key))   # says where to take it out"))
     case .systemAuthorities:
       throw .configuration(
         "\(token.account): git trusts the system's authorities at \(question.url), and its login no other than its ca_file",

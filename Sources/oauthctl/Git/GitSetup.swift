@@ -36,11 +36,23 @@ enum GitSetup {
     return values.isEmpty ? [[key, "true"]] : []
   }
 
-  /// Where git reads which authority to trust for a host.
-  static func authorityKey(host: String) -> String { "http.\(url(host: host)).sslCAInfo" }
+  /// Where git reads which authority to trust for a server. For a part of its paths it would count where an address spells
+  /// that so, and git tells nobody how it does.
+  static func authorityKey(host: String) -> String { "http.\(serverURL(host: host)).sslCAInfo" }
 
-  /// Where git reads in which folder of authorities to trust for a host: the system's where nothing stands there.
-  static func authorityFolderKey(host: String) -> String { "http.\(url(host: host)).sslCAPath" }
+  /// Where git reads in which folder of authorities to trust for a server: the system's where nothing stands there.
+  static func authorityFolderKey(host: String) -> String { "http.\(serverURL(host: host)).sslCAPath" }
+
+  private static func serverURL(host: String) -> String {
+    let url = url(host: host)
+    return authorityPart(of: url).map { "https://" + $0 } ?? url
+  }
+
+  /// Where earlier versions named the authority for a part of a server's paths; nil where `host` has none.
+  static func authorityPathKey(host: String) -> String? {
+    let url = url(host: host)
+    return url == serverURL(host: host) ? nil : "http.\(url).sslCAInfo"
+  }
 
   /// In place of a folder of authorities: there are none in it.
   static let noFolder = "/dev/null"

@@ -76,11 +76,11 @@ enum GitTrust {
     if let setting = here.first(where: { $0.variable == "sslverify" && !isTrue($0.value) }) {
       return .unchecked(key: setting.key)
     }
-    let certain = here.filter { $0.place.map { $0.surelyHolds(asked) } ?? true }
+    let certain = here.filter { $0.place.map { $0.isSurely(asked.host) } ?? true }
     let files = certain.filter { $0.variable == "sslcainfo" && $0.value?.isEmpty == false }
     let hasFolder = certain.contains { $0.variable == "sslcapath" && $0.value?.isEmpty == false }
-    let isOnlyCopies = files.allSatisfy { copied($0.value ?? "") != nil }
-    return files.isEmpty || isOnlyCopies && !hasFolder ? .systemAuthorities : nil
+    let hasCopy = files.contains { copied($0.value ?? "") != nil }
+    return files.isEmpty || hasCopy && !hasFolder ? .systemAuthorities : nil
   }
 
   /// git takes many spellings for false, and these for true.
@@ -90,14 +90,13 @@ enum GitTrust {
 }
 
 extension GitTrust.Place {
-  /// Whether it may name a server.
-  fileprivate func mayBe(_ host: String) -> Bool { self.host == host || self.host.contains { "*%".contains($0) } }
-
-  /// Whether it counts for `asked`, however that is spelled.
-  fileprivate func surelyHolds(_ asked: GitTrust.Place) -> Bool {
-    guard host == asked.host, !hasUser else { return false }
-    if path.isEmpty { return true }
-    let isPlain = !asked.path.contains("%") && !["//", "/."].contains { asked.path.range(ofText: $0) != nil }
-    return isPlain && (asked.path + "/").hasPrefix(path + "/")
+  /// Whether it may name a server: in git a star stands for one label.
+  fileprivate func mayBe(_ host: String) -> Bool {
+    if self.host.contains("%") { return true }
+    let (pattern, labels) = (self.host.split(separator: "."), host.split(separator: "."))
+    return pattern.count == labels.count && zip(pattern, labels).allSatisfy { $0 == $1 || $0.hasPrefix("*") }
   }
+
+  /// Whether it counts for a server, however the address is spelled.
+  fileprivate func isSurely(_ host: String) -> Bool { self.host == host && !hasUser && path.isEmpty }
 }

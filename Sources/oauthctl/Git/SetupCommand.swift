@@ -228,8 +228,12 @@ struct SetupCommand: ParsableCommand {
           keys.insert(portless)
           commands += GitSetup.installPortless(key: portless, values: own, helper: helper)
         }
-        commands += try authority(for: host, accounts, &trusting, context) { key throws(CommandError) in
-          try reader.values(key, in: scope)
+        let read = { (key: String) throws(CommandError) in try reader.values(key, in: scope) }
+        commands += try authorityOfPath(host, context, values: read)
+        // One for all hosts of a server.
+        let isAsked = remove && Self.isAsked(forServerOf: host, besides: hosts, in: before[scope] ?? "")
+        if !isAsked, keys.insert(GitSetup.authorityKey(host: host)).inserted {
+          commands += try authority(for: host, accounts, &trusting, context, values: read)
         }
         let pathKey = GitSetup.pathKey(host: host)
         commands += GitSetup.path(

@@ -2,6 +2,7 @@
 
 Each test is the attack: it was seen to succeed before the program was mended."""
 
+import base64
 import re
 
 import pytest
@@ -174,9 +175,10 @@ def test_an_authority_that_git_trusts_for_a_path_gets_no_token_of_another_accoun
         told = home.oauthctl(
             "git-credential", "--account", "zother", "get", stdin=question.format(path), check=False)
         assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
-    # The step that is told helps.
-    step = re.search("run: (git config .*)", told.stderr)[1]
-    home.run("sh", "-c", step.replace("oauthctl ", f"{home.programs}/oauthctl ") + " --yes")
+    # The step that is told names the place.
+    step = re.search("run: (git config --show-origin .*)", told.stderr)[1]
+    assert ".gitconfig" in home.run("sh", "-c", step).stdout
+    home.run("git", "config", "--global", "--unset-all", key)
     assert "password=a-token" in home.oauthctl(
         "git-credential", "--account", "zother", "get", stdin=question.format("")).stdout
 
@@ -195,6 +197,48 @@ def test_whom_the_system_believes_gets_no_token_of_a_server_with_an_authority_of
     assert tokens(git_asks(home, url, first)) != []
     home.oauthctl("setup", "git", "--remove", "--yes")
     assert "sslca" not in home.run("git", "config", "--global", "--list", check=False).stdout
+
+
+@needs_root
+@pytest.mark.parametrize("path", ["/team/one.git", "//team/one.git", "/team%2Fone.git"])
+def test_an_authority_that_was_set_up_for_a_path_is_believed_alone_however_the_address_spells_it(
+        home, servers, url, path):
+    first, second, _ = servers
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    home.oauthctl("setup", "git", "--yes", "--account", "zother", "--host", f"{url}/team")
+
+    def attack():
+        replace("/etc/ssl/certs", folder_of(second, home.root / "certs"))
+        with Portal(**ASKS, tls=server_tls(second.issue("localhost")), port=int(url.rpartition(":")[2])) as server:
+            home.run("git", "ls-remote", url + path, check=False)
+            return server.requests
+
+    assert isolated(attack) == []
+    home.oauthctl("setup", "git", "--remove", "--yes")
+    assert "sslca" not in home.run("git", "config", "--global", "--list", check=False).stdout
+
+
+@needs_root
+@pytest.mark.parametrize("spelled", ["%6cocalhost:{port}/x", "localhost:{port}/%zz", "me%zz@localhost:{port}/x"])
+def test_an_address_that_git_finds_no_settings_for_has_it_believe_nobody_else(home, servers, url, spelled):
+    _, second, _ = servers
+    port = url.rpartition(":")[2]
+
+    def attack():
+        replace("/etc/ssl/certs", folder_of(second, home.root / "certs"))
+        with Portal(**ASKS, tls=server_tls(second.issue("localhost")), port=int(port)) as server:
+            told = home.run("git", "ls-remote", "https://" + spelled.format(port=port), check=False)
+            return server.requests, told
+
+    asked, told = isolated(attack)
+    assert asked != [] and "password" not in str(asked) and granted(asked) == [], told
+    assert "git remote -v" in told.stderr
+
+
+def granted(requests):
+    """Those with a token; with a user in the address git tries that one without a password, too."""
+    given = [re.search(r"Authorization: Basic ([\w+/=]+)", str(request)) for request in requests]
+    return [found[1] for found in given if found and b"a-token" in base64.b64decode(found[1])]
 
 
 @pytest.mark.parametrize("folder", [".local/state", "elsewhere"])
