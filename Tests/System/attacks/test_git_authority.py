@@ -241,6 +241,21 @@ def granted(requests):
     return [found[1] for found in given if found and b"a-token" in base64.b64decode(found[1])]
 
 
+def test_a_server_that_leads_git_to_another_gets_no_token_of_that_one(home, servers, url):
+    """git would believe the authority of the server that it began at."""
+    _, second, _ = servers
+    with Portal("200 OK", GRANTED, tls=server_tls(second.issue("leading", names=("127.0.0.1",)))) as leading:
+        began = f"https://127.0.0.1:{leading.port}"
+        write_account(home, "third", **endpoints(began), ca_file=str(second.file))
+        log_in_by_password(home, "third")
+        home.oauthctl("setup", "git", "--yes", "--account", "third")
+        leading.say("302 Found", "", [f"Location: {url}/one.git/info/refs?service=git-upload-pack"])
+        port = int(url.rpartition(":")[2])
+        with Portal(**ASKS, tls=server_tls(second.issue("localhost")), port=port) as impostor:
+            told = home.run("git", "ls-remote", f"{began}/one.git", check=False)
+    assert impostor.requests != [] and granted(impostor.requests) == [], told
+
+
 @pytest.mark.parametrize("folder", [".local/state", "elsewhere"])
 def test_a_shell_with_its_state_elsewhere_does_not_hide_whom_git_trusts(home, servers, url, folder):
     renewed(home, url, servers[1])
