@@ -5,8 +5,8 @@ import SystemFacts
 /// Whether git may send what goes to a server of plain http on this machine elsewhere: through a proxy, which would read the
 /// token, or to another address.
 ///
-/// git chooses its proxy by the address that it began with, before redirects, with its user and scheme, and none of that is
-/// known here. So whatever names a proxy for anything counts, unless the variables say that this host has none: libcurl goes
+/// git chooses its proxy by the address that it began with, before redirects, with its user and scheme, and tells a
+/// helper none of that. So whatever names a proxy for anything counts, unless the variables say that this host has none: libcurl goes
 /// by that for every request.
 enum GitProxy {
   /// - Throws: `CommandError.configuration` where git, which asks for a token of `account` at `url`, gets none.

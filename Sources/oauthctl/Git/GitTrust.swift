@@ -16,7 +16,7 @@ enum GitTrust {
 
   /// What an address names beside its scheme.
   struct Place: Equatable {
-    /// In small letters, without the port that is usual; `*` in it stands for anything.
+    /// In small letters, without the port that is usual; `*` in it stands for one label.
     let host: String
     let hasUser: Bool
     /// Empty, or with a slash before it and none behind.
