@@ -7,6 +7,7 @@ import SystemFacts
 struct GitAuthorityCopies {
   /// Beside the key of the vault: whoever may write account files alone does not write here. Nil without a home.
   let folder: String?
+
   init(folder: String?) { self.folder = folder }
 
   init(_ environment: Environment) { self.init(folder: environment.folder(.state).map { $0 + Self.suffix }) }
