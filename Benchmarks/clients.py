@@ -4,9 +4,10 @@ import random
 import statistics
 import subprocess
 import time
+from pathlib import Path
 
 import peer
-from world import REQUEST, hurry
+from world import REQUEST, SECRET, hurry
 
 
 def run(command, environment, input_file):
@@ -21,19 +22,48 @@ def run(command, environment, input_file):
     return time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_minflt
 
 
+def git_questions(world):
+    """What git asks for: most often a server that the system's authorities vouch for. For others the helper asks git of
+    its settings."""
+    (world.home / "git-credential-oauthctl").symlink_to(world.programs / "oauthctl")
+    (world.home / ".gitconfig").write_text(
+        "[user]\n\tname = Somebody\n\temail = somebody@example.org\n[pull]\n\trebase = true\n"
+        "[credential]\n\thelper = oauthctl\n[alias]\n\tst = status\n")
+    questions = {"git-credential-oauthctl get": "https://git.example",
+                 "the same, of plain http on this machine": world.issuer}
+    log_in(world, "git.example", "")
+    authority = next(Path("/etc/ssl/certs").glob("*.pem"), None)
+    if authority:
+        questions["the same, of a login with a ca_file"] = "https://git.corp.example"
+        log_in(world, "git.corp.example", f'ca_file = "{authority}"\n')
+    return questions
+
+
+def log_in(world, host, more):
+    """An account that is named like the host which gets its token."""
+    lines = [f'issuer = "{world.issuer}"', 'client_id = "dev-machine"', 'grant = "client_credentials"',
+             f'hosts = ["{host}"]', more]
+    (world.home / ".config/oauthctl/accounts.d" / f"{host}.toml").write_text("\n".join(lines))
+    world.client("login", host, "--client-secret-stdin", stdin=SECRET + "\n")
+
+
 def compare(make_world, floors, options):
     world = make_world()
-    helper = world.home / "git-credential-oauthctl"
-    helper.symlink_to(world.programs / "oauthctl")
-    asked = world.home / "asked"
-    asked.write_text("protocol=http\nhost={}\n\n".format(world.issuer.removeprefix("http://")))
     variants = {"C client": [floors["floor_client"], world.socket, REQUEST],
                 "oauthctl get-token": [world.programs / "oauthctl", "get-token", "work"]}
-    found = subprocess.run([helper, "get"], stdin=asked.open(), env=world.environment, text=True, capture_output=True)
-    if "password=" in found.stdout:
-        variants["git-credential-oauthctl get"] = [helper, "get"]
-    else:
-        print(f"\ngit-credential-oauthctl gave nothing: {found.stderr.strip()}")
+    inputs = {}
+    for name, url in git_questions(world).items():
+        helper = [world.home / "git-credential-oauthctl", "get"]
+        asked = world.home / f"asked{len(inputs)}"
+        asked.write_text("protocol={}\nhost={}\n\n".format(*url.split("://")))
+        found = subprocess.run(helper, stdin=asked.open(), env=world.environment, text=True, capture_output=True)
+        if "password=" in found.stdout:
+            variants[name], inputs[name] = helper, asked
+        else:
+            print(f"\n{name} gave nothing: {found.stderr.strip()}")
+    if inputs:
+        listing = ["/usr/bin/git", "config", "--null", "--get-regexp", "^user"]
+        variants["git config, for comparison"] = listing
     other = peer.find(world)
     environment = {**world.environment, **(other.environment if other else {})}
     if other:
@@ -43,7 +73,7 @@ def compare(make_world, floors, options):
     hurry()
     for _ in range(options.rounds):
         for name in random.sample(list(variants), len(variants)):
-            samples[name].append(run(variants[name], environment, asked))
+            samples[name].append(run(variants[name], environment, inputs.get(name, os.devnull)))
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     print(f"\n## One call ({options.rounds} rounds, random order)\n")
     print("| program | wall p50 ms | CPU mean ms | page faults | wall ratio | CPU ratio |\n|---|---|---|---|---|---|")

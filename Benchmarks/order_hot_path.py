@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from clients import git_questions
 from world import World
 
 # The program is not position-independent: its own memory lies below this address.
@@ -52,9 +53,9 @@ def touched(command, environment, log, asked=None):
 
 def git_request(world):
     """What git 2.46 and newer write after a server's 401."""
-    host = world.issuer.removeprefix("http://")
+    url = next(iter(git_questions(world).values()))
     return ("capability[]=authtype\ncapability[]=state\n"
-            f"protocol=http\nhost={host}\nwwwauth[]=Basic realm=\"git\"\n\n")
+            "protocol={}\nhost={}\nwwwauth[]=Basic realm=\"git\"\n\n".format(*url.split("://")))
 
 
 def main():

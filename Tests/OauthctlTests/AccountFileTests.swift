@@ -22,6 +22,18 @@ struct AccountFileTests {
     ])
   func typedIssuer(typed: String, issuer: String) { #expect(NewAccount.issuer(typed: typed) == issuer) }
 
+  /// In a new folder, and not written yet.
+  private static func fileOfItsOwn() throws -> AccountFile {
+    var template = Array("/tmp/oauthctl-forget-XXXXXX".utf8CString)
+    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+    return AccountFile(path: root + "/work.toml")
+  }
+
+  private static func removeFolder(of file: AccountFile) {
+    unlink(file.path)
+    rmdir(FileBytes.folder(of: file.path))
+  }
+
   @Test("Whoever forgets a lender is told of its borrowers, be it one or several")
   func borrowers() {
     typealias Forget = AccountCommand.Forget
@@ -34,15 +46,10 @@ struct AccountFileTests {
     "What was written is removed as long as it is that, by its bytes and as a file",
     arguments: [nil, "edited before", "replaced before", "edited while the agent forgets"])
   func removedWhileUnchanged(change: String?) throws {
-    var template = Array("/tmp/oauthctl-forget-XXXXXX".utf8CString)
-    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
-    let file = AccountFile(path: root + "/work.toml")
-    defer {
-      unlink(file.path)
-      rmdir(root)
-    }
+    let file = try Self.fileOfItsOwn()
+    defer { Self.removeFolder(of: file) }
     let written = try #require(try file.write("# ours\n"))
-    @Sendable func edit() { AccountFile(path: root + "/work.toml").append("# mine\n") }
+    @Sendable func edit() { AccountFile(path: file.path).append("# mine\n") }
     if change == "edited before" { edit() }
     if change == "replaced before" { try file.write("# ours\n") }
     let asked = Mutex<[Method]>([])
@@ -65,13 +72,8 @@ struct AccountFileTests {
 
   @Test("The file of a login that somebody made while the agent forgot the other stays")
   func loggedInAgain() throws {
-    var template = Array("/tmp/oauthctl-forget-XXXXXX".utf8CString)
-    let root = try #require(mkdtemp(&template).map { String(cString: $0) })
-    let file = AccountFile(path: root + "/work.toml")
-    defer {
-      unlink(file.path)
-      rmdir(root)
-    }
+    let file = try Self.fileOfItsOwn()
+    defer { Self.removeFolder(of: file) }
     try file.write("# ours\n")
     let context = CommandContext.scripted(Page()) { parameters in
       AccountForgetAnswer(login: (parameters as? AccountForget)?.dryRun == true ? "another" : nil)

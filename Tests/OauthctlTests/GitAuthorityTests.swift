@@ -51,6 +51,14 @@ struct GitAuthorityTests {
     for hasCopy in [true, false] { #expect(plan(["/mine"], hasCopy).isEmpty) }
   }
 
+  @Test("git is asked only where its configuration has a copy's folder, or other files")
+  func look() {
+    func mayBeNamed(_ text: String) -> Bool { GitAuthorityCopies.mayBeNamed(in: Array(text.utf8)) }
+    #expect(mayBeNamed("[http]\n\tsslCAInfo = /state/oauthctl/authorities/work@h.pem\n"))
+    #expect(mayBeNamed("[Include]\n\tpath = other") && mayBeNamed("[includeIf \"gitdir:~/work/\"]"))
+    #expect(!mayBeNamed("[credential]\n\thelper = oauthctl\n[user]\n\tname = Zoë\u{0}\n") && !mayBeNamed(""))
+  }
+
   @Test("A copy is known whoever the account was, and no file of the user's own is one")
   func known() {
     #expect(Self.copies.contain("/state/oauthctl/authorities/gone.pem"))

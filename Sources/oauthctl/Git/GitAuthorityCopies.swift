@@ -27,10 +27,21 @@ struct GitAuthorityCopies {
   static func mayBeNamed(_ environment: Environment) -> Bool {
     GitReader.files(environment).contains { file in
       guard access(file, F_OK) == 0 else { return false }
-      guard let bytes = FileBytes.contents(of: file) else { return true }
-      let text = String(decoding: bytes, as: UTF8.self).lowercased()
-      return ["oauthctl" + suffix, "[include"].contains { text.range(ofText: $0) != nil }
+      return FileBytes.contents(of: file).map(mayBeNamed(in:)) ?? true
     }
+  }
+
+  /// Whether git's configuration has a copy's folder or leads to other files. In bytes, which cost less than a text.
+  static func mayBeNamed(in configuration: [UInt8]) -> Bool {
+    let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    let small = [CChar](unsafeUninitializedCapacity: configuration.count + 1) { small, count in
+      for (index, byte) in configuration.enumerated() {
+        small[index] = CChar(bitPattern: byte == 0 ? 1 : capitals.contains(byte) ? byte | 0x20 : byte)
+      }
+      small[configuration.count] = 0
+      count = configuration.count + 1
+    }
+    return strstr(small, "oauthctl/authorities") != nil || strstr(small, "[include") != nil
   }
 
   /// Those of an account, for whatever servers. Earlier versions had one for all, which named none.

@@ -12,7 +12,7 @@ import pytest
 from support.login import get_token
 from support.terminal import run_at_terminal
 from support.unattended import refresh
-from support.vault import set_passphrase, status, vault_command, vault_file
+from support.vault import kept_vault, put_vault, set_passphrase, status, vault_command, vault_file
 from support.wire import Wire
 
 LEAKED, NEW, THEIRS = "leaked passphrase", "new and secret", "the thief's own"
@@ -194,30 +194,16 @@ def test_a_copy_that_a_stopped_check_holds_does_not_outlive_a_change(vault):
 # An old vault put back
 
 def test_what_is_accepted_is_the_old_vault_that_was_asked_about(vault):
-    def kept():
-        vault.agent.stop()
-        data = vault_file(vault).read_bytes()
-        vault.agent.start()
-        return data
-
-    def put(data):
-        vault.agent.kill()
-        for path in vault_file(vault).parent.glob("vault.db*"):
-            path.unlink()
-        vault_file(vault).touch(mode=0o600)
-        vault_file(vault).write_bytes(data)
-        vault.agent.start()
-
-    older = kept()
+    older = kept_vault(vault)
     refresh(vault, check=True)
-    old = kept()
+    old = kept_vault(vault)
     refresh(vault, check=True)
-    put(old)
+    put_vault(vault, old)
     asked = status(vault)
     assert asked["rolled_back"] and asked["rollback_found"] < asked["rollback_expected"]
     ended, shown = run_at_terminal(
         vault, vault.programs / "oauthctl", "vault", "accept-rollback",
-        answers={"[y/N]": lambda: put(older) or "y\n"})
+        answers={"[y/N]": lambda: put_vault(vault, older) or "y\n"})
     assert ended != 0 and "was replaced since you were asked" in shown
     now = status(vault)
     assert now["rolled_back"] and now["rollback_found"] < asked["rollback_found"]

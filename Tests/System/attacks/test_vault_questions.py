@@ -8,7 +8,7 @@ from support.home import Home
 from support.terminal import run_at_terminal
 from support.unattended import log_in, refresh
 from support.vault import (
-    files_of, key_file, made_vault, put_back, set_passphrase, status, vault_command, vault_file)
+    files_of, kept_vault, key_file, made_vault, put_back, put_vault, set_passphrase, status, vault_command, vault_file)
 from vault.steps import CODE
 
 OLD, NEW = "leaked passphrase", "new and secret"
@@ -65,15 +65,6 @@ def test_a_yes_to_a_new_vault_is_not_one_for_another_that_is_away(vault, other):
 
 # Another vault takes the place
 
-def put(home, data):
-    home.agent.kill()
-    for path in vault_file(home).parent.glob("vault.db*"):
-        path.unlink()
-    vault_file(home).touch(mode=0o600)
-    vault_file(home).write_bytes(data)
-    home.agent.start()
-
-
 def test_a_yes_to_one_older_vault_is_none_to_another_that_is_as_old(vault, server):
     """Two machines have made as many commits from one backup."""
     vault.agent.stop()
@@ -88,11 +79,11 @@ def test_a_yes_to_one_older_vault_is_none_to_another_that_is_as_old(vault, serve
     vault.agent.start()
     for _ in range(3):
         refresh(vault, check=True)
-    put(vault, forks[0])
+    put_vault(vault, forks[0])
     first = status(vault)
     ended, shown = run_at_terminal(
         vault, vault.programs / "oauthctl", "vault", "accept-rollback",
-        answers={"[y/N]": lambda: put(vault, forks[1]) or "y\n"})
+        answers={"[y/N]": lambda: put_vault(vault, forks[1]) or "y\n"})
     now = status(vault)
     assert ended != 0 and "was replaced since you were asked" in shown and now["rolled_back"]
     assert (now["rollback_found"], now["rollback_expected"]) == (first["rollback_found"], first["rollback_expected"])
@@ -100,14 +91,12 @@ def test_a_yes_to_one_older_vault_is_none_to_another_that_is_as_old(vault, serve
 
 def test_who_changes_a_passphrase_is_told_that_the_vault_is_an_older_one(vault):
     set_passphrase(vault, OLD)
-    vault.agent.stop()
-    older = vault_file(vault).read_bytes()
-    vault.agent.start()
+    older = kept_vault(vault)
     refresh(vault, check=True)
     ended, shown = run_at_terminal(
         vault, vault.programs / "oauthctl", "vault", "passphrase", "change", "--strength", "interactive",
         answers={
-            "Current passphrase": lambda: put(vault, older) or OLD + "\n", "New passphrase": NEW + "\n",
+            "Current passphrase": lambda: put_vault(vault, older) or OLD + "\n", "New passphrase": NEW + "\n",
             "same again": NEW + "\n"})
     assert ended == 0 and "oauthctl vault accept-rollback" in shown, shown
 

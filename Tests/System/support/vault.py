@@ -31,6 +31,24 @@ def put_back(home, files):
         path.write_bytes(data)
 
 
+def kept_vault(home):
+    """The bytes of the whole vault, as the agent writes it when it ends; it runs before and after."""
+    home.agent.stop()
+    data = vault_file(home).read_bytes()
+    home.agent.start()
+    return data
+
+
+def put_vault(home, data):
+    """Another vault takes the place of a running agent's, which is killed and started again."""
+    home.agent.kill()
+    for path in vault_file(home).parent.glob("vault.db*"):
+        path.unlink()
+    vault_file(home).touch(mode=0o600)
+    vault_file(home).write_bytes(data)
+    home.agent.start()
+
+
 def vault_command(home, *arguments, secrets=(), check=True):
     """`oauthctl vault …` with secrets on standard input, a line each."""
     return home.oauthctl(
