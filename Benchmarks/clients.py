@@ -1,4 +1,5 @@
 """Starting a client for one ready token."""
+import ctypes
 import os
 import random
 import statistics
@@ -20,6 +21,15 @@ def run(command, environment, input_file):
     if status:
         raise SystemExit(f"{command} ended with {status}")
     return time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_minflt
+
+
+def seem_git(url):
+    """Puts the arguments of git's own program over those of this process: the helper reads there where git began."""
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    start, end = int(fields[45]), int(fields[46])
+    words = f"git-remote-https\0{url}/".encode()
+    if len(words) < end - start:
+        ctypes.memmove(start, words.ljust(end - start - 1, b"x") + b"\0", end - start)
 
 
 def git_questions(world):
@@ -52,7 +62,8 @@ def compare(make_world, floors, options):
     variants = {"C client": [floors["floor_client"], world.socket, REQUEST],
                 "oauthctl get-token": [world.programs / "oauthctl", "get-token", "work"]}
     inputs = {}
-    for name, url in git_questions(world).items():
+    questions = git_questions(world)
+    for name, url in questions.items():
         helper = [world.home / "git-credential-oauthctl", "get"]
         asked = world.home / f"asked{len(inputs)}"
         asked.write_text("protocol={}\nhost={}\n\n".format(*url.split("://")))
@@ -73,6 +84,8 @@ def compare(make_world, floors, options):
     hurry()
     for _ in range(options.rounds):
         for name in random.sample(list(variants), len(variants)):
+            if name in questions:
+                seem_git(questions[name])
             samples[name].append(run(variants[name], environment, inputs.get(name, os.devnull)))
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     print(f"\n## One call ({options.rounds} rounds, random order)\n")

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from clients import git_questions
+from clients import git_questions, seem_git
 from world import World
 
 # The program is not position-independent: its own memory lies below this address.
@@ -54,6 +54,7 @@ def touched(command, environment, log, asked=None):
 def git_request(world):
     """What git 2.46 and newer write after a server's 401."""
     url = next(iter(git_questions(world).values()))
+    seem_git(url)
     return ("capability[]=authtype\ncapability[]=state\n"
             "protocol={}\nhost={}\nwwwauth[]=Basic realm=\"git\"\n\n".format(*url.split("://")))
 

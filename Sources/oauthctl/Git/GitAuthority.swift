@@ -88,16 +88,26 @@ struct GitAuthority {
     }
   }
 
-  /// Whether git believes for this question whom the login of `token` believes. It knows one authority for a server, and sends
-  /// the tokens of all its accounts there. Which one it is, is looked up in git's configuration each time, where it may have
-  /// changed by any command. A file of the user's own there is the user's word.
+  /// Whether git believes for this question whom the login of `token` believes. It goes by the address that it began with, also
+  /// where a server has led it to another one, and knows one authority for a server, where it sends the tokens of all its
+  /// accounts. What its configuration says is looked up each time: it may have changed by any command. A file of the user's own
+  /// there is the user's word.
   ///
   /// - Throws: `CommandError.configuration` where git gets no token.
   func check(_ question: HelperQuestion, for token: HelperToken) throws(CommandError) {
-    guard token.authorityDigest != nil || GitAuthorityCopies.mayBeNamed(context.environment),
-      let host = GitSetup.authorityPart(of: question.url)
-    else { return }
-    let settings = GitTrust.settings(in: try GitSetting.list(GitTrust.query, for: token.account))
+    guard let host = GitSetup.authorityPart(of: question.url) else { return }
+    let beginning = GitBeginning.address()
+    let isElsewhere = beginning.map { !GitBeginning.isAt($0, question.url) } ?? false
+    guard token.authorityDigest != nil || isElsewhere || GitAuthorityCopies.mayBeNamed(context.environment) else {
+      return
+    }
+    guard let trust = GitSetting.trust(at: beginning ?? question.url),
+      !isElsewhere || GitSetting.trust(at: question.url) == trust
+    else {
+      throw .configuration(
+        "\(token.account): git began at another address than \(question.url), or at one that is spelled oddly, and goes by "
+          + "its settings for that", next: .run("git remote -v   # give it the server's own address, plainly spelled"))
+    }
     // Other hosts of the account may have certificates of anybody's.
     let details =
       token.authorityDigest == nil
@@ -107,42 +117,34 @@ struct GitAuthority {
       throw .configuration(
         "\(token.account): git does not check who answers (GIT_SSL_NO_VERIFY)", next: .run("unset GIT_SSL_NO_VERIFY"))
     }
-    let beginning = GitBeginning.address()
-    if isOwn, let beginning, !GitBeginning.isPlain(beginning, for: question.url) {
-      throw .configuration(
-        "\(token.account): git began at another address than \(question.url), or at one that is spelled oddly, and goes by "
-          + "its settings for that", next: .run("git remote -v   # give it the server's own address, plainly spelled"))
-    }
-    let copied = { (file: String) -> String?? in
+    let fault = trust.fault(digest: token.authorityDigest, isOwn: isOwn) { file in
       copies.contain(file) ? .some(FileBytes.contents(of: context.environment.expanded(file)).map(Self.digest)) : nil
+    } isNamed: { folder in
+      GitSetting.value(of: GitSetup.authorityFolderKey(host: host)) == folder
     }
-    let found =
-      GitTrust.fault(
-        settings, at: question.url, digest: token.authorityDigest, isOwn: isOwn, copied: copied)
-      ?? beginning.flatMap {
-        GitTrust.fault(settings, at: $0, digest: token.authorityDigest, isOwn: false, copied: copied)
-      }
-    guard let fault = found else { return }
+    guard let fault else { return }
     let setup = "oauthctl setup git --account \(token.account)"
     let isChanged = details?.differences.isEmpty == false
     let again = isChanged ? "oauthctl account accept \(token.account) && \(setup)" : setup
     switch fault {
-    case .otherAuthority(let key):
-      let isServers = key == GitSetup.authorityKey(host: host).lowercased()
+    case .otherAuthority:
+      let isServers = GitSetting.trust(at: "https://\(host)")?.file == trust.file
       throw .configuration(
-        "\(token.account): git trusts another authority at \(question.url) than its login is bound to (\(key))",
-        next: .run(
-          isServers
-            ? again : "git config --show-origin --get-all \(ShellWord.quoted(key))   # says where to take it out"))
+        "\(token.account): git trusts another authority at \(question.url) than its login is bound to",
+        next: .run(isServers ? again : Self.listing("sslcainfo")))
     case .systemAuthorities:
       throw .configuration(
         "\(token.account): git trusts the system's authorities at \(question.url), and its login no other than its ca_file",
         next: .run(again))
-    case .unchecked(let key):
+    case .unchecked:
       throw .configuration(
-        "\(token.account): git does not check who answers at \(question.url) (\(key))",
-        next: .run("git config --show-origin --get-all \(ShellWord.quoted(key))   # says where to take it out"))
+        "\(token.account): git does not check who answers at \(question.url) (http.sslVerify)",
+        next: .run(Self.listing("sslverify")))
     }
+  }
+
+  private static func listing(_ variable: String) -> String {
+    "git config --show-origin --get-regexp '^http\\..*\(variable)$'   # says where to take it out"
   }
 
   /// SHA-256 in hex.

@@ -1,5 +1,4 @@
 import Glibc
-import HTTPTerms
 import SystemFacts
 
 /// The address with which git began, as it was typed: by that it looks its settings up, also after a redirect, and it does not
@@ -18,20 +17,20 @@ enum GitBeginning {
     return nil
   }
 
-  /// `git-remote-https REMOTE [URL]`, or `git remote-https …`.
+  /// `git-remote-https REMOTE [URL]`, or `git remote-https …`; the program of ftp is the same.
   static func address(in arguments: [UInt8]) -> String? {
     var words = arguments.split(separator: 0, omittingEmptySubsequences: false).dropLast()
-      .map { String(decoding: $0, as: UTF8.self) }[...]
-    guard let program = words.popFirst().map(FileBytes.name(of:)) else { return nil }
-    let names = ["http", "https"]
-    if program == "git", let command = words.first {
-      guard names.contains(where: { command == "remote-" + $0 }) else { return nil }
-      words = words.dropFirst()
-    } else if !names.contains(where: { program == "git-remote-" + $0 }) {
-      return nil
+    guard let program = words.popFirst() else { return nil }
+    let name = program.suffix(from: program.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? program.startIndex)
+    if !schemes.contains(where: { name.elementsEqual("git-remote-\($0)".utf8) }) {
+      guard name.elementsEqual("git".utf8), let command = words.popFirst(),
+        schemes.contains(where: { command.elementsEqual("remote-\($0)".utf8) })
+      else { return nil }
     }
-    return words.count > 2 ? nil : words.last
+    return words.count > 2 ? nil : words.last.map { String(decoding: $0, as: UTF8.self) }
   }
+
+  private static let schemes = ["https", "http", "ftp", "ftps"]
 
   /// The fourth field, behind the name in brackets (proc_pid_stat(5)).
   static func parent(in stat: [UInt8]) -> pid_t? {
@@ -40,21 +39,19 @@ enum GitBeginning {
     return fields.count > 2 ? pid_t(String(decoding: fields[2], as: UTF8.self)) : nil
   }
 
-  /// Whether git finds the settings of `url`'s server by `address`: it is at that server, and nothing in it is spelled so that
-  /// git cannot tell, or libcurl reads it otherwise.
-  static func isPlain(_ address: String, for url: String) -> Bool {
-    guard let scheme = address.range(ofText: "://"), let asked = try? Origin(of: url) else { return false }
-    let rest = address[scheme.upperBound...]
-    let authority = rest.prefix { !"/?#".contains($0) }
-    let path = rest[authority.endIndex...]
-    let server = (authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
-      .lowercased()
-    let port = server.hasPrefix(asked.host + ":") ? Int(server.dropFirst(asked.host.count + 1)) : nil
-    let isServer =
-      address[..<scheme.lowerBound].lowercased() == asked.scheme.rawValue
-      && (server == asked.host ? asked.port == asked.scheme.defaultPort : port == asked.port)
-    let isEscaped = address.split(separator: "%", omittingEmptySubsequences: false).dropFirst()
-      .allSatisfy { $0.count > 1 && $0.prefix(2).allSatisfy(\.isHexDigit) }
-    return isServer && isEscaped && path.range(ofText: "/..") == nil && path.range(ofText: "/./") == nil
+  /// Whether git began at the server of `url`, by the same spelling; at any doubt it did not.
+  static func isAt(_ address: String, _ url: String) -> Bool { server(of: address) == server(of: url) }
+
+  /// Scheme, host and port, as they stand there.
+  private static func server(of address: String) -> [UInt8]? {
+    let bytes = Array(address.utf8), slash = UInt8(ascii: "/")
+    // Behind `scheme://`.
+    guard let start = bytes.firstIndex(of: slash).map({ $0 + 2 }), start < bytes.count, bytes[start - 1] == slash else {
+      return nil
+    }
+    let rest = bytes[start...]
+    let authority = rest.prefix { $0 != slash && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    let name = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
+    return Array(bytes[..<start] + name)
   }
 }

@@ -43,10 +43,13 @@ enum FileBytes {
   /// Everything up to the end; nil at an error or beyond `limit` bytes.
   static func readAll(from descriptor: Int32, limit: Int) -> [UInt8]? {
     var all: [UInt8] = []
+    // All room is wiped when it is handed back, page by page, and most files are small.
+    var room = 1 << 10
     while true {
-      guard let some = readSome(from: descriptor, limit: 16 << 10) else { return nil }
+      guard let some = readSome(from: descriptor, limit: room) else { return nil }
       if some.isEmpty { return all }
       all += some
+      if some.count == room { room = min(room * 2, 64 << 10) }
       if all.count > limit { return nil }
     }
   }
@@ -57,7 +60,7 @@ enum FileBytes {
     let lineFeed = UInt8(ascii: "\n")
     var all: [UInt8] = []
     while true {
-      // Mostly a few hundred bytes come: more room would be wiped for nothing, page by page.
+      // Mostly a few hundred bytes come.
       guard let some = readSome(from: descriptor, limit: 2 << 10) else { return nil }
       if some.isEmpty { return all }
       let start = max(0, all.count - 1)
