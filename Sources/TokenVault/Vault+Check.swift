@@ -21,8 +21,9 @@ extension Vault {
 
   /// Reads every page, seal and slot of the vault. Throws what is wrong with it.
   package func check() async throws(VaultError) -> Report {
-    guard let session = try openedSession(), let keys else { throw .absent }
-    try session.database.checkStillThere()
+    _ = try openedSession()
+    try judgeFiles()
+    guard let session, let keys else { throw .absent }
     try session.database.checkStructure()
     try Vault.checkRows(of: session.database, against: session.catalogue, keys)
     for id in session.catalogue.sortedIDs { _ = try Vault.record(id, in: session, keys) }

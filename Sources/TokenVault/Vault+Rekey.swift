@@ -64,6 +64,7 @@ extension Vault {
     if let rollback { throw .rolledBack(rollback) }
     try removeStrays(in: directory)
     try takeInSpilled()
+    try judgeFiles()
     guard let commit = session?.catalogue.commit else { throw .locked }
     let newKeys = try sealing { () throws(SealingError) in try VaultKeys(data: newData) }
     let hasKeyFile = session?.slot(.keyFile) != nil

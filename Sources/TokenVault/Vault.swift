@@ -190,7 +190,7 @@ package actor Vault: RecordStore {
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
   /// closed; the next call opens and judges it anew.
   func commit(_ change: VaultDatabase.Change, _ newCatalogue: Catalogue) throws(VaultError) {
-    try renewLog()
+    try judgeFiles()
     guard var session, let keys else { throw .storageFailed("the vault is closed") }
     var catalogue = newCatalogue
     // Found from the counter outside; from the first write on the vault itself remembers.
@@ -199,7 +199,6 @@ package actor Vault: RecordStore {
       let sealed = try sealing { () throws(SealingError) in
         try catalogue.sealed(vaultID: session.database.vaultID, keys: keys, random: random)
       }
-      try session.database.checkStillThere()
       try session.database.commit(change, catalogue: sealed)
     } catch { throw forget(after: error) }
     session.catalogue = catalogue
@@ -210,17 +209,30 @@ package actor Vault: RecordStore {
     self.session = session
   }
 
-  /// Where the log was taken away, brings what stands in it into the database, and begins a new one: also in a vault that is
-  /// being locked, where the last answers are still to be written. What lies in its place now is removed with it.
-  func renewLog() throws(VaultError) {
-    guard let session, session.database.hasLostLog else { return }
-    do throws(VaultError) {
-      try session.database.checkStillThere()
-      try session.database.foldLog()
-    } catch { throw forget(after: error) }
+  /// Sees to it that what is written next is not lost: opens the files again where another program has changed one in place,
+  /// and puts the log back where it was taken away. Also in a vault that is being locked, where the last answers are still to
+  /// be written.
+  ///
+  /// Throws where the vault does not open again as it was. Where the log cannot be put back the vault stays open, and writes
+  /// nothing: its connection has all that is left of the log.
+  func judgeFiles() throws(VaultError) {
+    guard let session else { return }
+    let database = session.database
+    do throws(VaultError) { try database.checkStillThere() } catch { throw forget(after: error) }
+    let hasLostLog = database.hasLostLog
+    guard hasLostLog || !database.isAsWritten, let directory = try vaultDirectory() else { return }
+    if hasLostLog { try database.restoreLog(in: directory) }
+    try? database.allowCheckpoints(false)
     forget()
-    guard let directory = try vaultDirectory() else { return }
-    _ = try openSession(in: directory, keysFrom: keysFromKeyFile)
+    do throws(VaultError) {
+      let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
+      guard found?.catalogue.commit == session.catalogue.commit else {
+        throw .storageFailed("another program changed \(database.path) while it was open")
+      }
+    } catch {
+      lastFailure = error
+      throw error
+    }
   }
 
   /// Closes the database after a write that failed. Returns the failure.
@@ -233,8 +245,15 @@ package actor Vault: RecordStore {
 
   /// Closes the database at once, also where a caller still has the session: it would keep the next opening out.
   func forget() {
-    if logIsSuspect { try? session?.database.allowCheckpoints(false) }
-    session?.database.connection.close()
+    if let database = session?.database {
+      // Folding the only copy of a log would leave half a database where the disk is full.
+      if database.hasLostLog {
+        logIsSuspect = true
+        if let directory = try? vaultDirectory() { try? database.restoreLog(in: directory) }
+      }
+      if logIsSuspect { try? database.allowCheckpoints(false) }
+      database.connection.close()
+    }
     session = nil
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import TokenVault
 
 /// What SQLite writes into a log that has no name any more is gone with the process.
-@Suite("The log of an open vault that somebody takes away")
+@Suite("Files of an open vault that somebody takes away or changes")
 struct LostLogTests {
   private static let name = "data/oauthctl/vault.db-wal"
 
@@ -67,8 +67,41 @@ struct LostLogTests {
     default: try scratch.write(written.prefix(32) + [UInt8](repeating: 7, count: written.count - 32), to: log)
     }
     let error = await #expect(throws: VaultError.self) { try await vault.put(.sample(3)) }
-    #expect(error == .storageFailed("another program changed \(scratch.location.databaseFile)-wal while it was open"))
+    #expect(error == .storageFailed("another program changed \(scratch.location.databaseFile) while it was open"))
     #expect(try await vault.held().isEmpty)
     #expect(await vault.rollback != nil, "nothing is refreshed now")
+  }
+
+  @Test("Where a lost log cannot be put back nothing is written, and nothing is lost once it can be")
+  func blocked() async throws {
+    let scratch = try Scratch()
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let log = "\(scratch.path)/\(Self.name)"
+    unlink(log)
+    // No rename replaces a folder.
+    #expect(mkdir(log, 0o700) == 0)
+    for _ in 0..<2 { await #expect(throws: VaultError.self) { try await vault.put(.sample(2)) } }
+    #expect(await vault.status().state == .open)
+    #expect(rmdir(log) == 0)
+    try await vault.put(.sample(3))
+    let files = try scratch.files().filter { !$0.key.hasSuffix(".held") }
+    await vault.close()
+    try scratch.restore(files)
+    #expect(try await scratch.vault().held() == [Held(.sample(1)), Held(.sample(3))])
+  }
+
+  @Test("A lost log is put beside no other database", arguments: [false, true])
+  func moved(isReplaced: Bool) async throws {
+    let scratch = try Scratch()
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let folder = "\(scratch.path)/data/oauthctl"
+    let before = try scratch.read(folder + "/vault.db")
+    #expect(rename(folder + "/vault.db", folder + "/away.db") == 0)
+    unlink(folder + "/vault.db-wal")
+    if isReplaced { try scratch.write(before, to: folder + "/vault.db") }
+    await vault.close()
+    #expect(access(folder + "/vault.db-wal", F_OK) != 0)
   }
 }

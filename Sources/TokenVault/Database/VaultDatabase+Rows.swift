@@ -54,22 +54,6 @@ extension VaultDatabase {
     case none
   }
 
-  /// Throws when the file was removed or replaced since it was opened, or its log was changed by somebody else: what SQLite
-  /// writes now would be lost.
-  func checkStillThere() throws(VaultError) {
-    guard let found = FileIdentity(path) else { throw .unseen(path) }
-    guard found == identity else {
-      throw .storageFailed("\(path) was replaced while it was open")
-    }
-    guard let writtenLog, !hasLostLog else { return }
-    guard WrittenLog(path + "-wal")?.isStill(writtenLog) == true else {
-      throw .storageFailed("another program changed \(path)-wal while it was open")
-    }
-  }
-
-  /// Whether its log was removed or replaced since it was opened: what SQLite writes now is gone with the process.
-  var hasLostLog: Bool { logIdentity != nil && FileIdentity(path + "-wal") != logIdentity }
-
   /// Makes `change` and the new catalogue durable together.
   func commit(_ change: Change, catalogue: [UInt8]) throws(VaultError) {
     try judged { () throws(SQLiteFailure) in
@@ -88,7 +72,7 @@ extension VaultDatabase {
         guard connection.changedRowCount == 1 else { throw SQLiteFailure(unexpected: "no catalogue row to update") }
       }
     }
-    writtenLog = WrittenLog(path + "-wal")
+    noteWritten()
   }
 
   static func insert(_ slot: Slot, into connection: SQLiteConnection) throws(SQLiteFailure) {
@@ -98,37 +82,5 @@ extension VaultDatabase {
         .integer(Int64(slot.number)), .integer(Int64(slot.kind)), .integer(Int64(slot.passes)),
         .integer(Int64(slot.memoryKiB)), .blob(slot.salt), .blob(slot.sealed),
       ])
-  }
-
-  /// Called once everything has been judged: from now on closing folds the log into the database.
-  func allowCheckpoints(_ isAllowed: Bool) throws(VaultError) {
-    try judged { () throws(SQLiteFailure) in
-      try connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isAllowed)
-    }
-  }
-
-  /// Writes every page of the log into the database and empties the log, durably. After a failed fsync the log's pages
-  /// may be clean in memory and absent on disk: no commit may follow them before this has worked.
-  func foldLog() throws(VaultError) {
-    try judged { () throws(SQLiteFailure) in
-      var isBusy: Int64 = 1
-      try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") { (row) throws(SQLiteFailure) in
-        isBusy = try row.integer(0)
-      }
-      guard isBusy == 0 else { throw SQLiteFailure(SQLITE_BUSY, nil, during: "checkpoint") }
-    }
-    writtenLog = nil
-  }
-
-  /// Leaves nothing of what was deleted or replaced in the log and in the database's free pages. Durable when it returns.
-  func purge() throws(VaultError) {
-    try foldLog()
-    try judged { () throws(SQLiteFailure) in
-      // VACUUM attaches the database that it writes to.
-      connection.limit(SQLITE_LIMIT_ATTACHED, to: 1)
-      defer { connection.limit(SQLITE_LIMIT_ATTACHED, to: 0) }
-      try connection.run("VACUUM")
-    }
-    try foldLog()
   }
 }

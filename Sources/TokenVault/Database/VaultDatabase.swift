@@ -8,8 +8,9 @@ final class VaultDatabase {
   let identity: FileIdentity
   /// Of the log that SQLite has open; it is there from the first reading to the close.
   let logIdentity: FileIdentity?
-  /// As it was found, and after each commit; nil after a fold.
-  var writtenLog: WrittenLog?
+  /// As they were found, and after each commit and fold.
+  var written: WrittenFile?
+  var writtenLog: WrittenFile?
   let vaultID: [UInt8]
 
   /// Tells the file from another that takes its name.
@@ -100,6 +101,8 @@ final class VaultDatabase {
     guard let identity = FileIdentity(path) else { throw .system("stat", path) }
     self.identity = identity
     self.path = path
+    // Before it is judged: a change while that lasts is noticed with the next look.
+    written = WrittenFile(path)
     let connection = try judged { () throws(SQLiteFailure) in
       let connection = try SQLiteConnection(path: path)
       try VaultDatabase.harden(connection)
@@ -114,7 +117,7 @@ final class VaultDatabase {
     }
     self.connection = connection
     logIdentity = FileIdentity(path + "-wal")
-    writtenLog = WrittenLog(path + "-wal")
+    writtenLog = WrittenFile(path + "-wal")
   }
 
   /// Sets what protects the connection, and reads back what durability depends on.

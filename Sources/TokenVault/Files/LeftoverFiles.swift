@@ -14,8 +14,12 @@ enum LeftoverFiles {
     var databases = [VaultLocation.backupName, VaultLocation.draftName]
     if !isChecking { databases.append(VaultLocation.checkName) }
     let names = databases.flatMap { name in ["", "-wal", "-journal", "-shm"].map { name + $0 } }
-    let marks = [VaultLocation.holdName, VaultLocation.untoldCodeName, VaultLocation.purgeDueName].map { $0 + ".new" }
-    try remove(Set(names + marks), in: directory, path)
+    let drafts = [
+      VaultLocation.databaseName + "-wal", VaultLocation.holdName, VaultLocation.untoldCodeName,
+      VaultLocation.purgeDueName,
+    ]
+    .map { $0 + ".new" }
+    try remove(Set(names + drafts), in: directory, path)
     let named = try PrivateDirectory.names(in: directory, path).filter { isBackup($0) || isGiven($0) }
     try remove(named, in: directory, path)
   }

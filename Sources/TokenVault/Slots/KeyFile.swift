@@ -113,6 +113,18 @@ enum KeyFile {
     guard directory.flush() else { throw .system("fsync the folder of", path) }
   }
 
+  /// Removes those that were set aside, as ``remove(_:flushesAnyway:)``: one that opened this vault once opens it again with a
+  /// slot out of an old copy.
+  static func removeAside(_ path: String) throws(VaultError) {
+    let folder = PrivateDirectory.parent(of: path)
+    guard let directory = try PrivateDirectory.open(folder, isSecret: false) else { return }
+    let first = PrivateDirectory.name(of: path) + ".damaged"
+    for name in try PrivateDirectory.names(in: directory, folder) {
+      let isNumbered = name.hasPrefix(first + ".") && UInt(name.dropFirst(first.count + 1)) != nil
+      if name == first || isNumbered { try remove(folder + "/" + name) }
+    }
+  }
+
   private static func next(_ path: String) -> String { path + ".next" }
 
   private static func read(in directory: borrowing FileDescriptor, _ path: String) throws(VaultError) -> SealingKey? {

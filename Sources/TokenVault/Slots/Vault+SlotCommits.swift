@@ -48,6 +48,7 @@ extension Vault {
   /// is for, and what the change left in free pages, in the log and in copies. Neither keeps the other from being done, and
   /// the mark of the change stays until nothing is left. Until then ``status()`` tells why, and tries again.
   func finishSlotChange(removesKeyFile: Bool = false) throws(VaultError) {
+    try judgeFiles()
     guard let session, let directory = try vaultDirectory() else { throw .locked }
     var failure: VaultError?
     // First: a disk without room for the purge has all the room that this takes. A key file that nobody asked to remove is
@@ -71,6 +72,7 @@ extension Vault {
   private func removeKeyFile() throws(VaultError) {
     try KeyFile.remove(location.keyFile, flushesAnyway: true)
     try KeyFile.removeNext(location.keyFile)
+    try KeyFile.removeAside(location.keyFile)
   }
 }
 

@@ -101,19 +101,7 @@ def test_who_changes_a_passphrase_is_told_that_the_vault_is_an_older_one(vault):
     assert ended == 0 and "oauthctl vault accept-rollback" in shown, shown
 
 
-# What belongs to the vault is taken away, or comes back
-
-def test_nothing_is_lost_where_the_log_of_the_open_vault_is_taken_away(vault, server):
-    refresh(vault, check=True)
-    vault_file(vault).with_name("vault.db-wal").unlink()
-    log_in(vault, server, "second")
-    refresh(vault, check=True)
-    vault.agent.kill()
-    vault.agent.start()
-    assert "rolled_back" not in status(vault)
-    vault.oauthctl("get-token", "second")
-    refresh(vault, check=True)
-
+# A key file comes back
 
 @pytest.mark.parametrize("way", ["unlock", "add"])
 def test_a_leaked_key_file_that_comes_back_after_a_rekey_opens_nothing(vault, programs, scratch, way):

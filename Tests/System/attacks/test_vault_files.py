@@ -1,0 +1,136 @@
+"""What other programs do to the files of an open vault.
+
+Each test is the attack: it was seen to succeed before the program was mended."""
+
+import os
+import sqlite3
+
+import pytest
+
+from faults.strace import faults
+from network.namespaces import isolated, needs_root, run
+from support.disk import fill
+from support.login import wait_until
+from support.unattended import log_in, refresh
+from support.vault import key_file, made_vault, seal, set_passphrase, status, vault_command, vault_file
+
+
+def log_of(home):
+    return vault_file(home).with_name("vault.db-wal")
+
+
+def test_nothing_is_lost_where_the_log_of_the_open_vault_is_taken_away(vault, server):
+    refresh(vault, check=True)
+    log_of(vault).unlink()
+    log_in(vault, server, "second")
+    refresh(vault, check=True)
+    vault.agent.kill()
+    vault.agent.start()
+    assert "rolled_back" not in status(vault)
+    vault.oauthctl("get-token", "second")
+    refresh(vault, check=True)
+
+
+@needs_root
+@pytest.mark.parametrize("look", ["status", "check", "refresh", "stop"])
+def test_nothing_is_lost_where_the_log_is_taken_away_and_the_disk_is_full(home, server, look):
+    """Its only copy is what the agent has open, and there is no room for another one."""
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        made_vault(home)
+        for name in ("work", "other"):
+            log_in(home, server, name)
+        fill(home.data / "filler")
+        log_of(home).unlink()
+        if look == "refresh":
+            assert "No space left" in refresh(home).stderr
+        elif look != "stop":
+            vault_command(home, look, check=False)
+        if look == "stop":
+            home.agent.stop()
+            (home.data / "filler").unlink()
+        else:
+            (home.data / "filler").unlink()
+            assert status(home)["state"] == "open"
+            home.agent.kill()
+        home.agent.start()
+        return status(home), [home.oauthctl("get-token", name, check=False) for name in ("work", "other")]
+
+    now, tokens = isolated(story)
+    if look == "stop":
+        # The log went with the process: what is left is whole, and told to be older.
+        assert now["state"] == "open" and now["rolled_back"], now
+    else:
+        assert "rolled_back" not in now and all(token.status == 0 for token in tokens), (now, tokens)
+
+
+@pytest.mark.parametrize("call", ["sendfile", "fsync", "renameat"])
+def test_a_kill_while_the_log_is_put_back_leaves_a_whole_vault(vault, call):
+    log_of(vault).unlink()
+    draft = log_of(vault).with_name("vault.db-wal.new")
+    with faults(vault, draft.parent if call == "renameat" else draft, call, "signal=SIGKILL:when=1"):
+        vault_command(vault, "status", check=False)
+        wait_until(lambda: not vault.agent.is_running, 10, "the agent is killed")
+    vault.agent.kill()
+    vault.agent.start()
+    assert status(vault)["state"] == "open" and not draft.exists()
+
+
+@pytest.mark.parametrize("name", ["vault.db", "vault.db-wal"])
+def test_no_login_that_is_confirmed_is_lost_behind_a_file_that_was_overwritten_in_place(vault, server, name):
+    """The time of the last write is put back, too."""
+    if name == "vault.db":
+        vault.agent.stop()
+        vault.agent.start()
+        status(vault)
+    path = vault_file(vault).with_name(name)
+    before = path.stat()
+    head = 4096 if name == "vault.db" else 32
+    with path.open("r+b") as file:
+        file.seek(head)
+        file.write(bytes(before.st_size - head))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    login = vault.oauthctl("login", "second", server.issuer, "--client-id", "dev", "--scope", "read", check=False)
+    now = status(vault)
+    assert now["state"] == "damaged" or now["rolled_back"], (login, now)
+    vault.agent.kill()
+    vault.agent.start()
+    assert login.status != 0 or vault.oauthctl("get-token", "second").stdout
+
+
+@pytest.mark.parametrize("change", ["mode", "a second name for a moment"])
+def test_who_changes_no_byte_of_the_vault_disturbs_nothing(vault, server, change):
+    for path in (vault_file(vault), log_of(vault)):
+        if change == "mode":
+            path.chmod(0o400)
+            path.chmod(0o600)
+        else:
+            os.link(path, path.with_name("copy"))
+            path.with_name("copy").unlink()
+        log_in(vault, server, "second")
+        refresh(vault, check=True)
+
+
+@pytest.mark.parametrize("way", ["added", "unlocked"])
+def test_a_sealed_vault_leaves_no_key_file_that_was_set_aside(vault, way):
+    """With the slot out of an old backup it opened the vault of today."""
+    backup = vault.root / "old.db"
+    vault_command(vault, "backup", backup)
+    leaked = key_file(vault).read_bytes()
+    if way == "added":
+        seal(vault, "a passphrase")
+        key_file(vault).touch(mode=0o600)
+        key_file(vault).write_bytes(leaked)
+        vault_command(vault, "key-file", "add", secrets=["a passphrase"])
+    else:
+        vault.agent.stop()
+        with sqlite3.connect(vault_file(vault)) as database:
+            database.execute("UPDATE slot SET sealed = zeroblob(length(sealed)) WHERE number = 1")
+        database.close()
+        vault.agent.start()
+        vault_command(vault, "unlock", "--recovery-code", secrets=[vault.code])
+        set_passphrase(vault, "a passphrase")
+    assert key_file(vault).with_name("vault.key.damaged").read_bytes() == leaked
+    vault_command(vault, "key-file", "remove", secrets=["a passphrase"])
+    assert not [path for path in key_file(vault).parent.iterdir() if path.name.startswith("vault.key")]
