@@ -20,12 +20,23 @@ struct ProofTests {
     arguments: [
       ([], nil), (["-d", "a"], nil), (["-L"], "--location"), (["-L", "--no-location"], nil),
       (["--request-target", "/x"], "--request-target"), (["--path-as-is"], "--path-as-is"),
+      (["--retry", "2"], "--retry"), (["-T", "file"], nil), (["-T", "{a,b}"], "--upload-file"),
+      (["-T", "a", "-T", "b"], "--upload-file"), (["--follow"], "--follow"),
       (["https://api.example/other"], "several URLs"), (["https://api.example/{a,b}"], "several URLs"),
     ] as [([String], String?)])
   func obstacles(words: [String], obstacle: String?) throws {
     let arguments = try CurlArguments(["https://api.example/x"] + words)
     let urls = try arguments.urls.map { try CurlURL($0, globbing: true) }
     #expect(arguments.obstacleToProof(urls) == obstacle)
+  }
+
+  @Test("a file that is uploaded to a folder has its name added", arguments: ["", "/", "/dir/", "/dir/?x", "#f"])
+  func folder(path: String) throws {
+    let url = "https://api.example" + path
+    for (words, obstacle) in [(["-T", "file", url], "--upload-file to a folder"), ([url], nil)] {
+      let arguments = try CurlArguments(words)
+      #expect(arguments.obstacleToProof([try CurlURL(url, globbing: true)]) == obstacle)
+    }
   }
 
   @Test(

@@ -1,13 +1,11 @@
 import AgentWire
-import HTTPTerms
 import OAuthProtocol
 import OAuthTerms
 import Sealing
 import Signing
 import TokenVault
 
-/// Makes keys, reads those that are given, and signs for callers, one after the other on a thread of its own. An RSA key takes
-/// seconds and a signature by it twenty milliseconds: of thousands of callers nobody else waits for that.
+/// Makes keys, and reads those that are given, one after the other on a thread of its own: an RSA key takes seconds.
 actor KeyMaker {
   private nonisolated let executor = BlockingExecutor(label: "oauthctl.keys")
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -47,18 +45,6 @@ actor KeyMaker {
   /// A new key for the tokens of a login, as it is sealed with them.
   func proofKey(for algorithm: SignatureAlgorithm, _ account: String) throws(AgentFailure) -> Secret {
     try ProofKey.made(for: algorithm, account)
-  }
-
-  /// `proof` signed, with `nonce` or the one that was last given for `origin`. Nothing is signed for a caller who has left.
-  func sign(
-    _ proof: ProofOfPossession, with key: Secret, nonce: String?, at origin: Origin, remembering nonces: ServerNonces
-  ) throws(ProtocolError) -> String {
-    guard !Task.isCancelled else { throw .clientAuthentication("the caller has left, so no proof is made") }
-    let key = try ProofKey(stored: key)
-    if let nonce { nonces.set(nonce, for: origin, key: key.thumbprint) }
-    var proof = proof
-    proof.nonce = nonce ?? nonces.nonce(for: origin, key: key.thumbprint)
-    return try key.sign(proof)
   }
 
   private func made(_ request: KeySet, _ name: String) throws(AgentFailure) -> ClientKey {

@@ -15,6 +15,8 @@ extension CredentialService {
       throw .noUseForKey(name, file: accounts[name]?.machine.definition?.file ?? "it")
     }
     if let shown = request.secretPlace { try await check(shown, of: name) }
+    // A key takes its time, and the file may change meanwhile: the key is for the server of now.
+    let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     let now = Int64(time.now().wallSeconds)
     if let kept = try keptKey(of: name, for: request) {
       let key = try await keyMaker.certifiedKey(request, name, kept: kept.secret, now: now, random: random)
@@ -30,7 +32,6 @@ extension CredentialService {
     } else {
       key = try await keyMaker.key(request, name)
     }
-    let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     try await change(name, .setSecret(.clientSecret, key.stored, place: place?.digest, replaces: replaces))
     return KeySetAnswer(publicKey: key.publicJWK)
   }

@@ -1,6 +1,7 @@
 package import AgentWire
 import HTTPTerms
 import OAuthProtocol
+import Sealing
 
 /// Tokens that are bound to a key (RFC 9449). Such a token is given with a proof for one request, or not at all: whoever
 /// cannot send proofs could do nothing with it.
@@ -19,22 +20,31 @@ extension CredentialService {
         .badRequest, "nonce has 1 to \(DPoPNonce.limitBytes) printable ASCII characters without quote and backslash")
     }
     let (token, choice) = try await obtain(TokenGet(request), isProven: true)
-    // Another login may have come while this waited: its key is another one.
-    guard let record = accounts[choice.name]?.machine.record, let key = record.grant?.proofKey?.secret,
-      record.tokens.contains(where: { $0.fingerprint == token.fingerprint })
-    else {
-      throw AgentFailure(
-        .unavailable, "\(choice.name): its login has changed just now", hint: "ask again", retryAfterMilliseconds: 1)
-    }
+    let key = try proofKey(of: token, choice.name)
     let answer = answer(token, choice)
     let once = ClientProof(at: now(choice.name), random: random)
     let proof = ProofOfPossession(
       method: request.method, url: url, issuedAt: once.seconds, id: once.id, accessToken: token.accessToken.secret)
+    let signed: String
     do throws(ProtocolError) {
-      return DPoPProofAnswer(
-        answer,
-        proof: try await keyMaker.sign(proof, with: key, nonce: request.nonce, at: url.origin, remembering: nonces))
+      signed = try await proofSigner.sign(
+        proof, with: key, nonce: request.nonce, at: url.origin, remembering: nonces)
     } catch { throw AgentFailure(.internal, "\(choice.name): \(error)") }
+    // A lock, a logout or a change of the file may have come while this waited.
+    _ = try select(account: choice.name, url: request.url)
+    _ = try proofKey(of: token, choice.name)
+    return DPoPProofAnswer(answer, proof: signed)
+  }
+
+  /// Throws where another login has come, or gone, since `token` was given: its key is another one.
+  private func proofKey(of token: TokenRecord, _ name: String) throws(AgentFailure) -> Secret {
+    guard let record = accounts[name]?.machine.record, let key = record.grant?.proofKey?.secret,
+      record.tokens.contains(where: { $0.fingerprint == token.fingerprint })
+    else {
+      throw AgentFailure(
+        .unavailable, "\(name): its login has changed just now", hint: "ask again", retryAfterMilliseconds: 1)
+    }
+    return key
   }
 
   /// Throws where what the account of `choice` has is not what is asked for: tokens that need a proof, or that need none.

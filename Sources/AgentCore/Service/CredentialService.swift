@@ -25,6 +25,7 @@ package actor CredentialService {
   let random: any RandomSource
   let logger: Logger
   let keyMaker = KeyMaker()
+  let proofSigner = ProofSigner()
   let nonces = ServerNonces()
 
   // Read by others without asking this actor.

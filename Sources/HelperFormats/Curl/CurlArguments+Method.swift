@@ -15,6 +15,13 @@ extension CurlArguments {
   package func obstacleToProof(_ urls: [CurlURL]) -> String? {
     if urls.count != 1 || urls.contains(where: \.isGlob) { return "several URLs" }
     if isOn("location") { return "--location" }
+    if isOn("follow") { return "--follow" }
+    // curl would send the same proof again.
+    if has("retry") { return "--retry" }
+    // curl may name the file in the URL, or send several.
+    let files = values("upload-file")
+    if files.count > 1 || files.contains(where: { $0.contains { "{[".contains($0) } }) { return "--upload-file" }
+    if !files.isEmpty, urls.contains(where: \.isFolder) { return "--upload-file to a folder" }
     if has("request-target") { return "--request-target" }
     if has("config") { return "--config" }
     if isOn("path-as-is") { return "--path-as-is" }

@@ -184,12 +184,14 @@ package struct CurlPolicy: Sendable {
     }
   }
 
-  /// Whether a mark such as `:` or `@` is followed by a combining one: here the two are one character, and curl reads bytes.
+  /// Whether a mark such as `:` or `@` is one character with a sign before or behind it: curl reads bytes.
   package static func hidesPunctuation(_ text: String) -> Bool {
     text.contains { character in
-      guard let first = character.utf8.first, character.utf8.count > 1, character != "\r\n" else { return false }
-      let isLetterOrDigit = (0x30...0x39).contains(first) || (0x61...0x7A).contains(first | 0x20)
-      return first < 0x80 && !isLetterOrDigit
+      guard character.utf8.count > 1, character != "\r\n" else { return false }
+      return character.utf8.contains { byte in
+        let isLetterOrDigit = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+        return byte < 0x80 && !isLetterOrDigit
+      }
     }
   }
 

@@ -16,6 +16,9 @@ package struct CurlURL: Sendable, Equatable {
   /// As written, with its scheme, and without query and fragment: what a proof is made for.
   package let target: String
 
+  /// Whether it ends in no file: curl adds the name of one that it uploads.
+  package var isFolder: Bool { target.hasSuffix("/") || target == origin.description }
+
   package enum Refusal: Error, Equatable {
     case scheme(String)
     case plainText(String)

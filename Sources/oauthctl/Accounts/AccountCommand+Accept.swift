@@ -26,9 +26,10 @@ extension AccountCommand {
           throw .configuration("\(name): nothing can be accepted yet: \(problem.sentence)", next: problem.nextStep)
         }
       }
+      let nothing = "nothing to accept, the file says what the login was made with."
       if preview.differences.isEmpty {
         if json { context.terminal.data(JSONText.pretty(preview)) }
-        context.terminal.say("\(name): nothing to accept, the file says what the login was made with.")
+        context.terminal.say("\(name): \(nothing)")
         return
       }
       if yes {
@@ -41,7 +42,9 @@ extension AccountCommand {
       let answer = try context.agent.ask(
         AccountAccept(account: name, bindingDigest: preview.bindingDigest), about: name)
       if json { context.terminal.data(JSONText.pretty(answer)) }
-      context.terminal.say("Accepted the changed file of \(name).")
+      // The file may have been put back, or somebody has logged in by it.
+      context.terminal.say(
+        answer.accepted ? "Accepted the changed file of \(name)." : "\(name): by now there is \(nothing)")
       GitAuthority(context: context).follow(name)
     }
   }

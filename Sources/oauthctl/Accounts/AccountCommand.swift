@@ -187,17 +187,22 @@ extension CommandContext {
     // Before anything is deleted: an account whose file stays is none that is forgotten.
     try file.checkRemovable()
     let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
-    GitAuthority(context: self).remove(of: account)
     // The agent took its time: its server was told to delete a client.
-    if let again = try ask(AccountForget(account: account, dryRun: true), unlessUnknownWith: file), again.login != nil {
+    let shown = environment.abbreviated(file.path), next = NextStep.run("oauthctl account forget \(account)")
+    let again: AccountForgetAnswer?
+    do throws(CommandError) {
+      again = try ask(AccountForget(account: account, dryRun: true), unlessUnknownWith: file)
+    } catch {
       throw .configuration(
-        "somebody has logged in to \(account) again meanwhile: that login and the file stay",
-        next: .run("oauthctl account forget \(account)"))
+        "\(account) is forgotten, but \(shown) stays: \(error.sentence ?? "the agent is gone")", next: next)
     }
-    guard isStill() else {
+    if again?.login != nil {
       throw .configuration(
-        "\(account) is forgotten, but \(environment.abbreviated(file.path)) was changed meanwhile, and stays",
-        next: .run("oauthctl account forget \(account)"))
+        "somebody has logged in to \(account) again meanwhile: that login and the file stay", next: next)
+    }
+    GitAuthority(context: self).remove(of: account)
+    guard isStill() else {
+      throw .configuration("\(account) is forgotten, but \(shown) was changed meanwhile, and stays", next: next)
     }
     try file.remove()
     _ = try agent.ask(ConfigReload())

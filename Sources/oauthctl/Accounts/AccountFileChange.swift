@@ -19,6 +19,10 @@ struct AccountFileChange {
   func takeBack() -> Bool {
     let shown = context.environment.abbreviated(file.path)
     let next = NextStep.run("oauthctl account show \(account)")
+    if written != nil, file.exists, file.current == nil {
+      context.terminal.warn("this login failed, and \(shown) stays changed: it cannot be read just now", next: next)
+      return false
+    }
     guard let written, file.isStill(written) else {
       context.terminal.warn("this login failed, and \(shown) has been changed again meanwhile: it stays", next: next)
       return false

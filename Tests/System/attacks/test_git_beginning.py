@@ -14,7 +14,8 @@ from network.namespaces import isolated, needs_root, replace
 SPELLED = [
     "https://%6cocalhost:{port}/x", "https://localhost:{port}/%zz", "https://me%zz@localhost:{port}/x",
     "https://localhost:{port}/x%\uff12\uff11.git", "https://localhost:{port}/x%\u0301zz.git",
-    "https://localhost:{port}/%2e%2e/one.git", "https://localhost:{port}/.%2E/one.git", "ftps::https://%6cocalhost:{port}/x",
+    "https://localhost:{port}/%2e%2e/one.git", "https://localhost:{port}/.%2E/one.git",
+    "ftps::https://%6cocalhost:{port}/x",
 ]
 
 
@@ -31,7 +32,7 @@ def believed_by_the_system(home, second, port, *command):
 
 
 def ask_for_all(home, url):
-    """git asks us for whatever address: it does not find the helper of a server either by an address that it cannot read."""
+    """git asks us for whatever address: by one that it cannot read it does not find a server's helper either."""
     [helper] = home.run("git", "config", "--global", "--get-all", f"credential.{url}.helper").stdout.split("\n")[-2:-1]
     home.run("git", "config", "--global", "credential.helper", helper)
 
@@ -49,18 +50,18 @@ def test_an_address_that_git_finds_no_settings_for_has_it_believe_nobody_else(ho
 @pytest.mark.parametrize("spelled", SPELLED[3:5])
 def test_a_submodule_s_address_has_git_believe_nobody_else(home, servers, url, spelled):
     """Whoever wrote `.gitmodules` chose it, and nobody reads it."""
-    outer = ("git", "-C", str(home.root / "outer"), "-c", "user.name=x", "-c", "user.email=x@x")
-    port = int(url.rpartition(":")[2])
-    home.run("git", "init", "-q", str(home.root / "outer"))
+    folder, port = home.root / "outer", int(url.rpartition(":")[2])
+    outer = ("git", "-C", str(folder), "-c", "user.name=x", "-c", "user.email=x@x")
+    home.run("git", "init", "-q", str(folder))
     home.run(*outer, "commit", "-q", "--allow-empty", "-m", "x")
     commit = home.run(*outer, "rev-parse", "HEAD").stdout.strip()
     for name, value in [("path", "s"), ("url", spelled.format(port=port))]:
-        home.run(*outer, "config", "-f", str(home.root / "outer/.gitmodules"), f"submodule.s.{name}", value)
+        home.run(*outer, "config", "-f", str(folder / ".gitmodules"), f"submodule.s.{name}", value)
     home.run(*outer, "update-index", "--add", "--cacheinfo", f"160000,{commit},s")
     home.run(*outer, "add", ".gitmodules")
     home.run(*outer, "commit", "-q", "-m", "s")
     believed_by_the_system(
-        home, servers[1], port, "git", "clone", "--recurse-submodules", str(home.root / "outer"), str(home.root / "inner"))
+        home, servers[1], port, "git", "clone", "--recurse-submodules", str(folder), str(home.root / "inner"))
 
 
 def test_a_server_that_leads_git_to_another_gets_no_token_of_that_one(home, servers, url):
@@ -80,8 +81,8 @@ def test_a_server_that_leads_git_to_another_gets_no_token_of_that_one(home, serv
 
 @pytest.fixture
 def led(home, agent, scratch):
-    """The first server has an authority of its own, and leads git to another host of the account `victim`, where an impostor has
-    a certificate by that authority. Gives a function: the tokens that the impostor gets where git begins at an address."""
+    """The first server has an authority of its own, and leads git to another host, of the account `victim`, where an
+    impostor has a certificate by that authority. A function: the tokens that he gets where git begins at an address."""
     authority = Authority(scratch / "attacks-leading")
     with (Portal("200 OK", GRANTED) as issuer,
           Portal("200 OK", GRANTED, tls=server_tls(authority.issue("leading", names=("127.0.0.1",)))) as leading,
