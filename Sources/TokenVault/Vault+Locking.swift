@@ -68,6 +68,7 @@ extension Vault {
     }
     forget()
     keys = nil
+    do throws(VaultError) { try rescueLog() } catch { failure = failure ?? error }
     await judging?.finish()
     if let failure { throw failure }
   }
@@ -200,6 +201,9 @@ extension Vault {
   package func close() async {
     removeStrays()
     forget()
+    try? rescueLog()
+    stranded?.connection.close()
+    stranded = nil
     keys = nil
     lock = nil
     isHeld = false

@@ -69,6 +69,7 @@ extension Vault {
   /// Lets go of a database that was moved away or replaced, and takes what is there now, as soon as it is. Opens again what a
   /// failed write has closed, and ends a change of the slots that was cut short.
   func lookAgain() {
+    try? rescueLog()
     try? judgeFiles()
     if session == nil, keys != nil, !isHeld, lastFailure?.mayPass == true { _ = try? openedSession() }
     if session != nil, purgeProblem != nil { try? finishSlotChange() }

@@ -47,6 +47,8 @@ package actor Vault: RecordStore {
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
   var logIsSuspect = false
+  /// Closed but for its connection, which has the only copy of a log that was taken away and could not be put back.
+  var stranded: VaultDatabase?
   /// Why what a change of the slots replaced may still be there. ``status()`` tries to remove it again.
   var purgeProblem: String?
 
@@ -213,17 +215,20 @@ package actor Vault: RecordStore {
   /// and puts the log back where it was taken away. Also in a vault that is being locked, where the last answers are still to
   /// be written.
   ///
-  /// Throws where the vault does not open again as it was. Where the log cannot be put back the vault stays open, and writes
-  /// nothing: its connection has all that is left of the log.
+  /// Throws where the vault does not open again as it was. Where the log cannot be put back, or others may read a file, the
+  /// vault stays open, and writes nothing: its connection has all that is left of the log.
   func judgeFiles() throws(VaultError) {
     guard let session else { return }
     let database = session.database
     do throws(VaultError) { try database.checkStillThere() } catch { throw forget(after: error) }
     let hasLostLog = database.hasLostLog
     guard hasLostLog || !database.isAsWritten, let directory = try vaultDirectory() else { return }
+    // What would not be opened again is not closed, and nothing is written to it.
+    _ = try VaultDatabase.isPresent(in: directory, path: database.path)
     if hasLostLog { try database.restoreLog(in: directory) }
     try? database.allowCheckpoints(false)
-    forget()
+    database.connection.close()
+    self.session = nil
     do throws(VaultError) {
       let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
       guard found?.catalogue.commit == session.catalogue.commit else {
@@ -245,16 +250,23 @@ package actor Vault: RecordStore {
 
   /// Closes the database at once, also where a caller still has the session: it would keep the next opening out.
   func forget() {
-    if let database = session?.database {
-      // Folding the only copy of a log would leave half a database where the disk is full.
-      if database.hasLostLog {
-        logIsSuspect = true
-        if let directory = try? vaultDirectory() { try? database.restoreLog(in: directory) }
-      }
-      if logIsSuspect { try? database.allowCheckpoints(false) }
-      database.connection.close()
-    }
+    guard let database = session?.database else { return }
     session = nil
+    // Folding the only copy of a log would leave half a database where the disk is full.
+    if database.hasLostLog { logIsSuspect = true }
+    if logIsSuspect { try? database.allowCheckpoints(false) }
+    guard database.hasLostLog else { return database.connection.close() }
+    stranded = database
+    try? rescueLog()
+  }
+
+  /// Puts back the log of a database that was forgotten without it. Throws where that still fails: nothing is opened before.
+  func rescueLog() throws(VaultError) {
+    guard let database = stranded, let directory = try vaultDirectory() else { return }
+    // Where another database is in its place it is this one's log no more.
+    if (try? database.checkStillThere()) != nil { try database.restoreLog(in: directory) }
+    database.connection.close()
+    stranded = nil
   }
 
   /// The folder of a vault that is there; nil where none was ever made. Throws `gone`.
@@ -279,6 +291,7 @@ package actor Vault: RecordStore {
   }
 
   func takeLock(in directory: borrowing FileDescriptor) throws(VaultError) {
+    try rescueLog()
     // The folder that it was taken in may have been moved away.
     if let lock, lock.isHeld(in: directory) { return }
     lock = try VaultLock(

@@ -37,6 +37,10 @@ struct GitAuthorityTests {
     }
     #expect(isAsked("h:1/a", besides: ["h:1/a"]) && !isAsked("h:1/a", besides: ["h:1/a", "https://h:1/b"]))
     #expect(!isAsked("h:2/a", besides: ["h:2/a"]))
+    func isPortAsked(besides hosts: [String]) -> Bool {
+      SetupCommand.Git.isAsked(forPortOf: "https://h", besides: hosts, in: list)
+    }
+    #expect(isPortAsked(besides: ["h:1/a"]) && !isPortAsked(besides: ["h:1/a", "h:1/b"]))
   }
 
   @Test("No other authority is believed beside a copy, unless the user says which folder")

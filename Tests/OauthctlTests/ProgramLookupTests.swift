@@ -55,6 +55,18 @@ struct ProgramLookupTests {
     #expect(lookup.folders == (path == "/a" ? ["/usr/bin"] : ["/a", "/usr/bin"]))
   }
 
+  @Test("A folder above counts, whatever sign the name below begins with", arguments: ["x", "\u{301}x"])
+  func above(name: String) {
+    let folder = Status(kind: .directory, owner: 7, mode: 0o755)
+    let program = Status(kind: .other, owner: 7, mode: 0o755)
+    let lookup = Self.lookup(
+      "/pub/\(name):/usr/bin",
+      [
+        "/pub": Status(kind: .directory, owner: 7, mode: 0o777), "/pub/\(name)": folder, "/pub/\(name)/curl": program,
+      ])
+    #expect(lookup.find("curl") == "/usr/bin/curl")
+  }
+
   @Test(
     "Links are followed before anything is looked at, and what is started is where they lead",
     arguments: [

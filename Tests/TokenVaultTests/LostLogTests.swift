@@ -91,6 +91,36 @@ struct LostLogTests {
     #expect(try await scratch.vault().held() == [Held(.sample(1)), Held(.sample(3))])
   }
 
+  @Test("A file that others may read closes no open vault, and is written again once they may not")
+  func opened() async throws {
+    let scratch = try Scratch()
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    #expect(chmod(scratch.location.databaseFile, 0o644) == 0)
+    await #expect(throws: VaultError.self) { try await vault.put(.sample(2)) }
+    #expect(await vault.status().state == .open)
+    #expect(chmod(scratch.location.databaseFile, 0o600) == 0)
+    try await vault.put(.sample(3))
+    #expect(try await vault.held() == [Held(.sample(1)), Held(.sample(3))])
+  }
+
+  @Test("A lock does not throw a lost log away that cannot be put back")
+  func locked() async throws {
+    let scratch = try Scratch()
+    let vault = scratch.vault()
+    try await vault.put(.sample(1))
+    let log = "\(scratch.path)/\(Self.name)"
+    unlink(log)
+    #expect(mkdir(log, 0o700) == 0)
+    await #expect(throws: VaultError.self) { try await vault.lock() }
+    #expect(await vault.status().state != .open)
+    await #expect(throws: VaultError.self) { try await vault.unlock() }
+    #expect(rmdir(log) == 0)
+    _ = try await vault.unlock()
+    #expect(try await vault.held() == [Held(.sample(1))])
+    #expect(await vault.rollback == nil)
+  }
+
   @Test("A lost log is put beside no other database", arguments: [false, true])
   func moved(isReplaced: Bool) async throws {
     let scratch = try Scratch()

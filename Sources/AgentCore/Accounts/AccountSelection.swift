@@ -128,7 +128,7 @@ package enum AccountSelection {
 
   /// `origin` is what `account` is for, and not what was asked for.
   static func schemeHint(_ origin: String, _ account: String) -> NextStep {
-    .advice("begin the URL with \(origin), which \(account) is for: one without a scheme is read as https")
+    .advice("begin the URL with \(origin), which \(account) is for (one without a scheme is read as https)")
   }
 
   private static func choose(

@@ -12,6 +12,8 @@ enum ClientHint {
     return .advice("\(asked) by: oauthctl get-token \(name) --force; " + text(name, method: method).text)
   }
 
+  private static func forget(_ name: String) -> String { "oauthctl secret forget \(name) client_secret" }
+
   /// `method` is how the client proved itself, as it is bound.
   static func text(_ name: String, method: String?) -> NextStep {
     let check = "check client_id and client secret: oauthctl secret set \(name) client_secret"
@@ -23,11 +25,11 @@ enum ClientHint {
     case .clientSecretBasic?:
       return .advice(
         check + "; if both are right, the server may want the secret in the body: in the account's file, "
-          + "client_authentication = \"client_secret_post\"")
+          + "client_authentication = \"client_secret_post\"; if the client has no secret: " + forget(name))
     case .clientSecretPost?:
       return .advice(
         check + "; if both are right, the server may want the secret in the header: in the account's file, "
-          + "client_authentication = \"client_secret_basic\"")
+          + "client_authentication = \"client_secret_basic\"; if the client has no secret: " + forget(name))
     case .clientSecretJWT?: return .advice(check + "; if both are right: " + audience)
     case .privateKeyJWT?:
       return .advice(

@@ -187,6 +187,7 @@ extension LoginCoordinator {
     let (definition, again) = (session.definition, session.again)
     switch error.advice?.action {
     case .checkScope: return "check scope in \(definition.file), then: \(again.text)"
+    case .checkGrant: return "run the login with another --grant, or write another grant into \(definition.file)"
     case .checkResource: return "check resource and audience in \(definition.file), then: \(again.text)"
     case .checkRedirect:
       return .advice(

@@ -89,6 +89,11 @@ extension CredentialService {
 
   private func grant(lentTo name: String, of lent: LentToken) throws(LenderObstacle) -> GrantRecord {
     guard let machine = accounts[lent.account]?.machine, let definition = machine.definition else {
+      if let account = accounts[lent.account], isLoginAlone(account) {
+        throw LenderObstacle(
+          .configInvalid, "\(LenderObstacle.need(lent)), and \(fileGone(lent.account))",
+          hint: fileGoneHint(lent.account))
+      }
       let borrower = accounts[name]?.machine.definition
       let key = borrower?.lent.map { $0.subject.account != lent.account } == true ? "actor_account" : "subject_account"
       throw LenderObstacle(

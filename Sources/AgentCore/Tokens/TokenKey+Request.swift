@@ -23,7 +23,10 @@ extension TokenKey {
       let file = definition.file.isEmpty ? "its file" : definition.file
       throw AgentFailure(
         .notPermitted, "\(definition.name): \(what) \(shown) may not be asked for",
-        hint: "add it to \(what == "scope" ? "allowed_scope" : what) in \(file), which is read again within a second")
+        // A refresh widens no scope (RFC 6749 §6).
+        hint: what == "scope" && !definition.grant.isUnattended
+          ? .run(StepUp.command(definition.name, adding: [other]))
+          : "add it to \(what == "scope" ? "allowed_scope" : what) in \(file), which is read again within a second")
     }
     // What the login was granted is in everybody's token anyway: less of it is nothing more.
     let scope = try checked("scope", request.scope, definition.scope + definition.allowedScope + granted)

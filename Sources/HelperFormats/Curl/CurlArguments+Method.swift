@@ -20,7 +20,9 @@ extension CurlArguments {
     if has("retry") { return "--retry" }
     // curl may name the file in the URL, or send several.
     let files = values("upload-file")
-    if files.count > 1 || files.contains(where: { $0.contains { "{[".contains($0) } }) { return "--upload-file" }
+    if files.count > 1 || files.contains(where: { $0.utf8.contains { "{[".utf8.contains($0) } }) {
+      return "--upload-file"
+    }
     if !files.isEmpty, urls.contains(where: \.isFolder) { return "--upload-file to a folder" }
     if has("request-target") { return "--request-target" }
     if has("config") { return "--config" }

@@ -209,11 +209,14 @@ package struct CurlPolicy: Sendable {
   /// said before: `-ftp` alone allows all the rest.
   package static func leavesOnlyHTTPS(_ list: String) -> Bool {
     var isOnlyHTTPS = false
-    for entry in list.split(separator: ",") {
-      switch entry {
+    for entry in list.utf8.split(separator: UInt8(ascii: ",")) {
+      switch String(decoding: entry, as: UTF8.self) {
       case "=https", "-all": isOnlyHTTPS = true
       case "https", "+https": break
-      default: guard entry.hasPrefix("-") else { return false }
+      default:
+        // Of several signs curl takes the last.
+        let isName = entry.dropFirst().allSatisfy { isDigit($0) || isLetter($0) }
+        guard entry.first == UInt8(ascii: "-"), isName else { return false }
       }
     }
     return isOnlyHTTPS

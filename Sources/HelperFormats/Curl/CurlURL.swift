@@ -48,7 +48,7 @@ package struct CurlURL: Sendable, Equatable {
     }
     let path = rest[authority.endIndex...]
     target = "\(scheme)://" + rest.prefix { $0 != "?" && $0 != "#" }
-    isGlob = globbing && path.contains { $0 == "{" || $0 == "[" }
+    isGlob = globbing && path.utf8.contains { "{[".utf8.contains($0) }
     self.path = Self.plain(path.prefix { $0 != "?" && $0 != "#" })
   }
 

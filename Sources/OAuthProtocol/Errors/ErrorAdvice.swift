@@ -6,6 +6,8 @@ package struct ErrorAdvice: Sendable, Equatable {
     /// The client's id, secret or kind, as it is registered at the server.
     case checkClient
     case checkScope
+    /// How the account gets its tokens.
+    case checkGrant
     /// The redirect address, as it is registered at the server.
     case checkRedirect
     /// `resource` or `audience`.
@@ -21,6 +23,7 @@ package struct ErrorAdvice: Sendable, Equatable {
       switch self {
       case .checkScope: "scope"
       case .checkResource: "resource"
+      case .checkGrant: "grant"
       case .logIn, .checkClient, .checkRedirect, .askAdministrator, .wait, .other: nil
       }
     }
@@ -77,7 +80,7 @@ extension ErrorAdvice {
       "the client id or secret is wrong, or the server takes the secret in another way", .checkClient),
     "invalid_grant": .init("it has expired, was used before, or was taken back", .logIn),
     "unsupported_grant_type": .init(
-      "the server does not log in in this way", .other("choose another grant")),
+      "the server does not log in in this way", .checkGrant),
     "invalid_request_uri": .init("the pushed request has expired, or was used before", .logIn),
     "invalid_request_object": .init("the server wants requests that are signed, which are not sent", .askAdministrator),
     "request_not_supported": .init("the server does not take requests that are signed", .askAdministrator),

@@ -43,6 +43,8 @@ extension Vault {
     try? FlagFile.hold.clear(in: directory, location)
     try? CommitCounter.remove(location.counterFile)
     forget()
+    stranded?.connection.close()
+    stranded = nil
     vaultID = nil
     rollback = nil
     spilled = []

@@ -16,17 +16,30 @@ struct SecretCommand: ParsableCommand {
   struct Set: ContextCommand {
     static let configuration = CommandConfiguration(
       abstract: "Stores a secret, typed or from standard input.",
-      discussion: "Example: oauthctl secret set work client_secret < FILE")
+      discussion: """
+        A refresh token takes the place of the account's login; it is tried with its first use, and by account import at once.
+        Example: oauthctl secret set work client_secret < FILE
+        """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
     @Argument(help: "\(SecretKind.choice).") var kind: SecretKind
+    @Flag(help: "Replaces a login by the refresh token.") var replace = false
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
       // Before somebody types it for nothing.
-      if context.terminal.inputIsTerminal {
-        do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: name), about: name) } catch {
+      if context.terminal.inputIsTerminal || kind == .refreshToken {
+        let details: AccountDetails?
+        do throws(CommandError) { details = try context.agent.ask(AccountShow(account: name), about: name) } catch {
           if case .agent(let failure, _) = error, failure.kind == .accountUnknown { throw error }
+          details = nil
+        }
+        if kind == .refreshToken, !replace, details?.loggedInAt != nil {
+          throw .usage(
+            "\(name) is logged in, and a refresh token would take the place of that login",
+            next: .run(
+              "oauthctl account import \(name) < FILE   # tries it first; without that: oauthctl secret set \(name) refresh_token --replace < FILE"
+            ))
         }
       }
       // Whoever types it is told where it belongs; another server does not get it, even if the file changes meanwhile.

@@ -44,6 +44,9 @@ struct DoctorContext: Sendable {
     knowsAllAccounts = [.open, .absent].contains(status?.vault.state) && !hasUnreadFolder && !hasUnreadFile
   }
 
+  /// Whether the agent has its account files elsewhere than this shell: what it knows says nothing of the user's set-up then.
+  var hasOtherFiles: Bool { AgentFolders(environment, status).shells(.configuration) != nil }
+
   /// Whether accounts may be there that nobody sees, because their folder is not read whole.
   var hasUnreadFolder: Bool { status?.problems.contains(where: \.isOfFolder) ?? false }
 

@@ -15,6 +15,14 @@ extension SetupCommand.Git {
     }
   }
 
+  /// The same for another port of `portless`, a server's URL without its port.
+  static func isAsked(forPortOf portless: String, besides hosts: [String], in list: String) -> Bool {
+    let urls = hosts.map { GitSetup.url(host: $0) }
+    return GitConfiguration.helpers(in: list).contains {
+      GitSetup.isOurs($0.command) && !urls.contains($0.url) && GitSetup.portlessURL(host: $0.url) == portless
+    }
+  }
+
   /// What takes away a name that an earlier version gave the authority for a part of a server's paths.
   func authorityOfPath(
     _ host: String, _ context: CommandContext, values: (String) throws(CommandError) -> [String]

@@ -96,8 +96,18 @@ struct GitAuthority {
   /// - Throws: `CommandError.configuration` where git gets no token.
   func check(_ question: HelperQuestion, for token: HelperToken) throws(CommandError) {
     guard let host = GitSetup.authorityPart(of: question.url) else { return }
-    let beginning = GitBeginning.address()
-    let isElsewhere = beginning.map { !GitBeginning.isAt($0, question.url) } ?? false
+    let beginning: String?
+    var isElsewhere = false
+    do throws(GitBeginning.Unknown) {
+      beginning = try GitBeginning.address()
+      isElsewhere = beginning.map { !GitBeginning.isAt($0, question.url) } ?? false
+    } catch {
+      guard token.authorityDigest == nil else {
+        throw .configuration(
+          "\(token.account): nothing says at which address git began", next: .run("ls -l /proc/self/stat"))
+      }
+      beginning = nil
+    }
     guard token.authorityDigest != nil || isElsewhere || GitAuthorityCopies.mayBeNamed(context.environment) else {
       return
     }

@@ -4,18 +4,29 @@ import SystemFacts
 /// The address with which git began, as it was typed: by that it looks its settings up, also after a redirect, and it does not
 /// tell it to a helper. It stands in the arguments of the program that git starts for it, above this one.
 enum GitBeginning {
-  /// Nil where no such program is found: other programs ask as git does.
-  static func address() -> String? {
+  /// Nil where no such program is found: other programs ask as git does. Throws `Unknown` where nobody can look.
+  static func address() throws(Unknown) -> String? {
     var process = getppid()
-    // A shell may stand in between.
-    for _ in 0..<3 where process > 1 {
-      guard let words = FileBytes.contents(of: "/proc/\(process)/cmdline") else { return nil }
+    // Shells and programs of the user's own may stand in between.
+    for count in 0..<limit where process > 1 {
+      guard let words = FileBytes.contents(of: "/proc/\(process)/cmdline"),
+        let parent = parent(in: FileBytes.contents(of: "/proc/\(process)/stat") ?? [])
+      else {
+        // Another user's above it starts no git of ours.
+        if count > 0 { return nil }
+        throw Unknown()
+      }
       if let found = address(in: words) { return found }
-      guard let parent = parent(in: FileBytes.contents(of: "/proc/\(process)/stat") ?? []) else { return nil }
       process = parent
     }
+    if process > 1 { throw Unknown() }
     return nil
   }
+
+  struct Unknown: Error {}
+
+  /// Processes that are looked at: no chain of shells is as long.
+  private static let limit = 64
 
   /// `git-remote-https REMOTE [URL]`, or `git remote-https …`; the program of ftp is the same.
   static func address(in arguments: [UInt8]) -> String? {

@@ -228,6 +228,12 @@ struct SetupCommand: ParsableCommand {
           keys.insert(portless)
           commands += GitSetup.installPortless(key: portless, values: own, helper: helper)
         }
+        if remove, let portless = GitSetup.portlessURL(host: host), keys.insert(GitSetup.key(host: portless)).inserted,
+          !Self.isAsked(forPortOf: portless, besides: hosts, in: before[scope] ?? "")
+        {
+          let key = GitSetup.key(host: portless)
+          commands += GitSetup.remove(key: key, values: try reader.values(key, in: scope))
+        }
         let read = { (key: String) throws(CommandError) in try reader.values(key, in: scope) }
         commands += try authorityOfPath(host, context, values: read)
         // One for all hosts of a server.

@@ -28,6 +28,11 @@ extension LoginOptions {
                 "oauthctl login \(name)\(scopes)   # beside the scope it has; or in its place: \(change(in: file)), then: oauthctl login \(name)"
               ))
           }
+          if flag == "--replace" {
+            throw .usage(
+              "\(name) exists, and --replace needs to know by which account",
+              next: .run("oauthctl login \(name) ISSUER --client-id ID --replace   # as it is: oauthctl login \(name)"))
+          }
           throw .usage(
             "\(name) exists; \(flag) is for a new account",
             next: .advice("\(change(in: file)), then: oauthctl login \(name)"))
@@ -92,9 +97,14 @@ extension LoginOptions {
     let lines = text.split(separator: "\n").filter { line in
       !["#", "issuer", clientID == nil ? "client_id" : "#"].contains { line.hasPrefix($0) }
     }
+    // The key replaces the issuer's own host, and those that are there.
+    if lines.contains(where: { $0.hasPrefix("hosts") }) {
+      let added = host.map { "\"\($0)\"" }.joined(separator: ", ")
+      return "add \(added) to `hosts` in \(file), beside all that are to stay (where it is not there: the issuer's own)"
+    }
     // A key or two. Tables are their own lines.
     guard (1...2).contains(lines.count), lines.allSatisfy({ !$0.hasPrefix("[") }) else {
-      return "change that in \(file)"
+      return "change what \(definingFlags.first ?? "it") is about in \(file)"
     }
     return "write  \(lines.joined(separator: "  and  "))  into \(file)"
   }

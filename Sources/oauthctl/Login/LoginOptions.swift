@@ -152,7 +152,10 @@ struct LoginOptions: ParsableArguments {
 
   // MARK: This command
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Gives the login up after this time.", valueName: "seconds"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Gives the login up after this time (default 300; a device code as long as it lives).", valueName: "seconds"))
   var timeout: Int?
   @Flag(help: "Overwrites an account file that differs.")
   var replace = false

@@ -36,7 +36,7 @@ extension SetupCommand {
       let new = try changed(old ?? "", path, context)
       let differences = FileLines.differences(from: old ?? "", to: new)
       if differences.isEmpty {
-        context.terminal.say("\(name) says that already.")
+        context.terminal.say(remove ? "\(name) names no proxy." : "\(name) says that already.")
         return
       }
       let lines = ["\(name):"] + differences.map { "  " + $0 }

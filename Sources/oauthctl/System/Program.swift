@@ -58,7 +58,7 @@ enum Program {
     var child: pid_t = 0
     let argumentPointers = arguments.map { strdup($0) }
     defer { for pointer in argumentPointers { free(pointer) } }
-    let environmentPointers = environment(lookup, wiring).map { strdup($0) }
+    let environmentPointers = environment(lookup, wiring)
     defer { for pointer in environmentPointers { free(pointer) } }
     let result = posix_spawn(
       &child, program, &actions, &attributes, argumentPointers + [nil], environmentPointers + [nil])
@@ -67,9 +67,10 @@ enum Program {
     return child
   }
 
-  /// The environment of a child: our own, with the folders of `PATH` that programs may come from.
-  private static func environment(_ lookup: ProgramLookup, _ wiring: Wiring) -> [String] {
-    var variables: [String] = ["PATH=" + lookup.folders.joined(separator: ":")]
+  /// The environment of a child: our own, with the folders of `PATH` that programs may come from. What is passed on as it is
+  /// stays so to the byte: a folder's name need not be UTF-8. To be freed, each.
+  private static func environment(_ lookup: ProgramLookup, _ wiring: Wiring) -> [UnsafeMutablePointer<CChar>?] {
+    var variables = [strdup("PATH=" + lookup.folders.joined(separator: ":"))]
     guard var entry = clinux_environment() else { return variables }
     while let text = entry.pointee {
       entry += 1
@@ -78,7 +79,7 @@ enum Program {
       let (name, value) = (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
       guard name != "PATH" else { continue }
       let passed = wiring.passed(name, value, lookup)
-      if let passed { variables.append("\(name)=\(passed)") }
+      if let passed { variables.append(passed == value ? strdup(text) : strdup("\(name)=\(passed)")) }
       if passed != value { ClientTrace.tell?("\(name) is passed on \(passed.map { "as \($0)" } ?? "to nobody")") }
     }
     return variables

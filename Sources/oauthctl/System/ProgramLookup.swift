@@ -81,7 +81,8 @@ struct ProgramLookup: Sendable {
 
   /// From `/` downwards, so that a folder stays what it is once it was looked at. `folder` has no link in it.
   private func isTrusted(folder: String) -> Bool {
-    let parts = folder.split(separator: "/")
+    // Of bytes: a name that begins with an accent would make one character with the slash.
+    let parts = folder.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     return (0...parts.count).allSatisfy { count in
       trust.fault(of: "/" + parts.prefix(count).joined(separator: "/"), isLast: count == parts.count) == nil
     }

@@ -118,7 +118,7 @@ struct Terminal: Sendable {
   /// What the terminal behind `descriptor` says; nil where it is none, or says nothing sensible.
   private static func windowColumns(of descriptor: Int32) -> Int? {
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return nil }
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 

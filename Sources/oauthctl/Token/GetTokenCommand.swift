@@ -30,7 +30,8 @@ struct GetTokenCommand: ContextCommand {
   var rejectedFingerprint: String?
   @Option(
     name: .customLong("min-validity"), parsing: .unconditional,
-    help: ArgumentHelp("How long it must still be valid.", valueName: "seconds"))
+    help: ArgumentHelp(
+      "How long it must still be valid (default: a third of its life, at most 60).", valueName: "seconds"))
   var minValiditySeconds: Int?
   @Option(parsing: .unconditionalSingleValue, help: "Scope to ask for; repeatable.") var scope: [String] = []
   @Option(help: "Resource the token is for (RFC 8707); repeatable.") var resource: [String] = []

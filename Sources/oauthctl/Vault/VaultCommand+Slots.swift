@@ -170,7 +170,7 @@ extension VaultCommand {
         let rest = shown.words(without: .recoveryCode)
         if !yes {
           try context.terminal.agree(
-            "Remove it? Without a \(rest) your logins are then lost.",
+            "Remove it? What then opens the vault: \(rest).",
             otherwise: .run("oauthctl vault recovery remove --yes")
           )
         }

@@ -33,8 +33,9 @@ struct TokenKeyRequestTests {
 
   @Test("Anything else is refused, with the key of the file that would allow it")
   func others() {
+    let scope = #expect(throws: AgentFailure.self) { try key(scope: ["read", "none-such"]) }
+    #expect(scope?.kind == .notPermitted && scope?.hint?.text == "oauthctl login work --add-scope none-such")
     for (what, asked) in [
-      ("allowed_scope", { () throws(AgentFailure) in try key(scope: ["read", "none-such"]) }),
       ("resource", { () throws(AgentFailure) in try key(resource: ["https://other.example"]) }),
       ("audience", { () throws(AgentFailure) in try key(audience: ["a"]) }),
     ] {

@@ -251,7 +251,7 @@ def test_data_for_a_closed_standard_output_is_no_success(work):
 def test_an_end_while_a_secret_is_typed_leaves_the_terminal_as_it_was(work):
     ours, theirs = pty.openpty()
     process = work.start(
-        work.programs / "oauthctl", "secret", "set", "work", "refresh_token",
+        work.programs / "oauthctl", "secret", "set", "work", "refresh_token", "--replace",
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     try:

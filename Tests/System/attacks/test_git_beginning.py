@@ -2,6 +2,9 @@
 
 Each test is the attack: it was seen to succeed before the program was mended."""
 
+import os
+import subprocess
+
 import pytest
 
 from attacks.git_steps import ASKS, GRANTED, granted, servers, url
@@ -44,6 +47,42 @@ def test_an_address_that_git_finds_no_settings_for_has_it_believe_nobody_else(ho
     ask_for_all(home, url)
     told = believed_by_the_system(home, servers[1], port, "git", "ls-remote", spelled.format(port=port))
     assert "git remote -v" in told
+
+
+@needs_root
+def test_no_chain_of_programs_hides_the_address_that_git_began_with(home, servers, url):
+    """The helper is a script that runs a script that runs one."""
+    port = int(url.rpartition(":")[2])
+    ask_for_all(home, url)
+    inner = home.run("git", "config", "--global", "credential.helper").stdout.strip()
+    home.run("git", "config", "--global", "--unset-all", f"credential.{url}.helper")
+    for number in range(4):
+        script = home.root / f"wrapper{number}"
+        script.write_text(f'#!/bin/sh\n{inner} "$@"\nexit $?\n')
+        script.chmod(0o700)
+        inner = script
+    home.run("git", "config", "--global", "credential.helper", str(inner))
+    believed_by_the_system(home, servers[1], port, "git", "ls-remote", SPELLED[0].format(port=port))
+
+
+def test_a_folder_s_name_that_is_no_text_hides_none_of_git_s_settings(home, servers, url):
+    """git's own folder of a linked worktree is one, and it checks nobody."""
+    main = os.fsencode(home.root) + b"/caf\xe9"
+
+    def git(*words):
+        subprocess.run(["git", "-C", main, "-c", "user.name=x", "-c", "user.email=x@x", *words], env=home.environment,
+                       check=True, capture_output=True)
+
+    os.mkdir(main)
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    git("worktree", "add", "-q", str(home.root / "linked"))
+    git("remote", "add", "origin", f"{url.replace('//', '//work@')}/one.git")
+    git("config", "http.sslVerify", "false")
+    other = Authority(home.root / "other").issue("localhost")
+    with Portal(**ASKS, tls=server_tls(other), port=int(url.rpartition(":")[2])) as server:
+        told = home.run("git", "-C", str(home.root / "linked"), "fetch", "origin", check=False)
+    assert server.requests != [] and granted(server.requests) == [] and "http.sslVerify" in told.stderr, told
 
 
 @needs_root

@@ -104,7 +104,7 @@ def test_what_is_accepted_moves_the_secrets_of_the_login(home, agent, account, f
 def test_a_refresh_token_is_for_the_server_of_the_file(home, agent, account, first, second):
     point(home, second)
     refused = home.oauthctl(
-        "secret", "set", "work", "refresh_token", stdin="refresh-token-of-second\n", check=False)
+        "secret", "set", "work", "refresh_token", "--replace", stdin="refresh-token-of-second\n", check=False)
     assert refused.status == 3 and "definition" in refused.stderr
     point(home, first)
     home.oauthctl("get-token", "work", "--force")

@@ -146,7 +146,7 @@ def test_a_recovery_code_is_removed_after_a_question_that_says_what_is_left(work
     assert refused.status == 64 and "oauthctl vault recovery remove --yes" in refused.stderr
     status, said = run_at_terminal(
         work, work.programs / "oauthctl", "vault", "recovery", "remove", answers={"[y/N]": "n\n"})
-    assert status == 1 and "Without a key file your logins are then lost" in said
+    assert status == 1 and "What then opens the vault: key file." in said
     work.oauthctl("vault", "recovery", "remove", "--yes")
     last = work.oauthctl("vault", "key-file", "remove", check=False)
     assert last.status == 8 and "recovery code" not in last.stderr and "oauthctl vault passphrase set" in last.stderr

@@ -206,7 +206,7 @@ def test_a_file_that_drops_or_adds_the_binding_moves_nothing_without_a_login(hom
 
 def test_no_token_of_elsewhere_takes_the_place_of_one_that_is_bound(home, agent, provider):
     log_in(home, provider)
-    refused = home.oauthctl("secret", "set", "work", "refresh_token", stdin="theirs\n", check=False)
+    refused = home.oauthctl("secret", "set", "work", "refresh_token", "--replace", stdin="theirs\n", check=False)
     assert refused.status == 3 and "DPoP" in refused.stderr
     refused = home.oauthctl(
         "account", "import", "work", "--replace", stdin=json.dumps({"refresh_token": "theirs"}), check=False)

@@ -66,7 +66,9 @@ enum ToolCheck {
       ]
     }
     // A changed file may name other hosts than its login is for.
-    if context.knowsAllAccounts, !context.accounts.contains(where: { $0.state == .definitionChanged }) {
+    if context.knowsAllAccounts, !context.hasOtherFiles,
+      !context.accounts.contains(where: { $0.state == .definitionChanged })
+    {
       let unserved = GitConfiguration.unserved(by: context.accounts.filter { $0.dpop != true }, in: helpers)
       if !unserved.isEmpty {
         return [
