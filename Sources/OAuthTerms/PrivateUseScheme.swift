@@ -10,7 +10,7 @@ package enum PrivateUseScheme {
     guard text.utf8.count <= limitBytes, labels.count > 1, labels.allSatisfy(isLabel),
       text.utf8.first.map(isLetter) == true
     else {
-      return "a scheme is a domain name in reverse, as com.example.app: lower-case letters, digits, - and dots, "
+      return "a scheme is a domain name in reverse, like com.example.app: lower-case letters, digits, - and dots, "
         + "at most \(limitBytes)"
     }
     return nil

@@ -9,7 +9,7 @@ extension SetupCommand {
     static let configuration = CommandConfiguration(
       commandName: "scheme", abstract: "Has the desktop bring addresses of a scheme to the login that waits for them.",
       discussion: """
-        For a client whose registered redirect has a scheme of its own, as com.example.app:/callback. Writes a desktop \
+        For a client whose registered redirect has a scheme of its own, such as com.example.app:/callback. Writes a desktop \
         entry, and names it in mimeapps.list. It shows what it changes, then asks.
         Example: oauthctl setup scheme com.example.app
         """)

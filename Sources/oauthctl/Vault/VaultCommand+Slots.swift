@@ -106,7 +106,7 @@ extension VaultCommand {
 
     struct Add: ContextCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Lets a key file open the vault.", discussion: "Example: oauthctl vault key-file add")
+        abstract: "Lets a key file open the vault.", discussion: VaultSecrets.help("oauthctl vault key-file add"))
       @OptionGroup var verbosity: Verbosity
 
       func run(_ context: CommandContext) throws(CommandError) {
@@ -120,7 +120,7 @@ extension VaultCommand {
     struct Remove: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Removes the key file: from then on only what somebody knows opens the vault.",
-        discussion: "Example: oauthctl vault key-file remove")
+        discussion: VaultSecrets.help("oauthctl vault key-file remove"))
       @OptionGroup var verbosity: Verbosity
 
       func run(_ context: CommandContext) throws(CommandError) {
@@ -140,7 +140,7 @@ extension VaultCommand {
     struct Renew: ContextCommand {
       static let configuration = CommandConfiguration(
         abstract: "Prints a new recovery code; the old one opens nothing but backups made before.",
-        discussion: "Example: oauthctl vault recovery renew")
+        discussion: VaultSecrets.help("oauthctl vault recovery renew"))
       @OptionGroup var verbosity: Verbosity
 
       func run(_ context: CommandContext) throws(CommandError) {
@@ -186,7 +186,7 @@ extension VaultCommand {
       abstract: "Seals everything anew under a new key, with a new recovery code and, where there is one, key file.",
       discussion: """
         What to do when the vault, its key file or its recovery code may have been copied. A passphrase stays.
-        Example: oauthctl vault rekey
+        \(VaultSecrets.help("oauthctl vault rekey"))
         """)
     @OptionGroup var verbosity: Verbosity
 

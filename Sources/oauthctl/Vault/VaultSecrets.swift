@@ -4,6 +4,14 @@ import AgentWire
 struct VaultSecrets {
   /// A hash takes up to some seconds, and four others may be before it.
   static let patienceMilliseconds = 120_000
+  /// For commands that ask for what opens the vault.
+  static func help(_ example: String) -> String {
+    """
+    Where the vault has a passphrase it is asked for first, or read as the first line of standard input.
+    Example: \(example)
+    """
+  }
+
   private static let advice: NextStep = "give standard input from a file or a pipe, a line each"
 
   let context: CommandContext

@@ -39,7 +39,7 @@ struct DoctorInstallationTests {
       { machine, _ in
         machine.clockIsSynchronized = false
         machine.files["/run/systemd/system"] = nil
-      }, ["note clock: set it right, and have a program as chrony keep it so"]
+      }, ["note clock: set it right, and have a program such as chrony keep it so"]
     ),
     (
       "a clock nobody keeps", { machine, _ in machine.clockIsSynchronized = false },

@@ -54,7 +54,7 @@ enum ClockCheck {
   static func finding(_ context: DoctorContext) -> Finding {
     let fix =
       UnitCheck.hasSystemd(context.machine)
-      ? NextStep.run("timedatectl set-ntp true") : "set it right, and have a program as chrony keep it so"
+      ? NextStep.run("timedatectl set-ntp true") : "set it right, and have a program such as chrony keep it so"
     if context.machine.now < oldest {
       return .wrong("clock", "the clock says a time before this program was made", fix)
     }
