@@ -22,6 +22,7 @@ extension Vault {
       status.isCounterMadeAnew = session.isCounterMadeAnew
       status.lateAnswerProblem = lateAnswerProblem
       status.purgeProblem = purgeProblem
+      status.filesProblem = filesProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       status.keyFileFault = keyFileFault
       status.isKeyFileWaiting = isKeyFileWaiting

@@ -47,6 +47,8 @@ package actor Vault: RecordStore {
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
   var logIsSuspect = false
+  /// Why the files of the open vault are not written to; nil: they are.
+  var filesProblem: String?
   /// Closed but for its connection, which has the only copy of a log that was taken away and could not be put back.
   var stranded: VaultDatabase?
   /// Why what a change of the slots replaced may still be there. ``status()`` tries to remove it again.
@@ -221,11 +223,17 @@ package actor Vault: RecordStore {
     guard let session else { return }
     let database = session.database
     do throws(VaultError) { try database.checkStillThere() } catch { throw forget(after: error) }
+    filesProblem = nil
     let hasLostLog = database.hasLostLog
     guard hasLostLog || !database.isAsWritten, let directory = try vaultDirectory() else { return }
-    // What would not be opened again is not closed, and nothing is written to it.
-    _ = try VaultDatabase.isPresent(in: directory, path: database.path)
-    if hasLostLog { try database.restoreLog(in: directory) }
+    do throws(VaultError) {
+      // What would not be opened again is not closed, and nothing is written to it.
+      _ = try VaultDatabase.isPresent(in: directory, path: database.path)
+      if hasLostLog { try database.restoreLog(in: directory) }
+    } catch {
+      filesProblem = "nothing can be written to the vault: \(error.reason(location.directory))"
+      throw error
+    }
     try? database.allowCheckpoints(false)
     database.connection.close()
     self.session = nil

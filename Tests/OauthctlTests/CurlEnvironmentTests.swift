@@ -17,6 +17,8 @@ struct CurlEnvironmentTests {
       ("LD_PRELOAD", "libeatmydata.so /a/curl", "/a/curl"), ("LD_PRELOAD", "./curl:/tmp/own/none", nil),
       ("LD_AUDIT", "bin/curl", nil), ("LD_PRELOAD", "/a/$LIB/own.so:/a/curl:/a/link", "/a/curl"),
       ("LD_AUDIT", "/a/${ORIGIN}/own.so", nil),
+      // What is read here as text would be handed on as bytes.
+      ("OPENSSL_CONF", "/a/\u{fffd}", nil), ("LD_PRELOAD", "/a/\u{600}$LIB/own.so:\u{301}/a/none", nil),
       // What people choose their authorities, proxies and words with stays.
       ("CURL_CA_BUNDLE", "f", "f"), ("SSL_CERT_FILE", "f", "f"), ("https_proxy", "p", "p"), ("LANG", "C", "C"),
       ("A", "", ""),
@@ -24,10 +26,11 @@ struct CurlEnvironmentTests {
   func passed(name: String, value: String, expected: String?) {
     // Folders may well be called so.
     var here: [String: ProgramLookupTests.Status] = [:]
-    for folder in ["/a/$LIB", "/a/${ORIGIN}"] {
+    for folder in ["/a/$LIB", "/a/${ORIGIN}", "/a/\u{600}$LIB"] {
       here[folder] = ProgramLookupTests.Status(kind: .directory, owner: 0, mode: 0o755)
       here["\(folder)/own.so"] = ProgramLookupTests.Status(kind: .other, owner: 0, mode: 0o644)
     }
+    here["/a/\u{fffd}"] = ProgramLookupTests.Status(kind: .other, owner: 0, mode: 0o644)
     let lookup = ProgramLookupTests.lookup("/usr/bin", here, links: ["/a/link": "/a/$LIB/own.so"])
     #expect(CurlEnvironment.passed(name, value, lookup) == expected)
   }

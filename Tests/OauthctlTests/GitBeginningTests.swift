@@ -14,6 +14,10 @@ struct GitBeginningTests {
     #expect(address("git-remote-http", "http://h/x") == "http://h/x")
     #expect(address("git-remote-ftps", "x", "https://h/x") == "https://h/x")
     #expect(address("/usr/bin/git", "remote-https", "origin", "https://h/x") == "https://h/x")
+    let loader = ["/lib64/ld-linux-x86-64.so.2", "--argv0", "git-remote-https", "/usr/lib/git-core/git-remote-https"]
+    #expect(
+      GitBeginning.address(in: Array(((loader + ["origin", "https://h/x"]).joined(separator: "\0") + "\0").utf8))
+        == "https://h/x")
     for words in [["sh", "-c", "x"], ["git", "credential", "fill"], ["git"], ["git-remote-https"], [""]] {
       #expect(GitBeginning.address(in: Array((words.joined(separator: "\0") + "\0").utf8)) == nil)
     }

@@ -65,6 +65,10 @@ struct ProgramLookupTests {
         "/pub": Status(kind: .directory, owner: 7, mode: 0o777), "/pub/\(name)": folder, "/pub/\(name)/curl": program,
       ])
     #expect(lookup.find("curl") == "/usr/bin/curl")
+    // And of a file whose own name begins with one.
+    let file = Self.lookup(
+      "/usr/bin", ["/pub": .init(kind: .directory, owner: 7, mode: 0o777), "/pub/\(name)": program])
+    #expect(file.trustedFile("/pub/\(name)") == nil)
   }
 
   @Test(

@@ -83,8 +83,10 @@ struct LostLogTests {
     #expect(mkdir(log, 0o700) == 0)
     for _ in 0..<2 { await #expect(throws: VaultError.self) { try await vault.put(.sample(2)) } }
     #expect(await vault.status().state == .open)
+    #expect(await vault.status().filesProblem?.contains("vault.db-wal") == true)
     #expect(rmdir(log) == 0)
     try await vault.put(.sample(3))
+    #expect(await vault.status().filesProblem == nil)
     let files = try scratch.files().filter { !$0.key.hasSuffix(".held") }
     await vault.close()
     try scratch.restore(files)

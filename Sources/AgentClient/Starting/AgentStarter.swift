@@ -154,7 +154,7 @@ package struct AgentStarter {
   /// `oauthd` in the folder of this program, never from PATH.
   private func agentProgram() throws(ClientError) -> String {
     if let agentPath { return agentPath }
-    guard let own = OwnExecutable.path, let slash = own.lastIndex(of: "/") else {
+    guard let own = OwnExecutable.path, let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else {
       throw notReachable("/proc/self/exe cannot be read, so oauthd is not found", "start it by hand: oauthd")
     }
     return "\(own[..<slash])/oauthd"

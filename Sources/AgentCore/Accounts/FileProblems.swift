@@ -50,7 +50,7 @@ package struct FileProblems: Sendable, Equatable {
     guard !files.isEmpty else { return false }
     var path = file[...]
     while !files.contains(String(path)) {
-      guard let slash = path.lastIndex(of: "/") else { return false }
+      guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
       path = path[..<slash]
     }
     return true
@@ -67,6 +67,6 @@ package struct FileProblems: Sendable, Equatable {
   }
 
   private static func name(_ path: String) -> Substring {
-    path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
   }
 }

@@ -30,6 +30,10 @@ package struct VaultAdapter: VaultControl {
       reason = failure.message
       if case .counterUnreadable = rollback.cause { hint = failure.hint }
     }
+    if reason == nil, let problem = status.filesProblem {
+      reason = problem
+      hint = "put that right before the agent ends, which may lose logins, then: oauthctl vault status"
+    }
     // First: the same fault often keeps the counter from being written, and is told there as less than it is.
     if reason == nil, let problem = status.purgeProblem {
       reason = problem

@@ -44,7 +44,7 @@ package final class ConfigurationWatch: Sendable {
       // that is looked at for more than that.
       var arrivals = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR | IN_MASK_ADD)
       var above = path[...]
-      while let slash = above.lastIndex(of: "/"), slash != above.startIndex {
+      while let slash = above.utf8.lastIndex(of: UInt8(ascii: "/")), slash != above.startIndex {
         above = above[..<slash]
         if inotify_add_watch(descriptor, String(above), arrivals) >= 0 { break }
         // Much comes into a home: it is looked at once more only while that is needed.

@@ -8,7 +8,7 @@ enum SecretKeys {
 
   /// The account that the file is of.
   private static func account(_ file: String) -> String {
-    let name = file.split(separator: "/").last.map(String.init) ?? ""
+    let name = file.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     guard name.hasSuffix(".toml"), name != "config.toml" else { return "NAME" }
     return String(name.dropLast(".toml".count))
   }

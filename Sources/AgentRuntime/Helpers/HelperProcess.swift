@@ -4,7 +4,7 @@ import Glibc
 package enum HelperProcess {
   /// The helper `name` that was installed with `executable`, in the same folder.
   package static func path(_ name: String, beside executable: String) -> String {
-    guard let slash = executable.lastIndex(of: "/") else { return name }
+    guard let slash = executable.utf8.lastIndex(of: UInt8(ascii: "/")) else { return name }
     return executable[...slash] + name
   }
 

@@ -82,7 +82,9 @@ final class LogFile: LogSink {
   /// With those above it, each 0700 where it is new. Returns the errno of what cannot be made, which may be there.
   private func makeFolder(_ path: String) -> Int32 {
     if mkdir(path, 0o700) == 0 { return 0 }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return errno }
+    guard errno == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else {
+      return errno
+    }
     let obstacle = makeFolder(String(path[..<slash]))
     return mkdir(path, 0o700) == 0 ? 0 : obstacle == 0 ? errno : obstacle
   }

@@ -34,7 +34,7 @@ package struct DeviceAuthorizationRequest: Sendable {
 /// What a person needs to grant access from another device (RFC 8628 §3.2).
 package struct DeviceAuthorization: Sendable {
   package let deviceCode: Secret
-  /// 1…64 printable ASCII characters, to be typed.
+  /// 1…64 letters, digits and signs in groups, to be typed.
   package let userCode: String
   package let verificationURI: WebURL
   /// Holds the user code already; nil when the server gives none, or one that is malformed or elsewhere.
@@ -73,9 +73,9 @@ extension DeviceAuthorization {
     guard case .string(let code) = object.value("device_code"), (1...8_192).contains(code.count),
       code.consists(of: 0x20...0x7E)
     else { throw .member(name: "device_code", reason: "it is missing or not printable") }
-    guard let userCode = object.text("user_code", limit: 64), !userCode.isEmpty,
-      userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
-    else { throw .member(name: "user_code", reason: "it is missing, too long or not printable") }
+    guard let userCode = object.text("user_code", limit: 64), !userCode.isEmpty, Self.isCode(userCode) else {
+      throw .member(name: "user_code", reason: "it is missing, too long, or no code that somebody could type")
+    }
     guard !secrets.appear(in: userCode) else { throw .member(name: "user_code", reason: "it repeats a secret") }
     // Google and older drafts say "url".
     guard let address = object.text("verification_uri", limit: 4_096) ?? object.text("verification_url", limit: 4_096)
@@ -99,6 +99,17 @@ extension DeviceAuthorization {
     expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 600, 3_600)
     // A server that names a longer one than its codes last is asked all the same, before they end.
     intervalSeconds = min(TokenLifetime(object.value("interval")).knownSeconds ?? 5, 300, max(5, expiresInSeconds / 4))
+  }
+}
+
+extension DeviceAuthorization {
+  /// Groups of letters and digits, at most four, with `-`, `.`, `_` or `*` in them: no sentence, no address and no command.
+  private static func isCode(_ text: String) -> Bool {
+    let groups = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    return groups.count <= 4
+      && groups.allSatisfy { group in
+        !group.isEmpty && group.allSatisfy { isDigit($0) || isLetter($0) || "-._*".utf8.contains($0) }
+      }
   }
 }
 

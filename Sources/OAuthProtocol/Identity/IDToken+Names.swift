@@ -29,10 +29,12 @@ extension IDToken {
   }
 
   /// Whether its person is `expected`: by `sub`, by `preferred_username`, or by an address that the server does not call
-  /// unverified. Addresses do not differ by case.
+  /// unverified. Addresses do not differ by the case of ASCII letters. Byte by byte, as a server tells people apart: é can be
+  /// written in two ways.
   package func isOf(_ expected: String) -> Bool {
-    subject == expected || preferredUsername == expected
-      || isEmailVerified && email?.lowercased() == expected.lowercased()
+    func small(_ text: String) -> [UInt8] { text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
+    return [subject, preferredUsername].contains { $0?.utf8.elementsEqual(expected.utf8) == true }
+      || isEmailVerified && email.map(small) == small(expected)
   }
 
   /// What a refresh's token may not differ from (§12.2).

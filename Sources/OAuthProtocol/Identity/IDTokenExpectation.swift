@@ -47,13 +47,13 @@ package struct IDTokenExpectation: Sendable {
       let shown = Escaped.forTerminal(token.issuer, limit: 200)
       throw isIssuerConfirmed ? .issuer(shown: shown) : .unconfirmedIssuer(shown: shown)
     }
-    guard token.audience.contains(clientID) else { throw .audience }
+    guard token.audience.contains(where: { $0.utf8.elementsEqual(clientID.utf8) }) else { throw .audience }
     if let party = token.authorizedParty {
-      guard party == clientID else { throw .authorizedParty }
+      guard party.utf8.elementsEqual(clientID.utf8) else { throw .authorizedParty }
     } else if token.audience.count > 1 {
       throw .authorizedPartyMissing
     }
-    if let subject, token.subject != subject { throw .subject }
+    if let subject, !token.subject.utf8.elementsEqual(subject.utf8) { throw .subject }
     switch (nonce, token.nonce) {
     case (.any, _), (.same, nil), (.same(as: nil), _): break
     case (.required, nil): throw .nonceMissing
@@ -74,7 +74,10 @@ package struct IDTokenExpectation: Sendable {
 
   private func isOurs(_ found: String) -> Bool {
     // Google may leave the scheme out (§15.6.2).
-    if found == issuer || "https://" + found == issuer && issuer == "https://accounts.google.com" { return true }
+    if found.utf8.elementsEqual(issuer.utf8) || "https://" + found == issuer && issuer == "https://accounts.google.com"
+    {
+      return true
+    }
     guard !isIssuerConfirmed, let one = try? WebURL(found), let other = try? WebURL(issuer) else { return false }
     return one.origin == other.origin
   }

@@ -32,18 +32,20 @@ enum CurlEnvironment {
 
   /// What curl gets of a variable; nil: nothing.
   static func passed(_ name: String, _ value: String, _ lookup: ProgramLookup) -> String? {
-    switch rules[name] {
-    case nil: return value
+    guard let rule = rules[name] else { return value }
+    // Bytes that are no text, which would be handed on, are not what is looked at here.
+    guard !value.unicodeScalars.contains("\u{FFFD}") else { return nil }
+    switch rule {
     case .never: return nil
     // No settings at all: its mode lets everybody write.
     case .file: return value == "/dev/null" ? value : lookup.trustedFile(value)
     case .libraries:
-      let kept = value.split { $0 == ":" || $0 == " " }.compactMap { entry -> String? in
-        guard entry.contains("/"), !entry.contains("$"), let place = lookup.trustedFile(String(entry)) else {
-          return nil
-        }
-        // What a link leads to is read as ld.so(8) reads it, too.
-        return place.contains { "$: ".contains($0) } ? nil : place
+      // Of bytes, as ld.so(8) reads it, and what a link leads to as well.
+      let kept = value.utf8.split { ": ".utf8.contains($0) }.compactMap { entry -> String? in
+        guard entry.contains(UInt8(ascii: "/")), !entry.contains(UInt8(ascii: "$")),
+          let place = lookup.trustedFile(String(decoding: entry, as: UTF8.self))
+        else { return nil }
+        return place.utf8.contains { "$: ".utf8.contains($0) } ? nil : place
       }
       return kept.isEmpty ? nil : kept.joined(separator: ":")
     }

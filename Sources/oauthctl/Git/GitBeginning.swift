@@ -7,6 +7,8 @@ enum GitBeginning {
   /// Nil where no such program is found: other programs ask as git does. Throws `Unknown` where nobody can look.
   static func address() throws(Unknown) -> String? {
     var process = getppid()
+    // Whoever started it has ended, or is hidden.
+    guard process > 1 else { throw Unknown() }
     // Shells and programs of the user's own may stand in between.
     for count in 0..<limit where process > 1 {
       guard let words = FileBytes.contents(of: "/proc/\(process)/cmdline"),
@@ -31,14 +33,15 @@ enum GitBeginning {
   /// `git-remote-https REMOTE [URL]`, or `git remote-https …`; the program of ftp is the same.
   static func address(in arguments: [UInt8]) -> String? {
     var words = arguments.split(separator: 0, omittingEmptySubsequences: false).dropLast()
-    guard let program = words.popFirst() else { return nil }
-    let name = program.suffix(from: program.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? program.startIndex)
-    if !schemes.contains(where: { name.elementsEqual("git-remote-\($0)".utf8) }) {
-      guard name.elementsEqual("git".utf8), let command = words.popFirst(),
-        schemes.contains(where: { command.elementsEqual("remote-\($0)".utf8) })
-      else { return nil }
-    }
+    // A loader or an emulator may stand before it, with words of its own.
+    guard let last = words.prefix(6).lastIndex(where: isProgram) else { return nil }
+    words = words[(last + 1)...]
     return words.count > 2 ? nil : words.last.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func isProgram(_ word: ArraySlice<UInt8>) -> Bool {
+    let name = word.suffix(from: word.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? word.startIndex)
+    return schemes.contains { name.elementsEqual("git-remote-\($0)".utf8) || name.elementsEqual("remote-\($0)".utf8) }
   }
 
   private static let schemes = ["https", "http", "ftp", "ftps"]

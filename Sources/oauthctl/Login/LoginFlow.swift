@@ -52,7 +52,7 @@ struct LoginFlow {
     case .device:
       context.terminal.say(LoginWords.device(login))
       drawQRCode(login)
-      context.terminal.say(LoginWords.deviceWaits(login))
+      context.terminal.say(LoginWords.deviceWaits(login), keepsAddresses: true)
       return (false, false)
     case .browser:
       let url = login.authorizationURL ?? ""
@@ -62,7 +62,7 @@ struct LoginFlow {
       if !isRemote, !noBrowser, let link = login.browserURL,
         BrowserOpener(environment: context.environment).open(link)
       {
-        for line in LoginWords.opening(url) { context.terminal.say(line) }
+        context.terminal.say(LoginWords.opening(url), keepsAddresses: true)
         // Only a person's own paste: input of a script that runs us is not ours to read.
         let reads = context.terminal.inputIsTerminal
         guard
@@ -86,7 +86,7 @@ struct LoginFlow {
         url: url, redirectURI: login.redirectURI, isListenedAt: LoginWords.isListenedAt(login),
         problem: login.listenerProblem,
         isSetUp: isSetUp(login), host: Self.hostName, isRemote: isRemote || !noBrowser)
-      for line in lines.dropLast() { context.terminal.say(line) }
+      context.terminal.say(Array(lines.dropLast()), keepsAddresses: true)
       // Where a secret came from standard input, an address may follow it there.
       return (true, lines.last.map(ask) ?? false)
     }

@@ -242,19 +242,22 @@ enum FileBytes {
       sequence(first: folder(of: path)) { folder(of: $0) }.prefix { $0 != "/" && $0 != "." && access($0, F_OK) != 0 })
   }
 
+  // Of bytes: a name that begins with an accent would make one character with the slash before it.
+
+  /// The path of what a file lies in; of one without a slash `.`.
   static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Whether two paths are the same place, whatever links lead there.
   static func isSamePlace(_ one: String, _ other: String) -> Bool {
-    return one == other || target(of: one) == target(of: other)
+    return one.utf8.elementsEqual(other.utf8) || target(of: one) == target(of: other)
   }
 
   /// The last component of a path.
   static func name(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
   }
 
   /// The reason of the last failed call.

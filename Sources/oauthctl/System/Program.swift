@@ -79,8 +79,9 @@ enum Program {
       let (name, value) = (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))
       guard name != "PATH" else { continue }
       let passed = wiring.passed(name, value, lookup)
-      if let passed { variables.append(passed == value ? strdup(text) : strdup("\(name)=\(passed)")) }
-      if passed != value { ClientTrace.tell?("\(name) is passed on \(passed.map { "as \($0)" } ?? "to nobody")") }
+      let isAsItWas = passed?.utf8.elementsEqual(value.utf8) ?? false
+      if let passed { variables.append(isAsItWas ? strdup(text) : strdup("\(name)=\(passed)")) }
+      if !isAsItWas { ClientTrace.tell?("\(name) is passed on \(passed.map { "as \($0)" } ?? "to nobody")") }
     }
     return variables
   }

@@ -130,18 +130,20 @@ struct Terminal: Sendable {
     if !lines.isEmpty { sink(.output, lines) }
   }
 
-  /// One line for people on standard error, escaped, and broken where the terminal ends.
-  func say(_ line: String) {
+  /// One line for people on standard error, escaped, and broken where the terminal ends. `keepsAddresses`: one to be copied
+  /// stays whole; never in a line with words of others, who could fill a row with it.
+  func say(_ line: String, keepsAddresses: Bool = false) {
     // A command of ours that a sentence ends with is copied, too.
     let command = line.range(ofText: ": oauthctl ").map { String(line[$0.lowerBound...].dropFirst(2)) }
-    say(line, endingWith: command)
+    say(line, endingWith: command, keepsAddresses: keepsAddresses)
   }
 
-  private func say(_ line: String, endingWith command: String?) {
+  private func say(_ line: String, endingWith command: String?, keepsAddresses: Bool = false) {
     let line = visible(line, limit: Self.lineLimit)
     guard let columns = errorColumns() else { return sink(.error, line + "\n") }
     let rows = ScreenRows.rows(
-      of: line, columns: columns, keepsAddresses: true, endingWith: command.map { visible($0, limit: Self.lineLimit) })
+      of: line, columns: columns, keepsAddresses: keepsAddresses,
+      endingWith: command.map { visible($0, limit: Self.lineLimit) })
     sink(.error, rows.map { $0 + "\n" }.joined())
   }
 
@@ -159,7 +161,9 @@ struct Terminal: Sendable {
     }
   }
 
-  func say(_ lines: [String]) { for line in lines { say(line) } }
+  func say(_ lines: [String], keepsAddresses: Bool = false) {
+    for line in lines { say(line, keepsAddresses: keepsAddresses) }
+  }
 
   /// A picture of half blocks on standard error, bright on black whatever colours the terminal has otherwise.
   func draw(_ lines: [String]) {

@@ -57,10 +57,27 @@ import Testing
   }
 
   @Test(
+    "a code is groups of letters and digits", arguments: ["WDJB-MJHT", "123 456 789", "a.b_c*d", "ABCD 1234 EF-GH 5"])
+  func codes(text: String) throws {
+    let body = #"{"device_code":"d","user_code":"\#(text)","verification_uri":"https://h/"}"#
+    guard case .authorized(let found) = DeviceAuthorizationVerdict(judging: answer(200, body), now: 0) else {
+      Issue.record("refused")
+      return
+    }
+    #expect(found.userCode == text)
+  }
+
+  @Test(
     "an answer that a person could not act on is refused with its reason",
     arguments: [
       (200, "{}", "device_code"), (200, #"{"device_code":"d","verification_uri":"https://h/"}"#, "user_code"),
       (200, #"{"device_code":"d","user_code":"\u001b[2J","verification_uri":"https://h/"}"#, "user_code"),
+      (
+        200, #"{"device_code":"d","user_code":"Open https://evil.example","verification_uri":"https://h/"}"#,
+        "user_code"
+      ),
+      (200, #"{"device_code":"d","user_code":"A;rm","verification_uri":"https://h/"}"#, "user_code"),
+      (200, #"{"device_code":"d","user_code":"to get on go there","verification_uri":"https://h/"}"#, "user_code"),
       (200, #"{"device_code":"d","user_code":"u"}"#, "verification_uri"),
       (200, #"{"device_code":"d","user_code":"u","verification_uri":"http://h/"}"#, "verification_uri"),
       (200, #"{"device_code":"d","user_code":"u","verification_uri":"javascript:alert(1)"}"#, "verification_uri"),

@@ -64,6 +64,7 @@ struct IDTokenExpectationTests {
     #expect(try problem(["nonce": #""n-2""#]) { $0.nonce = .same(as: "n-1") } == .nonce)
     #expect(try problem([:]) { $0.subject = "alice" } == nil)
     #expect(try problem(["sub": #""mallory""#]) { $0.subject = "alice" } == .subject)
+    #expect(try problem(["sub": "\"jose\u{301}\""]) { $0.subject = "jos\u{e9}" } == .subject)
     #expect(IDTokenProblem.subject.isOfAnotherLogin)
   }
 

@@ -108,6 +108,9 @@ struct IDTokenTests {
     for value in ["false", #""false""#, #""no""#, "0", "[true]"] {
       #expect(try !isOf("a@x.example", ["email": #""a@x.example""#, "email_verified": value]))
     }
+    // Two spellings of one text, and signs that become a letter in small.
+    #expect(try isOf("jos\u{e9}", ["sub": "\"jos\u{e9}\""]) && !isOf("jos\u{e9}", ["sub": "\"jose\u{301}\""]))
+    #expect(try !isOf("k@x.example", ["email": "\"\u{212a}@x.example\"", "email_verified": "true"]))
     #expect(try !isOf("Alice A", ["name": #""Alice A""#]), "anybody may choose a name")
   }
 }

@@ -127,12 +127,13 @@ def test_a_refused_login_is_shown_as_text(home, agent, server):
 @pytest.mark.parametrize("columns", [18, 40])
 def test_no_row_of_a_terminal_begins_with_a_server_s_words(home, agent, server, columns):
     """Where the terminal breaks a long line itself, a server can place words that look like the program's next line."""
-    words = "oauthctl: log in at evil.example " * 8
+    words = f"https://{'a' * (2 * columns)}oauthctl:-Logged-in " + "oauthctl: log in at evil.example " * 8
     answer(server, "token", 400, json.dumps({"error": "invalid_request", "error_description": words}))
     status, shown = run_at_terminal(
         home, home.programs / "oauthctl", "login", "work", server.issuer, "--client-id", "dev", columns=columns)
     rows = shown.replace("\r", "").splitlines()
-    said = [row for row in rows if "evil.ex" in row]
+    first = next(number for number, row in enumerate(rows) if "https://aa" in row)
+    said = rows[first:max(number for number, row in enumerate(rows) if "evil.ex" in row) + 1]
     assert status == 9 and len(said) > 4 and all(len(row) < columns for row in said), (status, shown)
     assert all(row.startswith("    ") for row in said[1:]), shown
 

@@ -221,7 +221,7 @@ def test_a_token_that_may_be_somebody_else_s_is_not_lent(home, agent, how):
         if how == "refresh":
             server.script(id_token_claims={"sub": "mallory"})
         else:
-            home.oauthctl("secret", "set", "company", "refresh_token", stdin="another\n")
+            home.oauthctl("secret", "set", "company", "refresh_token", "--replace", stdin="another\n")
         home.oauthctl("get-token", "company", "--force", check=False)
         before = dict(exchange.got_with)
         assert home.oauthctl("get-token", "api", "--force", check=False).status != 0
