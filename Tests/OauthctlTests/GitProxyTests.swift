@@ -31,7 +31,8 @@ struct GitProxyTests {
     arguments: [
       ([:], false), (["no_proxy": "localhost"], true), (["NO_PROXY": "a.example, LOCALHOST"], true),
       (["no_proxy": "*"], true), (["no_proxy": "host"], false), (["no_proxy": "localhost other"], true),
-      (["no_proxy": "other localhost"], false),
+      (["no_proxy": "other localhost"], false), (["no_proxy": "localhost\r"], false),
+      (["no_proxy": "localhost\u{a0}"], false), (["no_proxy": "localhost\tx"], true),
       (["no_proxy": " other , localhost"], true), (["no_proxy": "a b,localhost"], false),
       (["no_proxy": "", "NO_PROXY": "localhost"], false),
     ] as [([String: String], Bool)])

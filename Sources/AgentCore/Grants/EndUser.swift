@@ -12,6 +12,12 @@ package struct EndUser: Sendable, Equatable, Codable {
     self.who = who
   }
 
+  /// By bytes, as servers tell people apart: é can be written in two ways.
+  package static func == (left: EndUser, right: EndUser) -> Bool {
+    left.issuer.utf8.elementsEqual(right.issuer.utf8) && left.subject.utf8.elementsEqual(right.subject.utf8)
+      && left.who.map { Array($0.utf8) } == right.who.map { Array($0.utf8) }
+  }
+
   var shown: String { who ?? "somebody" }
 
   /// As somebody else than `other`, who may have the same name.

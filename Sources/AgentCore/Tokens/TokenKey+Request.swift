@@ -18,7 +18,9 @@ extension TokenKey {
           .badRequest, "\(definition.name): \(what) is empty",
           hint: .advice("leave it out, or name what is to be asked for"))
       }
-      guard let other = asked.first(where: { !allowed.contains($0) }) else { return asked }
+      guard let other = asked.first(where: { asked in !allowed.contains { $0.utf8.elementsEqual(asked.utf8) } }) else {
+        return asked
+      }
       let shown = Escaped.forTerminal(other, limit: 80)
       let file = definition.file.isEmpty ? "its file" : definition.file
       throw AgentFailure(

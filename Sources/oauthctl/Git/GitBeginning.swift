@@ -18,7 +18,7 @@ enum GitBeginning {
         if count > 0 { return nil }
         throw Unknown()
       }
-      if let found = address(in: words) { return found }
+      if let found = try address(in: words) { return found }
       process = parent
     }
     if process > 1 { throw Unknown() }
@@ -30,18 +30,29 @@ enum GitBeginning {
   /// Processes that are looked at: no chain of shells is as long.
   private static let limit = 64
 
-  /// `git-remote-https REMOTE [URL]`, or `git remote-https …`; the program of ftp is the same.
-  static func address(in arguments: [UInt8]) -> String? {
-    var words = arguments.split(separator: 0, omittingEmptySubsequences: false).dropLast()
-    // A loader or an emulator may stand before it, with words of its own.
-    guard let last = words.prefix(6).lastIndex(where: isProgram) else { return nil }
-    words = words[(last + 1)...]
-    return words.count > 2 ? nil : words.last.map { String(decoding: $0, as: UTF8.self) }
+  /// `git-remote-https REMOTE [URL]`, or `git remote-https …`; the program of ftp is the same. A loader or an emulator may stand
+  /// before it, with words of its own. Throws `Unknown` for what holds the program's name otherwise: remote and address may be
+  /// called so, too.
+  static func address(in arguments: [UInt8]) throws(Unknown) -> String? {
+    let words = Array(arguments.split(separator: 0, omittingEmptySubsequences: false).dropLast())
+    let named = words.indices.filter { index in
+      let name = lastPart(of: words[index])
+      return schemes.contains { scheme in
+        name.elementsEqual("git-remote-\(scheme)".utf8)
+          || name.elementsEqual("remote-\(scheme)".utf8) && index > 0
+            && lastPart(of: words[index - 1]).elementsEqual("git".utf8)
+      }
+    }
+    guard !named.isEmpty else { return nil }
+    guard named.contains(where: { (1...2).contains(words.count - 1 - $0) }), let address = words.last else {
+      throw Unknown()
+    }
+    return String(decoding: address, as: UTF8.self)
   }
 
-  private static func isProgram(_ word: ArraySlice<UInt8>) -> Bool {
-    let name = word.suffix(from: word.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? word.startIndex)
-    return schemes.contains { name.elementsEqual("git-remote-\($0)".utf8) || name.elementsEqual("remote-\($0)".utf8) }
+  /// What stands behind the last slash.
+  private static func lastPart(of word: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    word.suffix(from: word.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? word.startIndex)
   }
 
   private static let schemes = ["https", "http", "ftp", "ftps"]

@@ -37,10 +37,12 @@ enum GitProxy {
   static func isExempt(_ host: String, _ environment: Environment) -> Bool {
     let list = exemptions(environment)
     if list == "*" { return true }
-    for entry in list.split(separator: ",") {
-      // Some versions of libcurl end the list at a blank that no comma follows, others take it for a comma.
-      let words = entry.split { $0.isWhitespace }
-      if words.first?.lowercased() == host { return true }
+    for entry in list.utf8.split(separator: UInt8(ascii: ",")) {
+      // Some versions of libcurl end the list at a blank that no comma follows, others take it for a comma. It knows two.
+      let words = entry.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      if let first = words.first, String(decoding: first, as: UTF8.self).lowercased().utf8.elementsEqual(host.utf8) {
+        return true
+      }
       if words.count > 1 { return false }
     }
     return false

@@ -220,13 +220,14 @@ struct Terminal: Sendable {
   /// `oauthctl: NAME: what and why`, then what to do.
   func fail(_ error: CommandError) {
     guard let sentence = error.sentence else { return }
-    say("oauthctl: \(Self.oneLine(sentence))")
+    // It may have words of others, whatever they look like.
+    say("oauthctl: \(Self.oneLine(sentence))", endingWith: nil)
     if let step = error.nextStep { say(step) }
   }
 
   /// A remark that ends nothing.
   func warn(_ what: String, next step: NextStep? = nil) {
-    say("oauthctl: \(Self.oneLine(what))")
+    say("oauthctl: \(Self.oneLine(what))", endingWith: nil)
     if let step { say(step) }
   }
 

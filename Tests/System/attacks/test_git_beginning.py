@@ -18,7 +18,7 @@ SPELLED = [
     "https://%6cocalhost:{port}/x", "https://localhost:{port}/%zz", "https://me%zz@localhost:{port}/x",
     "https://localhost:{port}/x%\uff12\uff11.git", "https://localhost:{port}/x%\u0301zz.git",
     "https://localhost:{port}/%2e%2e/one.git", "https://localhost:{port}/.%2E/one.git",
-    "ftps::https://%6cocalhost:{port}/x",
+    "ftps::https://%6cocalhost:{port}/x", "https://%6cocalhost:{port}/git-remote-https",
 ]
 
 
@@ -154,7 +154,8 @@ def led(home, agent, scratch):
 
 @pytest.mark.parametrize(
     ("address", "query"),
-    [("https://127.0.0.1:0{port}/one.git", ""), ("https://127.0.0.1:{port}?x/one.git", "?x/one.git"),
+    [("https://127.0.0.1:{port}/remote-https", ""),
+     ("https://127.0.0.1:0{port}/one.git", ""), ("https://127.0.0.1:{port}?x/one.git", "?x/one.git"),
      ("https://127.0.0.1:{port}#x/one.git", ""), ("https://me@127.0.0.1:{port}?/one.git", "?/one.git")])
 def test_no_spelling_of_the_first_address_hides_whom_git_believes_at_the_second(led, address, query):
     assert led("the system", address, query) == []

@@ -160,7 +160,9 @@ extension AccountStateMachine {
       next.revocations = revocations
       if revocations.contains(where: { $0.clientURI != nil }) { askForRevocation() }
     }
-    if next == record || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
+    // What was accepted may be another spelling of the same letters, which is equal here and to no server.
+    let isAccepted = if case .accept = change { true } else { false }
+    if next == record && !isAccepted || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
       case .keepLenders, .dropRevocation, .lateToken, .register, .placeSecrets: false
