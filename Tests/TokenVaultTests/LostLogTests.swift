@@ -72,15 +72,20 @@ struct LostLogTests {
     #expect(await vault.rollback != nil, "nothing is refreshed now")
   }
 
+  /// Takes the log away from a vault with one record, and puts a folder in its place, which no rename replaces.
+  private static func takeLog(of vault: Vault, _ scratch: Scratch) async throws -> String {
+    try await vault.put(.sample(1))
+    let log = "\(scratch.path)/\(name)"
+    unlink(log)
+    #expect(mkdir(log, 0o700) == 0)
+    return log
+  }
+
   @Test("Where a lost log cannot be put back nothing is written, and nothing is lost once it can be")
   func blocked() async throws {
     let scratch = try Scratch()
     let vault = scratch.vault()
-    try await vault.put(.sample(1))
-    let log = "\(scratch.path)/\(Self.name)"
-    unlink(log)
-    // No rename replaces a folder.
-    #expect(mkdir(log, 0o700) == 0)
+    let log = try await Self.takeLog(of: vault, scratch)
     for _ in 0..<2 { await #expect(throws: VaultError.self) { try await vault.put(.sample(2)) } }
     #expect(await vault.status().state == .open)
     #expect(await vault.status().filesProblem?.contains("vault.db-wal") == true)
@@ -110,10 +115,7 @@ struct LostLogTests {
   func locked() async throws {
     let scratch = try Scratch()
     let vault = scratch.vault()
-    try await vault.put(.sample(1))
-    let log = "\(scratch.path)/\(Self.name)"
-    unlink(log)
-    #expect(mkdir(log, 0o700) == 0)
+    let log = try await Self.takeLog(of: vault, scratch)
     await #expect(throws: VaultError.self) { try await vault.lock() }
     #expect(await vault.status().state != .open)
     await #expect(throws: VaultError.self) { try await vault.unlock() }

@@ -41,7 +41,7 @@ struct GitAuthorityCopies {
       small[configuration.count] = 0
       count = configuration.count + 1
     }
-    return strstr(small, "oauthctl/authorities") != nil || strstr(small, "[include") != nil
+    return strstr(small, "oauthctl" + suffix) != nil || strstr(small, "[include") != nil
   }
 
   /// Those of an account, for whatever servers. Earlier versions had one for all, which named none.

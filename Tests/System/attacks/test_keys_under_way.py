@@ -22,6 +22,7 @@ def keys_under_way(home, issuer):
     define(home, "other", f'issuer = "{issuer}"', *CLIENT)
     create = ("key", "create", "other", "--algorithm", "RS256", "--replace")
     makers = [home.start(home.programs / "oauthctl", *create) for _ in range(4)]
+    # Long enough for most of them to be asked for; with fewer the others wait less.
     time.sleep(0.25)
     try:
         yield
@@ -30,28 +31,39 @@ def keys_under_way(home, issuer):
             maker.communicate(timeout=100)
 
 
-@pytest.mark.parametrize("command", [("create",), ("import",)], ids=lambda command: command[0])
-def test_a_key_is_for_the_server_of_the_moment_that_it_was_asked_for(home, agent, scratch, command):
+REFUSED = "asked for another server than the file names now; it is not kept"
+
+
+@pytest.mark.parametrize("command", ["create", "import"])
+def test_a_key_is_for_the_server_of_the_moment_that_it_was_asked_for(home, agent, command):
+    given = None
+    if command == "import":
+        given = home.run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256").stdout
     with Judge() as good, Judge() as evil:
         evil.audience = None
         lines = [f'issuer = "{good.issuer}"', *CLIENT]
-        define(home, "work", *lines)
         home.oauthctl("vault", "create")
-        words, given = ("key", *command, "work"), None
-        if command == ("import",):
-            given = home.run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256").stdout
-        with keys_under_way(home, good.issuer):
-            asked = home.start(home.programs / "oauthctl", *words, stdin=-1 if given else None)
-            if given:
-                asked.stdin.write(given)
-                asked.stdin.close()
-                asked.stdin = None
-            time.sleep(0.25)
-            account_file(home).write_text("\n".join([*lines, f'token_endpoint = "{evil.issuer}/token"']) + "\n")
-            _, told = asked.communicate(timeout=100)
-        login = home.oauthctl("login", "work", check=False)
-        assert "asked for another server than the file names now; it is not kept" in told and login.status != 0, told
-        assert not [kind for kind in evil.kinds() if kind in ("refused", "authorization_code")]
+        for _ in range(5):
+            define(home, "work", *lines)
+            home.oauthctl("reload")
+            with keys_under_way(home, good.issuer):
+                asked = home.start(
+                    home.programs / "oauthctl", "key", command, "work", "--replace", stdin=-1 if given else None)
+                if given:
+                    asked.stdin.write(given)
+                    asked.stdin.close()
+                    asked.stdin = None
+                time.sleep(0.25)
+                account_file(home).write_text("\n".join([*lines, f'token_endpoint = "{evil.issuer}/token"']) + "\n")
+                _, told = asked.communicate(timeout=100)
+            # On a busy machine the file changes before the key is asked for: then that is the server.
+            if evil.issuer not in told:
+                login = home.oauthctl("login", "work", check=False)
+                assert login.status != 0, (told, login)
+                assert not [kind for kind in evil.kinds() if kind in ("refused", "authorization_code")]
+            if REFUSED in told:
+                return
+        raise AssertionError(f"no key was made while the file changed; the last one: {told}")
 
 
 @pytest.mark.parametrize("act", ["host", "lock", "logout", "forget", "issuer"])
