@@ -14,7 +14,8 @@ struct CurlCommand: ContextCommand {
       only to the account's hosts, over https (plain http on this machine). A 401 gets one new token and one more try.
       The first word is an account NAME when it is spelled like one and a URL follows it; else the URL's host finds \
       the account. --any-host, before NAME, sends the token to whatever host you name; without it, what could lead the \
-      token to another host is refused (a Host header, --config and their like; --insecure but on this machine). --scope, --resource and \
+      token to another host is refused (a Host header, --config and their like, and --insecure for other machines). \
+      --scope, --resource and \
       --audience, there too and repeatable, ask for a token of their own, as get-token does.
       The exit status is curl's, so 0 for a 401 that is shown (curl's --fail makes it 22); 125 when \
       oauthctl fails, 126 and 127 when curl cannot be started or found.

@@ -9,9 +9,11 @@ struct StatusCommand: ParsableCommand {
       With --watch it goes on until it is interrupted: on a terminal the page is redrawn when it changes, elsewhere a \
       line is written for each change.
       With --check the exit status says whether a person or time is needed: 3 file, 4 login, 5 vault, 6 tried again by \
-      itself, 9 the server refuses the client, or its secret or key is missing; 0 when every account has its token or gets it when it is asked for.
+      itself, 9 the server refuses the client, or its secret or key is missing; 0 when every account has its token or \
+      gets it when it is asked for.
       JSON calls the states ok, refreshing, retrying, expired (idle: renewed when somebody asks), login_pending (logging \
-      in), login_required (login needed), client_rejected (client refused, or with missing_secret: secret missing, key missing), definition_changed (file changed, \
+      in), login_required (login needed), client_rejected (client refused, or with missing_secret: \
+      secret missing, key missing), definition_changed (file changed, \
       or with lender_changed: lender changed), config_invalid (file invalid, or with file_gone: file gone), new \
       (or with logged_out: logged out), locked.
       Example: oauthctl status --json | jq '.accounts[] | select(.state == "login_required")'
