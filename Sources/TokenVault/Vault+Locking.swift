@@ -198,15 +198,20 @@ extension Vault {
   }
 
   /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
-  package func close() async {
+  ///
+  /// - Returns: why a log that was taken away could not be put back, so that what it held is lost; nil: nothing was.
+  @discardableResult
+  package func close() async -> VaultError? {
     removeStrays()
     forget()
-    try? rescueLog()
+    var failure: VaultError?
+    do throws(VaultError) { try rescueLog() } catch { failure = error }
     stranded?.connection.close()
     stranded = nil
     keys = nil
     lock = nil
     isHeld = false
     lastFailure = nil
+    return failure
   }
 }

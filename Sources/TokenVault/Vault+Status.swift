@@ -10,6 +10,8 @@ extension Vault {
 
   private func found() -> VaultStatus {
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
+    status.filesProblem = filesProblem
+    status.hasLostLog = hasLostLog
     if let session, let keys {
       status.state = .open
       status.slots = session.slotStatus(keys: keys)
@@ -22,7 +24,6 @@ extension Vault {
       status.isCounterMadeAnew = session.isCounterMadeAnew
       status.lateAnswerProblem = lateAnswerProblem
       status.purgeProblem = purgeProblem
-      status.filesProblem = filesProblem
       status.isCodeUntold = session.slot(.recoveryCode) != nil && isCodeUntold
       status.keyFileFault = keyFileFault
       status.isKeyFileWaiting = isKeyFileWaiting

@@ -47,7 +47,7 @@ package actor Vault: RecordStore {
   var rollback: Rollback?
   /// A write failed: what the log holds may not be on disk.
   var logIsSuspect = false
-  /// Why the files of the open vault are not written to; nil: they are.
+  /// Why the vault's files are not written to; nil: they are.
   var filesProblem: String?
   /// Closed but for its connection, which has the only copy of a log that was taken away and could not be put back.
   var stranded: VaultDatabase?
@@ -211,70 +211,6 @@ package actor Vault: RecordStore {
       session.counterWritten()
     } catch { session.counterFailed(counterText(error)) }
     self.session = session
-  }
-
-  /// Sees to it that what is written next is not lost: opens the files again where another program has changed one in place,
-  /// and puts the log back where it was taken away. Also in a vault that is being locked, where the last answers are still to
-  /// be written.
-  ///
-  /// Throws where the vault does not open again as it was. Where the log cannot be put back, or others may read a file, the
-  /// vault stays open, and writes nothing: its connection has all that is left of the log.
-  func judgeFiles() throws(VaultError) {
-    guard let session else { return }
-    let database = session.database
-    do throws(VaultError) { try database.checkStillThere() } catch { throw forget(after: error) }
-    filesProblem = nil
-    let hasLostLog = database.hasLostLog
-    guard hasLostLog || !database.isAsWritten, let directory = try vaultDirectory() else { return }
-    do throws(VaultError) {
-      // What would not be opened again is not closed, and nothing is written to it.
-      _ = try VaultDatabase.isPresent(in: directory, path: database.path)
-      if hasLostLog { try database.restoreLog(in: directory) }
-    } catch {
-      filesProblem = "nothing can be written to the vault: \(error.reason(location.directory))"
-      throw error
-    }
-    try? database.allowCheckpoints(false)
-    database.connection.close()
-    self.session = nil
-    do throws(VaultError) {
-      let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
-      guard found?.catalogue.commit == session.catalogue.commit else {
-        throw .storageFailed("another program changed \(database.path) while it was open")
-      }
-    } catch {
-      lastFailure = error
-      throw error
-    }
-  }
-
-  /// Closes the database after a write that failed. Returns the failure.
-  func forget(after failure: VaultError) -> VaultError {
-    logIsSuspect = true
-    forget()
-    lastFailure = failure
-    return failure
-  }
-
-  /// Closes the database at once, also where a caller still has the session: it would keep the next opening out.
-  func forget() {
-    guard let database = session?.database else { return }
-    session = nil
-    // Folding the only copy of a log would leave half a database where the disk is full.
-    if database.hasLostLog { logIsSuspect = true }
-    if logIsSuspect { try? database.allowCheckpoints(false) }
-    guard database.hasLostLog else { return database.connection.close() }
-    stranded = database
-    try? rescueLog()
-  }
-
-  /// Puts back the log of a database that was forgotten without it. Throws where that still fails: nothing is opened before.
-  func rescueLog() throws(VaultError) {
-    guard let database = stranded, let directory = try vaultDirectory() else { return }
-    // Where another database is in its place it is this one's log no more.
-    if (try? database.checkStillThere()) != nil { try database.restoreLog(in: directory) }
-    database.connection.close()
-    stranded = nil
   }
 
   /// The folder of a vault that is there; nil where none was ever made. Throws `gone`.

@@ -140,8 +140,10 @@ package struct VaultStatus: Equatable, Sendable {
   package var isCounterMadeAnew = false
   /// Why what a change of the slots replaced, a key file for instance, may still be there.
   package var purgeProblem: String?
-  /// Why nothing can be written to the open vault: what came since is kept by this process alone.
+  /// Why nothing can be written to the vault.
   package var filesProblem: String?
+  /// Its log was taken away and cannot be put back: what that holds is kept by this process alone.
+  package var hasLostLog = false
   /// Why answers that came while the vault was locked could not be read.
   package var lateAnswerProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False

@@ -19,7 +19,6 @@ struct BrowserTLS {
     let begin = Self.date(own.notValidBefore)
     end = Self.date(own.notValidAfter)
     guard now >= begin else { throw .notYetValid(until: begin) }
-    guard now <= end else { throw .expired(at: end) }
     guard CertificateNames(own).hold(certificate.host) else { throw .nameMissing }
     guard let key = try? NIOSSLPrivateKey(bytes: certificate.key, format: .pem) else {
       // RFC 7468 §11, and the older kind of RFC 1421 §4.6.1.1.
@@ -38,6 +37,8 @@ struct BrowserTLS {
     do { context = try NIOSSLContext(configuration: configuration) } catch {
       throw error as? NIOSSLError == .failedToLoadPrivateKey ? .keyOfAnother : .chainUnreadable
     }
+    // Last: whoever renews it writes over both files, which have to belong together.
+    guard now <= end else { throw .expired(at: end) }
   }
 
   /// For one connection.

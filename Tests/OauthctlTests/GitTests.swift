@@ -215,7 +215,7 @@ struct GitTests {
     }
   }
 
-  @Test("git's own list of helpers tells what setup named, and who comes after ours")
+  @Test("git's own list of helpers tells what setup named")
   func configuration() {
     let list = [
       "credential.helper\ncache", "credential.https://h.helper\n", "credential.https://h.helper\n\(Self.ours)",
@@ -228,8 +228,6 @@ struct GitTests {
     #expect(
       !GitConfiguration.isSetUp("https://other", in: helpers), "the ones before are not switched off: not by setup")
     #expect(!GitConfiguration.isSetUp("https://h:8443", in: helpers))
-    #expect(GitConfiguration.helpersAfterOurs(for: "https://h", in: helpers) == ["store --file x"])
-    #expect(GitConfiguration.helpersAfterOurs(for: "https://z", in: helpers).isEmpty)
   }
 
   @Test(

@@ -118,16 +118,23 @@ struct Agent {
       // The socket is the service manager's: whoever comes now waits in it for the next agent.
       await listener.close()
       await service.drain(seconds: Self.drainSeconds)
-      await vault.close()
+      await close(vault)
     } else {
       // The next agent starts when the socket is gone, and finds the vault free. Until then callers are served what is
       // ready, and told to ask again for the rest.
       await service.drain(seconds: Self.drainSeconds)
-      await vault.close()
+      await close(vault)
       await listener.close()
     }
     reminder.cancel()
     watchdog?.cancel()
+  }
+
+  private func close(_ vault: Vault) async {
+    guard let failure = await vault.close() else { return }
+    logger.error(
+      "the vault's log was taken away and could not be put back: the last logins are lost",
+      metadata: ["reason": "\(AgentFailure(failure).message)"])
   }
 
   /// An agent that no caller can reach any more would keep the vault from the next one: it ends as after a signal. Under

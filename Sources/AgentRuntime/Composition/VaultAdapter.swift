@@ -32,7 +32,10 @@ package struct VaultAdapter: VaultControl {
     }
     if reason == nil, let problem = status.filesProblem {
       reason = problem
-      hint = "put that right before the agent ends, which may lose logins, then: oauthctl vault status"
+      hint =
+        status.hasLostLog
+        ? "put that right before the agent ends: it alone has the last logins; then: oauthctl vault status"
+        : "put that right, then: oauthctl vault status"
     }
     // First: the same fault often keeps the counter from being written, and is told there as less than it is.
     if reason == nil, let problem = status.purgeProblem {
@@ -68,7 +71,8 @@ package struct VaultAdapter: VaultControl {
       rollbackExpected: status.rollback.map { Int(clamping: $0.expected) }, rollbackDigest: status.rollbackDigest,
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
       hint: hint, otherSlotOpens: canOpenOtherwise(status.state) ? true : nil,
-      counterMadeAnew: status.isCounterMadeAnew && status.purgeProblem == nil ? true : nil)
+      counterMadeAnew: status.isCounterMadeAnew && status.purgeProblem == nil ? true : nil,
+      logLost: status.hasLostLog ? true : nil)
   }
 
   package func create(_ request: VaultCreate) async throws(AgentFailure) -> String? {

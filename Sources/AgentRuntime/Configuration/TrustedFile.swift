@@ -34,7 +34,7 @@ enum TrustedFile {
     guard !isSecret || found.st_mode & others == 0 else {
       throw .refused(
         "may be read by others (mode \(FileMode.digits(found.st_mode)))",
-        remedy: .run("chmod go-rwx \(ShellWord.quoted(path))"))
+        remedy: closing(found, "chmod go-rwx", path, uid: uid))
     }
     guard found.st_size <= limitBytes else { throw .refused("is larger than \(limitBytes) bytes") }
 
@@ -102,9 +102,14 @@ enum TrustedFile {
     return .refused(closed.reason, remedy: .run(closed.remedy(isFolder: isFolder)))
   }
 
-  /// Of what lies in the user's own folder it is known that it was meant to be his.
+  /// Who may read a file of root's is not for its reader to change.
+  private static func closing(_ found: stat, _ command: String, _ path: String, uid: UInt32) -> NextStep? {
+    found.st_uid == uid ? .run("\(command) \(ShellWord.quoted(path))") : nil
+  }
+
+  /// Of what lies in the user's own folder it is known that it was meant to be his; not of what a link there leads to.
   private static func othersOwn(_ path: String, _ owner: UInt32, uid: UInt32) -> Failure {
-    let isMeant = FolderTrust.live(folder(of: path))?.owner == uid
+    let isMeant = FolderTrust.live(folder(of: PathWalk.live(path)?.end ?? path))?.owner == uid
     return .refused(
       FileOwner.reason(owner), remedy: isMeant ? .run(FileOwner.remedy(ShellWord.quoted(path), for: uid)) : nil)
   }
@@ -120,7 +125,7 @@ enum TrustedFile {
     guard found.st_mode & 0o022 == 0 else {
       throw .refused(
         "may be written by others (mode \(FileMode.digits(found.st_mode)))",
-        remedy: .run("chmod go-w \(ShellWord.quoted(path))"))
+        remedy: closing(found, "chmod go-w", path, uid: uid))
     }
     // As named, and where what is open is: one of the two may have been changed in between.
     try checkWay(to: path, uid: uid)

@@ -65,19 +65,23 @@ final class ConnectionTable {
 
   /// Drops one connection that is owed nothing, neither an answer nor events; false when there is none.
   func makeRoom() -> Bool {
-    var goer = nextToGo()
-    if goer == nil {
-      looksForRoom += 1
-      evictions.choose(from: connections.values.compactMap(\.evictionCandidate), share: connections.count / 2)
-      goer = nextToGo()
-    }
-    guard let goer else { return false }
-    goer.drop()
-    return true
+    if dropNext() { return true }
+    looksForRoom += 1
+    evictions.choose(from: connections.values.compactMap(\.evictionCandidate), share: connections.count / 2)
+    return dropNext()
   }
 
-  private func nextToGo() -> CallerConnection? {
-    evictions.next { connections[$0.number]?.evictionCandidate == $0 }.flatMap { connections[$0.number] }
+  /// Drops the first of those that were chosen and are as they were then.
+  private func dropNext() -> Bool {
+    while let chosen = evictions.next({ connections[$0.number]?.evictionCandidate == $0 }) {
+      guard let goer = connections[chosen.number] else { continue }
+      // It may have asked meanwhile: that lies in the kernel until its turn comes.
+      goer.isReady(.reading)
+      guard !goer.isOpen || goer.evictionCandidate == chosen else { continue }
+      goer.drop()
+      return true
+    }
+    return false
   }
 
   func remove(_ connection: CallerConnection) {

@@ -45,13 +45,15 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
   package var otherSlotOpens: Bool?
   /// Whether the commit counter was missing and has been made anew. Nil: no.
   package var counterMadeAnew: Bool?
+  /// Whether the agent alone has what came last: the vault's log was taken away and cannot be put back. Nil: no.
+  package var logLost: Bool?
 
   package init(
     state: State, slots: [String], path: String, vaultDigest: String? = nil, reason: String? = nil,
     rolledBack: Bool? = nil,
     rollbackFound: Int? = nil, rollbackExpected: Int? = nil, rollbackDigest: String? = nil,
     recoveryCodeUntold: Bool? = nil, gone: Bool? = nil, hint: NextStep? = nil, otherSlotOpens: Bool? = nil,
-    counterMadeAnew: Bool? = nil
+    counterMadeAnew: Bool? = nil, logLost: Bool? = nil
   ) {
     self.state = state
     self.slots = slots
@@ -68,6 +70,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     hintKind = hint?.kind
     self.otherSlotOpens = otherSlotOpens
     self.counterMadeAnew = counterMadeAnew
+    self.logLost = logLost
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -81,6 +84,7 @@ package struct VaultStatusAnswer: Codable, Sendable, Equatable {
     case hintKind = "hint_kind"
     case otherSlotOpens = "other_slot_opens"
     case counterMadeAnew = "counter_made_anew"
+    case logLost = "log_lost"
   }
 }
 

@@ -103,14 +103,17 @@ extension DeviceAuthorization {
 }
 
 extension DeviceAuthorization {
-  /// Groups of letters and digits, at most four, with `-`, `.`, `_` or `*` in them: no sentence, no address and no command.
+  /// Letters and digits, with `-` and `_` in them (RFC 8628 §6.1), or at most four groups of capitals and digits: no sentence,
+  /// no address and no command.
   private static func isCode(_ text: String) -> Bool {
     let groups = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     return groups.count <= 4
       && groups.allSatisfy { group in
-        !group.isEmpty && group.allSatisfy { isDigit($0) || isLetter($0) || "-._*".utf8.contains($0) }
-      }
+        !group.isEmpty && group.allSatisfy { isDigit($0) || isLetter($0) || "-_".utf8.contains($0) }
+      } && (groups.count == 1 || !text.utf8.contains { isLowercase($0) })
   }
+
+  private static func isLowercase(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
 }
 
 extension DeviceAuthorizationVerdict: CustomStringConvertible {

@@ -38,16 +38,23 @@ package enum ExtraParameters {
     try check(extra) { reservedForToken.contains($0) }
   }
 
+  /// The name as a server may read it: some take capitals for small letters, and other signs for `_`.
+  private static func folded(_ name: String) -> String {
+    let letters = name.utf8.map { isDigit($0) || isLetter($0) ? $0 : UInt8(ascii: "_") }
+    return String(decoding: letters, as: UTF8.self).lowercased().split(separator: "_").joined(separator: "_")
+  }
+
   private static func check(_ extra: [ExtraParameter], reserved: (String) -> Bool) throws(ProtocolError) {
     var seen: Set<String> = ["resource", "audience"]
     for parameter in extra {
       let shown = Escaped.forTerminal(parameter.name, limit: 64)
+      // Of brackets, and of what else servers split names at, each makes something of its own.
       guard (1...128).contains(parameter.name.utf8.count),
-        parameter.name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-      else { throw .parameter(name: shown, reason: "a name has 1 to 128 printable ASCII characters without blanks") }
+        parameter.name.utf8.allSatisfy({ isDigit($0) || isLetter($0) || "-._~:/".utf8.contains($0) })
+      else { throw .parameter(name: shown, reason: "a name has 1 to 128 letters, digits and -._~:/") }
       guard parameter.value.utf8.count <= 2_048, !parameter.value.unicodeScalars.contains(where: { $0.value < 0x20 })
       else { throw .parameter(name: shown, reason: "a value has at most 2048 bytes and no control characters") }
-      guard !reserved(parameter.name) else { throw .reservedParameter(shown) }
+      guard !reserved(parameter.name), !reserved(folded(parameter.name)) else { throw .reservedParameter(shown) }
       guard !seen.contains(parameter.name) || parameter.name == "resource" || parameter.name == "audience" else {
         throw .duplicateParameter(shown)
       }

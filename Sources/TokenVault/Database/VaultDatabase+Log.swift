@@ -3,12 +3,18 @@ import Glibc
 
 /// The log that SQLite writes before the database (`vault.db-wal`), and what others do to the two files.
 extension VaultDatabase {
-  /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would be lost.
+  /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would be lost. Whoever puts a
+  /// backup back may also write it into the file, and remove the log: that log is none of it.
   func checkStillThere() throws(VaultError) {
     guard let found = FileIdentity(path) else { throw .unseen(path) }
-    guard found == identity else {
+    guard found == identity, !hasLostLog || isContentAsWritten else {
       throw .storageFailed("\(path) was replaced while it was open")
     }
+  }
+
+  private var isContentAsWritten: Bool {
+    guard let written, let now = WrittenFile(path) else { return false }
+    return now.isContent(of: written)
   }
 
   /// Whether its log was removed or replaced since it was opened: what SQLite writes now is gone with the process.

@@ -8,6 +8,8 @@ struct WrittenFile: Equatable {
   /// mode counts, too.
   private let seconds: Int
   private let nanoseconds: Int
+  private let writtenSeconds: Int
+  private let writtenNanoseconds: Int
 
   /// Opens nothing: there may be no descriptor left. Nil: it is not there.
   init?(_ path: String) {
@@ -15,5 +17,11 @@ struct WrittenFile: Equatable {
     guard lstat(path, &status) == 0 else { return nil }
     size = status.st_size
     (seconds, nanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+    (writtenSeconds, writtenNanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+  }
+
+  /// Whether nobody has said since that it was written to: other modes and owners say nothing.
+  func isContent(of other: WrittenFile) -> Bool {
+    (size, writtenSeconds, writtenNanoseconds) == (other.size, other.writtenSeconds, other.writtenNanoseconds)
   }
 }

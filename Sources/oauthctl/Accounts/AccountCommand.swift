@@ -58,7 +58,8 @@ struct AccountCommand: ParsableCommand {
       if json {
         context.terminal.data(JSONText.pretty(details))
       } else {
-        context.terminal.page(AccountPageText(details: details, environment: context.environment).lines)
+        context.terminal.page(
+          AccountPageText(details: details, environment: context.environment, terminal: context.terminal).lines)
       }
     }
   }

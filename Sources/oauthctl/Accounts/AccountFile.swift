@@ -81,6 +81,11 @@ struct AccountFile: Sendable {
     let exists: Bool
     let content: Written?
     let linkTarget: String?
+
+    static func == (left: State, right: State) -> Bool {
+      left.exists == right.exists && left.content == right.content
+        && FileBytes.isSpelled(left.linkTarget, right.linkTarget)
+    }
   }
 
   var state: State { State(exists: exists, content: current, linkTarget: linkTarget) }

@@ -1,9 +1,10 @@
 import AgentWire
 
-/// `account show` as text: one fact a line.
+/// `account show` as text: a fact after the other.
 struct AccountPageText {
   let details: AccountDetails
   let environment: Environment
+  let terminal: Terminal
 
   /// What is kept. A private key is kept in the place of a client secret.
   private var secrets: [String] {
@@ -52,10 +53,14 @@ struct AccountPageText {
       add("changed", "\(difference.key): \(difference.was) → \(difference.now)")
     }
     let width = facts.reduce(0) { max($0, $1.0.count) }
-    return facts.map { name, value in
+    let columns = terminal.outputIsTerminal ? terminal.columns : nil
+    return facts.flatMap { name, value in
       let name = PrintableText.escaped(name)
-      return name + String(repeating: " ", count: max(0, width - name.count) + 2)
-        + PrintableText.escaped(value, limit: 4_096)
+      let label = name + String(repeating: " ", count: max(0, width - name.count) + 2)
+      // A command stays whole: people copy it.
+      let isCommand = name == "next" && summary.hintKind == "command"
+      let text = terminal.visible(value, limit: 4_096)
+      return ScreenRows.rows(label, width: label.count, text, columns: isCommand ? nil : columns)
     }
   }
 }

@@ -33,7 +33,7 @@ struct ImportedCredential: Equatable {
       throw .usage(
         "that is the key of a machine (\(kind)), not the login of a person",
         next: kind.hasSuffix("service_account")
-          ? "write  grant = \"jwt_bearer\"  into an account's file, then: oauthctl key import NAME < FILE"
+          ? "make an account for it: oauthctl login NAME ISSUER --client-id EMAIL --grant jwt_bearer, then: oauthctl key import NAME < FILE"
           : "log in as a person instead: oauthctl login")
     }
     if let kind = text("token_type"), kind.lowercased() != "bearer" {
@@ -42,7 +42,15 @@ struct ImportedCredential: Equatable {
     refreshToken = text("refresh_token")
     accessToken = text("access_token", "token")
     guard refreshToken != nil || accessToken != nil else {
-      throw .usage("that holds neither a refresh_token nor an access_token", next: .advice(Self.wanted))
+      if members["installed"] != nil || members["web"] != nil {
+        throw .usage(
+          "that is a client, not the login of a person",
+          next: "log in with it: oauthctl login google --client-id ID   # the client_id that stands in it")
+      }
+      let isThere = ["refresh_token", "access_token", "token"].first { members[$0] != nil }
+      throw .usage(
+        isThere.map { "its \($0) is empty or no text" } ?? "that holds neither a refresh_token nor an access_token",
+        next: .advice(Self.wanted))
     }
     clientID = text("client_id")
     clientSecret = text("client_secret")

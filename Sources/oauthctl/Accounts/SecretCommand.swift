@@ -17,7 +17,8 @@ struct SecretCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Stores a secret, typed or from standard input.",
       discussion: """
-        A refresh token takes the place of the account's login; it is tried with its first use, and by account import at once.
+        A refresh token takes the place of the account's login (--replace); it is tried with its first use, and at once by
+        account import.
         Example: oauthctl secret set work client_secret < FILE
         """)
     @Argument(help: "Account name.", completion: .accountName) var name: String
@@ -27,19 +28,18 @@ struct SecretCommand: ParsableCommand {
 
     func run(_ context: CommandContext) throws(CommandError) {
       try AccountName.check(name)
+      // There is no other way to give one: without a login it is refused.
+      guard kind != .refreshToken || replace else {
+        throw .usage(
+          "a refresh token takes the place of the login of \(name)",
+          next: .run(
+            "oauthctl account import \(name) < FILE   # tries it first; without that: oauthctl secret set \(name) refresh_token --replace < FILE"
+          ))
+      }
       // Before somebody types it for nothing.
-      if context.terminal.inputIsTerminal || kind == .refreshToken {
-        let details: AccountDetails?
-        do throws(CommandError) { details = try context.agent.ask(AccountShow(account: name), about: name) } catch {
+      if context.terminal.inputIsTerminal {
+        do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: name), about: name) } catch {
           if case .agent(let failure, _) = error, failure.kind == .accountUnknown { throw error }
-          details = nil
-        }
-        if kind == .refreshToken, !replace, details?.loggedInAt != nil {
-          throw .usage(
-            "\(name) is logged in, and a refresh token would take the place of that login",
-            next: .run(
-              "oauthctl account import \(name) < FILE   # tries it first; without that: oauthctl secret set \(name) refresh_token --replace < FILE"
-            ))
         }
       }
       // Whoever types it is told where it belongs; another server does not get it, even if the file changes meanwhile.

@@ -19,6 +19,7 @@ struct AgentEnding {
   /// The process id of the agent that ended; nil: none ran.
   func stop() throws(CommandError) -> Int? {
     guard let agent = try running() else { return nil }
+    try checkLosesNothing(agent)
     if agent.status.started == "systemd" {
       // The service alone would be started again by whoever connects next.
       try end(agent, by: ["stop", "oauthd.socket", "oauthd.service"])
@@ -34,6 +35,7 @@ struct AgentEnding {
   /// - Returns: how the one that ended was.
   func restart() throws(CommandError) -> AgentStatusAnswer? {
     guard let agent = try running() else { return nil }
+    try checkLosesNothing(agent)
     if agent.status.started == "systemd" {
       try end(agent, by: ["restart", "oauthd.service"])
     } else if starter.location.source == .environment {
@@ -55,6 +57,13 @@ struct AgentEnding {
       }
       throw CommandError(error)
     }
+  }
+
+  private func checkLosesNothing(_ agent: RunningAgent) throws(CommandError) {
+    guard agent.status.vault.logLost == true else { return }
+    throw .local(
+      "the agent alone has the last logins, and they end with it; \(agent.status.vault.reason ?? "its log is gone")",
+      next: "put that right first; to end it all the same: kill \(agent.status.pid)", status: 1)
   }
 
   private func end(_ agent: RunningAgent, by words: [String]) throws(CommandError) {

@@ -15,6 +15,8 @@ struct ArgumentProblem {
       words = "unknown option '\(option)'" + (meant.map { "; did you mean '\($0)'?" } ?? "")
     } else if Self.quoted(plain, after: "missing expected argument ") == "<kind>" {
       words = "the kind of the secret is missing: \(SecretKind.choice)"
+    } else if plain.range(ofText: " is invalid for '<kind>'") != nil {
+      words = plain + ", behind the account's name"
     } else if plain.range(ofText: " is invalid for '") != nil, plain.hasSuffix("'") {
       // Those that take a word of a list say so themselves.
       words = plain + ": it takes a whole number"
@@ -34,7 +36,8 @@ struct ArgumentProblem {
 
   /// A command that fits better than the help of the one that was typed; nil: none does.
   static func step(_ message: String, _ path: [String]) -> String? {
-    if message.hasPrefix("Missing expected argument '<name>'") {
+    // The name of an account that is still to come stands in no list.
+    if message.hasPrefix("Missing expected argument '<name>'"), path != ["account", "import"] {
       return "oauthctl account list   # then name one"
     }
     if path == ["status"], let name = quoted(message, after: "Unexpected argument "), AccountName.isValid(name) {

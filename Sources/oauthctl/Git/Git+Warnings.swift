@@ -32,13 +32,13 @@ extension SetupCommand.Git {
 
   /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
   func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
-    guard let listed = try? Program.output(of: ["git", "config"] + GitConfiguration.query), listed.status == 0 else {
+    guard let listed = try? Program.output(of: ["git", "config"] + LaterHelpers.query), listed.status == 0 else {
       return
     }
-    let helpers = GitConfiguration.helpers(in: listed.text)
+    let helpers = LaterHelpers(in: listed.text, included: GitReader(context.environment).helpers(included:))
     for host in hosts {
       let url = GitSetup.url(host: host)
-      let later = GitConfiguration.helpersAfterOurs(for: url, in: helpers)
+      let later = helpers.names(for: url)
       guard !later.isEmpty else { continue }
       context.terminal.warn(
         "git asks \(later.joined(separator: ", ")) after oauthctl for \(url); git before 2.46 tells it the token",

@@ -59,7 +59,7 @@ struct GitAuthorityCopies {
     guard let folder else { return false }
     // Either may be behind a link.
     let real = FileBytes.realPath(of: folder)
-    return real != nil && FileBytes.realPath(of: FileBytes.folder(of: file)) == real
+    return real != nil && FileBytes.isSpelled(FileBytes.realPath(of: FileBytes.folder(of: file)), real)
   }
 
   /// URLs for which git's configuration, as ``GitConfiguration/authorityQuery`` lists it, names a copy that is not there, or

@@ -114,13 +114,4 @@ enum GitConfiguration {
     return isSetUp(origin, in: helpers(in: listed.text))
   }
 
-  /// Names of helpers that git asks or tells after ours for a server, in order: git tells them what we gave. Those of `url`
-  /// itself and of broader keys count alike, since git takes them in the order of the files.
-  static func helpersAfterOurs(for origin: String, in helpers: [Helper]) -> [String] {
-    let fitting = helpers.filter { $0.url.isEmpty || $0.url == origin || $0.url.hasPrefix(origin + "/") }
-    guard let ours = fitting.lastIndex(where: { GitSetup.isOurs($0.command) }) else { return [] }
-    let after = fitting[(ours + 1)...]
-    let start = after.lastIndex { $0.command.isEmpty }.map { $0 + 1 } ?? after.startIndex
-    return after[start...].map(\.command)
-  }
 }

@@ -21,8 +21,19 @@ struct GitReader {
     return [home.map { $0 + "/.gitconfig" }, other].compactMap { $0 }
   }
 
-  /// Where links lead that stand in their place; git writes there.
-  var places: [String?] { Self.files(environment).map(FileBytes.realPath(of:)) }
+  /// What a person is asked about: what each of the ``scopes`` says, and where links lead that stand in the place of the files,
+  /// since git writes there. To the byte.
+  struct State: Equatable {
+    fileprivate let texts: [[String]: [UInt8]]
+    fileprivate let places: [[UInt8]?]
+  }
+
+  /// `said` is ``everything()``.
+  func state(_ said: [[String]: String]) -> State {
+    State(
+      texts: said.mapValues { Array($0.utf8) },
+      places: Self.files(environment).map { FileBytes.realPath(of: $0).map { Array($0.utf8) } })
+  }
 
   /// Where `git config --global` reads and writes.
   static let global = ["--global"]
@@ -67,6 +78,18 @@ struct GitReader {
         next: "mend in an editor what git names there, then run this command again")
     }
     return found.text
+  }
+
+  /// What a file that git includes in some folders only says of helpers; nil where it cannot be read.
+  func helpers(included file: String) -> String? {
+    let path: String
+    if file.hasPrefix("~/") {
+      path = (environment["HOME"] ?? "") + file.dropFirst(1)
+    } else {
+      // git takes it from the folder of the file that names it.
+      path = file.hasPrefix("/") ? file : FileBytes.folder(of: Self.files(environment).first ?? "/") + "/" + file
+    }
+    return machine.output(["git", "config", "--file", path, "--includes"] + GitConfiguration.query)?.text
   }
 
   /// The values of `key` in one of the ``scopes``, in order.

@@ -1,6 +1,7 @@
 import AgentWire
 import ArgumentParser
 import Glibc
+import HTTPTerms
 import SystemFacts
 
 struct SetupCommand: ParsableCommand {
@@ -48,7 +49,7 @@ struct SetupCommand: ParsableCommand {
         if own.dpop == true { throw .configuration(GitHosts.words(account), next: GitHosts.step(account)) }
       }
       let reader = GitReader(context.environment)
-      let (before, places) = (try reader.everything(), reader.places)
+      let before = try reader.everything(), state = reader.state(before)
       var commands: [(scope: [String], command: GitSetup.Command)] = []
       var trusting: [String] = []
       for scope in remove ? reader.scopes : [GitReader.global] {
@@ -84,13 +85,20 @@ struct SetupCommand: ParsableCommand {
         return
       }
       let lines = commands.map { "  " + GitSetup.shown($0.command, in: $0.scope) }
+      // Of other bytes we have only that mark, which would be written in their place.
+      if let odd = commands.first(where: { $0.command.contains { $0.unicodeScalars.contains("\u{FFFD}") } }) {
+        throw .configuration(
+          "git's configuration has a value that is no UTF-8, and would be written anew: "
+            + GitSetup.shown(odd.command, in: odd.scope),
+          next: "take out or put in the lines of oauthctl in an editor: git config --global --edit")
+      }
       if dryRun || yes { context.terminal.show(commands: lines) }
       if dryRun { return }
       if !yes {
         try context.terminal.agree(
           "Make these changes to git's global configuration?", commands: lines, otherwise: .run(sameWithYes))
         // Somebody else's change, made while the question stood, would be undone.
-        guard try reader.everything() == before, reader.places == places else {
+        guard reader.state(try reader.everything()) == state else {
           throw .configuration(
             "git's configuration was changed meanwhile; nothing is written",
             next: .run(sameWithYes.replacingFirst(" --yes", with: "")))
@@ -156,6 +164,7 @@ struct SetupCommand: ParsableCommand {
               .replacingFirst(ShellWord.quoted(host), with: ShellWord.quoted(https))
           }
         }
+        if !remove { try checkScheme(context) }
         return host
       }
       if remove { return try configuredHosts(context) }
@@ -172,6 +181,18 @@ struct SetupCommand: ParsableCommand {
       }
       if let account { throw .noAccount(account, among: accounts) }
       throw NoAccount(try? context.agent.ask(VaultStatusRequest())).error
+    }
+
+    /// A host without a scheme is one of https. Where an account has it as plain http, helpers would be switched off for nothing.
+    private func checkScheme(_ context: CommandContext) throws(CommandError) {
+      let served = Set((try? context.allAccounts())?.flatMap(\.hosts) ?? [])
+      for host in host where !host.contains("://") {
+        let plain = (try? Origin(of: "http://" + host))?.description ?? ""
+        guard !served.contains(GitSetup.origin(host: host)), served.contains(plain) else { continue }
+        throw .usage(
+          "--host \(host) means https, where no account has a token; one has for \(plain)",
+          next: .run(sameWithYes.replacingFirst(ShellWord.quoted(host), with: ShellWord.quoted(plain))))
+      }
     }
 
     /// Hosts whose key names us or a copy of an authority, whether their account is still there or not.

@@ -225,8 +225,9 @@ struct AccountCreation {
   private mutating func save(
     _ text: String, to file: AccountFile, shownAs path: String
   ) throws(CommandError) -> Bool {
-    let target = file.linkTarget
-    if file.exists {
+    let state = file.state
+    let target = state.linkTarget
+    if state.exists {
       // What nobody has seen is replaced by nobody.
       guard let old = file.text else {
         var found = stat()
@@ -242,7 +243,7 @@ struct AccountCreation {
           next: .run(
             isThere && found.st_uid != geteuid() ? FileOwner.remedy(word, for: geteuid()) : "chmod 600 \(word)"))
       }
-      if old == text { return false }
+      if old.utf8.elementsEqual(text.utf8) { return false }
       if let agreed, !file.isStill(agreed) {
         throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
       }
@@ -264,7 +265,7 @@ struct AccountCreation {
           throw .configuration("\(name): kept as it was", next: otherwise)
         }
         // Somebody else's change, made while the question stood, would be undone.
-        guard file.text ?? "" == old, file.linkTarget == target else {
+        guard file.state == state else {
           throw .configuration("\(path) was changed meanwhile; nothing is written", next: otherwise)
         }
       }

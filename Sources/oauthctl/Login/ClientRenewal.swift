@@ -29,7 +29,7 @@ struct ClientRenewal {
       ClientRegister(account: account, definition: was.content), timeoutMilliseconds: Self.timeoutMilliseconds)
     if let notice = client.notice { context.terminal.say(notice + ".") }
     // The registration took its time.
-    guard file.isStill(was), file.linkTarget == target else { throw changed(path) }
+    guard file.isStill(was), FileBytes.isSpelled(file.linkTarget, target) else { throw changed(path) }
     let text = Self.text(was.content, of: details.summary.clientID, now: client)
     try file.write(text, behind: target)
     context.terminal.say(

@@ -26,7 +26,7 @@ extension SetupCommand {
       let path = folder + "/config.toml"
       let file = AccountFile(path: path)
       let name = file.name(in: context.environment)
-      let target = file.linkTarget
+      let state = file.state
       let old = FileBytes.contents(of: path).flatMap { String(validating: $0, as: UTF8.self) }
       // What cannot be put back as it was is not written over.
       if old == nil, file.exists {
@@ -47,11 +47,11 @@ extension SetupCommand {
         try context.terminal.agree(
           "Change the agent's settings like this?", about: lines, otherwise: .run("\(same) --yes"))
         // Somebody else's change, made while the question stood, would be undone.
-        guard file.text == old, file.linkTarget == target else {
+        guard file.state == state else {
           throw .configuration("\(path) was changed meanwhile; nothing is written", next: .run(same))
         }
       }
-      try write(new, over: old, file, behind: target, context)
+      try write(new, over: old, file, behind: state.linkTarget, context)
       context.terminal.say(remove ? "Done: the agent uses no proxy." : "Done: the agent uses it from now on.")
     }
 

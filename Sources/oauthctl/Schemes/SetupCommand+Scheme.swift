@@ -83,7 +83,7 @@ extension SetupCommand {
         }
         let state = list.state
         // A link that was made or turned since it was looked at is not followed.
-        guard state.linkTarget == target else {
+        guard FileBytes.isSpelled(state.linkTarget, target) else {
           throw .configuration(
             "\(list.path) was turned to another file meanwhile, which is left as it is", next: "try again")
         }

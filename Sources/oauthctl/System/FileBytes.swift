@@ -132,6 +132,11 @@ enum FileBytes {
   /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
   private static func target(of path: String) -> String { realPath(of: path) ?? path }
 
+  /// Whether two paths are spelled alike, to the byte.
+  static func isSpelled(_ one: String?, _ other: String?) -> Bool {
+    one.map { Array($0.utf8) } == other.map { Array($0.utf8) }
+  }
+
   /// The file behind a symbolic link; nil where `path` is no link, or leads nowhere.
   static func linkTarget(of path: String) -> String? {
     var about = stat()
@@ -252,7 +257,7 @@ enum FileBytes {
 
   /// Whether two paths are the same place, whatever links lead there.
   static func isSamePlace(_ one: String, _ other: String) -> Bool {
-    return one.utf8.elementsEqual(other.utf8) || target(of: one) == target(of: other)
+    isSpelled(one, other) || isSpelled(target(of: one), target(of: other))
   }
 
   /// The last component of a path.

@@ -12,8 +12,27 @@ enum ScreenRows {
   static func rows(
     of line: String, columns: Int, keepsAddresses: Bool = false, endingWith command: String? = nil
   ) -> [String] {
-    let own = line.prefix { $0 == " " }.count
-    let margin = String(repeating: " ", count: min(own + indentation, columns / 2))
+    rows(of: line, columns, beneath: line.prefix { $0 == " " }.count + indentation, keepsAddresses, command)
+  }
+
+  /// `label`, which has `width` columns without its colours, and `text` behind it: its further rows begin beneath it, and
+  /// below the label where that leaves no room. `columns`: nil, where there is no screen.
+  static func rows(_ label: String, width: Int, _ text: String, columns: Int?) -> [String] {
+    guard let columns else { return [label + text] }
+    guard width < columns / 2 else {
+      return [label] + rows(of: blanks(indentation) + text, columns, beneath: indentation)
+    }
+    var found = rows(of: blanks(width) + text, columns, beneath: width)
+    found[0] = label + found[0].dropFirst(width)
+    return found
+  }
+
+  private static func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+
+  private static func rows(
+    of line: String, _ columns: Int, beneath column: Int, _ keepsAddresses: Bool = false, _ command: String? = nil
+  ) -> [String] {
+    let margin = blanks(min(column, columns / 2))
     var found: [String] = []
     var (row, used, isEmpty) = ("", 0, true)
     func breakRow() {
@@ -34,6 +53,11 @@ enum ScreenRows {
       }
     }
     return found + [row]
+  }
+
+  /// Whether `words` have a row for themselves, however far it is moved to the right.
+  static func isOneRow(_ words: String, columns: Int) -> Bool {
+    width(of: Substring(words).unicodeScalars) + 2 * indentation < columns
   }
 
   /// How many rows the terminal makes of a line that it breaks itself.

@@ -133,9 +133,11 @@ struct Terminal: Sendable {
   /// One line for people on standard error, escaped, and broken where the terminal ends. `keepsAddresses`: one to be copied
   /// stays whole; never in a line with words of others, who could fill a row with it.
   func say(_ line: String, keepsAddresses: Bool = false) {
-    // A command of ours that a sentence ends with is copied, too.
+    // A command of ours that a sentence ends with is copied, too. Words of others may look like one: what is longer than a
+    // row is broken.
     let command = line.range(ofText: ": oauthctl ").map { String(line[$0.lowerBound...].dropFirst(2)) }
-    say(line, endingWith: command, keepsAddresses: keepsAddresses)
+    let isOneRow = command.map { ScreenRows.isOneRow(visible($0, limit: Self.lineLimit), columns: errorColumns() ?? 0) }
+    say(line, endingWith: isOneRow == true ? command : nil, keepsAddresses: keepsAddresses)
   }
 
   private func say(_ line: String, endingWith command: String?, keepsAddresses: Bool = false) {

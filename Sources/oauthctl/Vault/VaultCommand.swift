@@ -29,7 +29,7 @@ struct VaultCommand: ParsableCommand {
         context.terminal.warn(answer.untoldWords, next: .run("oauthctl vault recovery renew"))
       }
       if let trouble = answer.trouble {
-        context.terminal.warn(trouble, next: answer.remedy)
+        context.terminal.warn(trouble, next: answer.remedy ?? (answer.reason == nil ? nil : answer.nextStep))
       }
     }
   }

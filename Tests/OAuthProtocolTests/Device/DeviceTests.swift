@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "a code is groups of letters and digits", arguments: ["WDJB-MJHT", "123 456 789", "a.b_c*d", "ABCD 1234 EF-GH 5"])
+    "a code is groups of letters and digits", arguments: ["WDJB-MJHT", "123 456 789", "a_b-c", "ABCD 1234 EF-GH 5"])
   func codes(text: String) throws {
     let body = #"{"device_code":"d","user_code":"\#(text)","verification_uri":"https://h/"}"#
     guard case .authorized(let found) = DeviceAuthorizationVerdict(judging: answer(200, body), now: 0) else {
@@ -77,6 +77,8 @@ import Testing
         "user_code"
       ),
       (200, #"{"device_code":"d","user_code":"A;rm","verification_uri":"https://h/"}"#, "user_code"),
+      (200, #"{"device_code":"d","user_code":"evil.example","verification_uri":"https://h/"}"#, "user_code"),
+      (200, #"{"device_code":"d","user_code":"oauthctl logout tv","verification_uri":"https://h/"}"#, "user_code"),
       (200, #"{"device_code":"d","user_code":"to get on go there","verification_uri":"https://h/"}"#, "user_code"),
       (200, #"{"device_code":"d","user_code":"u"}"#, "verification_uri"),
       (200, #"{"device_code":"d","user_code":"u","verification_uri":"http://h/"}"#, "verification_uri"),

@@ -138,6 +138,32 @@ def test_no_row_of_a_terminal_begins_with_a_server_s_words(home, agent, server, 
     assert all(row.startswith("    ") for row in said[1:]), shown
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_row_of_a_page_begins_with_a_server_s_words(home, agent, server, columns):
+    log_in(home, server)
+    words = ("go on and on " * 40)[:3 * columns] + "oauthctl: Logged in as root. " * 8
+    answer(server, "token", 400, json.dumps({"error": "server_error", "error_description": words}))
+    home.oauthctl("get-token", "work", "--force", check=False)
+    for page in ("account", "show", "work"), ("doctor",):
+        _, shown = run_at_terminal(home, home.programs / "oauthctl", *page, columns=columns)
+        rows = shown.replace("\r", "").splitlines()
+        assert any("go on" in row for row in rows), shown
+        assert all(len(row) < columns for row in rows if "Logged" in row or "go on" in row), shown
+        assert not any(re.match("oauthctl: Logged|Logged in|as root|go on", row) for row in rows), shown
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_row_begins_with_the_name_that_a_server_knows_one_by(home, agent, server, columns):
+    """A command behind a colon stays whole, where it is one of ours."""
+    fill = ("be so good and " * 20)[:columns - 14] + "-"
+    server.script(id_token_claims={"preferred_username": f"x: oauthctl {fill}Logged-in as root."})
+    _, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "login", "work", server.issuer, "--client-id", "dev",
+        "--scope", "openid profile read", columns=columns)
+    rows = shown.replace("\r", "").splitlines()
+    assert "so good" in shown and all(len(row) < columns for row in rows if "so good" in row or "root" in row), shown
+
+
 def test_the_same_token_again_is_told_so_and_not_asked_for_again(home, agent, server):
     """A server that answers a refresh with the token that was rejected: `token_unchanged`, without a storm."""
     log_in(home, server)
@@ -145,7 +171,7 @@ def test_the_same_token_again_is_told_so_and_not_asked_for_again(home, agent, se
     answer(server, "token", 200, json.dumps({"access_token": token, "token_type": "Bearer", "expires_in": 3600}),
            grant_type="refresh_token")
     told = home.oauthctl("get-token", "work", "--rejected-stdin", stdin=token, check=False)
-    assert told.status == 6 and told.stdout == "" and "the rejected token again" in told.stderr, told
+    assert told.status == 6 and told.stdout == "" and "the same token again" in told.stderr, told
     asked = len(server.refreshes())
     assert asked in (1, 2)
     with agent.connect() as wire:

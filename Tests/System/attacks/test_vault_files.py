@@ -48,7 +48,13 @@ def test_nothing_is_lost_where_the_log_is_taken_away_and_the_disk_is_full(home, 
         elif look != "stop":
             vault_command(home, look, check=False)
         if look == "stop":
+            # Who has been told ends it by the signal.
+            refused = home.oauthctl("agent", "stop", check=False)
+            assert refused.status == 1 and f"kill {home.agent.process.pid}" in refused.stderr, refused
+            told = vault_command(home, "status")
+            assert "No space left" in told.stderr and "it alone has the last logins" in told.stderr, told
             home.agent.stop()
+            assert "the last logins are lost" in home.agent.log.read_text()
             (home.data / "filler").unlink()
         else:
             (home.data / "filler").unlink()
@@ -97,6 +103,38 @@ def test_no_login_that_is_confirmed_is_lost_behind_a_file_that_was_overwritten_i
     vault.agent.kill()
     vault.agent.start()
     assert login.status != 0 or vault.oauthctl("get-token", "second").stdout
+
+
+@pytest.mark.parametrize("way", ["in place", "by rename", "in place, without the log"])
+def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(vault, server, way):
+    """The log of now over the rows of then: it has a catalogue, and looks whole by the rows' names."""
+    backup = vault.root / "old.db"
+    log_in(vault, server, "first")
+    vault_command(vault, "backup", backup)
+    log_in(vault, server, "second")
+    refresh(vault, check=True)
+    # Folds the log: only part of what the catalogue names is written to the next one.
+    vault.agent.restart()
+    log_in(vault, server, "third")
+    if way == "by rename":
+        draft = vault_file(vault).with_name("draft")
+        draft.write_bytes(backup.read_bytes())
+        draft.chmod(0o600)
+        draft.rename(vault_file(vault))
+    else:
+        vault_file(vault).write_bytes(backup.read_bytes())
+    if way.endswith("without the log"):
+        log_of(vault).unlink()
+    login = vault.oauthctl("login", "fourth", server.issuer, "--client-id", "dev", "--scope", "read", check=False)
+    now = status(vault)
+    if way.endswith("without the log"):
+        assert now["state"] == "open" and now["rolled_back"], now
+    else:
+        assert now["state"] == "damaged" and login.status != 0, (now, login)
+    vault.agent.kill()
+    vault.agent.start()
+    assert status(vault)["state"] == now["state"]
+    assert login.status != 0 or vault.oauthctl("get-token", "fourth").stdout
 
 
 @pytest.mark.parametrize("change", ["mode", "a second name for a moment"])

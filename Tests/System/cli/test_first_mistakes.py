@@ -127,6 +127,19 @@ def test_a_client_that_is_refused_is_told_what_may_be_wrong_with_it(home, agent,
     assert "secret set work client_secret && oauthctl login work" in refused.stderr, refused
 
 
+def test_a_refresh_token_takes_the_place_of_a_login_on_demand_alone(home, agent, server):
+    """One may come while somebody types it."""
+    for is_logged_in in (False, True):
+        if is_logged_in:
+            home.oauthctl("login", "work")
+        else:
+            define(home, "work", f'issuer = "{server.issuer}"', 'client_id = "dev"', 'scope = ["read"]')
+        refused = home.oauthctl("secret", "set", "work", "refresh_token", stdin="another\n", check=False)
+        assert refused.status == 64 and "account import work" in refused.stderr, refused
+        assert "refresh_token --replace" in refused.stderr
+    assert home.oauthctl("get-token", "work", "--force").status == 0
+
+
 def test_a_server_that_does_not_answer_is_told_in_one_way(home, agent):
     away = "http://127.0.0.1:9"
     words = "check its address, and whether the server runs; then try again"
@@ -160,10 +173,14 @@ def test_a_secret_for_standard_input_is_asked_for_at_a_terminal_and_not_shown(ho
 
 
 def test_what_is_no_login_of_a_person_is_refused_with_what_helps(home, agent):
-    refused = home.oauthctl("account", "import", "work", stdin='{"type":"service_account"}', check=False)
-    assert refused.status == 64 and 'grant = "jwt_bearer"' in refused.stderr and "oauthctl key import" in refused.stderr
-    refused = home.oauthctl("account", "import", "work", stdin="{}", check=False)
-    assert refused.status == 64 and "give one with refresh_token" in refused.stderr
+    for text, words in [
+            ('{"type":"service_account"}', "--grant jwt_bearer, then: oauthctl key import"),
+            ('{"installed":{"client_id":"c"}}', "that is a client"),
+            ('{"refresh_token":123}', "its refresh_token is empty or no text"), ("{}", "give one with refresh_token")]:
+        refused = home.oauthctl("account", "import", "work", stdin=text, check=False)
+        assert refused.status == 64 and words in refused.stderr, refused
+    refused = home.oauthctl("secret", "set", "client_secret", "work", check=False)
+    assert refused.status == 64 and "behind the account's name" in refused.stderr, refused
 
 
 def test_without_a_terminal_the_question_is_not_told_as_a_fault(work):

@@ -118,3 +118,13 @@ def test_real_git_chooses_by_the_address_and_by_its_configuration(home, agent, d
     git(home, "clone", dot.repository, "third")
     unknown = git(home, "clone", dot.repository.replace("://", "://carol@"), "fourth", check=False)
     assert unknown.status == 128 and "answers to the user name carol" in unknown.stderr
+
+
+def test_a_host_of_plain_http_is_named_as_such(home, agent, dot):
+    """The address without its scheme is one of https, where git would get nothing."""
+    log_in(home, dot)
+    host = dot.issuer.removeprefix("http://")
+    before = settings(home)
+    refused = home.oauthctl("setup", "git", "--host", host, "--yes", check=False)
+    assert refused.status == 64 and f"run: oauthctl setup git --yes --host {dot.issuer}\n" in refused.stderr, refused
+    assert settings(home) == before

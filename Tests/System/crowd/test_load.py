@@ -192,14 +192,15 @@ def test_without_descriptors_idle_callers_make_room(ready, beside):
 def test_without_descriptors_and_without_room_newcomers_are_told(ready):
     """Everybody who is there waits for the answer of a slow server; nobody is dropped, and nothing spins."""
     before, token = load.usage(ready.agent), get_token(ready)
-    ready.server.script(delay_ms={"token": 3000})
+    # Once it has answered there is room for a newcomer.
+    ready.server.script(delay_ms={"token": 5000})
     waiting = [ready.agent.connect() for _ in range(10)]
     for wire in waiting:
         wire.request("token.get", account="work", rejected={"token": token})
     wait_until(ready.server.refreshes, 20, "the refresh, all of it sent")
     limits = limit_descriptors(ready.agent, 0)
     spent, started = load.cpu_milliseconds(ready.agent), time.monotonic()
-    for _ in range(100):
+    for _ in range(20):
         with load.connect(ready.socket) as wire:
             error = json.loads(load.read_line(wire))["error"]
         assert error["data"]["failure"] == "overloaded" and error["data"]["retry_after_ms"] > 0
@@ -211,6 +212,23 @@ def test_without_descriptors_and_without_room_newcomers_are_told(ready):
     for wire in waiting:
         wire.close()
     load.settled(ready.agent, before)
+
+
+def test_without_descriptors_who_has_asked_makes_no_room(ready):
+    """Newcomers stand before the requests of those who are there: these are read before anybody is taken for idle."""
+    asking = [ready.agent.connect() for _ in range(10)]
+    for wire in asking:
+        wire.call("agent.hello")
+    limits = limit_descriptors(ready.agent, 0)
+    ready.agent.process.send_signal(signal.SIGSTOP)
+    newcomers = [load.connect(ready.socket) for _ in range(20)]
+    for wire in asking:
+        wire.request("token.get", account="work")
+    ready.agent.process.send_signal(signal.SIGCONT)
+    assert len({json.loads(wire.read_line())["result"]["access_token"] for wire in asking}) == 1
+    for wire in [*newcomers, *asking]:
+        wire.close()
+    resource.prlimit(ready.agent.process.pid, resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.mark.parametrize("spare", [0, 4, 5, 8])

@@ -68,6 +68,10 @@ def spoiled(authority, home):
         return file
 
     with_other_key = type(good)(good.authority, good.certificate, other.key)
+    # Whoever renews it as it is told writes over both files.
+    old = authority.issue("of-others", names=["other.example"], begins=-10, ends=-1)
+    ended = authority.issue("ended", begins=-10, ends=-1)
+    old_with_other_key = type(good)(good.authority, ended.certificate, other.key)
     open_key = type(good)(good.authority, good.certificate, copy("open.key", good.key, 0o644))
     swapped = type(good)(good.authority, good.key, good.key)
     return {
@@ -75,6 +79,8 @@ def spoiled(authority, home):
         "has expired, at 20": authority.issue("old", begins=-10, ends=-1),
         "is valid from": authority.issue("young", begins=2),
         "is not that of the certificate": with_other_key,
+        "another.key is not that of the certificate": old_with_other_key,
+        "of-others.pem has no subjectAltName of localhost": old,
         "may be read by others (mode 644)": open_key,
         "holds no certificate (PEM), but a private key": swapped,
         "right.key holds no certificate (PEM), but": type(good)(

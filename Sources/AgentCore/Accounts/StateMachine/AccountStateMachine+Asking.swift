@@ -286,7 +286,7 @@ extension AccountStateMachine {
 
   func tokenUnchanged(retryAfter seconds: Double) -> AgentFailure {
     AgentFailure(
-      .tokenUnchanged, "\(name): the server gave the rejected token again", hint: "the API may want other rights",
+      .tokenUnchanged, "\(name): the server gave the same token again", hint: "the API may want other rights",
       retryAfterMilliseconds: Int((seconds * 1_000).rounded(.up)))
   }
 }

@@ -1,0 +1,81 @@
+import SystemFacts
+
+/// What becomes of the files of the open vault, whatever others do to them.
+extension Vault {
+  /// Sees to it that what is written next is not lost: opens the files again where another program has changed one in place,
+  /// and puts the log back where it was taken away. Also in a vault that is being locked, where the last answers are still to
+  /// be written.
+  ///
+  /// Throws where the vault does not open again as it was. Where the log cannot be put back, or others may read a file, the
+  /// vault stays open, and writes nothing: its connection has all that is left of the log.
+  func judgeFiles() throws(VaultError) {
+    guard let session else { return }
+    let database = session.database
+    do throws(VaultError) { try database.checkStillThere() } catch { throw forget(after: error) }
+    filesProblem = nil
+    let hasLostLog = database.hasLostLog
+    guard hasLostLog || !database.isAsWritten, let directory = try vaultDirectory() else { return }
+    do throws(VaultError) {
+      // What would not be opened again is not closed, and nothing is written to it.
+      _ = try VaultDatabase.isPresent(in: directory, path: database.path)
+      if hasLostLog { try database.restoreLog(in: directory) }
+    } catch {
+      filesProblem = unwritten(error)
+      throw error
+    }
+    try? database.allowCheckpoints(false)
+    database.connection.close()
+    self.session = nil
+    do throws(VaultError) {
+      let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
+      guard found?.catalogue.commit == session.catalogue.commit else {
+        throw .storageFailed("another program changed \(database.path) while it was open")
+      }
+    } catch {
+      lastFailure = error
+      throw error
+    }
+  }
+
+  /// Closes the database after a write that failed. Returns the failure.
+  func forget(after failure: VaultError) -> VaultError {
+    logIsSuspect = true
+    forget()
+    lastFailure = failure
+    return failure
+  }
+
+  /// Closes the database at once, also where a caller still has the session: it would keep the next opening out.
+  func forget() {
+    guard let database = session?.database else { return }
+    session = nil
+    // Folding the only copy of a log would leave half a database where the disk is full.
+    if database.hasLostLog { logIsSuspect = true }
+    if logIsSuspect { try? database.allowCheckpoints(false) }
+    guard database.hasLostLog else { return database.connection.close() }
+    stranded = database
+    try? rescueLog()
+  }
+
+  /// Puts back the log of a database that was forgotten without it. Throws where that still fails: nothing is opened before.
+  func rescueLog() throws(VaultError) {
+    guard let database = stranded, let directory = try vaultDirectory() else { return }
+    // Where another database is in its place it is this one's log no more.
+    if (try? database.checkStillThere()) != nil {
+      do throws(VaultError) { try database.restoreLog(in: directory) } catch {
+        filesProblem = unwritten(error)
+        throw error
+      }
+    }
+    filesProblem = nil
+    database.connection.close()
+    stranded = nil
+  }
+
+  /// Whether the log that was taken away could not be put back so far: what it holds ends with this process.
+  var hasLostLog: Bool { stranded != nil || session?.database.hasLostLog == true }
+
+  private func unwritten(_ failure: VaultError) -> String {
+    "nothing can be written to the vault: \(failure.reason(location.directory))"
+  }
+}

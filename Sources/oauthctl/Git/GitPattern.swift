@@ -1,0 +1,47 @@
+/// The URL of a key `credential.URL.…`: which addresses git takes it for (gitcredentials(7)). What is not read plainly fits: this
+/// is for warnings.
+struct GitPattern {
+  private let pattern: String
+
+  init(_ pattern: String) { self.pattern = pattern }
+
+  /// Whether it counts for `url`, or for a part of its paths. A name of a user in either is left out.
+  func fits(_ url: String) -> Bool {
+    guard !pattern.isEmpty, let asked = Parts(url), let own = Parts(pattern) else { return true }
+    guard own.scheme.isEmpty || own.scheme == asked.scheme else { return false }
+    guard own.isPlain else { return true }
+    guard own.port(as: asked.scheme) == asked.port(as: asked.scheme) else { return false }
+    let labels = (own.labels, asked.labels)
+    guard labels.0.count == labels.1.count, zip(labels.0, labels.1).allSatisfy({ $0 == "*" || $0 == $1 }) else {
+      return false
+    }
+    return zip(own.path, asked.path).allSatisfy { $0 == $1 }
+  }
+
+  private struct Parts {
+    /// Empty where none stands there.
+    let scheme: String
+    let labels: [Substring]
+    let path: [Substring]
+    private let port: String
+    let isPlain: Bool
+
+    init?(_ url: String) {
+      let mark = url.range(ofText: "://")
+      scheme = mark.map { url[..<$0.lowerBound].lowercased() } ?? ""
+      let rest = mark.map { url[$0.upperBound...] } ?? url[...]
+      let authority = rest.prefix { $0 != "/" }
+      let place = (authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+        .lowercased()
+      // An address of IPv6 has colons in its brackets.
+      let colon = place.lastIndex(of: ":").flatMap { place[$0...].contains("]") ? nil : $0 }
+      labels = place[..<(colon ?? place.endIndex)].split(separator: ".", omittingEmptySubsequences: false)
+      port = colon.map { String(place[place.index(after: $0)...].drop { $0 == "0" }) } ?? ""
+      path = rest.dropFirst(authority.count).split(separator: "/")
+      isPlain = url.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }
+      if place.isEmpty { return nil }
+    }
+
+    func port(as scheme: String) -> String { port.isEmpty ? (scheme == "http" ? "80" : "443") : port }
+  }
+}
