@@ -13,7 +13,7 @@ extension Vault {
     let database = session.database
     do throws(VaultError) { try database.checkStillThere() } catch { throw forget(after: error) }
     filesProblem = nil
-    let hasLostLog = database.hasLostLog
+    let hasLostLog = database.hasLostLog, isContentAsWritten = database.isContentAsWritten
     guard hasLostLog || !database.isAsWritten, let directory = try vaultDirectory() else { return }
     do throws(VaultError) {
       // What would not be opened again is not closed, and nothing is written to it.
@@ -28,13 +28,34 @@ extension Vault {
     self.session = nil
     do throws(VaultError) {
       let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
-      guard found?.catalogue.commit == session.catalogue.commit else {
+      guard let found, found.catalogue == session.catalogue else {
         throw .storageFailed("another program changed \(database.path) while it was open")
       }
+      try putBack(session.slots, in: found.slots)
     } catch {
+      // Whoever wrote a backup into the file has removed the log for it.
+      if hasLostLog, !isContentAsWritten, case .damaged(.contents, _) = error {
+        try database.removeLog(in: directory)
+        throw database.replaced
+      }
       lastFailure = error
       throw error
     }
+  }
+
+  /// Writes the slots anew that the catalogue is about, where older ones of a backup lie there: what a person has set last is to
+  /// open the vault.
+  private func putBack(_ slots: [Slot], in found: [Slot]) throws(VaultError) {
+    let foreign = found.filter { slot in !slots.contains { $0.number == slot.number } }
+    let changes =
+      slots.filter { !found.contains($0) }.map(VaultDatabase.Change.slot)
+      + foreign.map { VaultDatabase.Change.removeSlot($0.number) }
+    for change in changes {
+      guard var catalogue = session?.catalogue else { return }
+      catalogue.commit = nextCommit(after: catalogue)
+      try commit(change, catalogue)
+    }
+    session?.slots = slots
   }
 
   /// Closes the database after a write that failed. Returns the failure.
@@ -49,8 +70,9 @@ extension Vault {
   func forget() {
     guard let database = session?.database else { return }
     session = nil
-    // Folding the only copy of a log would leave half a database where the disk is full.
-    if database.hasLostLog { logIsSuspect = true }
+    // Folding the only copy of a log would leave half a database where the disk is full; over what another program has written,
+    // it would spoil that.
+    if database.hasLostLog || !database.isAsWritten { logIsSuspect = true }
     if logIsSuspect { try? database.allowCheckpoints(false) }
     guard database.hasLostLog else { return database.connection.close() }
     stranded = database

@@ -11,7 +11,7 @@ extension Vault {
     return try openSession(in: directory, keysFrom: keysFromKeyFile)
   }
 
-  /// Opens and judges everything; the payloads where they are not read next, as at a start. The caller holds the lock.
+  /// Opens and judges everything. Until that is done the files stay as they are. The caller holds the lock.
   func openSession(
     in directory: borrowing FileDescriptor, keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
   ) throws(VaultError) -> Session? {
@@ -22,7 +22,7 @@ extension Vault {
     let counter = CommitCounter(path: location.counterFile, vaultID: database.vaultID, key: keys.counter)
     var session = Session(database: database, counter: counter, catalogue: catalogue, slots: slots)
     // A log that lies over the database of another time has rows of both.
-    if self.keys != nil { for id in catalogue.sortedIDs { _ = try Vault.record(id, in: session, keys) } }
+    for id in catalogue.sortedIDs { _ = try Vault.record(id, in: session, keys) }
     if logIsSuspect { try database.foldLog() }
     logIsSuspect = false
     try database.allowCheckpoints(true)

@@ -109,6 +109,7 @@ package actor Vault: RecordStore {
     } catch {
       // Nothing is served from it, so it counts as one that does not open, for ``status()`` too.
       if case .damaged = error {
+        try? session.database.allowCheckpoints(false)
         forget()
         lastFailure = error
       }

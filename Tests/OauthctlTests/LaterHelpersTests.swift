@@ -8,7 +8,11 @@ struct LaterHelpersTests {
 
   private static func names(_ entries: String..., url: String = "https://h", files: [String: String] = [:]) -> [String]
   {
-    LaterHelpers(in: entries.joined(separator: "\0")) { files[$0] }.names(for: url)
+    let list = entries.map { "file:/home/u/.gitconfig\0\($0)\0" }.joined()
+    let helpers = LaterHelpers(home: "/home/u") { options in
+      options[0] == "--file" ? files[options[1]].map { "file:\(options[1])\0\($0)\0" } : list
+    }
+    return helpers.names(for: url)
   }
 
   @Test("Those behind ours count, whatever they are for, until an empty one")
@@ -26,12 +30,19 @@ struct LaterHelpersTests {
   @Test("Those of a file that git reads in some folders count, and switch none off")
   func included() {
     let own = "credential.https://h.helper\n\(Self.ours)"
-    let files = ["~/more": "credential.helper\n\0credential.helper\nstore\0"]
-    #expect(
-      Self.names(own, "credential.helper\ncache", "includeif.gitdir:~/repo/.path\n~/more", files: files)
-        == ["cache", "store (in ~/more, which git reads in some folders)"])
-    #expect(Self.names("includeif.gitdir:~/repo/.path\n~/more", own, files: files).isEmpty)
-    #expect(Self.names(own, "includeif.gitdir:~/repo/.path\n~/gone", files: files).isEmpty)
+    let (empty, keep) = ("credential.helper\n", "credential.helper\nkeep")
+    func include(_ path: String) -> String { "includeif.gitdir:~/repo/.path\n\(path)" }
+    func keeps(in file: String) -> [String] { ["keep (in \(file), which git reads in some folders)"] }
+    for (path, file) in [("~/more", "/home/u/more"), ("more", "/home/u/more"), ("/etc/more", "/etc/more")] {
+      #expect(Self.names(own, include(path), files: [file: keep]) == keeps(in: file))
+    }
+    #expect(Self.names(own, "credential.helper\ncache", include("more"), files: ["/home/u/more": empty]) == ["cache"])
+    #expect(Self.names(include("more"), own, files: ["/home/u/more": keep]).isEmpty)
+    #expect(Self.names(own, include("gone")).isEmpty)
+    // One in another; one in itself.
+    let nested = ["/home/u/a/one": include("two"), "/home/u/a/two": keep]
+    #expect(Self.names(own, include("a/one"), files: nested) == keeps(in: "/home/u/a/two"))
+    #expect(Self.names(own, include("a"), files: ["/home/u/a": include("/home/u/a")]).isEmpty)
   }
 
   @Test(

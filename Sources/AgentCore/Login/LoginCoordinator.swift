@@ -163,12 +163,11 @@ package actor LoginCoordinator {
           + (reason == .path ? ", which begins with \(browser.redirectURI)" : ""),
         hint: "copy the whole address that the browser ended on")
     }
-    // Whoever copies by hand loses the end of it; what a browser brings is whole.
-    if case .refused(let refusal) = verdict, refusal == .issuerMissing || refusal == .codeMissing {
+    // Whoever copies by hand loses the end of it, which may be that of `iss`; what a browser brings is whole.
+    if case .refused(let refusal) = verdict {
       throw AgentFailure(
         .badRequest, "that address does not end this login: \(refusal)",
-        hint: "copy the whole address that the browser ended on"
-      )
+        hint: "copy the whole address that the browser ended on")
     }
     // Not awaited itself: it may ask the person who is waiting for this answer.
     Task { await judge(verdict, session.id) }

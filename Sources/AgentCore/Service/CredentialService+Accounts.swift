@@ -33,6 +33,7 @@ extension CredentialService {
       differences: account.machine.differences, problems: problems.about(name),
       loggedInAt: grant.map { Int($0.loggedIn.wallSeconds) }, refreshedAt: grant?.refreshed.map { Int($0.wallSeconds) },
       fingerprint: record?.token(.standard)?.fingerprint.description)
+    details.login = grant?.loginID
     details.authority = authority
     details.authorityDigest = grant?.binding.certificateAuthorityDigest
     details.publicKey = record?.clientSecret.flatMap(Self.publicKey)
@@ -155,7 +156,7 @@ extension CredentialService {
     // What was given for one login before is older than this.
     if request.kind == .clientSecret { accounts[name]?.clientSecretOnce = nil }
     if request.kind == .password { accounts[name]?.passwordOnce = nil }
-    try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest))
+    try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest, login: request.login))
     return EmptyResult()
   }
 

@@ -189,6 +189,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   /// Unix time of the login and of the last refresh.
   package var loggedInAt: Int?
   package var refreshedAt: Int?
+  /// Names the login that is there; nil: there is none.
+  package var login: String?
   package var fingerprint: String?
   /// PEM text: what the login's `ca_file` holds, which is what the login is bound to.
   package var authority: String?
@@ -229,7 +231,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource, audience, lent
+    case summary, file, endpoints, secrets, differences, problems, fingerprint, authority, resource, audience, lent,
+      login
     case grantType = "grant_type"
     case clientAuthentication = "client_authentication"
     case loggedInAt = "logged_in_at"

@@ -19,18 +19,24 @@ package struct SecretSet: RequestParameters {
   package var keep: Bool?
   /// The `secret_place` of `account.check`, where somebody was shown it: for another server the secret is refused.
   package var secretPlace: String?
+  /// For `refresh_token`: the `login` of `account.show`, where somebody was asked about it: another one keeps its own.
+  package var login: String?
 
-  package init(account: String, kind: SecretKind, value: String, keep: Bool? = nil, secretPlace: String? = nil) {
+  package init(
+    account: String, kind: SecretKind, value: String, keep: Bool? = nil, secretPlace: String? = nil,
+    login: String? = nil
+  ) {
     self.account = account
     self.kind = kind
     self.value = value
     self.keep = keep
     self.secretPlace = secretPlace
+    self.login = login
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case account, kind, value, keep
+    case account, kind, value, keep, login
     case secretPlace = "secret_place"
   }
 }

@@ -73,7 +73,7 @@ extension DeviceAuthorization {
     guard case .string(let code) = object.value("device_code"), (1...8_192).contains(code.count),
       code.consists(of: 0x20...0x7E)
     else { throw .member(name: "device_code", reason: "it is missing or not printable") }
-    guard let userCode = object.text("user_code", limit: 64), !userCode.isEmpty, Self.isCode(userCode) else {
+    guard let userCode = object.text("user_code", limit: 32), !userCode.isEmpty, Self.isCode(userCode) else {
       throw .member(name: "user_code", reason: "it is missing, too long, or no code that somebody could type")
     }
     guard !secrets.appear(in: userCode) else { throw .member(name: "user_code", reason: "it repeats a secret") }
@@ -103,8 +103,8 @@ extension DeviceAuthorization {
 }
 
 extension DeviceAuthorization {
-  /// Letters and digits, with `-` and `_` in them (RFC 8628 §6.1), or at most four groups of capitals and digits: no sentence,
-  /// no address and no command.
+  /// Letters and digits, with `-` and `_` in them (RFC 8628 §6.1), or at most four groups of capitals and digits: no address that
+  /// a browser takes, and no command that a shell does.
   private static func isCode(_ text: String) -> Bool {
     let groups = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     return groups.count <= 4

@@ -3,18 +3,25 @@ import Glibc
 
 /// The log that SQLite writes before the database (`vault.db-wal`), and what others do to the two files.
 extension VaultDatabase {
-  /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would be lost. Whoever puts a
-  /// backup back may also write it into the file, and remove the log: that log is none of it.
+  /// Throws when the file was removed or replaced since it was opened: what SQLite writes now would be lost.
   func checkStillThere() throws(VaultError) {
     guard let found = FileIdentity(path) else { throw .unseen(path) }
-    guard found == identity, !hasLostLog || isContentAsWritten else {
-      throw .storageFailed("\(path) was replaced while it was open")
-    }
+    guard found == identity else { throw replaced }
   }
 
-  private var isContentAsWritten: Bool {
+  var replaced: VaultError { .storageFailed("\(path) was replaced while it was open") }
+
+  /// Whether no other program has written to the database itself, or set the time of its last write.
+  var isContentAsWritten: Bool {
     guard let written, let now = WrittenFile(path) else { return false }
     return now.isContent(of: written)
+  }
+
+  /// Removes a log that is none of this database's.
+  func removeLog(in directory: borrowing FileDescriptor) throws(VaultError) {
+    guard unlinkat(directory.number, VaultLocation.databaseName + "-wal", 0) == 0 || errno == ENOENT else {
+      throw .system("unlink", path + "-wal")
+    }
   }
 
   /// Whether its log was removed or replaced since it was opened: what SQLite writes now is gone with the process.
@@ -22,10 +29,6 @@ extension VaultDatabase {
 
   /// Whether no other program has written to its files.
   var isAsWritten: Bool { WrittenFile(path) == written && WrittenFile(path + "-wal") == writtenLog }
-
-  func noteWritten() {
-    (written, writtenLog) = (WrittenFile(path), WrittenFile(path + "-wal"))
-  }
 
   /// Writes the log, of which this connection has the only descriptor left, under its name again, durably. What lies there now
   /// is removed. Where this fails nothing has changed, and it may be tried again. Throws, too, where the database is not there
@@ -79,7 +82,7 @@ extension VaultDatabase {
       }
       guard isBusy == 0 else { throw SQLiteFailure(SQLITE_BUSY, nil, during: "checkpoint") }
     }
-    noteWritten()
+    (written, writtenLog) = (WrittenFile(path), WrittenFile(path + "-wal"))
   }
 
   /// Leaves nothing of what was deleted or replaced in the log and in the database's free pages. Durable when it returns.

@@ -72,7 +72,9 @@ extension VaultDatabase {
         guard connection.changedRowCount == 1 else { throw SQLiteFailure(unexpected: "no catalogue row to update") }
       }
     }
-    noteWritten()
+    writtenLog = WrittenFile(path + "-wal")
+    // Where that fails it is tried again with the next one.
+    if let writtenLog, writtenLog.size > Self.longestLog, WrittenFile(path) == written { try? foldLog() }
   }
 
   static func insert(_ slot: Slot, into connection: SQLiteConnection) throws(SQLiteFailure) {

@@ -8,7 +8,7 @@ final class VaultDatabase {
   let identity: FileIdentity
   /// Of the log that SQLite has open; it is there from the first reading to the close.
   let logIdentity: FileIdentity?
-  /// As they were found, and after each commit and fold.
+  /// As they were found and written: the log after each commit, both after each fold.
   var written: WrittenFile?
   var writtenLog: WrittenFile?
   let vaultID: [UInt8]
@@ -31,6 +31,9 @@ final class VaultDatabase {
 
   /// Bytes of a statement, those of the tables in the file among them: ours have less than 300.
   private static let maximumStatementCount: Int32 = 4_096
+
+  /// Bytes of a log that is folded into the database.
+  static let longestLog = 1 << 20
 
   /// Eight pages: what a commit touches. The system's cache holds the rest.
   private static let cacheKiB: Int64 = 32
@@ -140,7 +143,8 @@ final class VaultDatabase {
     try set(connection, "mmap_size", "0", reads: nil)
     // Reading it whole at the start would leave the 2 MB that are its default in memory.
     try set(connection, "cache_size", "-\(cacheKiB)", reads: -cacheKiB)
-    try set(connection, "wal_autocheckpoint", "256", reads: 256)
+    // ``commit(_:catalogue:)`` does it, where nobody else has written to the database.
+    try set(connection, "wal_autocheckpoint", "0", reads: 0)
   }
 
   static func set(

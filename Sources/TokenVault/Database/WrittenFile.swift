@@ -3,7 +3,7 @@ import Glibc
 /// One of the database's files as this process has written it last. SQLite trusts what it remembers of them, so it would not
 /// notice another program that cuts or overwrites one in place: what it writes behind that is lost with the process.
 struct WrittenFile: Equatable {
-  private let size: off_t
+  let size: off_t
   /// Of its state, which a program that writes to it cannot set back, unlike the time of the last write. A change of its
   /// mode counts, too.
   private let seconds: Int

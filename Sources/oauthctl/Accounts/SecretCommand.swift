@@ -36,10 +36,14 @@ struct SecretCommand: ParsableCommand {
             "oauthctl account import \(name) < FILE   # tries it first; without that: oauthctl secret set \(name) refresh_token --replace < FILE"
           ))
       }
-      // Before somebody types it for nothing.
-      if context.terminal.inputIsTerminal {
-        do throws(CommandError) { _ = try context.agent.ask(AccountShow(account: name), about: name) } catch {
-          if case .agent(let failure, _) = error, failure.kind == .accountUnknown { throw error }
+      // Before somebody types it for nothing. What is replaced then is the login of now.
+      var login: String?
+      if context.terminal.inputIsTerminal || kind == .refreshToken {
+        do throws(CommandError) { login = try context.agent.ask(AccountShow(account: name), about: name).login } catch {
+          // Others may be told of an account that cannot be shown now.
+          guard case .agent(let failure, _) = error, failure.kind != .accountUnknown, kind != .refreshToken else {
+            throw error
+          }
         }
       }
       // Whoever types it is told where it belongs; another server does not get it, even if the file changes meanwhile.
@@ -53,8 +57,9 @@ struct SecretCommand: ParsableCommand {
       try VaultCreation(context: context).createIfAbsent()
       _ = try context.agent.ask(
         SecretSet(
-          account: name, kind: kind, value: value, keep: kind == .password ? true : nil, secretPlace: check?.secretPlace
-        ),
+          account: name, kind: kind, value: value, keep: kind == .password ? true : nil,
+          secretPlace: check?.secretPlace,
+          login: kind == .refreshToken ? login ?? "" : nil),
         about: name)
       context.terminal.say("Kept the \(kind.words) of \(name).")
     }

@@ -32,10 +32,7 @@ extension SetupCommand.Git {
 
   /// git before 2.46 tells the token to every helper that comes after ours, and `store` writes it down.
   func warnOfLaterHelpers(_ hosts: [String], _ context: CommandContext) {
-    guard let listed = try? Program.output(of: ["git", "config"] + LaterHelpers.query), listed.status == 0 else {
-      return
-    }
-    let helpers = LaterHelpers(in: listed.text, included: GitReader(context.environment).helpers(included:))
+    let helpers = LaterHelpers(context.environment, .live())
     for host in hosts {
       let url = GitSetup.url(host: host)
       let later = helpers.names(for: url)

@@ -80,18 +80,6 @@ struct GitReader {
     return found.text
   }
 
-  /// What a file that git includes in some folders only says of helpers; nil where it cannot be read.
-  func helpers(included file: String) -> String? {
-    let path: String
-    if file.hasPrefix("~/") {
-      path = (environment["HOME"] ?? "") + file.dropFirst(1)
-    } else {
-      // git takes it from the folder of the file that names it.
-      path = file.hasPrefix("/") ? file : FileBytes.folder(of: Self.files(environment).first ?? "/") + "/" + file
-    }
-    return machine.output(["git", "config", "--file", path, "--includes"] + GitConfiguration.query)?.text
-  }
-
   /// The values of `key` in one of the ``scopes``, in order.
   func values(_ key: String, in scope: [String]) throws(CommandError) -> [String] {
     // Every value ends with NUL, the empty one too.

@@ -1,7 +1,14 @@
+import Glibc
+
 /// Helpers that git asks or tells after ours for a server: a git before 2.46 tells them the token that we gave.
 struct LaterHelpers {
   /// What `git config` is asked: all helpers, and the files that it reads in some folders only, in its own order.
-  static let query = ["--null", "--get-regexp", "^(credential(\\..*)?\\.helper|includeif\\..*\\.path)$"]
+  private static let query = [
+    "--includes", "--show-origin", "--null", "--get-regexp", "^(credential(\\..*)?\\.helper|includeif\\..*\\.path)$",
+  ]
+
+  /// Files that are included in files and so on: git reads ten deep.
+  private static let mostFiles = 64
 
   private struct Entry {
     let helper: GitConfiguration.Helper
@@ -10,18 +17,47 @@ struct LaterHelpers {
   }
 
   private var entries: [Entry] = []
+  private var files: [String] = []
+  private let home: String
 
-  /// `list` is the answer to ``query``, and `included` the one of a file that it names; nil: it cannot be read.
-  init(in list: String, included: (_ file: String) -> String?) {
-    for entry in list.split(separator: "\0") {
-      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      if parts[0].hasPrefix("includeif."), parts.count == 2 {
-        let found = included(parts[1]).map(GitConfiguration.helpers(in:)) ?? []
-        entries += found.map { Entry(helper: $0, file: parts[1]) }
-      } else {
-        entries += GitConfiguration.helpers(in: String(entry)).map { Entry(helper: $0, file: nil) }
-      }
+  /// As git is set up; `folder`: as it is in that one. A file that is included has to be one: git would wait for others.
+  init(_ environment: Environment, _ machine: Machine, in folder: String? = nil) {
+    let git = ["git"] + (folder.map { ["-C", $0] } ?? []) + ["config"]
+    self.init(home: environment["HOME"] ?? "") { options in
+      var found = stat()
+      if options.first == "--file", stat(options[1], &found) != 0 || found.st_mode & S_IFMT != S_IFREG { return nil }
+      return machine.output(git + options)?.text
     }
+  }
+
+  /// `answer` is what `git config` prints for its options; nil: it says nothing.
+  init(home: String, answer: (_ options: [String]) -> String?) {
+    self.home = home
+    read(answer(Self.query), nil, answer)
+  }
+
+  private mutating func read(_ list: String?, _ file: String?, _ answer: (_ options: [String]) -> String?) {
+    // Where an entry stands, and the entry.
+    let fields = (list ?? "").split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
+    for (origin, entry) in zip(fields, fields.dropFirst()).enumerated().compactMap({ $0.isMultiple(of: 2) ? $1 : nil })
+    {
+      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts[0].hasPrefix("includeif.") else {
+        entries += GitConfiguration.helpers(in: entry).map { Entry(helper: $0, file: file) }
+        continue
+      }
+      let path = place(parts.count == 2 ? parts[1] : "", namedIn: origin)
+      guard files.count < Self.mostFiles, !files.contains(path) else { continue }
+      files.append(path)
+      read(answer(["--file", path] + Self.query), path, answer)
+    }
+  }
+
+  /// git takes a relative path from the folder of the file that names it.
+  private func place(_ path: String, namedIn origin: String) -> String {
+    if path.hasPrefix("~/") { return home + path.dropFirst(1) }
+    guard !path.hasPrefix("/"), origin.hasPrefix("file:") else { return path }
+    return FileBytes.folder(of: String(origin.dropFirst("file:".count))) + "/" + path
   }
 
   /// In order, each once. Those of the address itself and of broader keys count alike, since git takes them in the order of

@@ -11,6 +11,11 @@ extension VaultStatusAnswer {
     VaultSlotKind.Fault.allCases.first { slots.contains(VaultSlotKind.keyFile.entry($0)) }
   }
 
+  /// A slot that a person types something for.
+  private var damagedSlot: VaultSlotKind? {
+    [.passphrase, .recoveryCode].first { slots.contains($0.entry(.damaged)) }
+  }
+
   /// Throws where there was a vault that is gone, or one that cannot be read: nothing opens or changes it.
   func checkThere() throws(CommandError) {
     if gone == true { throw .local(reason ?? "the vault is gone", next: remedy, status: 5) }
@@ -26,7 +31,9 @@ extension VaultStatusAnswer {
     if let reason { return reason }
     switch state {
     case .locked: return "nobody is given a token until it is unlocked"
-    case .open: return keyFileFault?.words
+    case .open:
+      return keyFileFault?.words
+        ?? damagedSlot.map { "its \($0.words) is damaged, or an older one: what was set last does not open it" }
     case .absent, .keyMissing, .inUse, .damaged, .failed: return nil
     }
   }
@@ -37,7 +44,7 @@ extension VaultStatusAnswer {
     case .absent: return nil
     case .open:
       guard rolledBack == true else {
-        return reason == nil && keyFileFault != nil ? .run(VaultCheck.repair(.keyFile)) : nil
+        return reason == nil ? (keyFileFault == nil ? damagedSlot : .keyFile).map { .run(VaultCheck.repair($0)) } : nil
       }
       // A counter that cannot be read has a remedy of its own.
       return nextStep ?? .run("oauthctl vault accept-rollback   # if you put a backup back")

@@ -191,6 +191,21 @@ def test_the_client_secret_of_a_login_is_for_the_server_in_the_question(home, ag
     assert status == 3 and second.requests == [] and "another server" in shown
 
 
+def test_a_refresh_token_takes_the_place_of_the_login_alone_that_was_there_when_it_was_asked_for(
+        home, agent, account, first):
+    def log_in_anew():
+        home.oauthctl("logout", "work")
+        log_in(home)
+        return "another-refresh-token\n"
+
+    status, shown = run_at_terminal(
+        home, home.programs / "oauthctl", "secret", "set", "work", "refresh_token", "--replace",
+        answers={"refresh token of work": log_in_anew})
+    assert status == 3 and "has changed since it was shown" in shown.replace("\r\n    ", " "), shown
+    assert home.oauthctl("get-token", "work", "--force").status == 0
+    assert "another-refresh-token" not in first.text
+
+
 def test_the_question_names_every_server_that_gets_the_secret(home, agent, first, second):
     point(home, first, revocation=second)
     home.oauthctl("vault", "create")

@@ -4,6 +4,8 @@ Each test is the attack: it was seen to succeed before the program was mended.""
 
 import os
 import sqlite3
+import threading
+import time
 
 import pytest
 
@@ -19,8 +21,13 @@ def log_of(home):
     return vault_file(home).with_name("vault.db-wal")
 
 
-def test_nothing_is_lost_where_the_log_of_the_open_vault_is_taken_away(vault, server):
+@pytest.mark.parametrize("also", ["nothing", "a new time", "the same bytes"])
+def test_nothing_is_lost_where_the_log_of_the_open_vault_is_taken_away(vault, server, also):
     refresh(vault, check=True)
+    if also == "a new time":
+        vault_file(vault).touch()
+    elif also == "the same bytes":
+        vault_file(vault).write_bytes(vault_file(vault).read_bytes())
     log_of(vault).unlink()
     log_in(vault, server, "second")
     refresh(vault, check=True)
@@ -105,7 +112,7 @@ def test_no_login_that_is_confirmed_is_lost_behind_a_file_that_was_overwritten_i
     assert login.status != 0 or vault.oauthctl("get-token", "second").stdout
 
 
-@pytest.mark.parametrize("way", ["in place", "by rename", "in place, without the log"])
+@pytest.mark.parametrize("way", ["in place", "by rename", "in place, without the log", "during a commit"])
 def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(vault, server, way):
     """The log of now over the rows of then: it has a catalogue, and looks whole by the rows' names."""
     backup = vault.root / "old.db"
@@ -121,6 +128,14 @@ def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(v
         draft.write_bytes(backup.read_bytes())
         draft.chmod(0o600)
         draft.rename(vault_file(vault))
+    elif way == "during a commit":
+        with faults(vault, log_of(vault), "fdatasync", "delay_enter=900000:when=1"):
+            refreshing = threading.Thread(target=refresh, args=[vault])
+            refreshing.start()
+            # Too late or too early is the case above.
+            time.sleep(0.5)
+            vault_file(vault).write_bytes(backup.read_bytes())
+            refreshing.join()
     else:
         vault_file(vault).write_bytes(backup.read_bytes())
     if way.endswith("without the log"):
@@ -135,6 +150,62 @@ def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(v
     vault.agent.start()
     assert status(vault)["state"] == now["state"]
     assert login.status != 0 or vault.oauthctl("get-token", "fourth").stdout
+
+
+@pytest.mark.parametrize("way", ["killed", "locked"])
+def test_a_damaged_vault_is_left_as_it_was_found(vault, server, way):
+    """Whoever has put a backup over it, and forgot the log, or took the wrong one, mends that by what is left."""
+    backup = vault.root / "old.db"
+    log_in(vault, server, "first")
+    vault_command(vault, "backup", backup)
+    log_in(vault, server, "second")
+    refresh(vault, check=True)
+    vault.agent.restart()
+    refresh(vault, check=True)
+    if way == "killed":
+        vault.agent.kill()
+    before = vault_file(vault).read_bytes()
+    vault_file(vault).write_bytes(backup.read_bytes())
+    if way == "killed":
+        vault.agent.start()
+        assert status(vault)["state"] == "damaged"
+    else:
+        vault_command(vault, "lock")
+        assert "damaged" in vault_command(vault, "unlock", check=False).stderr
+    found = log_of(vault).read_bytes()
+    vault.agent.kill()
+    assert vault_file(vault).read_bytes() == backup.read_bytes() and log_of(vault).read_bytes() == found != b""
+    vault_file(vault).write_bytes(before)
+    vault.agent.start()
+    vault_command(vault, "unlock", check=False)
+    assert "rolled_back" not in status(vault)
+    for name in ("work", "first", "second"):
+        vault.oauthctl("get-token", name)
+
+
+@pytest.mark.parametrize("agent", ["runs", "was killed"])
+def test_a_backup_put_back_under_the_log_of_now_brings_no_passphrase_back_unseen(vault, server, agent):
+    backup = vault.root / "old.db"
+    set_passphrase(vault, "one passphrase")
+    vault_command(vault, "backup", backup)
+    vault_command(vault, "passphrase", "change", secrets=["one passphrase", "two passphrases"])
+    # Folds the log.
+    vault.agent.restart()
+    refresh(vault, check=True)
+    if agent == "runs":
+        vault_file(vault).write_bytes(backup.read_bytes())
+        log_in(vault, server, "second")
+    vault.agent.kill()
+    if agent == "was killed":
+        vault_file(vault).write_bytes(backup.read_bytes())
+    vault.agent.start()
+    said = vault_command(vault, "status", check=False)
+    if agent == "runs":
+        vault_command(vault, "lock")
+        vault_command(vault, "unlock", "--passphrase", secrets=["two passphrases"])
+        vault.oauthctl("get-token", "second")
+    else:
+        assert "its passphrase is damaged, or an older one" in said.stderr, said
 
 
 @pytest.mark.parametrize("change", ["mode", "a second name for a moment"])

@@ -5,7 +5,7 @@ import pytest
 from support.login import log_in
 
 
-@pytest.mark.parametrize("way", ["other", "every label", "capitals", "slash", "folder"])
+@pytest.mark.parametrize("way", ["other", "every label", "capitals", "slash", "folder", "file"])
 def test_helpers_that_git_asks_after_ours_are_named(home, agent, dot, way):
     """An older git passes the token on to them, and `store` writes it down."""
     log_in(home, dot)
@@ -14,6 +14,7 @@ def test_helpers_that_git_asks_after_ours_are_named(home, agent, dot, way):
     lines = {
         "other": '[credential "http://127.0.0.2"]', "every label": f'[credential "http://*:{port}"]',
         "capitals": f'[credential "HTTP://Localhost:{port}"]', "slash": f'[credential "{dot.issuer}/"]',
+        "file": "[include]\n\tpath = more\n[user]",
         "folder": f'[includeIf "gitdir:{home.root}/repo/"]\n\tpath = more\n[user]',
     }
     (home.root / "more").write_text("[credential]\n\thelper = pass-on\n")

@@ -10,8 +10,8 @@ package enum AccountChange: Sendable {
   /// Forgets the grant and its tokens; what the server has to be told is kept until it was.
   case logout
   /// `place` is the digest of where the person read that the secret belongs. One that is there already is replaced, or, where
-  /// nobody agreed to that, kept.
-  case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true)
+  /// nobody agreed to that, kept. `login` is the `GrantRecord.loginID` that a refresh token was given for; nil: any.
+  case setSecret(SecretKind, Secret, place: String? = nil, replaces: Bool = true, login: String? = nil)
   /// A login is about to send what is kept, by the endpoints of a binding.
   case placeSecrets(UsedSecrets, DefinitionBinding)
   /// The private key `of`, with another certificate of it: it belongs where it was, whatever the file says now.
@@ -90,23 +90,25 @@ extension AccountStateMachine {
       next.passwordPlace = nil
       askForRevocation()
     // It waited behind a refresh or a login: what a person was shown may not be what is there now.
-    case .setSecret(_, _, let place?, _) where definition.map({ next.place($0).digest }) != place:
+    case .setSecret(_, _, let place?, _, _) where definition.map({ next.place($0).digest }) != place:
       return [.changed(id, .secretMisplaced(name))] + proceed(at: now)
     // So may one that came meanwhile: of two that are made at once, the first stays.
-    case .setSecret(let kind, _, _, replaces: false) where next.keeps(kind):
+    case .setSecret(let kind, _, _, replaces: false, _) where next.keeps(kind):
       return [.changed(id, .keyIsThere(name))] + proceed(at: now)
-    case .setSecret(.clientSecret, let secret, _, _):
+    case .setSecret(.refreshToken, _, _, _, let login?) where login != next.grant?.loginID:
+      return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+    case .setSecret(.clientSecret, let secret, _, _, _):
       next.clientSecretPlace = definition.map { next.place($0) } ?? next.clientSecretBelongs
       take(secret, in: &next)
     case .placeSecrets(let used, let binding): next.place(used, by: binding)
     case .setCertificate(_, let key) where next.clientSecret != key:
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .setCertificate(let key, _): take(key, in: &next)
-    case .setSecret(.password, let secret, _, _):
+    case .setSecret(.password, let secret, _, _, _):
       next.password = StoredSecret(secret)
       next.passwordPlace = definition.map { next.place($0) }
       if next.grant?.kind.terms.need == .password { next.grant?.verdict = nil }
-    case .setSecret(.refreshToken, let secret, _, _):
+    case .setSecret(.refreshToken, let secret, _, _, _):
       // It was given for the server of the file, and would go to the one of the login.
       guard !isDefinitionChanged else { return [.changed(id, definitionChanged)] + proceed(at: now) }
       // The verdict and the intent were about the old refresh token.

@@ -91,8 +91,8 @@ enum ToolCheck {
     // What a changed file names is asked for once somebody has accepted it.
     let agreed = GitHosts(context.accounts.filter { $0.state != .definitionChanged }).hosts
     let missing = agreed.filter { host in !ours.contains { $0.url == GitSetup.url(host: host) } }.sorted()
-    let reader = GitReader(context.environment, context.machine)
-    let all = LaterHelpers(in: (try? reader.text(LaterHelpers.query)) ?? "", included: reader.helpers(included:))
+    // No repository's own: doctor may be asked in any folder.
+    let all = LaterHelpers(context.environment, context.machine, in: "/")
     for origin in Set(ours.map(\.url)).sorted() {
       let later = all.names(for: origin)
       guard !later.isEmpty else { continue }

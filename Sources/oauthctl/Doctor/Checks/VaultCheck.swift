@@ -90,9 +90,6 @@ enum VaultCheck {
       let isKnown = vault.state == .locked && vault.reason == nil
       return isKnown ? .note("vault", reason, remedy) : .wrong("vault", reason, remedy)
     }
-    for kind in VaultSlotKind.allCases where vault.slots.contains(kind.entry(.damaged)) {
-      return .wrong("vault", "its \(kind.words) is damaged: only the rest opens it", .run(repair(kind)))
-    }
     // What else is said of an open vault is said of its commit counter, or of answers that wait for it.
     if vault.reason != nil {
       let step = vault.nextStep ?? "make that file one that you alone can write"
