@@ -23,39 +23,50 @@ extension Vault {
       filesProblem = unwritten(error)
       throw error
     }
+    remember()
     try? database.allowCheckpoints(false)
     database.connection.close()
     self.session = nil
     do throws(VaultError) {
       let found = try openSession(in: directory, keysFrom: keysFromKeyFile)
-      guard let found, found.catalogue == session.catalogue else {
+      guard found?.catalogue.entries == session.catalogue.entries else {
         throw .storageFailed("another program changed \(database.path) while it was open")
       }
-      try putBack(session.slots, in: found.slots)
     } catch {
+      var failure = error
       // Whoever wrote a backup into the file has removed the log for it.
       if hasLostLog, !isContentAsWritten, case .damaged(.contents, _) = error {
-        try database.removeLog(in: directory)
-        throw database.replaced
+        do throws(VaultError) {
+          try database.removeLog(in: directory)
+          failure = database.replaced
+        } catch { failure = error }
       }
-      lastFailure = error
-      throw error
+      lastFailure = failure
+      throw failure
     }
   }
 
-  /// Writes the slots anew that the catalogue is about, where older ones of a backup lie there: what a person has set last is to
-  /// open the vault.
-  private func putBack(_ slots: [Slot], in found: [Slot]) throws(VaultError) {
-    let foreign = found.filter { slot in !slots.contains { $0.number == slot.number } }
-    let changes =
-      slots.filter { !found.contains($0) }.map(VaultDatabase.Change.slot)
-      + foreign.map { VaultDatabase.Change.removeSlot($0.number) }
-    for change in changes {
-      guard var catalogue = session?.catalogue else { return }
+  /// Keeps what the vault is known to be, before its files are closed.
+  private func remember() {
+    guard let session, let keys, session.slots.allSatisfy({ session.isIntact($0, keys: keys) }) else { return }
+    known = (session.catalogue, session.slots)
+  }
+
+  /// Writes the slots anew that the catalogue is about, where older ones of a backup lie in the vault that was just opened: what a
+  /// person has set last is to open it.
+  func putSlotsBack() throws(VaultError) {
+    guard let session, let keys, let known, known.catalogue == session.catalogue else { return }
+    let (catalogue, found) = (session.catalogue, session.slots)
+    let right = found.filter { catalogue.isIntact($0, keys: keys) }
+    let lost = known.slots.filter { slot in !right.contains { $0.number == slot.number } }
+    let foreign = found.map(\.number).filter { catalogue.slots[$0] == nil }
+    for change in lost.map(VaultDatabase.Change.slot) + foreign.map(VaultDatabase.Change.removeSlot) {
+      guard var catalogue = self.session?.catalogue else { return }
       catalogue.commit = nextCommit(after: catalogue)
       try commit(change, catalogue)
+      self.known?.catalogue = catalogue
     }
-    session?.slots = slots
+    self.session?.slots = (right + lost).sorted { $0.number < $1.number }
   }
 
   /// Closes the database after a write that failed. Returns the failure.
@@ -69,6 +80,7 @@ extension Vault {
   /// Closes the database at once, also where a caller still has the session: it would keep the next opening out.
   func forget() {
     guard let database = session?.database else { return }
+    remember()
     session = nil
     // Folding the only copy of a log would leave half a database where the disk is full; over what another program has written,
     // it would spoil that.

@@ -66,6 +66,7 @@ extension Vault {
       // A vault that another process holds is not ours to keep shut.
       isHeld = lock != nil
     }
+    try? judgeFiles()
     forget()
     keys = nil
     do throws(VaultError) { try rescueLog() } catch { failure = failure ?? error }
@@ -203,6 +204,8 @@ extension Vault {
   @discardableResult
   package func close() async -> VaultError? {
     removeStrays()
+    // What others have put over it is put right while there is something to do that with.
+    try? judgeFiles()
     forget()
     var failure: VaultError?
     do throws(VaultError) { try rescueLog() } catch { failure = error }

@@ -34,8 +34,9 @@ extension Vault {
     self.keys = keys
     vaultID = database.vaultID
     self.session = session
+    do throws(VaultError) { try putSlotsBack() } catch { throw forget(after: error) }
     judgeNewCode()
-    return session
+    return self.session
   }
 
   /// By the keys in memory. Where they do not fit, as at a start: a vault from before a rekey that was put back is old, not

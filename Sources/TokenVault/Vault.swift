@@ -20,10 +20,14 @@ package actor Vault: RecordStore {
   /// Held from the first opening to `close`.
   var lock: VaultLock?
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
-  var keys: VaultKeys?
+  var keys: VaultKeys? {
+    didSet { if keys == nil { known = nil } }
+  }
   var session: Session?
   /// Of the vault that `keys` are of.
   var vaultID: [UInt8]?
+  /// Of the same, as it was when its files were closed last: what others put in their place is compared with it.
+  var known: (catalogue: Catalogue, slots: [Slot])?
   /// Records that are kept aside.
   var spilled: Set<RecordID> = []
   /// The late answers that were given to who asked for them.
@@ -142,6 +146,7 @@ package actor Vault: RecordStore {
 
   /// Makes a record durable in a vault that is there.
   func write(_ record: VaultRecord) throws(VaultError) {
+    try judgeFiles()
     guard let session = try openedSession(), let keys else { throw .storageFailed("the vault vanished") }
     if let stored = session.catalogue.entries[record.id]?.version, stored >= record.version {
       throw .staleVersion(stored: stored)
@@ -161,6 +166,7 @@ package actor Vault: RecordStore {
   }
 
   package func delete(_ id: RecordID) async throws(VaultError) {
+    try judgeFiles()
     guard let session = try openedSession(), let keys, session.catalogue.entries[id] != nil else { return }
     var catalogue = session.catalogue
     catalogue.commit = nextCommit(after: catalogue)
@@ -195,8 +201,11 @@ package actor Vault: RecordStore {
   /// Makes one change and the catalogue durable, then remembers the commit outside. After a failure the database is
   /// closed; the next call opens and judges it anew.
   func commit(_ change: VaultDatabase.Change, _ newCatalogue: Catalogue) throws(VaultError) {
+    let before = session?.catalogue
     try judgeFiles()
     guard var session, let keys else { throw .storageFailed("the vault is closed") }
+    // Else two commits would have one number.
+    guard session.catalogue == before else { throw .storageFailed("another program changed the vault at that moment") }
     var catalogue = newCatalogue
     // Found from the counter outside; from the first write on the vault itself remembers.
     catalogue.rollbackExpected = rollback?.expected ?? 0

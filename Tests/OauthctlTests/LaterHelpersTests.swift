@@ -39,7 +39,9 @@ struct LaterHelpersTests {
     #expect(Self.names(own, "credential.helper\ncache", include("more"), files: ["/home/u/more": empty]) == ["cache"])
     #expect(Self.names(include("more"), own, files: ["/home/u/more": keep]).isEmpty)
     #expect(Self.names(own, include("gone")).isEmpty)
-    // One in another; one in itself.
+    // One in two places; one in another; one in itself.
+    #expect(
+      Self.names(include("more"), own, include("more"), files: ["/home/u/more": keep]) == keeps(in: "/home/u/more"))
     let nested = ["/home/u/a/one": include("two"), "/home/u/a/two": keep]
     #expect(Self.names(own, include("a/one"), files: nested) == keeps(in: "/home/u/a/two"))
     #expect(Self.names(own, include("a"), files: ["/home/u/a": include("/home/u/a")]).isEmpty)

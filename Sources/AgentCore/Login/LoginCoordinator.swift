@@ -163,8 +163,8 @@ package actor LoginCoordinator {
           + (reason == .path ? ", which begins with \(browser.redirectURI)" : ""),
         hint: "copy the whole address that the browser ended on")
     }
-    // Whoever copies by hand loses the end of it, which may be that of `iss`; what a browser brings is whole.
-    if case .refused(let refusal) = verdict {
+    // Whoever copies by hand loses the end of it, which may be that of `iss`; what a scheme's handler brings is whole.
+    if request.loginID != nil, case .refused(let refusal) = verdict {
       throw AgentFailure(
         .badRequest, "that address does not end this login: \(refusal)",
         hint: "copy the whole address that the browser ended on")

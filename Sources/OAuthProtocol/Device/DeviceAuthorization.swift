@@ -90,10 +90,11 @@ extension DeviceAuthorization {
       object.text("verification_uri_complete", limit: 4_096) ?? object.text("verification_url_complete", limit: 4_096)
     deviceCode = code
     self.userCode = userCode
-    // The same page with the code in it (RFC 8628 §3.3.1), so whoever has looked at the one knows the other.
-    let origin = verificationURI.origin
+    let page = verificationURI
     verificationURIComplete = complete.flatMap { text in
-      guard !secrets.appear(in: text), let url = try? WebURL(text), url.origin == origin else { return nil }
+      guard !secrets.appear(in: text), let url = try? WebURL(text), Self.isSame(page, url, with: userCode) else {
+        return nil
+      }
       return url
     }
     expiresInSeconds = min(TokenLifetime(object.value("expires_in")).knownSeconds ?? 600, 3_600)
@@ -111,6 +112,23 @@ extension DeviceAuthorization {
       && groups.allSatisfy { group in
         !group.isEmpty && group.allSatisfy { isDigit($0) || isLetter($0) || "-_".utf8.contains($0) }
       } && (groups.count == 1 || !text.utf8.contains { isLowercase($0) })
+  }
+
+  /// Whether `complete` is the page with the code in it (RFC 8628 §3.3.1), so that whoever has looked at the one knows the other.
+  private static func isSame(_ page: WebURL, _ complete: WebURL, with code: String) -> Bool {
+    let path = page.path.utf8.last == UInt8(ascii: "/") ? page.path.dropLast() : page.path[...]
+    guard complete.origin == page.origin, complete.path.utf8.starts(with: path.utf8) else { return false }
+    let below = Array(complete.path.utf8.dropFirst(path.utf8.count)), wanted = typed(Array(code.utf8))
+    guard below.isEmpty || below == [UInt8(ascii: "/")] else {
+      return below.first == UInt8(ascii: "/") && typed(below) == wanted
+    }
+    let fields = try? FormFields(decoding: (complete.query ?? "").utf8)
+    return fields?.members.contains { $0.value.withBytes { typed(Array($0)) } == wanted } == true
+  }
+
+  /// What counts of a code that is typed: no capitals, blanks and dashes.
+  private static func typed(_ text: [UInt8]) -> [UInt8] {
+    text.compactMap { isLetter($0) ? $0 | 0x20 : isDigit($0) ? $0 : nil }
   }
 
   private static func isLowercase(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }

@@ -7,8 +7,10 @@ struct LaterHelpers {
     "--includes", "--show-origin", "--null", "--get-regexp", "^(credential(\\..*)?\\.helper|includeif\\..*\\.path)$",
   ]
 
-  /// Files that are included in files and so on: git reads ten deep.
-  private static let mostFiles = 64
+  /// How deep files are included in files: git reads no deeper.
+  private static let mostDepth = 10
+  /// Places where one is included; each costs a run of git.
+  private static let mostFiles = 500
 
   private struct Entry {
     let helper: GitConfiguration.Helper
@@ -17,7 +19,7 @@ struct LaterHelpers {
   }
 
   private var entries: [Entry] = []
-  private var files: [String] = []
+  private var files = 0
   private let home: String
 
   /// As git is set up; `folder`: as it is in that one. A file that is included has to be one: git would wait for others.
@@ -33,10 +35,11 @@ struct LaterHelpers {
   /// `answer` is what `git config` prints for its options; nil: it says nothing.
   init(home: String, answer: (_ options: [String]) -> String?) {
     self.home = home
-    read(answer(Self.query), nil, answer)
+    read(answer(Self.query), nil, 0, answer)
   }
 
-  private mutating func read(_ list: String?, _ file: String?, _ answer: (_ options: [String]) -> String?) {
+  private mutating func read(_ list: String?, _ file: String?, _ depth: Int, _ answer: (_ options: [String]) -> String?)
+  {
     // Where an entry stands, and the entry.
     let fields = (list ?? "").split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
     for (origin, entry) in zip(fields, fields.dropFirst()).enumerated().compactMap({ $0.isMultiple(of: 2) ? $1 : nil })
@@ -47,15 +50,19 @@ struct LaterHelpers {
         continue
       }
       let path = place(parts.count == 2 ? parts[1] : "", namedIn: origin)
-      guard files.count < Self.mostFiles, !files.contains(path) else { continue }
-      files.append(path)
-      read(answer(["--file", path] + Self.query), path, answer)
+      guard files < Self.mostFiles, depth < Self.mostDepth else { continue }
+      files += 1
+      read(answer(["--file", path] + Self.query), path, depth + 1, answer)
     }
   }
 
   /// git takes a relative path from the folder of the file that names it.
   private func place(_ path: String, namedIn origin: String) -> String {
     if path.hasPrefix("~/") { return home + path.dropFirst(1) }
+    if path.hasPrefix("~") {
+      let user = path.dropFirst().prefix { $0 != "/" }
+      return getpwnam(String(user)).map { String(cString: $0.pointee.pw_dir) + path.dropFirst(1 + user.count) } ?? path
+    }
     guard !path.hasPrefix("/"), origin.hasPrefix("file:") else { return path }
     return FileBytes.folder(of: String(origin.dropFirst("file:".count))) + "/" + path
   }

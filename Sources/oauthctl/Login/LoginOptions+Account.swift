@@ -84,7 +84,8 @@ extension LoginOptions {
     if account.grant?.terms.need == .otherLogin, subjectAccount == nil {
       throw .usage(
         "the \(account.grant?.rawValue ?? "") grant needs the account whose token it is made of: "
-          + "--subject-account is missing")
+          + "--subject-account is missing",
+        next: "run the command again with --subject-account NAME   # oauthctl account list names them")
     }
     return account
   }

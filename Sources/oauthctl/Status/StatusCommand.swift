@@ -26,7 +26,11 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     guard watch else { return try run(.live()) }
-    if check { throw CommandError.usage("--watch goes on until you end it, so --check has no result to give") }
+    if check {
+      throw CommandError.usage(
+        "--watch goes on until you end it, so --check has no result to give",
+        next: .run("oauthctl status --check"))
+    }
     let live = CommandContext.live()
     let isRedrawn =
       !json && live.terminal.outputIsTerminal && (live.environment["TERM"] ?? "dumb") != "dumb"

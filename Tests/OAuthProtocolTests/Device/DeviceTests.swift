@@ -44,7 +44,17 @@ import Testing
     #expect(try authorization().verificationURIComplete == nil)
     let complete = #","verification_uri_complete":"https://as.example/d?user_code=WDJB-MJHT""#
     #expect(try authorization(complete).verificationURIComplete?.query == "user_code=WDJB-MJHT")
-    for elsewhere in ["javascript:x", "https://other.example/d?user_code=WDJB-MJHT", "https://as.example:444/d"] {
+    let same = ["d?code=wdjb%2Dmjht", "d/WDJBMJHT", "d/?a=b&user_code=WDJB+MJHT"].map { "https://as.example/" + $0 }
+    for text in same {
+      let more = #","verification_uri_complete":"\#(text)""#
+      #expect(try authorization(more).verificationURIComplete?.text == text)
+    }
+    for elsewhere in [
+      "javascript:x", "https://other.example/d?user_code=WDJB-MJHT", "https://as.example:444/d?user_code=WDJB-MJHT",
+      "https://as.example/authorize?user_code=WDJB-MJHT", "https://as.example/dd?user_code=WDJB-MJHT",
+      "https://as.example/d", "https://as.example/d?user_code=OTHR-CODE",
+      "https://as.example/d?x=1WDJB-MJHT2",
+    ] {
       let more = #","verification_uri_complete":"\#(elsewhere)""#
       #expect(try authorization(more).verificationURIComplete == nil, "\(elsewhere)")
     }

@@ -17,6 +17,14 @@ from support.unattended import log_in, refresh
 from support.vault import key_file, made_vault, seal, set_passphrase, status, vault_command, vault_file
 
 
+def put_over(home, backup):
+    """As mv and most programs that synchronise do."""
+    draft = vault_file(home).with_name("draft")
+    draft.write_bytes(backup.read_bytes())
+    draft.chmod(0o600)
+    draft.rename(vault_file(home))
+
+
 def log_of(home):
     return vault_file(home).with_name("vault.db-wal")
 
@@ -124,10 +132,7 @@ def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(v
     vault.agent.restart()
     log_in(vault, server, "third")
     if way == "by rename":
-        draft = vault_file(vault).with_name("draft")
-        draft.write_bytes(backup.read_bytes())
-        draft.chmod(0o600)
-        draft.rename(vault_file(vault))
+        put_over(vault, backup)
     elif way == "during a commit":
         with faults(vault, log_of(vault), "fdatasync", "delay_enter=900000:when=1"):
             refreshing = threading.Thread(target=refresh, args=[vault])
@@ -140,6 +145,7 @@ def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(v
         vault_file(vault).write_bytes(backup.read_bytes())
     if way.endswith("without the log"):
         log_of(vault).unlink()
+        assert status(vault)["rolled_back"]
     login = vault.oauthctl("login", "fourth", server.issuer, "--client-id", "dev", "--scope", "read", check=False)
     now = status(vault)
     if way.endswith("without the log"):
@@ -183,7 +189,7 @@ def test_a_damaged_vault_is_left_as_it_was_found(vault, server, way):
         vault.oauthctl("get-token", name)
 
 
-@pytest.mark.parametrize("agent", ["runs", "was killed"])
+@pytest.mark.parametrize("agent", ["runs", "runs, by rename", "is locked", "ends", "was killed"])
 def test_a_backup_put_back_under_the_log_of_now_brings_no_passphrase_back_unseen(vault, server, agent):
     backup = vault.root / "old.db"
     set_passphrase(vault, "one passphrase")
@@ -192,20 +198,30 @@ def test_a_backup_put_back_under_the_log_of_now_brings_no_passphrase_back_unseen
     # Folds the log.
     vault.agent.restart()
     refresh(vault, check=True)
-    if agent == "runs":
-        vault_file(vault).write_bytes(backup.read_bytes())
-        log_in(vault, server, "second")
-    vault.agent.kill()
+    right = vault_file(vault).read_bytes()
     if agent == "was killed":
-        vault_file(vault).write_bytes(backup.read_bytes())
-    vault.agent.start()
-    said = vault_command(vault, "status", check=False)
-    if agent == "runs":
-        vault_command(vault, "lock")
-        vault_command(vault, "unlock", "--passphrase", secrets=["two passphrases"])
-        vault.oauthctl("get-token", "second")
+        vault.agent.kill()
+    if agent.endswith("by rename"):
+        put_over(vault, backup)
     else:
+        vault_file(vault).write_bytes(backup.read_bytes())
+    if agent == "was killed":
+        vault.agent.start()
+        said = vault_command(vault, "status", check=False)
         assert "its passphrase is damaged, or an older one" in said.stderr, said
+        # The right one is put back, too.
+        vault_file(vault).write_bytes(right)
+    elif agent.startswith("runs"):
+        log_in(vault, server, "second")
+    if agent == "ends":
+        vault.agent.stop()
+    else:
+        vault_command(vault, "lock")
+        vault.agent.kill()
+    vault.agent.start()
+    vault_command(vault, "lock")
+    vault_command(vault, "unlock", "--passphrase", secrets=["two passphrases"])
+    vault.oauthctl("get-token", "second" if agent.startswith("runs") else "work")
 
 
 @pytest.mark.parametrize("change", ["mode", "a second name for a moment"])
