@@ -93,6 +93,9 @@ struct AccountFile: Sendable {
   /// Whether it is as it was written: the same file with the same bytes.
   func isStill(_ written: Written) -> Bool { current == written }
 
+  /// Whether it has these bytes, also in another file: one that was changed and taken back since.
+  func holds(_ written: Written) -> Bool { current?.text == written.text }
+
   /// What is there now; nil when it is gone, or is no regular file that can be read.
   var current: Written? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

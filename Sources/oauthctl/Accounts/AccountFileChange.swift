@@ -23,7 +23,7 @@ struct AccountFileChange {
       context.terminal.warn("this login failed, and \(shown) stays changed: it cannot be read just now", next: next)
       return false
     }
-    guard let written, file.isStill(written) else {
+    guard let written, file.holds(written) else {
       context.terminal.warn("this login failed, and \(shown) has been changed again meanwhile: it stays", next: next)
       return false
     }

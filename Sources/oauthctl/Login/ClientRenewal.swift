@@ -10,18 +10,21 @@ struct ClientRenewal {
   private static let timeoutMilliseconds = 120_000
 
   /// Where `error` says that the server does not know the client, and it was registered for this account: registers another,
-  /// and writes its id into the account's file, which has to be as `shown` is, and changes nothing else of it. What a login
-  /// would send elsewhere by that is shown by the login itself.
+  /// and writes its id into the account's file, which has to be as `shown` is, and changes nothing else of it. `logIn` runs by
+  /// what was written, and shows what it would send elsewhere by that; where nobody logs in, file and secret are those of before.
   ///
-  /// - Returns: what is known of the text that was written, by which alone a login can be tried again; nil: it is another error.
-  func renew(after error: CommandError, _ shown: AccountCheckAnswer) throws(CommandError) -> AccountCheckAnswer? {
+  /// - Returns: false: it is another error.
+  func renew(
+    after error: CommandError, _ shown: AccountCheckAnswer,
+    logIn: (AccountCheckAnswer) throws(CommandError) -> Void
+  ) throws(CommandError) -> Bool {
     guard case .agent(let failure, _) = error, failure.kind == .clientRejected, failure.oauthError == "invalid_client"
-    else { return nil }
+    else { return false }
     let details = try context.agent.ask(AccountShow(account: account), about: account)
     let file = try AccountFile(account: account, in: context.environment)
     guard details.clientRegistered == true, let was = file.current,
       Self.count("client_id", details.summary.clientID, in: was.content) == 1
-    else { return nil }
+    else { return false }
     let target = file.linkTarget
     let path = file.name(in: context.environment)
     guard try check(was.content).definitionDigest == shown.definitionDigest else { throw changed(path) }
@@ -31,19 +34,31 @@ struct ClientRenewal {
     // The registration took its time.
     guard file.isStill(was), FileBytes.isSpelled(file.linkTarget, target) else { throw changed(path) }
     let text = Self.text(was.content, of: details.summary.clientID, now: client)
-    try file.write(text, behind: target)
+    let hasBegun = Interrupts.beginPuttingOff()
+    defer { if hasBegun { Interrupts.endPuttingOff() } }
+    let change = AccountFileChange(
+      context: context, account: account, file: file, target: target, before: was,
+      written: try file.write(text, behind: target), loggedInAt: details.loggedInAt)
     context.terminal.say(
       "\(details.summary.host) does not know the client of \(account) any more: another was registered, and its id is in \(path) now."
     )
-    _ = try context.agent.ask(ConfigReload())
-    let check = try check(text)
-    try check.throwProblem(of: account)
-    try check.throwUnless(believedBy: shown.authority, account)
-    if let secret = client.clientSecret {
-      _ = try context.agent.ask(
-        SecretSet(account: account, kind: .clientSecret, value: secret, secretPlace: check.secretPlace), about: account)
+    do throws(CommandError) {
+      _ = try context.agent.ask(ConfigReload())
+      let check = try check(text)
+      try check.throwProblem(of: account)
+      try check.throwUnless(believedBy: shown.authority, account)
+      if let secret = client.clientSecret {
+        _ = try context.agent.ask(
+          SecretSet(
+            account: account, kind: .clientSecret, value: secret, keep: false, secretPlace: check.secretPlace),
+          about: account)
+      }
+      try logIn(check)
+    } catch {
+      _ = change.takeBack()
+      throw error
     }
-    return check
+    return true
   }
 
   private func check(_ text: String) throws(CommandError) -> AccountCheckAnswer {

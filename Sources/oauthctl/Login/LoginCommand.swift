@@ -200,9 +200,10 @@ struct LoginCommand: ContextCommand {
         timeoutSeconds: options.timeout, replacesFile: replacesFile, drawsQRCode: !options.noQRCode)
     }
     do throws(CommandError) { try flow(check).run() } catch {
-      let renewal = isNew ? nil : ClientRenewal(context: context, account: account)
-      guard let renewed = try renewal?.renew(after: error, check) else { throw error }
-      try flow(renewed).run()
+      guard !isNew else { throw error }
+      let renewal = ClientRenewal(context: context, account: account)
+      let isRenewed = try renewal.renew(after: error, check) { (renewed) throws(CommandError) in try flow(renewed).run() }
+      guard isRenewed else { throw error }
     }
   }
 

@@ -97,10 +97,14 @@ enum Interrupts {
   /// From now on the first interrupt is only kept, for ``putOff``, and a second one ends the process. For the time between
   /// a change of a file and the end of what it was made for: whoever ends in between could not take it back. Each wait in
   /// it has a limit of its own.
-  static func beginPuttingOff() {
-    guard !isPuttingOff else { return }
+  ///
+  /// - Returns: false: somebody above does that already, and ends it.
+  @discardableResult
+  static func beginPuttingOff() -> Bool {
+    guard !isPuttingOff else { return false }
     isPuttingOff = true
     for number in Held.numbers where !isIgnored(number) { signal(number, putOffHandler) }
+    return true
   }
 
   /// Interrupts end the process again.

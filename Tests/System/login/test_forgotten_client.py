@@ -22,6 +22,8 @@ class Forgetful(Managing):
 
     def answer(self, method, url, fields, body):
         status, headers, answer = super().answer(method, url, fields, body)
+        if url.path == "/register" and self.secret:
+            answer["client_secret"] = "secret-of-" + answer["client_id"]
         if url.path == "/token" and self.known is not None:
             if self.form(self.seen[-1][0])["client_id"] in self.known:
                 return status, headers, answer
@@ -63,9 +65,32 @@ def test_a_person_sees_the_new_client_before_it_is_used(home, agent, provider):
     status, text = run_at_terminal(home, home.programs / "oauthctl", "login", "tool", answers={"[y/N]": "n\n"})
     assert status == 1 and "client-1" in text and "client-2" in text, text
     assert provider.kinds().count("register") == 2 and provider.kinds().count("authorize") == 2
-    # It is there: the next login registers none.
-    home.oauthctl("login", "tool", "--accept-changes")
-    assert provider.kinds().count("register") == 2
+    assert 'client_id = "client-1"\n' in account_file(home, "tool").read_text()
+
+
+@pytest.mark.parametrize("flags", [(), ("--add-scope", "write")], ids=["anew", "scope"])
+@pytest.mark.parametrize("end", ["n", "no terminal", "denied"])
+def test_a_client_that_was_not_forgotten_keeps_its_secret_and_its_login(home, agent, provider, flags, end):
+    """One answer of a server is enough to have another client registered, and not enough to lose a login."""
+    provider.secret = True
+    home.oauthctl("login", "tool", provider.url)
+    before = account_file(home, "tool").read_text()
+    # `invalid_client` for the code of client-1, once.
+    provider.known = {"client-2"}
+    if end == "n":
+        status, _ = run_at_terminal(
+            home, home.programs / "oauthctl", "login", "tool", *flags, answers={"[y/N]": "n\n"})
+    else:
+        if end == "denied":
+            provider.known = set()
+        status = home.oauthctl(
+            "login", "tool", *flags, *["--accept-changes"][:end == "denied"], check=False).status
+    provider.known = None
+    assert status != 0 and provider.kinds().count("register") == 2
+    assert account_file(home, "tool").read_text() == before
+    home.oauthctl("get-token", "tool", "--force")
+    sent = provider.form("refresh_token")
+    assert (sent["client_id"], sent["client_secret"]) == ("client-1", "secret-of-client-1")
 
 
 def test_a_server_that_knows_no_client_is_asked_for_one_once_in_a_login(home, agent, provider):
