@@ -202,7 +202,8 @@ struct LoginCommand: ContextCommand {
     do throws(CommandError) { try flow(check).run() } catch {
       guard !isNew else { throw error }
       let renewal = ClientRenewal(context: context, account: account)
-      let isRenewed = try renewal.renew(after: error, check) { (renewed) throws(CommandError) in try flow(renewed).run() }
+      let isRenewed = try renewal.renew(after: error, check) { (renewed) throws(CommandError) in try flow(renewed).run()
+      }
       guard isRenewed else { throw error }
     }
   }
