@@ -106,8 +106,12 @@ extension Vault {
     stranded = nil
   }
 
-  /// Whether the log that was taken away could not be put back so far: what it holds ends with this process.
-  var hasLostLog: Bool { stranded != nil || session?.database.hasLostLog == true }
+  /// Whether the log that was taken away could not be put back so far: what it holds ends with this process. Where the database
+  /// is gone as well, both may have been moved.
+  var hasLostLog: Bool {
+    guard let database = stranded ?? session?.database, database.hasLostLog else { return false }
+    return (try? database.checkStillThere()) != nil
+  }
 
   private func unwritten(_ failure: VaultError) -> String {
     "nothing can be written to the vault: \(failure.reason(location.directory))"

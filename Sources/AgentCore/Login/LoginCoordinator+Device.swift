@@ -54,7 +54,10 @@ extension LoginCoordinator {
   /// authorization page. `act` is what a person would do there.
   static func notice(of page: Origin, issuer: String, before act: String) -> String? {
     guard let issuer = try? WebURL(issuer).origin, !page.sharesOwner(with: issuer) else { return nil }
-    return "That page is at \(page.host), not at \(issuer.host): \(act) only if you know it as that server's page"
+    // On this machine the port tells them apart.
+    let isPort = page.isLoopback && issuer.isLoopback
+    func words(_ origin: Origin) -> String { isPort ? "\(origin.host):\(origin.port)" : origin.host }
+    return "That page is at \(words(page)), not at \(words(issuer)): \(act) only if you know it as that server's page"
   }
 
   /// Polls the token endpoint at the times that the server's answers allow (RFC 8628 §3.5).

@@ -61,7 +61,9 @@ extension CredentialService {
       let grant = account.machine.record?.grant
       answer.login = grant?.loginID
       answer.host = grant.flatMap { $0.mayLive ? $0.binding.issuerHost : nil }
-      answer.clientHost = deletableClient(account)?.binding.issuerHost
+      // One that another account is known by stays.
+      answer.clientHost = deletableClient(account)
+        .flatMap { otherUser(of: $0.binding, than: account.name) == nil ? $0.binding.issuerHost : nil }
       let borrowers = borrowers(of: account.name)
       answer.borrowers = borrowers.isEmpty ? nil : borrowers
     } else {

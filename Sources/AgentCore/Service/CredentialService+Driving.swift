@@ -168,7 +168,7 @@ extension CredentialService {
   }
 
   /// Another account that is, or is to be, logged in as the client of `binding`.
-  private func otherUser(of binding: DefinitionBinding, than name: String) -> String? {
+  func otherUser(of binding: DefinitionBinding, than name: String) -> String? {
     accounts.values.first { other in
       guard other.name != name else { return false }
       let (definition, grant) = (other.machine.definition, other.machine.record?.grant?.binding)

@@ -62,10 +62,11 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     host.utf8.first == UInt8(ascii: "[") || host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.allSatisfy(isDigit)
   }
 
-  /// Whether the two are one owner's, as far as names tell: this machine's, equal, or one below the other. Two names below one
-  /// third may be two tenants of a platform.
+  /// Whether the two are one owner's, as far as names tell: equal, or one below the other. Two names below one third may be two
+  /// tenants of a platform; on this machine each port may be another user's.
   package func sharesOwner(with other: Origin) -> Bool {
-    host == other.host || isLoopback && other.isLoopback || isBelow(other) || other.isBelow(self)
+    if isLoopback, other.isLoopback { return port == other.port }
+    return host == other.host || isBelow(other) || other.isBelow(self)
   }
 
   private func isBelow(_ other: Origin) -> Bool {

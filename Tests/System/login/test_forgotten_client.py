@@ -189,3 +189,26 @@ def test_an_authority_that_changes_while_a_client_is_registered_gets_nothing(
     end()
     assert refused.status == 3 and "(ca_file) has changed meanwhile" in refused.stderr, refused
     assert provider.kinds().count("authorization_code") == 2 * (registered - 1)
+
+
+@pytest.mark.parametrize("way", ["given", "file gone"])
+def test_a_login_that_fails_takes_no_client_secret_of_the_one_that_is_there(home, agent, provider, way):
+    provider.secret = True
+    home.oauthctl("login", "tool", provider.url)
+    file = account_file(home, "tool")
+    away, before = file.with_suffix(".away"), file.read_text()
+    provider.known = set()
+    if way == "given":
+        refused = home.oauthctl("login", "tool", "--client-secret-stdin", stdin="wrong\n", check=False)
+    else:
+        file.rename(away)
+        home.oauthctl("reload", check=False)
+        refused = home.oauthctl("login", "tool", provider.url, check=False)
+        assert not file.exists()
+        away.rename(file)
+        home.oauthctl("reload")
+    provider.known = None
+    assert refused.status != 0 and file.read_text() == before
+    home.oauthctl("get-token", "tool", "--force")
+    sent = provider.form("refresh_token")
+    assert (sent["client_id"], sent["client_secret"]) == ("client-1", "secret-of-client-1")
