@@ -159,9 +159,9 @@ struct AccountCreation {
   /// none again.
   private func isRemoved(_ written: AccountFile.Written) throws(CommandError) -> Bool {
     guard earlierLogin != nil else {
-      return try context.forget(name, file, login: "", while: { file.holds(written) }) != nil
+      return try context.forget(name, file, login: "", while: { file.isStill(written) }) != nil
     }
-    guard file.holds(written) else { return false }
+    guard file.isStill(written) else { return false }
     try file.remove()
     _ = try? context.agent.ask(ConfigReload())
     return true
