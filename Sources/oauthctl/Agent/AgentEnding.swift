@@ -60,9 +60,14 @@ struct AgentEnding {
   }
 
   private func checkLosesNothing(_ agent: RunningAgent) throws(CommandError) {
-    guard agent.status.vault.logLost == true else { return }
+    let vault = agent.status.vault
+    guard vault.logLost == true else {
+      // Whoever puts it right has to end the agent first.
+      if vault.state == .damaged { terminal.warn(vault.reason ?? "the vault is damaged", next: vault.remedy) }
+      return
+    }
     throw .local(
-      "the agent alone has the last logins, and they end with it; \(agent.status.vault.reason ?? "its log is gone")",
+      "the agent alone has the last logins, and they end with it; \(vault.reason ?? "its log is gone")",
       next: "put that right first; to end it all the same: kill \(agent.status.pid)", status: 1)
   }
 
