@@ -59,6 +59,6 @@ struct LaterHelpersTests {
       ("https://x.h.example", false), ("https://[::1]:443", false),
     ])
   func pattern(_ pattern: String, fits: Bool) {
-    #expect(GitPattern(pattern).fits("https://h.example/team") == fits)
+    #expect(GitPattern(pattern).fits(GitPattern("https://h.example/team")) == fits)
   }
 }

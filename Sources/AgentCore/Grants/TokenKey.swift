@@ -27,10 +27,11 @@ package struct TokenKey: Codable, Sendable {
 
 extension TokenKey: Hashable {
   package static func == (left: TokenKey, right: TokenKey) -> Bool {
-    let lists = [\TokenKey.scope, \.resource, \.audience]
-    return lists.allSatisfy { list in
-      left[keyPath: list].elementsEqual(right[keyPath: list]) { $0.utf8.elementsEqual($1.utf8) }
-    }
+    isSame(left.scope, right.scope) && isSame(left.resource, right.resource) && isSame(left.audience, right.audience)
+  }
+
+  private static func isSame(_ one: [String], _ other: [String]) -> Bool {
+    one.elementsEqual(other) { $0.utf8.elementsEqual($1.utf8) }
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -113,5 +113,4 @@ enum GitConfiguration {
     guard let listed = try? Program.output(of: ["git", "config"] + query), listed.status == 0 else { return false }
     return isSetUp(origin, in: helpers(in: listed.text))
   }
-
 }

@@ -1,21 +1,20 @@
 /// The URL of a key `credential.URL.…`: which addresses git takes it for (gitcredentials(7)). What is not read plainly fits: this
 /// is for warnings.
 struct GitPattern {
-  private let pattern: String
+  /// Nil: it has nothing that could differ.
+  private let parts: Parts?
 
-  init(_ pattern: String) { self.pattern = pattern }
+  init(_ url: String) { parts = url.isEmpty ? nil : Parts(url) }
 
-  /// Whether it counts for `url`, or for a part of its paths. A name of a user in either is left out.
-  func fits(_ url: String) -> Bool {
-    guard !pattern.isEmpty, let asked = Parts(url), let own = Parts(pattern) else { return true }
+  /// Whether it counts for the address `other`, or for a part of its paths. A name of a user in either is left out.
+  func fits(_ other: GitPattern) -> Bool {
+    guard let own = parts, let asked = other.parts else { return true }
     guard own.scheme.isEmpty || own.scheme == asked.scheme else { return false }
     guard own.isPlain else { return true }
-    guard own.port(as: asked.scheme) == asked.port(as: asked.scheme) else { return false }
-    let labels = (own.labels, asked.labels)
-    guard labels.0.count == labels.1.count, zip(labels.0, labels.1).allSatisfy({ $0 == "*" || $0 == $1 }) else {
-      return false
-    }
-    return zip(own.path, asked.path).allSatisfy { $0 == $1 }
+    guard own.labels.count == asked.labels.count, zip(own.labels, asked.labels).allSatisfy({ $0 == "*" || $0 == $1 })
+    else { return false }
+    return own.port(as: asked.scheme) == asked.port(as: asked.scheme)
+      && zip(own.path, asked.path).allSatisfy { $0 == $1 }
   }
 
   private struct Parts {

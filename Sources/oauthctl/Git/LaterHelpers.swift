@@ -13,9 +13,16 @@ struct LaterHelpers {
   private static let mostFiles = 500
 
   private struct Entry {
-    let helper: GitConfiguration.Helper
+    let pattern: GitPattern
+    let command: String
+    let isOurs: Bool
     /// Where it stands, if git reads that in some folders only.
     let file: String?
+
+    init(_ helper: GitConfiguration.Helper, in file: String?) {
+      (pattern, command, self.file) = (GitPattern(helper.url), helper.command, file)
+      isOurs = GitSetup.isOurs(helper.command)
+    }
   }
 
   private var entries: [Entry] = []
@@ -46,7 +53,7 @@ struct LaterHelpers {
     {
       let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts[0].hasPrefix("includeif.") else {
-        entries += GitConfiguration.helpers(in: entry).map { Entry(helper: $0, file: file) }
+        entries += GitConfiguration.helpers(in: entry).map { Entry($0, in: file) }
         continue
       }
       let path = place(parts.count == 2 ? parts[1] : "", namedIn: origin)
@@ -70,14 +77,14 @@ struct LaterHelpers {
   /// In order, each once. Those of the address itself and of broader keys count alike, since git takes them in the order of
   /// the files.
   func names(for url: String) -> [String] {
-    let fitting = entries.filter { GitPattern($0.helper.url).fits(url) }
-    guard let ours = fitting.lastIndex(where: { GitSetup.isOurs($0.helper.command) }) else { return [] }
+    let address = GitPattern(url), fitting = entries.filter { $0.pattern.fits(address) }
+    guard let ours = fitting.lastIndex(where: \.isOurs) else { return [] }
     let after = fitting[(ours + 1)...]
     // What switches helpers off in some folders does not in others.
-    let start = after.lastIndex { $0.helper.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? after.startIndex
+    let start = after.lastIndex { $0.command.isEmpty && $0.file == nil }.map { $0 + 1 } ?? after.startIndex
     var names: [String] = []
-    for entry in after[start...] where !entry.helper.command.isEmpty {
-      let name = entry.helper.command
+    for entry in after[start...] where !entry.command.isEmpty {
+      let name = entry.command
       let place = entry.file.map { " (in \($0), which git reads in some folders)" } ?? ""
       if !names.contains(name), !names.contains(name + place) { names.append(name + place) }
     }

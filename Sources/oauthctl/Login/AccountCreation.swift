@@ -152,8 +152,12 @@ struct AccountCreation {
     return advising(error, command: command, otherMethod: otherMethod)
   }
 
-  /// Names the login that is kept; nil: none is.
-  private var login: String? { try? context.agent.ask(AccountForget(account: name, dryRun: true)).login }
+  private var login: String? { Self.login(of: name, context) }
+
+  /// Names the login that is kept, also where its account's file is gone; nil: none is.
+  static func login(of account: String, _ context: CommandContext) -> String? {
+    try? context.agent.ask(AccountForget(account: account, dryRun: true)).login
+  }
 
   /// Removes the file that this command has written; false: it was changed since. A login that had lost its file before has
   /// none again.

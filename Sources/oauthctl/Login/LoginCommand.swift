@@ -104,7 +104,7 @@ struct LoginCommand: ContextCommand {
       context: context, name: account, replace: options.replace, agreed: found?.agreed)
     let isHalf = options.isHalf(new)
     // Where the file is put back, the secret of before is still there.
-    let keepsSecret = (creation.isFirst || isHalf) && !hasLogin(context, account)
+    let keepsSecret = (creation.isFirst || isHalf) && AccountCreation.login(of: account, context) == nil
     defer { Interrupts.endPuttingOff() }
     do throws(CommandError) {
       var check = try creation.create(new)
@@ -193,7 +193,8 @@ struct LoginCommand: ContextCommand {
     }
     try VaultCreation(context: context).createIfAbsent()
     try secrets(
-      context, account: account, check, isNew: isNew, keepsSecret: keepsSecret && !hasLogin(context, account))
+      context, account: account, check, isNew: isNew,
+      keepsSecret: keepsSecret && AccountCreation.login(of: account, context) == nil)
     func flow(_ check: AccountCheckAnswer) -> LoginFlow {
       LoginFlow(
         context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
@@ -255,11 +256,6 @@ struct LoginCommand: ContextCommand {
     }
     try AccountName.check(name)
     return name
-  }
-
-  /// Whether a login is there, also one whose file is gone: its client secret stays until another login has ended well.
-  private func hasLogin(_ context: CommandContext, _ account: String) -> Bool {
-    (try? context.agent.ask(AccountForget(account: account, dryRun: true)))?.login != nil
   }
 
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is

@@ -132,7 +132,7 @@ enum FileBytes {
   /// Where the symbolic links of `path` lead; `path` itself where there is nothing.
   private static func target(of path: String) -> String { realPath(of: path) ?? path }
 
-  /// Whether two paths are spelled alike, to the byte.
+  /// Whether two paths, or texts of files, are the same to the byte: Swift's equality takes other spellings of a letter for it.
   static func isSpelled(_ one: String?, _ other: String?) -> Bool {
     one.map { Array($0.utf8) } == other.map { Array($0.utf8) }
   }

@@ -5,7 +5,6 @@ Each test is the attack: it was seen to succeed before the program was mended.""
 import os
 import sqlite3
 import threading
-import time
 
 import pytest
 
@@ -23,6 +22,17 @@ def put_over(home, backup):
     draft.write_bytes(backup.read_bytes())
     draft.chmod(0o600)
     draft.rename(vault_file(home))
+
+
+def outdated(home, server):
+    """A backup that the vault has gone on from. Its log is folded: the next has a part of what the catalogue names."""
+    backup = home.root / "old.db"
+    log_in(home, server, "first")
+    vault_command(home, "backup", backup)
+    log_in(home, server, "second")
+    refresh(home, check=True)
+    home.agent.restart()
+    return backup
 
 
 def log_of(home):
@@ -123,22 +133,17 @@ def test_no_login_that_is_confirmed_is_lost_behind_a_file_that_was_overwritten_i
 @pytest.mark.parametrize("way", ["in place", "by rename", "in place, without the log", "during a commit"])
 def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(vault, server, way):
     """The log of now over the rows of then: it has a catalogue, and looks whole by the rows' names."""
-    backup = vault.root / "old.db"
-    log_in(vault, server, "first")
-    vault_command(vault, "backup", backup)
-    log_in(vault, server, "second")
-    refresh(vault, check=True)
-    # Folds the log: only part of what the catalogue names is written to the next one.
-    vault.agent.restart()
+    backup = outdated(vault, server)
     log_in(vault, server, "third")
     if way == "by rename":
         put_over(vault, backup)
     elif way == "during a commit":
         with faults(vault, log_of(vault), "fdatasync", "delay_enter=900000:when=1"):
             refreshing = threading.Thread(target=refresh, args=[vault])
+            before = log_of(vault).stat()
             refreshing.start()
-            # Too late or too early is the case above.
-            time.sleep(0.5)
+            # The pages are in the log, and its fdatasync waits.
+            wait_until(lambda: log_of(vault).stat().st_mtime_ns != before.st_mtime_ns, 10, "the commit has begun")
             vault_file(vault).write_bytes(backup.read_bytes())
             refreshing.join()
     else:
@@ -163,12 +168,7 @@ def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(v
 @pytest.mark.parametrize("way", ["killed", "locked"])
 def test_a_damaged_vault_is_left_as_it_was_found(vault, server, way):
     """Whoever has put a backup over it, and forgot the log, or took the wrong one, mends that by what is left."""
-    backup = vault.root / "old.db"
-    log_in(vault, server, "first")
-    vault_command(vault, "backup", backup)
-    log_in(vault, server, "second")
-    refresh(vault, check=True)
-    vault.agent.restart()
+    backup = outdated(vault, server)
     refresh(vault, check=True)
     if way == "killed":
         vault.agent.kill()
