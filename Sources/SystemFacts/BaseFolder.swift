@@ -19,6 +19,14 @@ package enum BaseFolder: String, Sendable, CaseIterable {
     }
   }
 
+  /// The first of the variables that say where the user's files are whose value is no UTF-8; nil: none is. The name that it
+  /// seems to have would be another folder's.
+  package static func unreadableVariable(in environment: [String: String]) -> String? {
+    (["HOME", "XDG_RUNTIME_DIR"] + allCases.map(\.variable)).first {
+      environment[$0]?.unicodeScalars.contains("\u{FFFD}") == true
+    }
+  }
+
   /// Absolute and without a final slash. `value` is the variable's: a relative one is ignored, as the specification wants.
   /// Nil where neither it nor `home` says where.
   package func path(value: String?, home: String?) -> String? {

@@ -26,7 +26,7 @@ extension Vault {
     guard let session, let keys else { throw .absent }
     try session.database.checkStructure()
     try Vault.checkRows(of: session.database, against: session.catalogue, keys)
-    for id in session.catalogue.sortedIDs { _ = try Vault.record(id, in: session, keys) }
+    try Vault.eachRecord(of: session, keys)
     return Report(
       recordCount: session.catalogue.entries.count, commit: session.catalogue.commit, openedBy: nil,
       slots: session.slotStatus(keys: keys))

@@ -66,12 +66,25 @@ extension Vault {
       // A vault that another process holds is not ours to keep shut.
       isHeld = lock != nil
     }
-    try? judgeFiles()
+    failure = failure ?? lossOnClosing()
     forget()
     keys = nil
     do throws(VaultError) { try rescueLog() } catch { failure = failure ?? error }
     await judging?.finish()
     if let failure { throw failure }
+  }
+
+  /// Puts right what others have put over the open vault, while there is something to do that with.
+  ///
+  /// - Returns: what is lost with the keys, since it could not be put right; nil: nothing.
+  private func lossOnClosing() -> VaultError? {
+    lookAgain()
+    guard session == nil, keys != nil, let lastFailure else { return nil }
+    guard lastFailure.mayPass else { return lastFailure }
+    guard let known, let slots = try? slotsOnDisk(), slots != known.slots else { return nil }
+    return .storageFailed(
+      "what opened the vault last does not open the older one that lies in its place, and could not be written there: "
+        + lastFailure.reason(location.directory))
   }
 
   /// Whether somebody without a secret could open the vault: its key file.
@@ -200,15 +213,13 @@ extension Vault {
 
   /// Forgets the keys, closes the files and gives up the vault's lock. The next call opens it all again.
   ///
-  /// - Returns: why a log that was taken away could not be put back, so that what it held is lost; nil: nothing was.
+  /// - Returns: what is lost, since what others have put over the open vault could not be put right; nil: nothing.
   @discardableResult
   package func close() async -> VaultError? {
     removeStrays()
-    // What others have put over it is put right while there is something to do that with.
-    try? judgeFiles()
+    var failure = lossOnClosing()
     forget()
-    var failure: VaultError?
-    do throws(VaultError) { try rescueLog() } catch { failure = error }
+    do throws(VaultError) { try rescueLog() } catch { failure = failure ?? error }
     stranded?.connection.close()
     stranded = nil
     keys = nil

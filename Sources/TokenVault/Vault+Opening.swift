@@ -2,18 +2,20 @@ import Sealing
 
 /// How the vault is opened and judged.
 extension Vault {
-  func openSession() throws(VaultError) -> Session? {
+  func openSession(_ read: (VaultRecord) -> Void) throws(VaultError) -> Session? {
     guard let directory = try presentDirectory() else { return nil }
     try takeLock(in: directory)
     if isHeld { throw .locked }
     // Keys that are still there belong to a vault that is being locked: what is under way is still to be written.
     if keys == nil, try FlagFile.hold.isSet(in: directory, location) { throw .locked }
-    return try openSession(in: directory, keysFrom: keysFromKeyFile)
+    return try openSession(in: directory, keysFrom: keysFromKeyFile, read)
   }
 
-  /// Opens and judges everything. Until that is done the files stay as they are. The caller holds the lock.
+  /// Opens and judges everything. Until that is done the files stay as they are. The caller holds the lock. `read` gets every
+  /// record.
   func openSession(
-    in directory: borrowing FileDescriptor, keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys
+    in directory: borrowing FileDescriptor, keysFrom: (VaultDatabase, [Slot]) throws(VaultError) -> VaultKeys,
+    _ read: (VaultRecord) -> Void = { _ in }
   ) throws(VaultError) -> Session? {
     guard let database = try VaultDatabase.open(in: directory, path: location.databaseFile) else { return nil }
     let slots = try database.slots()
@@ -22,7 +24,7 @@ extension Vault {
     let counter = CommitCounter(path: location.counterFile, vaultID: database.vaultID, key: keys.counter)
     var session = Session(database: database, counter: counter, catalogue: catalogue, slots: slots)
     // A log that lies over the database of another time has rows of both.
-    for id in catalogue.sortedIDs { _ = try Vault.record(id, in: session, keys) }
+    try Vault.eachRecord(of: session, keys, read)
     if logIsSuspect { try database.foldLog() }
     logIsSuspect = false
     try database.allowCheckpoints(true)

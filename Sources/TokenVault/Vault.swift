@@ -105,11 +105,11 @@ package actor Vault: RecordStore {
   // MARK: Records
 
   package func loadAll() async throws(VaultError) -> [VaultRecord] {
-    if try openedSession() != nil, purgeProblem != nil { try? finishSlotChange() }
-    guard let session = try openedSession(), let keys else { return [] }
+    let wasOpen = session != nil
     var records: [VaultRecord] = []
+    guard let session = try openedSession({ records.append($0) }), let keys else { return [] }
     do throws(VaultError) {
-      for id in session.catalogue.sortedIDs { records.append(try Vault.record(id, in: session, keys)) }
+      if wasOpen { try Vault.eachRecord(of: session, keys) { records.append($0) } }
     } catch {
       // Nothing is served from it, so it counts as one that does not open, for ``status()`` too.
       if case .damaged = error {
@@ -119,7 +119,15 @@ package actor Vault: RecordStore {
       }
       throw error
     }
+    if purgeProblem != nil { try? finishSlotChange() }
     return await merged(records)
+  }
+
+  /// Opens every record. Throws what is wrong with one.
+  static func eachRecord(
+    of session: Session, _ keys: VaultKeys, _ body: (VaultRecord) -> Void = { _ in }
+  ) throws(VaultError) {
+    for id in session.catalogue.sortedIDs { body(try record(id, in: session, keys)) }
   }
 
   /// One record, opened.
@@ -179,11 +187,11 @@ package actor Vault: RecordStore {
 
   // MARK: Steps
 
-  /// The session, opened if need be; nil where no vault was ever made.
-  func openedSession() throws(VaultError) -> Session? {
+  /// The session, opened if need be; nil where no vault was ever made. Where it is opened now, `read` gets its records.
+  func openedSession(_ read: (VaultRecord) -> Void = { _ in }) throws(VaultError) -> Session? {
     if let session { return session }
     do throws(VaultError) {
-      let session = try openSession()
+      let session = try openSession(read)
       lastFailure = nil
       return session
     } catch {

@@ -23,6 +23,9 @@ package enum StartPolicy {
     guard let path = environment["HOME"], path.utf8.first == UInt8(ascii: "/") else {
       return ("HOME is not set", "set HOME to your home directory")
     }
+    if let name = BaseFolder.unreadableVariable(in: environment) {
+      return ("\(name) is not UTF-8", "set \(name) to another folder, or unset it")
+    }
     guard let home, home.kind == .directory else {
       return ("HOME is not a directory: \(PrintableText.escaped(path))", "set HOME to your home directory")
     }

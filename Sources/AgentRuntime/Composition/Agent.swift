@@ -133,7 +133,7 @@ struct Agent {
   private func close(_ vault: Vault) async {
     guard let failure = await vault.close() else { return }
     logger.error(
-      "the vault's log was taken away and could not be put back: the last logins are lost",
+      "what others put over the open vault could not be put right: what the agent alone had is lost",
       metadata: ["reason": "\(AgentFailure(failure).message)"])
   }
 

@@ -16,6 +16,7 @@ package struct AgentPaths: Sendable, Equatable {
   /// Relative values of the variables are ignored, as the specification wants. Without `HOME` the password database
   /// tells it. Throws ``AgentPathsError``.
   package init(environment: [String: String]) throws(AgentPathsError) {
+    if let name = BaseFolder.unreadableVariable(in: environment) { throw AgentPathsError(variable: name) }
     func absolute(_ name: String) -> String? {
       environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
@@ -48,7 +49,13 @@ package struct AgentPaths: Sendable, Equatable {
   }
 }
 
-/// Nobody can say where the home directory is.
+/// Nobody can say where the agent's files are.
 package struct AgentPathsError: Error, CustomStringConvertible {
-  package var description: String { "the user has no home directory; set HOME" }
+  /// Its value is no UTF-8; nil: there is no home directory.
+  var variable: String?
+
+  package var description: String {
+    guard let variable else { return "the user has no home directory; set HOME" }
+    return "\(variable) is not UTF-8: set it to another folder, or unset it"
+  }
 }

@@ -45,7 +45,7 @@ struct VaultCommand: ParsableCommand {
     @OptionGroup var verbosity: Verbosity
 
     func run(_ context: CommandContext) throws(CommandError) {
-      let answer = try context.agent.call(VaultLock(), timeoutMilliseconds: 90_000)
+      let answer = try lock(context)
       if json { context.terminal.data(JSONText.pretty(answer)) }
       if answer.state == .absent { return context.terminal.say("There is no vault yet: nothing to lock.") }
       context.terminal.say("The vault is locked.")
@@ -61,6 +61,15 @@ struct VaultCommand: ParsableCommand {
           next: .run(
             "oauthctl vault unlock && \(hasPassphrase ? "" : "oauthctl vault passphrase set && ")"
               + "oauthctl vault key-file remove"))
+      }
+    }
+
+    private func lock(_ context: CommandContext) throws(CommandError) -> VaultLockAnswer {
+      do throws(CommandError) { return try context.agent.call(VaultLock(), timeoutMilliseconds: 90_000) } catch {
+        // What could not be kept is told, and the keys are forgotten all the same.
+        let state = try? context.agent.ask(VaultStatusRequest()).state
+        if state == .locked || state == .damaged { context.terminal.say("The vault is locked.") }
+        throw error
       }
     }
   }

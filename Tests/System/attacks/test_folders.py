@@ -69,3 +69,16 @@ def test_a_folder_whose_name_differs_in_its_bytes_alone_is_looked_at_as_well(hom
     file.symlink_to(closed / ".." / opened.name / "link")
     told = home.oauthctl("reload", check=False)
     assert told.status == 3 and "may be written by others (mode 777)" in told.stderr, told
+
+
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_STATE_HOME", "HOME", "XDG_RUNTIME_DIR"])
+def test_a_folder_whose_name_is_no_text_is_not_taken_for_another(home, variable):
+    """The vault was made in another one, and two such names were one."""
+    folder = home.root / os.fsdecode(b"d\xe9")
+    folder.mkdir(mode=0o700)
+    environment = {variable: str(folder)}
+    if variable == "HOME":
+        environment |= {name: "" for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    refused = home.oauthctl("vault", "create", check=False, environment=environment)
+    assert refused.status != 0 and f"{variable} is not UTF-8" in refused.stderr, refused
+    assert not list(home.root.glob("*\ufffd*")) and not list(folder.iterdir())

@@ -79,7 +79,7 @@ def test_nothing_is_lost_where_the_log_is_taken_away_and_the_disk_is_full(home, 
             told = vault_command(home, "status")
             assert "No space left" in told.stderr and "it alone has the last logins" in told.stderr, told
             home.agent.stop()
-            assert "the last logins are lost" in home.agent.log.read_text()
+            assert "what the agent alone had is lost" in home.agent.log.read_text()
             (home.data / "filler").unlink()
         else:
             (home.data / "filler").unlink()
@@ -165,8 +165,8 @@ def test_no_login_is_confirmed_over_a_backup_that_was_put_back_under_the_agent(v
     assert login.status != 0 or vault.oauthctl("get-token", "fourth").stdout
 
 
-@pytest.mark.parametrize("way", ["killed", "locked"])
-def test_a_damaged_vault_is_left_as_it_was_found(vault, server, way):
+@pytest.mark.parametrize("way", ["killed", "locked", "ended"])
+def test_a_damaged_vault_is_left_as_it_was_found_and_told(vault, server, way):
     """Whoever has put a backup over it, and forgot the log, or took the wrong one, mends that by what is left."""
     backup = outdated(vault, server)
     refresh(vault, check=True)
@@ -177,11 +177,16 @@ def test_a_damaged_vault_is_left_as_it_was_found(vault, server, way):
     if way == "killed":
         vault.agent.start()
         assert status(vault)["state"] == "damaged"
+    elif way == "ended":
+        vault.agent.stop()
+        assert "what the agent alone had is lost: the vault is damaged" in vault.agent.log.read_text()
     else:
-        vault_command(vault, "lock")
+        locked = vault_command(vault, "lock", check=False)
+        assert locked.status != 0 and "The vault is locked." in locked.stderr and "damaged" in locked.stderr, locked
         assert "damaged" in vault_command(vault, "unlock", check=False).stderr
     found = log_of(vault).read_bytes()
-    vault.agent.kill()
+    if way != "ended":
+        vault.agent.kill()
     assert vault_file(vault).read_bytes() == backup.read_bytes() and log_of(vault).read_bytes() == found != b""
     vault_file(vault).write_bytes(before)
     vault.agent.start()
