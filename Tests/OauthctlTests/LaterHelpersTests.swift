@@ -27,6 +27,16 @@ struct LaterHelpersTests {
     #expect(Self.names("credential.helper\nstore").isEmpty)
   }
 
+  @Test("A file that git alone finds may name any")
+  func unreadable() {
+    let own = "credential.https://h.helper\n\(Self.ours)"
+    for path in ["%(prefix)/etc/more", ":(optional)more", "/home/u/Andr\u{FFFD}"] {
+      #expect(
+        Self.names(own, "includeif.gitdir:~/repo/.path\n\(path)")
+          == ["any (in \(path), which git reads in some folders)"])
+    }
+  }
+
   @Test("Those of a file that git reads in some folders count, and switch none off")
   func included() {
     let own = "credential.https://h.helper\n\(Self.ours)"

@@ -26,6 +26,8 @@ struct GitAuthorityCopies {
   /// Whether git's global configuration may name one, wherever it is: a look that costs little, before git is asked.
   static func mayBeNamed(_ environment: Environment) -> Bool {
     GitReader.files(environment).contains { file in
+      // A path that is no UTF-8 cannot be looked at here.
+      if file.unicodeScalars.contains("\u{FFFD}") { return true }
       guard access(file, F_OK) == 0 else { return false }
       return FileBytes.contents(of: file).map(mayBeNamed(in:)) ?? true
     }

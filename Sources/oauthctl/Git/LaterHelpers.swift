@@ -57,10 +57,16 @@ struct LaterHelpers {
         continue
       }
       let path = place(parts.count == 2 ? parts[1] : "", namedIn: origin)
+      if Self.isUnreadable(path) { entries.append(Entry(GitConfiguration.Helper(url: "", command: "any"), in: path)) }
       guard files < Self.mostFiles, depth < Self.mostDepth else { continue }
       files += 1
       read(answer(["--file", path] + Self.query), path, depth + 1, answer)
     }
+  }
+
+  /// Whether git alone finds the file: a path that is no UTF-8, or that begins with `%(prefix)/` or `:(optional)`.
+  private static func isUnreadable(_ path: String) -> Bool {
+    path.unicodeScalars.contains("\u{FFFD}") || path.hasPrefix("%(") || path.hasPrefix(":(")
   }
 
   /// git takes a relative path from the folder of the file that names it.
@@ -70,7 +76,9 @@ struct LaterHelpers {
       let user = path.dropFirst().prefix { $0 != "/" }
       return getpwnam(String(user)).map { String(cString: $0.pointee.pw_dir) + path.dropFirst(1 + user.count) } ?? path
     }
-    guard !path.hasPrefix("/"), origin.hasPrefix("file:") else { return path }
+    guard !path.hasPrefix("/"), !path.hasPrefix("%("), !path.hasPrefix(":("), origin.hasPrefix("file:") else {
+      return path
+    }
     return FileBytes.folder(of: String(origin.dropFirst("file:".count))) + "/" + path
   }
 

@@ -2,6 +2,7 @@
 
 Each test is the attack: it was seen to succeed before the program was mended."""
 
+import os
 import re
 
 import pytest
@@ -118,6 +119,26 @@ def test_the_helper_tells_what_helps_where_git_trusts_another_authority(home, se
     assert "run: oauthctl setup git --account zother" in told.stderr
     mine = home.oauthctl("git-credential", "--account", "work", "get", stdin=question)
     assert "password=a-token" in mine.stdout, mine
+
+
+@pytest.mark.parametrize("variable", ["GIT_CONFIG_GLOBAL", "HOME", "XDG_CONFIG_HOME"])
+def test_git_s_configuration_counts_where_its_path_is_no_text(home, servers, url, variable):
+    """The account without an authority of its own was given to whom git believes by the other's."""
+    with Portal("200 OK", GRANTED) as plain:
+        server = endpoints(f"http://127.0.0.1:{plain.port}")
+        write_account(home, "third", **server, hosts=[url.removeprefix("https://")], username="third-user")
+        home.oauthctl("reload")
+        log_in_by_password(home, "third")
+    folder = home.root / os.fsdecode(b"Andr\xe9")
+    name = {"GIT_CONFIG_GLOBAL": "conf", "HOME": ".gitconfig", "XDG_CONFIG_HOME": "git/config"}[variable]
+    (folder / name).parent.mkdir(parents=True)
+    (home.root / ".gitconfig").rename(folder / name)
+    place = folder / name if variable == "GIT_CONFIG_GLOBAL" else folder
+    question = f"protocol=https\nhost={url.removeprefix('https://')}\n\n"
+    told = home.oauthctl(
+        "git-credential", "--account", "third", "get", stdin=question, check=False,
+        environment={variable: str(place)})
+    assert "password" not in told.stdout and "git trusts another authority" in told.stderr, told
 
 
 def test_another_port_of_the_same_machine_takes_no_authority_from_git(home, agent, servers, url):
