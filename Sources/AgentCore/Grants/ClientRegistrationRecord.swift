@@ -17,7 +17,19 @@ package struct ClientRegistrationRecord: Sendable, Equatable, Codable {
     accessToken = management.map { StoredSecret($0.accessToken) }
   }
 
+  /// Of a client that was to be deleted, and stays.
+  init(of deletion: RevocationRecord) {
+    (binding, since) = (deletion.binding, deletion.since)
+    (clientURI, accessToken) = (deletion.clientURI, deletion.token)
+  }
+
+  /// A command that has registered a client writes the account's file within this time, or never.
+  static let commandSeconds = 600.0
+
   func isClient(_ id: String, of issuer: String) -> Bool { binding.clientID == id && binding.issuer == issuer }
+
+  /// Whether a login of the client `id` may be by this one: its server may have moved to another address since, or have two.
+  func mayBe(_ id: String) -> Bool { binding.clientID == id }
 
   /// What its server is to be told; nil: there is no way to tell it.
   func deletion(at now: Moment) -> RevocationRecord? {

@@ -1,7 +1,7 @@
 import AgentWire
 import HTTPTerms
 import OAuthTerms
-package import Sealing
+import Sealing
 
 /// The server that a client secret or a kept password was given for, which stays when the login that it was used for is
 /// gone: another one gets it only when a person agrees.
@@ -201,23 +201,12 @@ extension AccountRecord {
   /// Secrets that a login has used belong to its server: one that was given meanwhile stays where it was given for.
   mutating func bindSecrets(to binding: DefinitionBinding, used: UsedSecrets) {
     let place = SecretPlace(binding)
-    if used.bringsClientSecret { clientSecret = used.clientSecret.map { StoredSecret($0) } }
+    if used.bringsClientSecret, clientSecret == used.clientSecretBefore {
+      clientSecret = used.clientSecret.map { StoredSecret($0) }
+    }
+    if used.bringsPassword, password == used.passwordBefore { password = used.password.map { StoredSecret($0) } }
     if let secret = clientSecret?.secret, secret == used.clientSecret { clientSecretPlace = place }
     if let secret = password?.secret, secret == used.password { passwordPlace = place }
-  }
-}
-
-/// The secrets that a login was made with.
-package struct UsedSecrets: Sendable, Equatable {
-  package var clientSecret: Secret?
-  package var password: Secret?
-  /// Whether the client secret came with the login, to be kept in the place of one that is there.
-  package var bringsClientSecret: Bool
-
-  package init(clientSecret: Secret? = nil, password: Secret? = nil, bringsClientSecret: Bool = false) {
-    self.clientSecret = clientSecret
-    self.password = password
-    self.bringsClientSecret = bringsClientSecret
   }
 }
 

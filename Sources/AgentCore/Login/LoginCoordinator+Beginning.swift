@@ -32,7 +32,7 @@ extension LoginCoordinator {
       }
       var session = LoginSession(
         id: Base64URL.encode(random.bytes(18)), definition: context.definition,
-        server: server, binding: binding, agreement: agreement, clientSecret: context.clientSecret,
+        server: server, binding: binding, agreement: agreement, secrets: context.secrets,
         proofKey: proofKey, began: now,
         started: LoginStarted(
           loginID: "", kind: .unattended, account: context.definition.name,
@@ -43,7 +43,6 @@ extension LoginCoordinator {
       session.departures = left
       session.isDevice = giver == .device
       session.isBrowserRemote = request.remoteBrowser == true
-      session.bringsClientSecret = context.clientSecretOnce != nil
       session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
       guard giver == .browser || !session.wishes.areForBrowser else {
         throw AgentFailure(
@@ -54,17 +53,17 @@ extension LoginCoordinator {
       switch giver {
       case .browser: return .success(try await beginBrowser(session))
       case .device: return .success(try await beginDevice(session))
-      case .nobody: return .success(try beginUnattended(session, password: context.password))
+      case .nobody: return .success(try beginUnattended(session))
       }
     } catch { return .failure(error) }
   }
 
-  private func beginUnattended(_ session: LoginSession, password: Secret?) throws(AgentFailure) -> LoginStarted {
+  private func beginUnattended(_ session: LoginSession) throws(AgentFailure) -> LoginStarted {
     var session = session
     let definition = session.definition
     guard
       let grant = TokenRequestGrant.unattended(
-        definition.grant, username: definition.username, password: password, type: definition.grantType)
+        definition.grant, username: definition.username, password: session.secrets.password, type: definition.grantType)
     else {
       let need = definition.grant.terms.need
       throw AgentFailure(
@@ -73,7 +72,6 @@ extension LoginCoordinator {
         hint: need.flatMap(SecretKind.init).map { .run("oauthctl secret set \(definition.name) \($0.rawValue)") })
     }
     session.started.loginID = session.id
-    session.password = password
     session.state = .exchanging
     try add(session)
     let (id, binding) = (session.id, session.binding)

@@ -73,7 +73,7 @@ extension LoginCoordinator {
       loggedIn: now, binding: binding)
     answer.renewable = try await service.finishLogin(
       name, grant, token,
-      used: UsedSecrets(clientSecret: context.clientSecret, bringsClientSecret: request.clientSecret != nil),
+      used: context.secrets,
       replacing: request.replaces ?? "")
     logger.info(
       "imported a login", metadata: ["event": "imported", "account": "\(name)", "issuer": "\(binding.issuer)"])

@@ -132,10 +132,7 @@ extension LoginCoordinator {
     sessions[session.id]?.state = .keeping
     do throws(AgentFailure) {
       let renewable = try await service.finishLogin(
-        definition.name, grant, token,
-        used: UsedSecrets(
-          clientSecret: session.clientSecret, password: session.password, bringsClientSecret: session.bringsClientSecret
-        ),
+        definition.name, grant, token, used: session.secrets,
         replacing: before.flatMap { isOfAnother(grant, than: $0, session) ? $0.loginID : nil })
       let missing = grant.notGranted(definition)
       var progress = LoginProgress(

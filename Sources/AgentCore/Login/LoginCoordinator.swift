@@ -77,7 +77,9 @@ package actor LoginCoordinator {
     let name = request.account
     let wishes = try LoginWishes(request)
     let now = await service.definitionNow(name)
-    let isOther = wishes != LoginWishes() && wishes != sessions[id]?.wishes
+    // What was given for the next login is not that of the one under way.
+    let hasSecrets = await service.hasSecretsForOnce(name)
+    let isOther = hasSecrets || wishes != LoginWishes() && wishes != sessions[id]?.wishes
     if let session = sessions[id], session.isPending {
       let isFromBefore = now.map { $0 != session.definition } ?? false
       if isFromBefore || isOther && isDeserted(session) {
@@ -90,8 +92,9 @@ package actor LoginCoordinator {
         return try await start(request)
       }
       guard !isOther else {
+        if hasSecrets { await service.forgetSecretsForOnce(name) }
         throw AgentFailure(
-          .loginPending, "\(name): another login is under way, begun with other options",
+          .loginPending, "\(name): another login is under way, begun with other \(hasSecrets ? "secrets" : "options")",
           hint: .run("oauthctl login \(name)   # joins that one: finish it there, or give it up with Control-C"))
       }
     } else if isOther {
@@ -185,8 +188,13 @@ package actor LoginCoordinator {
   package func cancel(_ request: LoginCancel) async throws(AgentFailure) -> EmptyResult {
     let session = try session(request.loginID)
     let name = session.definition.name
-    if case .keeping = session.state {
-      throw AgentFailure(.loginPending, "\(name): the login is being finished, too late to cancel it")
+    // Whoever cancels it takes back what it was for, and has to know how it ended.
+    if case .keeping = session.state { _ = await ending(of: session.id, seconds: Self.keepingSeconds) }
+    switch sessions[session.id]?.state {
+    case .keeping, .ended(.success):
+      throw AgentFailure(.loginPending, "\(name): too late to cancel the login: it has been finished")
+    case .ended(.failure), nil: return EmptyResult()
+    case .pending, .exchanging: break
     }
     // Whoever cancels it does not wait for this.
     var failure = AgentFailure(

@@ -22,17 +22,13 @@ struct LoginSession {
   let binding: DefinitionBinding
   /// Digest of the ``BindingConsent`` that it was begun with.
   let agreement: String
-  let clientSecret: Secret?
+  let secrets: UsedSecrets
   /// The key that its tokens will be bound to, as it is sealed with them; nil: to none.
   let proofKey: Secret?
   /// What other accounts have lent for it.
   var loans: [Loan] = []
-  /// What a login by password was made with.
-  var password: Secret?
-  /// It is one that is kept, so that nobody would be asked for another.
+  /// The password is one that is kept, so that nobody would be asked for another.
   var isPasswordKept = false
-  /// `clientSecret` is kept once it has ended well.
-  var bringsClientSecret = false
   /// By device code, whatever the account's grant.
   var isDevice = false
   /// The browser is on another machine, or the person pastes its address in any case.
@@ -80,6 +76,8 @@ struct LoginSession {
     /// with the nonce tells that the code was given to this login.
     var isProvenByNonce = false
   }
+
+  var clientSecret: Secret? { secrets.clientSecret }
 
   /// What to do when it failed.
   var again: NextStep {

@@ -28,7 +28,7 @@ extension CredentialService {
     var places: [UInt64: Ticket] = [:]
     /// How the requests of the last revocations ended, by what they were for.
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
-    /// A password that is used once and never kept.
+    /// A password for the next login.
     var passwordOnce: PasswordForOneLogin?
     /// A client secret that is kept once a login by it has ended well.
     var clientSecretOnce: ClientSecretForOneLogin?
@@ -43,6 +43,8 @@ extension CredentialService {
       self.id = id
       self.version = version
     }
+
+    var hasSecretsForOnce: Bool { passwordOnce != nil || clientSecretOnce != nil }
 
     func forgetSecretsForOnce() { (passwordOnce, clientSecretOnce) = (nil, nil) }
 

@@ -40,6 +40,7 @@ extension CredentialService {
     details.identityConcern = grant?.identity?.concern
     let missing = grant?.notGranted(definition) ?? []
     details.missingScope = missing.isEmpty ? nil : missing
+    details.loginPending = pendingLogins.contains(name) ? true : nil
     details.clientRegistered = record?.registration(of: definition) == nil ? nil : true
     details.resource = definition.resource.isEmpty ? nil : definition.resource
     details.audience = definition.audience.isEmpty ? nil : definition.audience
@@ -138,11 +139,13 @@ extension CredentialService {
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     if request.kind == .clientSecret { try checkHasNoKey(name) }
-    if request.kind == .password, request.keep != true {
-      accounts[name]?.passwordOnce = PasswordForOneLogin(secret: Secret(request.value), place: place)
+    let isAfterLogin = request.afterLogin == true
+    if request.kind == .password, request.keep != true || isAfterLogin {
+      accounts[name]?.passwordOnce = PasswordForOneLogin(
+        secret: Secret(request.value), place: place, isKept: request.keep == true)
       return EmptyResult()
     }
-    if request.kind == .clientSecret, request.keep == false, let definition = accounts[name]?.machine.definition {
+    if request.kind == .clientSecret, isAfterLogin, let definition = accounts[name]?.machine.definition {
       accounts[name]?.clientSecretOnce = ClientSecretForOneLogin(Secret(request.value), for: definition)
       return EmptyResult()
     }

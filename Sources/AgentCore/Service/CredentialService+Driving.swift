@@ -150,10 +150,11 @@ extension CredentialService {
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ account: Account) {
     let name = account.name
-    if revocation.clientURI != nil, let other = otherUser(of: revocation.binding, than: name) {
-      // Without the client that one could refresh nothing. Later, because this is done within an event of the account.
-      let end = RevocationEnd.refused("\(other) is known there by the same client, so it stays")
-      Task { self.revocationEnded(account, revocation, end) }
+    if revocation.clientURI != nil,
+      let user = isUsed(revocation.binding, by: account) ? name : otherUser(of: revocation.binding, than: name)
+    {
+      // Without the client it could refresh nothing. Later, because this is done within an event of the account.
+      Task { self.revocationEnded(account, revocation, await self.leaveClient(of: revocation, to: user)) }
       return
     }
     let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
@@ -167,13 +168,26 @@ extension CredentialService {
     }
   }
 
-  /// Another account that is, or is to be, logged in as the client of `binding`.
+  /// Whether a login of `account` is by the client of `binding`, or one that is under way may be.
+  private func isUsed(_ binding: DefinitionBinding, by account: Account) -> Bool {
+    account.machine.record?.grant?.binding.clientID == binding.clientID
+      || pendingLogins.contains(account.name) && account.machine.definition?.clientID == binding.clientID
+  }
+
+  /// Leaves it to `other` to have the client deleted that it is known by.
+  private func leaveClient(of revocation: RevocationRecord, to other: String) async -> RevocationEnd {
+    do throws(AgentFailure) { try await change(other, .register(ClientRegistrationRecord(of: revocation))) } catch {
+      return .later(error.message, retryAfterSeconds: nil)
+    }
+    return .refused("\(other) is known there by the same client, so it stays")
+  }
+
+  /// Another account that is, or is to be, logged in as a client of that id: its server may have several addresses.
   func otherUser(of binding: DefinitionBinding, than name: String) -> String? {
     accounts.values.first { other in
       guard other.name != name else { return false }
-      let (definition, grant) = (other.machine.definition, other.machine.record?.grant?.binding)
-      return definition.map { $0.clientID == binding.clientID && $0.issuer == binding.issuer } == true
-        || grant.map { $0.clientID == binding.clientID && $0.issuer == binding.issuer } == true
+      return other.machine.definition?.clientID == binding.clientID
+        || other.machine.record?.grant?.binding.clientID == binding.clientID
     }?.name
   }
 

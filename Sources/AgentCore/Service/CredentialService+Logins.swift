@@ -1,10 +1,13 @@
 import AgentWire
+import OAuthTerms
 import Sealing
 
-/// A password that is used once, and where it was given for.
+/// A password for the next login, and where it was given for.
 struct PasswordForOneLogin: Sendable {
   var secret: Secret
   var place: SecretPlace?
+  /// It is kept once that login has ended well, in the place of one that is there.
+  var isKept = false
 }
 
 /// A client secret that takes the place of the one that is kept where the next login ends well, and what the account's file
@@ -27,12 +30,15 @@ struct LoginContext: Sendable {
   var passwordOnce: PasswordForOneLogin?
   /// Already in `record`, which is not as it is kept then.
   private(set) var clientSecretOnce: ClientSecretForOneLogin?
+  private let clientSecretBefore: StoredSecret?
+  private var bringsClientSecret = false
 
   init(
     definition: AccountDefinition, record: AccountRecord?, passwordOnce: PasswordForOneLogin?,
     clientSecretOnce: ClientSecretForOneLogin? = nil
   ) {
     (self.definition, self.record, self.passwordOnce) = (definition, record, passwordOnce)
+    clientSecretBefore = record?.clientSecret
     if let clientSecretOnce, clientSecretOnce.belongs(to: definition) {
       self.clientSecretOnce = clientSecretOnce
       take(clientSecret: clientSecretOnce.secret)
@@ -40,16 +46,26 @@ struct LoginContext: Sendable {
   }
 
   var clientSecret: Secret? { record?.clientSecret?.secret }
+
   /// A client secret that is to take the place of the one that is kept.
   mutating func take(clientSecret: Secret) {
     var record = record ?? AccountRecord(name: definition.name)
     record.clientSecretPlace = record.place(definition)
     record.clientSecret = StoredSecret(clientSecret)
     self.record = record
+    bringsClientSecret = true
   }
 
   /// Kept, or given for this once.
-  var password: Secret? { passwordOnce?.secret ?? record?.password?.secret }
+  private var password: Secret? { passwordOnce?.secret ?? record?.password?.secret }
+
+  var secrets: UsedSecrets {
+    var used = UsedSecrets(
+      clientSecret: clientSecret, password: definition.grant.terms.need == .password ? password : nil)
+    (used.bringsClientSecret, used.clientSecretBefore) = (bringsClientSecret, clientSecretBefore)
+    (used.bringsPassword, used.passwordBefore) = (passwordOnce?.isKept == true, record?.password)
+    return used
+  }
 }
 
 extension CredentialService {
@@ -78,13 +94,18 @@ extension CredentialService {
   /// Makes durable where the secrets of `context` belong, before a login sends them by `binding`. Throws what keeping throws.
   func placeSecrets(_ context: LoginContext, by binding: DefinitionBinding) async throws(AgentFailure) {
     let name = context.definition.name
-    let used = UsedSecrets(clientSecret: context.clientSecret, password: context.password)
+    let used = context.secrets
     guard let record = accounts[name]?.machine.record else { return }
     var placed = record
     placed.place(used, by: binding)
     // Only a first login has something to write, and waits for no refresh.
     if placed != record { try await change(name, .placeSecrets(used, binding)) }
   }
+
+  /// Whether secrets wait for the account's next login.
+  func hasSecretsForOnce(_ name: String) -> Bool { accounts[name]?.hasSecretsForOnce ?? false }
+
+  func forgetSecretsForOnce(_ name: String) { accounts[name]?.forgetSecretsForOnce() }
 
   /// The login that is there.
   func grant(of name: String) -> GrantRecord? { accounts[name]?.machine.record?.grant }

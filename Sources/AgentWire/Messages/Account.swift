@@ -211,6 +211,8 @@ package struct AccountDetails: Codable, Sendable, Equatable {
   package var identityConcern: String?
   /// What the login asked for and was not granted; nil: nothing.
   package var missingScope: [String]?
+  /// A login is under way.
+  package var loginPending: Bool?
   /// True: the client was registered dynamically for this account (RFC 7591). Nil: a person gave its id, or nobody knows.
   package var clientRegistered: Bool?
 
@@ -240,6 +242,7 @@ package struct AccountDetails: Codable, Sendable, Equatable {
     case publicKey = "public_key"
     case identityConcern = "identity_concern"
     case missingScope = "missing_scope"
+    case loginPending = "login_pending"
     case clientRegistered = "client_registered"
     case authorityDigest = "authority_digest"
   }

@@ -216,6 +216,9 @@ package struct LoginComplete: RequestParameters, Equatable {
 
 /// `login.cancel`: gives a login up for every caller that shares it.
 package struct LoginCancel: RequestParameters, Equatable {
+  /// Milliseconds to wait for the answer: a login whose tokens are being saved is waited for.
+  package static let timeoutMilliseconds = 15_000
+
   package typealias Answer = EmptyResult
   package static let method = Method.loginCancel
 

@@ -17,8 +17,9 @@ struct IssuedTokenType {
 
   /// Whether the issued token is no access token, and was asked for by that type: then its `token_type` may be `N_A`.
   ///
-  /// A server that leaves `issued_token_type` out is taken to have issued what was asked for. Throws
-  /// ``TokenAnswerProblem/issuedTokenType(shown:)`` for another type: a refresh token, say, is nothing for a resource.
+  /// A server that leaves `issued_token_type` out is taken to have issued what was asked for, but for an identity assertion:
+  /// that goes on to another server, which is to get no access token. Throws ``TokenAnswerProblem/issuedTokenType(shown:)`` for
+  /// another type: a refresh token, say, is nothing for a resource.
   func isOther(_ object: JSONObject, hiding secrets: RequestSecrets) throws(TokenAnswerProblem) -> Bool {
     let plain = [TokenKind.accessToken.uri, TokenKind.jwt.uri]
     let wanted = requested.map { plain.contains($0) ? plain : [$0] } ?? plain
@@ -29,6 +30,8 @@ struct IssuedTokenType {
       guard wanted.contains(issued) else {
         throw .issuedTokenType(shown: Escaped.forTerminal(secrets.cutPieces(from: issued), limit: 120))
       }
+    } else if requested == TokenKind.identityAssertionURI {
+      throw .issuedTokenType(shown: nil)
     }
     return requested.map { $0 != TokenKind.accessToken.uri } ?? false
   }

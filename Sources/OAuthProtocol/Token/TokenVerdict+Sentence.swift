@@ -33,7 +33,8 @@ extension TokenAnswerProblem: CustomStringConvertible {
     case .accessTokenMissing: "it holds no access_token"
     case .accessTokenMalformed: "its access_token is empty, too long or holds characters that no header may carry"
     case .tokenType(let shown): "its token_type is \"\(shown)\", and only Bearer is supported"
-    case .issuedTokenType(let shown): "its issued_token_type is \"\(shown)\", which was not asked for"
+    case .issuedTokenType(nil): "it does not say that it is an identity assertion (issued_token_type)"
+    case .issuedTokenType(let shown?): "its issued_token_type is \"\(shown)\", which was not asked for"
     case .notBound(let shown):
       "its token_type is \(shown), although the request proved the key it is to be bound to (DPoP)"
     }

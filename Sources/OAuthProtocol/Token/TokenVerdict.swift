@@ -58,7 +58,7 @@ package enum TokenAnswerProblem: Error, Sendable, Equatable {
   /// Not Bearer; `shown` is escaped.
   case tokenType(shown: String)
   /// Not what a token exchange asked for; `shown` is escaped.
-  case issuedTokenType(shown: String)
+  case issuedTokenType(shown: String?)
   /// Not DPoP, although the request proved a key: whoever sees the token could use it. `shown` is escaped.
   case notBound(shown: String)
 }

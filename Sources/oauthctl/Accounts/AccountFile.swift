@@ -51,10 +51,13 @@ struct AccountFile: Sendable {
 
   /// Writes to `target`, the `linkTarget` that was looked at: a link that was made or turned since is not followed.
   ///
-  /// - Returns: nil where somebody has replaced or removed it meanwhile.
+  /// - Returns: nil where somebody has replaced or removed it since.
+  /// - Throws: `CommandError`, also where `isMeant` says, at the last moment, that what is there is not to be replaced.
   @discardableResult
-  func write(_ text: String, behind target: String? = nil) throws(CommandError) -> Written? {
-    try write(Array(text.utf8), behind: target)
+  func write(
+    _ text: String, behind target: String? = nil, while isMeant: () -> Bool = { true }
+  ) throws(CommandError) -> Written? {
+    try write(Array(text.utf8), behind: target, while: isMeant)
   }
 
   /// Writes only where `state` is still there.
@@ -67,12 +70,18 @@ struct AccountFile: Sendable {
   }
 
   /// Puts back what was there, byte for byte.
-  func write(_ old: Written, behind target: String?) throws(CommandError) { try write(old.text, behind: target) }
+  func write(_ old: Written, behind target: String?, while isMeant: () -> Bool) throws(CommandError) {
+    try write(old.text, behind: target, while: isMeant)
+  }
 
   @discardableResult
-  private func write(_ bytes: [UInt8], behind target: String?) throws(CommandError) -> Written? {
+  private func write(
+    _ bytes: [UInt8], behind target: String?, while isMeant: () -> Bool
+  ) throws(CommandError) -> Written? {
     try FileBytes.makeFolder(FileBytes.folder(of: path))
-    try FileBytes.replace(target ?? path, with: bytes, followsLink: false)
+    guard try FileBytes.replace(target ?? path, with: bytes, followsLink: false, while: isMeant) else {
+      throw .configuration("\(path) was changed meanwhile; nothing is written", next: "run the command again")
+    }
     return current.flatMap { $0.text == bytes ? $0 : nil }
   }
 

@@ -10,8 +10,8 @@ struct AccountFileChange {
   /// What was there, and what was written; nil: somebody else has written since.
   let before: AccountFile.Written
   let written: AccountFile.Written?
-  /// When somebody logged in to the account before the change, in seconds since 1970; nil: nobody did.
-  let loggedInAt: Int?
+  /// Names the login that was there before the change; nil: none was.
+  let login: String?
 
   /// Puts the old bytes back. What somebody has edited since stays, and so does what somebody has logged in by.
   ///
@@ -28,12 +28,11 @@ struct AccountFileChange {
       return false
     }
     do throws(CommandError) {
-      let details = try context.agent.ask(AccountShow(account: account), about: account)
-      guard details.loggedInAt == loggedInAt, details.summary.state != .loginPending else {
+      guard try isLoginOfBefore() else {
         context.terminal.warn("\(shown) stays changed: another login has begun or ended meanwhile", next: next)
         return false
       }
-      try file.write(before, behind: target)
+      try file.write(before, behind: target, while: { file.holds(written) })
     } catch {
       context.terminal.warn("\(shown) stays changed: \(error.sentence ?? "it cannot be written")", next: next)
       return false
@@ -41,5 +40,16 @@ struct AccountFileChange {
     _ = try? context.agent.ask(ConfigReload())
     context.terminal.say("Nobody logged in: \(shown) is as it was.")
     return true
+  }
+
+  private func isLoginOfBefore() throws(CommandError) -> Bool {
+    do throws(CommandError) {
+      let details = try context.agent.ask(AccountShow(account: account), about: account)
+      return details.login == login && details.loginPending != true
+    } catch {
+      // A lock has ended the logins that were under way.
+      if case .agent(let failure, _) = error, failure.kind == .vaultLocked { return true }
+      throw error
+    }
   }
 }

@@ -23,12 +23,14 @@ struct AccountCreation {
   private var change: AccountFileChange?
   /// The login that was there before without a file; nil: none was.
   private var earlierLogin: String?
+  /// Something was kept by that name, be it without a login.
+  private let wasKept: Bool
 
   /// Whether this command has written another text into a file that was there.
   var hasReplaced: Bool { change != nil }
 
   init(
-    context: CommandContext, name: String, replace: Bool, agreed: AccountFile.Written? = nil
+    context: CommandContext, name: String, replace: Bool, agreed: AccountFile.Written? = nil, wasKept: Bool? = nil
   ) throws(CommandError) {
     self.context = context
     self.name = name
@@ -36,12 +38,17 @@ struct AccountCreation {
     self.agreed = agreed
     file = try AccountFile(account: name, in: context.environment)
     isFirst = !file.exists
+    self.wasKept = wasKept ?? Self.isKept(name, context)
+  }
+
+  static func isKept(_ account: String, _ context: CommandContext) -> Bool {
+    (try? context.agent.ask(AccountForget(account: account, dryRun: true))) != nil
   }
 
   /// Has the client deleted that was registered for an account of which no file was written, so that nothing names it.
   func takeBackClient() {
-    guard isFirst, written == nil, !file.exists else { return }
-    // Without a login: one that has lost its file stays.
+    // What was kept without a file stays, and the client with it until somebody logs in.
+    guard isFirst, !wasKept, written == nil, !file.exists else { return }
     _ = try? context.agent.ask(AccountForget(account: name, login: ""))
   }
 
@@ -152,17 +159,12 @@ struct AccountCreation {
     return advising(error, command: command, otherMethod: otherMethod)
   }
 
-  private var login: String? { Self.login(of: name, context) }
-
   /// Names the login that is kept, also where its account's file is gone; nil: none is.
-  static func login(of account: String, _ context: CommandContext) -> String? {
-    try? context.agent.ask(AccountForget(account: account, dryRun: true)).login
-  }
+  private var login: String? { try? context.agent.ask(AccountForget(account: name, dryRun: true)).login }
 
-  /// Removes the file that this command has written; false: it was changed since. A login that had lost its file before has
-  /// none again.
+  /// Removes the file that this command has written; false: it was changed since. What had lost its file before has none again.
   private func isRemoved(_ written: AccountFile.Written) throws(CommandError) -> Bool {
-    guard earlierLogin != nil else {
+    guard wasKept else {
       return try context.forget(name, file, login: "", while: { file.isStill(written) }) != nil
     }
     guard file.isStill(written) else { return false }
@@ -275,14 +277,15 @@ struct AccountCreation {
       }
     }
     let before = file.current
-    let loggedInAt = before.flatMap { _ in try? context.agent.ask(AccountShow(account: name)).loggedInAt }
+    let loginBefore = before.flatMap { _ in try? context.agent.ask(AccountShow(account: name)).login }
     if before == nil { earlierLogin = login }
     madeFolders = FileBytes.missingFolders(above: file.path)
-    written = try file.write(text, behind: target)
+    // Another command may be at it, too.
+    written = try file.write(text, behind: target, while: { file.state == state })
     change = before.map {
       AccountFileChange(
         context: context, account: name, file: file, target: target, before: $0, written: written,
-        loggedInAt: loggedInAt)
+        login: loginBefore)
     }
     return true
   }

@@ -31,14 +31,15 @@ struct ClientRenewal {
     let client = try context.agent.call(
       ClientRegister(account: account, definition: was.content), timeoutMilliseconds: Self.timeoutMilliseconds)
     if let notice = client.notice { context.terminal.say(notice + ".") }
-    // The registration took its time.
-    guard file.isStill(was), FileBytes.isSpelled(file.linkTarget, target) else { throw changed(path) }
     let text = Self.text(was.content, of: details.summary.clientID, now: client)
     let hasBegun = Interrupts.beginPuttingOff()
     defer { if hasBegun { Interrupts.endPuttingOff() } }
     let change = AccountFileChange(
       context: context, account: account, file: file, target: target, before: was,
-      written: try file.write(text, behind: target), loggedInAt: details.loggedInAt)
+      // The registration took its time.
+      written: try file.write(
+        text, behind: target, while: { file.isStill(was) && FileBytes.isSpelled(file.linkTarget, target) }),
+      login: details.login)
     context.terminal.say(
       "\(details.summary.host) does not know the client of \(account) any more: another was registered, and its id is in \(path) now."
     )
@@ -50,7 +51,7 @@ struct ClientRenewal {
       if let secret = client.clientSecret {
         _ = try context.agent.ask(
           SecretSet(
-            account: account, kind: .clientSecret, value: secret, keep: false, secretPlace: check.secretPlace),
+            account: account, kind: .clientSecret, value: secret, afterLogin: true, secretPlace: check.secretPlace),
           about: account)
       }
       try logIn(check)

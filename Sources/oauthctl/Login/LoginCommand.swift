@@ -101,10 +101,11 @@ struct LoginCommand: ContextCommand {
     try options.checkRedirectFiles(of: new)
     if found == nil, preset == nil { try options.checkUser(new.scope, Self.commandLine(Self.words)) }
     var creation = try AccountCreation(
-      context: context, name: account, replace: options.replace, agreed: found?.agreed)
+      context: context, name: account, replace: options.replace, agreed: found?.agreed,
+      wasKept: found?.isRegistered == true ? found?.wasKept : nil)
     let isHalf = options.isHalf(new)
     // Where the file is put back, the secret of before is still there.
-    let keepsSecret = (creation.isFirst || isHalf) && AccountCreation.login(of: account, context) == nil
+    let mayKeep = creation.isFirst || isHalf
     defer { Interrupts.endPuttingOff() }
     do throws(CommandError) {
       var check = try creation.create(new)
@@ -113,13 +114,14 @@ struct LoginCommand: ContextCommand {
         try VaultCreation(context: context).createIfAbsent()
         _ = try context.agent.ask(
           SecretSet(
-            account: account, kind: .clientSecret, value: registeredSecret, keep: keepsSecret ? nil : false,
+            account: account, kind: .clientSecret, value: registeredSecret,
+            afterLogin: !mayKeep || hasSomethingToLose(context, account, .clientSecret),
             secretPlace: check.secretPlace),
           about: account)
         check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
       }
       try logIn(
-        context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, keepsSecret: keepsSecret)
+        context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, mayKeep: mayKeep)
     } catch {
       if found?.isRegistered == true { creation.takeBackClient() }
       throw creation.takingBack(
@@ -181,7 +183,7 @@ struct LoginCommand: ContextCommand {
 
   private func logIn(
     _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool,
-    replacesFile: Bool = false, keepsSecret: Bool = true
+    replacesFile: Bool = false, mayKeep: Bool = true
   ) throws(CommandError) {
     if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
     // Before a vault is made, and its recovery code shown, for a login that cannot go on. A secret that is given is kept even
@@ -192,9 +194,7 @@ struct LoginCommand: ContextCommand {
       try context.terminal.checkCanAsk(question.text, otherwise: question.otherwise)
     }
     try VaultCreation(context: context).createIfAbsent()
-    try secrets(
-      context, account: account, check, isNew: isNew,
-      keepsSecret: keepsSecret && AccountCreation.login(of: account, context) == nil)
+    try secrets(context, account: account, check, isNew: isNew, mayKeep: mayKeep)
     func flow(_ check: AccountCheckAnswer) -> LoginFlow {
       LoginFlow(
         context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
@@ -208,6 +208,12 @@ struct LoginCommand: ContextCommand {
       }
       guard isRenewed else { throw error }
     }
+  }
+
+  /// Whether a login goes by what is kept of that kind, or could.
+  private func hasSomethingToLose(_ context: CommandContext, _ account: String, _ kind: SecretKind) -> Bool {
+    guard let kept = try? context.agent.ask(AccountShow(account: account)) else { return false }
+    return kept.login != nil || kept.secrets.contains(kind.rawValue)
   }
 
   /// The preset that was named, and the account's name; of an account that is not there yet that is its own name, too.
@@ -261,13 +267,14 @@ struct LoginCommand: ContextCommand {
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
   /// kept when the next cannot be asked for.
   private func secrets(
-    _ context: CommandContext, account: String, _ check: AccountCheckAnswer, isNew: Bool, keepsSecret: Bool
+    _ context: CommandContext, account: String, _ check: AccountCheckAnswer, isNew: Bool, mayKeep: Bool
   ) throws(CommandError) {
     let missing = check.missingSecrets ?? []
     func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
-      let keep = kind == .password ? options.keepPassword : keepsSecret ? nil : false
       _ = try context.agent.ask(
-        SecretSet(account: account, kind: kind, value: value, keep: keep, secretPlace: check.secretPlace),
+        SecretSet(
+          account: account, kind: kind, value: value, keep: options.keepPassword,
+          afterLogin: !mayKeep || hasSomethingToLose(context, account, kind), secretPlace: check.secretPlace),
         about: account)
     }
     if missing.contains(AccountCheckAnswer.privateKey) {

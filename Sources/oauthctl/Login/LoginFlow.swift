@@ -210,7 +210,8 @@ struct LoginFlow {
   /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
     if let problem = login.listenerProblem {
-      _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+      _ = try? context.agent.tell(
+        LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
       throw .local(
         "\(account): \(problem), and no address can be pasted here",
         next: .run("oauthctl login \(account)   # when that is free again, or in a terminal, with --no-browser"),
@@ -220,7 +221,8 @@ struct LoginFlow {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return
     }
-    _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.tell(
+      LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
       next: .run(
@@ -239,7 +241,8 @@ struct LoginFlow {
   }
 
   private func giveUp(_ login: LoginStarted) -> CommandError {
-    _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    _ = try? context.agent.tell(
+      LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
     return .local(
       LoginWords.notFinished(login, account: file, seconds: timeoutSeconds ?? 0),
       next: .run("oauthctl login \(account)\(wantsDevice ? " --device" : "")"), status: 4)
@@ -252,9 +255,13 @@ struct LoginFlow {
   }
 
   private func giveUp(_ login: LoginStarted, signal number: Int32) throws(CommandError) -> Never {
-    _ = try? context.agent.tell(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+    var isTooLate = false
+    do {
+      _ = try context.agent.tell(
+        LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
+    } catch .agent(let failure, _) { isTooLate = failure.kind == .loginPending } catch {}
     context.terminal.say("")
-    context.terminal.say("Login given up.")
+    context.terminal.say(isTooLate ? "Too late to give the login up: logged in as \(account)." : "Login given up.")
     throw .silent(status: 128 + number)
   }
 

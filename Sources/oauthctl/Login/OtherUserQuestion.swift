@@ -36,7 +36,8 @@ struct OtherUserQuestion {
       ending = .silent(status: status)
     }
     guard isAgreed else {
-      _ = try? context.agent.call(LoginCancel(loginID: login.loginID), timeoutMilliseconds: 2_000)
+      _ = try? context.agent.call(
+        LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
       let end = try? context.agent.call(
         LoginWait(loginID: login.loginID, timeoutMilliseconds: 2_000), timeoutMilliseconds: 4_000)
       guard end?.state == .complete else { throw ending }

@@ -30,14 +30,11 @@ struct ScopeAddition {
         "\(account): \(problem.sentence)", next: "nothing was written: correct that, and run the command again")
     }
     let target = file.linkTarget
-    guard file.isStill(before) else {
-      throw .configuration("\(shown) was changed meanwhile; nothing is written", next: "run the command again")
-    }
     Interrupts.beginPuttingOff()
     defer { Interrupts.endPuttingOff() }
     let change = AccountFileChange(
       context: context, account: account, file: file, target: target, before: before,
-      written: try file.write(text, behind: target), loggedInAt: details.loggedInAt)
+      written: try file.write(text, behind: target, while: { file.isStill(before) }), login: details.login)
     context.terminal.say(FileLines.differences(from: before.content, to: text) + ["Saved \(shown)"])
     do throws(CommandError) {
       _ = try context.agent.ask(ConfigReload())

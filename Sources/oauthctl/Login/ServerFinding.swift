@@ -23,6 +23,8 @@ struct ServerFinding {
     var agreed: AccountFile.Written?
     /// The client was registered now.
     var isRegistered = false
+    /// Something was kept by that name before.
+    var wasKept = false
     /// Whom its server was believed by then.
     var authority: [DefinitionDifference] = []
   }
@@ -144,6 +146,7 @@ struct ServerFinding {
     }
     let definition = try definition(options, issuer: found.issuer)
     let check = try context.agent.ask(AccountCheck(account: account, definition: definition, discover: false))
+    let wasKept = AccountCreation.isKept(account, context)
     // From here on the server has a client that only the end of the login takes back.
     Interrupts.beginPuttingOff()
     let client = try context.agent.call(
@@ -158,7 +161,7 @@ struct ServerFinding {
       client.clientSecret == nil ? "none" : client.clientAuthentication ?? options.clientAuthentication
     return Found(
       options: options, issuer: found.issuer, clientSecret: client.clientSecret, isRegistered: true,
-      authority: check.authority)
+      wasKept: wasKept, authority: check.authority)
   }
 
   /// A definition to ask with: a client is not known yet.

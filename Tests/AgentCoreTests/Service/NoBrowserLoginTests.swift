@@ -100,23 +100,23 @@ struct NoBrowserLoginTests {
       $0.grant = .clientCredentials
     }
     let fixture = AgentFixture([machine])
-    func give(_ value: String, keep: Bool? = false) async throws {
-      _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: value, keep: keep))
+    func give(_ value: String, afterLogin: Bool = true) async throws {
+      _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: value, afterLogin: afterLogin))
     }
     func logIn(_ request: String) async throws -> AgentFailure? {
       let started = try await fixture.start(request: request)
       return await fixture.failure(LoginWait(loginID: started.loginID))
     }
     func kept() async -> String? { await fixture.service.keptClientSecret("work") }
-    try await give("dev-machine-secret", keep: nil)
+    try await give("dev-machine-secret", afterLogin: false)
     try await give("wrong")
     #expect(try await logIn("a")?.kind == .clientRejected)
     #expect(await kept() == "dev-machine-secret")
     #expect(try await logIn("b") == nil, "it was for one login")
     try await give("wrong")
-    try await give("dev-machine-secret", keep: nil)
+    try await give("dev-machine-secret", afterLogin: false)
     #expect(try await logIn("newer") == nil, "what is kept since is newer")
-    try await give("wrong", keep: true)
+    try await give("wrong", afterLogin: false)
     try await give("dev-machine-secret")
     #expect(await kept() == "wrong")
     #expect(try await logIn("c") == nil)
@@ -129,15 +129,41 @@ struct NoBrowserLoginTests {
     #expect(await fixture.failure(LoginWait(loginID: started.loginID)) == nil)
   }
 
-  @Test("password: used once and not kept, or kept for logins by itself", arguments: [false, true])
-  func password(isKept: Bool) async throws {
-    let fixture = AgentFixture([
+  private func passwordFixture() -> AgentFixture {
+    AgentFixture([
       .browser.changed {
         $0.clientID = "dev-legacy"
         $0.grant = .password
         $0.username = "alice"
       }
     ])
+  }
+
+  @Test("a kept password gives way to one whose login ended well, and to no other")
+  func passwordAfterLogin() async throws {
+    let fixture = passwordFixture()
+    func logIn(_ password: String, keep: Bool = true, request: String) async throws -> AgentFailure? {
+      _ = try await fixture.call(
+        SecretSet(account: "work", kind: .password, value: password, keep: keep, afterLogin: true))
+      let started = try await fixture.start(request: request)
+      return await fixture.failure(LoginWait(loginID: started.loginID))
+    }
+    func kept() async -> String? { await fixture.service.keptPassword("work") }
+    _ = try await fixture.call(SecretSet(account: "work", kind: .password, value: "of before", keep: true))
+    fixture.transport.withServer {
+      $0.script(.token, .answer(status: 400, body: #"{"error":"invalid_grant"}"#), times: 1)
+    }
+    #expect(try await logIn("wrong", request: "a") != nil)
+    #expect(await kept() == "of before")
+    #expect(try await logIn("for once", keep: false, request: "b") == nil)
+    #expect(await kept() == "of before")
+    #expect(try await logIn("sesame", request: "c") == nil)
+    #expect(await kept() == "sesame")
+  }
+
+  @Test("password: used once and not kept, or kept for logins by itself", arguments: [false, true])
+  func password(isKept: Bool) async throws {
+    let fixture = passwordFixture()
     #expect(await fixture.failure(LoginStart(requestID: "zero", account: "work"))?.kind == .configInvalid)
     _ = try await fixture.call(SecretSet(account: "work", kind: .password, value: "sesame", keep: isKept))
     try await fixture.logIn()
@@ -161,5 +187,9 @@ struct NoBrowserLoginTests {
 extension CredentialService {
   fileprivate func keptClientSecret(_ name: String) -> String? {
     accounts[name]?.machine.record?.clientSecret?.secret.reveal()
+  }
+
+  fileprivate func keptPassword(_ name: String) -> String? {
+    accounts[name]?.machine.record?.password?.secret.reveal()
   }
 }

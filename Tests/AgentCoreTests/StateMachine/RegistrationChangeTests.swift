@@ -36,18 +36,46 @@ struct RegistrationChangeTests {
     #expect(owed.clientURI == "https://as.example/register/\(Self.own)" && owed.binding.revocationEndpoint == nil)
   }
 
-  @Test("one that neither file nor login has is deleted when a login is there, or another is registered")
+  @Test("one that neither file nor login has is deleted when a login is there, or another is registered a while later")
   func replaced() throws {
     for isLogin in [true, false] {
       let driver = MachineDriver(.loggedIn())
       driver.change(.register(try Self.registration("other")))
       driver.saved()
       #expect(driver.durable?.revocations.isEmpty == true)
+      if !isLogin { driver.pass(ClientRegistrationRecord.commandSeconds) }
       driver.change(isLogin ? .login("b1") : .register(try Self.registration(Self.own)))
       driver.saved()
       #expect(driver.durable?.revocations.last?.clientURI == "https://as.example/register/other")
       #expect(driver.durable?.registrations?.map(\.binding.clientID) ?? [] == (isLogin ? [] : [Self.own]))
     }
+  }
+
+  @Test("one of another command that has not written the file yet stays when a second is registered")
+  func beside() throws {
+    let driver = MachineDriver(.loggedIn())
+    driver.change(.register(try Self.registration("other")))
+    driver.saved()
+    driver.pass(ClientRegistrationRecord.commandSeconds - 1)
+    driver.change(.register(try Self.registration(Self.own)))
+    driver.saved()
+    #expect(driver.durable?.revocations.isEmpty == true && driver.durable?.registrations?.count == 2)
+    driver.change(.register(try Self.registration(Self.own)))
+    #expect(driver.durable?.registrations?.count == 2, "once")
+  }
+
+  @Test("the client of a login stays whatever its issuer is called by now")
+  func moved() throws {
+    let driver = MachineDriver(.loggedIn())
+    var old = try Self.registration(Self.own)
+    old.binding.issuer = "https://old.example"
+    driver.change(.register(old))
+    driver.saved()
+    driver.change(.login("b1"))
+    driver.saved()
+    #expect(
+      driver.durable?.registrations?.count == 1 && driver.durable?.revocations.contains { $0.clientURI != nil } == false
+    )
   }
 
   @Test("one that its server gave no token for is known, and nobody is told of its end")

@@ -136,6 +136,15 @@ def test_a_kept_password_logs_in_again_when_the_refresh_token_is_dead(home, dot,
     assert [entry["status"] for entry in dot.token_requests("password", mark)] == [200]
 
 
+def test_a_kept_password_stays_where_a_login_with_another_one_fails(home, dot, legacy):
+    legacy("--keep-password")
+    step = ["login", "legacy", "--password-stdin", "--keep-password"]
+    failed = home.oauthctl(*step, stdin="wrong\n", check=False)
+    assert failed.status == 9 and "secret set" not in failed.stderr, failed
+    dot.end_grants()
+    assert refresh(home).status == 0
+
+
 def test_a_kept_password_that_is_wrong_is_tried_once(home, dot, legacy):
     """Or a server would lock the user out."""
     legacy()

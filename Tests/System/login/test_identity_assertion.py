@@ -34,8 +34,9 @@ class Company(Provider):
                 rest.get("audience")) != rest:
             return "400 Bad Request", {}, {"error": "invalid_grant"}
         self.asserted += 1
-        return "200 OK", {}, {"access_token": f"assertion.{self.asserted}.x", "issued_token_type": self.issued,
-                              "token_type": "N_A", "expires_in": 300}
+        issued = {"issued_token_type": self.issued} if self.issued else {}
+        return "200 OK", {}, {"access_token": f"assertion.{self.asserted}.x", "token_type": "N_A", "expires_in": 300,
+                              **issued}
 
 
 class Resource(Provider):
@@ -142,8 +143,10 @@ def test_a_server_that_the_company_is_not_on_terms_with_is_told(home, company, r
     assert "to allow the client company-client the grant urn:" in refused.stderr and "secret" not in refused.stderr
 
 
-def test_what_is_no_identity_assertion_is_not_sent_on(home, company, resource):
-    company.issued = PREFIX + "refresh_token"
+@pytest.mark.parametrize("issued", [PREFIX + "refresh_token", None], ids=["another token", "who knows"])
+def test_what_is_no_identity_assertion_is_not_sent_on(home, company, resource, issued):
+    """A server that knows none of this gives an access token of the company's user."""
+    company.issued = issued
     refused = log_in(home, resource, check=False)
     assert refused.status != 0 and "issued_token_type" in refused.stderr and legs(resource) == []
 

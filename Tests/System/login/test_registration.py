@@ -182,6 +182,18 @@ def test_the_registration_token_goes_to_no_other_server(home, agent, provider):
         assert stranger.deleted == [] and provider.deleted == []
 
 
+def test_a_client_that_two_accounts_are_known_by_is_deleted_with_the_second(home, agent, provider):
+    home.oauthctl("login", "one", provider.url)
+    account_file(home, "one").rename(account_file(home, "two"))
+    home.oauthctl("login", "two")
+    kept = home.oauthctl("account", "forget", "one", "--yes").stderr
+    assert "two is known there by the same client" in kept and provider.deleted == []
+    home.agent.restart()
+    home.oauthctl("account", "forget", "two", "--yes")
+    assert provider.deleted == [deletion(1)]
+    assert "0 records" in home.oauthctl("vault", "check").stderr
+
+
 def test_the_question_before_an_account_is_forgotten_names_what_happens_to_its_client(home, agent, provider):
     home.oauthctl("login", "tool", provider.url)
     with home.agent.connect() as wire:

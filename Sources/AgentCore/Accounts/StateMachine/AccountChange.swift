@@ -26,7 +26,7 @@ package enum AccountChange: Sendable {
   case lateToken(LateToken)
   /// The server was told, or it will not be told any more.
   case dropRevocation(RevocationRecord)
-  /// A client was registered for the account.
+  /// A client was registered for the account, or for another one that has left it to this one.
   case register(ClientRegistrationRecord)
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
@@ -71,8 +71,7 @@ extension AccountStateMachine {
       next.bindSecrets(to: grant.binding, used: used)
       // One that the account's file names may be of the next login.
       next.keepRegistrations(at: now) { kept in
-        kept.isClient(grant.binding.clientID, of: grant.binding.issuer)
-          || definition.map { kept.isClient($0.clientID, of: $0.issuer) } == true
+        kept.mayBe(grant.binding.clientID) || definition.map { kept.mayBe($0.clientID) } == true
       }
       // Whoever logs in wants the token, over a restart too.
       next.grant?.lastAskedWallSeconds = now.wallSeconds
@@ -143,18 +142,22 @@ extension AccountStateMachine {
     case .lateToken(let late):
       guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
       next.take(late)
-    case .dropRevocation(let revocation): next.revocations.removeAll { $0.token == revocation.token }
+    case .dropRevocation(let revocation):
+      // Of several clients that a server gave one token, each is to be deleted.
+      next.revocations.removeAll { $0.token == revocation.token && $0.clientURI == revocation.clientURI }
     case .forget(let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .register(let registration):
       next.name = name
-      // What a command registered that was not finished, and neither a login nor the file has.
-      let bound = [next.grant?.binding, next.formerBinding].compactMap(\.self)
+      // What a command registered that was not finished, and neither a login nor the file has. Another command that is at it
+      // just now has written no file yet.
+      let used = [next.grant?.binding.clientID, next.formerBinding?.clientID, definition?.clientID].compactMap(\.self)
       next.keepRegistrations(at: now) { kept in
-        bound.contains { kept.isClient($0.clientID, of: $0.issuer) }
-          || definition.map { kept.isClient($0.clientID, of: $0.issuer) } == true
+        used.contains { kept.mayBe($0) } || now.elapsed(since: kept.since) < ClientRegistrationRecord.commandSeconds
       }
-      next.registrations = (next.registrations ?? []) + [registration]
+      let isKnown =
+        next.registrations?.contains { $0.clientURI != nil && $0.clientURI == registration.clientURI } == true
+      if !isKnown { next.registrations = (next.registrations ?? []) + [registration] }
     case .forget:
       next.keepRegistrations(at: now) { _ in false }
       let revocations = next.revocations

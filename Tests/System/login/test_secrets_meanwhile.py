@@ -1,0 +1,84 @@
+"""What is kept, changed or forgotten while a login is under way that brings a client secret."""
+
+import json
+import subprocess
+
+import pytest
+
+from login.provider import Provider, use_silent_browser
+from support.accounts import edit
+from support.login import wait_until
+
+
+class Secretive(Provider):
+    """Takes the client secrets in `good`."""
+
+    def __init__(self):
+        self.good = {"first"}
+        super().__init__()
+
+    def answer(self, method, url, fields, body):
+        status, headers, answer = super().answer(method, url, fields, body)
+        if url.path == "/token" and self.seen[-1][1].get("client_secret") not in self.good:
+            return "401 Unauthorized", {}, {"error": "invalid_client"}
+        return status, headers, answer
+
+
+@pytest.fixture
+def provider():
+    with Secretive() as provider:
+        provider.metadata = {"token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"]}
+        yield provider
+
+
+@pytest.fixture
+def account(home, agent, provider):
+    use_silent_browser(home)
+    home.oauthctl(
+        "login", "one", provider.issuer, "--client-id", "app", "--client-secret-stdin", "--client-authentication",
+        "client_secret_post", stdin="first\n")
+
+
+def in_browser(home, provider, *options, secret=None):
+    """A second login, whose page is not answered yet. Returns it and what lets the page be answered."""
+    gate = provider.hold("/authorize")
+    login = home.start(home.programs / "oauthctl", "login", "one", *options, stdin=subprocess.PIPE)
+    login.stdin.write(f"{secret}\n" if secret else "")
+    login.stdin.close()
+    wait_until(lambda: provider.kinds().count("authorize") == 2, 30, "the browser")
+    return login, gate
+
+
+@pytest.mark.parametrize("kept", ["secret", "nothing", "key"])
+def test_what_was_done_meanwhile_stays(home, account, provider, kept):
+    login, gate = in_browser(home, provider, "--client-secret-stdin", secret="second")
+    provider.good = {"second", "third"}
+    if kept == "secret":
+        home.oauthctl("secret", "set", "one", "client_secret", stdin="third\n")
+    else:
+        edit(home, "one", client_authentication='"private_key_jwt"')
+        home.oauthctl("secret", "forget", "one", "client_secret")
+    if kept == "key":
+        home.oauthctl("key", "create", "one")
+        key = home.oauthctl("key", "show", "one").stdout
+    gate.set()
+    assert login.wait(30) == 0, login.stderr.read()
+    if kept == "secret":
+        provider.good = {"third"}
+        assert home.oauthctl("get-token", "one", "--force").status == 0
+    elif kept == "key":
+        assert home.oauthctl("key", "show", "one").stdout == key
+    else:
+        shown = json.loads(home.oauthctl("account", "show", "one", "--json").stdout)
+        assert "client_secret" not in shown["secrets"]
+
+
+def test_a_secret_for_a_login_joins_no_other_that_is_under_way(home, account, provider):
+    login, gate = in_browser(home, provider)
+    refused = home.oauthctl("login", "one", "--client-secret-stdin", stdin="second\n", check=False)
+    assert refused.status == 4 and "another login is under way, begun with other secrets" in refused.stderr, refused
+    gate.set()
+    assert login.wait(30) == 0
+    # It was for that login alone.
+    home.oauthctl("login", "one")
+    assert provider.form("authorization_code")["client_secret"] == "first"
