@@ -122,7 +122,7 @@ struct LoginFlow {
     var input: Int32 = readsInput ? STDIN_FILENO : -1
     var hasInput = false
     var hintDue = login.kind == .browser ? Self.monotonic() + Self.hintMilliseconds : nil
-    let end = timeoutSeconds.map { Self.monotonic() + $0 * 1_000 }
+    var end = timeoutSeconds.map { Self.monotonic() + $0 * 1_000 }
     while true {
       var waiting = [
         pollfd(fd: waiter.doneDescriptor, events: Int16(POLLIN), revents: 0),
@@ -140,9 +140,11 @@ struct LoginFlow {
         }
       }
       if ready <= 0 {
-        if let end, Self.monotonic() >= end {
+        if let time = end, Self.monotonic() >= time {
           leaveQuestion()
-          throw giveUp(login)
+          if isGivenUp(login) { throw notFinished(login) }
+          // How it has ended is on its way.
+          end = nil
         }
         continue
       }
@@ -210,8 +212,7 @@ struct LoginFlow {
   /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
     if let problem = login.listenerProblem {
-      _ = try? context.agent.tell(
-        LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
+      _ = isGivenUp(login)
       throw .local(
         "\(account): \(problem), and no address can be pasted here",
         next: .run("oauthctl login \(account)   # when that is free again, or in a terminal, with --no-browser"),
@@ -221,8 +222,7 @@ struct LoginFlow {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return
     }
-    _ = try? context.agent.tell(
-      LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
+    _ = isGivenUp(login)
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
       next: .run(
@@ -240,10 +240,8 @@ struct LoginFlow {
     return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 
-  private func giveUp(_ login: LoginStarted) -> CommandError {
-    _ = try? context.agent.tell(
-      LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
-    return .local(
+  private func notFinished(_ login: LoginStarted) -> CommandError {
+    .local(
       LoginWords.notFinished(login, account: file, seconds: timeoutSeconds ?? 0),
       next: .run("oauthctl login \(account)\(wantsDevice ? " --device" : "")"), status: 4)
   }
@@ -255,14 +253,22 @@ struct LoginFlow {
   }
 
   private func giveUp(_ login: LoginStarted, signal number: Int32) throws(CommandError) -> Never {
-    var isTooLate = false
-    do {
+    let isGivenUp = isGivenUp(login)
+    context.terminal.say("")
+    context.terminal.say(isGivenUp ? "Login given up." : "Too late to give the login up: logged in as \(account).")
+    throw .silent(status: 128 + number)
+  }
+
+  /// Gives the login up. Returns false where it has been finished: somebody is logged in by it.
+  private func isGivenUp(_ login: LoginStarted) -> Bool {
+    do throws(CommandError) {
       _ = try context.agent.tell(
         LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
-    } catch .agent(let failure, _) { isTooLate = failure.kind == .loginPending } catch {}
-    context.terminal.say("")
-    context.terminal.say(isTooLate ? "Too late to give the login up: logged in as \(account)." : "Login given up.")
-    throw .silent(status: 128 + number)
+      return true
+    } catch {
+      if case .agent(let failure, _) = error { return failure.kind != .loginPending }
+      return true
+    }
   }
 
   private static func requestID() -> String {

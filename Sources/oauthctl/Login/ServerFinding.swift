@@ -54,6 +54,11 @@ struct ServerFinding {
     {
       return nil
     }
+    if let known, known.summary.issuer == found.issuer, options.definingFlags == ["--scope"] {
+      let file = try AccountFile(account: account, in: context.environment).name(in: context.environment)
+      // What is told of an account that is there.
+      _ = try options.account(name: account, file: file, issuer: nil, workingFolder: workingFolder)
+    }
     // Before a client is registered for it.
     var agreed: AccountFile.Written?
     if known != nil, !options.replace {

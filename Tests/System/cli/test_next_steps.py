@@ -25,6 +25,23 @@ def test_a_changed_file_is_told_with_the_way_back_first(work):
     work.oauthctl("get-token", "work")
 
 
+def test_another_client_is_logged_in_anew(work):
+    """By another client than it was given to the server takes no refresh token."""
+    file = account_file(work)
+    before = file.read_text()
+    file.write_text(before.replace('client_id = "dev"', 'client_id = "other"'))
+    work.oauthctl("reload")
+    told = work.oauthctl("get-token", "work", "--force", check=False)
+    assert told.stderr.endswith("back as it was if you did not mean it; else: oauthctl login work\n"), told
+    file.write_text(before)
+    work.oauthctl("reload")
+
+
+def test_a_scope_for_an_account_that_is_there_is_added_to_it(work, server):
+    refused = work.oauthctl("login", "work", server.issuer, "--scope", "write", check=False)
+    assert refused.status == 64 and "  run: oauthctl login work --add-scope write" in refused.stderr, refused
+
+
 def test_a_file_that_cannot_be_read_is_not_replaced_unseen(work, server):
     file = account_file(work, "closed")
     file.mkdir()

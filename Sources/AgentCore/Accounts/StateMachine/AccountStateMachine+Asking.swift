@@ -236,8 +236,11 @@ extension AccountStateMachine {
     }
     let isContentAlone = differences.allSatisfy { $0.key == DefinitionBinding.authorityContent }
     let file = isContentAlone ? definition.certificateAuthorityFile ?? definition.file : definition.file
-    return
-      "put \(file) back as it was if you did not mean it; else: oauthctl account accept \(name)   # or: oauthctl login \(name)"
+    let logIn = "oauthctl login \(name)"
+    // A refresh token is the client's that it was given to (RFC 6749 §6): by another one it is refused.
+    let isOfAnotherClient = !definition.grant.isUnattended && differences.contains { $0.key == "client_id" }
+    let wayOn = isOfAnotherClient ? logIn : "oauthctl account accept \(name)   # or: \(logIn)"
+    return "put \(file) back as it was if you did not mean it; else: \(wayOn)"
   }
 
   var definitionChanged: AgentFailure {
