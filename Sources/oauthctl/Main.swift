@@ -24,6 +24,7 @@ enum Main {
       case .gitCredential(let operation, let account):
         try HelperRun.git(.helper(), account: account).run(GitDialect.self, operation)
       case nil:
+        try CommandLineEntry.checkArguments()
         let status = CommandLineEntry.run(arguments)
         if status != 0 { exit(status) }
       }

@@ -5,6 +5,17 @@ import SystemFacts
 
 /// The way through ArgumentParser, with its errors said in our words and its exit statuses mapped to ours.
 enum CommandLineEntry {
+  /// Throws `CommandError.usage` where an argument is no UTF-8: what a text makes of it would be another one, and name another
+  /// file.
+  static func checkArguments() throws(CommandError) {
+    for index in 0..<Int(CommandLine.argc) {
+      guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) == nil else { continue }
+      throw .usage(
+        "the argument \(String(cString: bytes)) is not UTF-8; nothing is done",
+        next: "write it in UTF-8, give that file another name, or have curl read the bytes from one (@FILE)")
+    }
+  }
+
   /// - Returns: the exit status.
   static func run(_ arguments: [String]) -> Int32 {
     var words = Array(arguments.dropFirst())
