@@ -7,6 +7,9 @@ extension CurlArguments {
     return sendsForm && !isOn("get") ? "POST" : "GET"
   }
 
+  /// Whether the same request once more changes no more than the first (RFC 9110 §9.2.2).
+  package var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) }
+
   private var sendsForm: Bool {
     has("data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "json", "form", "form-string")
   }

@@ -17,6 +17,8 @@ package struct HeaderDump: Sendable, Equatable {
   package let hasLeftOrigin: Bool
   /// Whether one of the answers from there was a 401.
   package let hasUnauthorized: Bool
+  /// Whether one of them was taken and answered with the address of the result (RFC 9110 §15.4.2 to §15.4.4): 301, 302, 303.
+  package let hasAnswered: Bool
 
   package static func == (left: HeaderDump, right: HeaderDump) -> Bool {
     left.status == right.status && left.isWhole == right.isWhole
@@ -31,7 +33,7 @@ package struct HeaderDump: Sendable, Equatable {
     var status: Int?
     var isWhole = false
     var fields: [(name: String, value: String)] = []
-    var (hasLeft, hasUnauthorized) = (false, false)
+    var (hasLeft, hasUnauthorized, hasAnswered) = (false, false, false)
     // Before the first block, and after each: what stands there without a status line is a trailer.
     var isInside = false
     for piece in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -46,6 +48,7 @@ package struct HeaderDump: Sendable, Equatable {
       } else if let found = Self.statusCode(line) {
         hasLeft = hasLeft || RedirectTarget.leads(away: status, fields, from: origins)
         if found == 401, !hasLeft { hasUnauthorized = true }
+        if (301...303).contains(found) { hasAnswered = true }
         (status, fields, isWhole, isInside) = (found, [], false, true)
       }
     }
@@ -55,6 +58,7 @@ package struct HeaderDump: Sendable, Equatable {
     self.fields = fields
     hasLeftOrigin = hasLeft
     self.hasUnauthorized = hasUnauthorized
+    self.hasAnswered = hasAnswered
   }
 
   /// All values of `WWW-Authenticate`, read.

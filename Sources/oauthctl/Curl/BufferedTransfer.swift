@@ -31,6 +31,9 @@ final class BufferedTransfer {
   private let dumpHeader: String?
   private let holdsErrors: Bool
   private let scheme: String
+  private let isIdempotent: Bool
+  /// With ``Outcome/passed``: whether it ended with a 401 behind an answer, so that a second request would do it all twice.
+  private(set) var wasAnswered = false
   /// With ``Outcome/unauthorized``: the nonce that the next proof should hold, and whether the token is to stay the same.
   private(set) var nonce: String?
   private(set) var wantsNonce = false
@@ -52,8 +55,13 @@ final class BufferedTransfer {
   ///   - dumpHeader: the user's own `-D`, which gets the headers of what is passed on.
   ///   - holdsErrors: whether standard error is held, too: with `--fail` curl says there that it got a 401.
   ///   - scheme: of the token, in lower case.
-  init(origins: [Origin], dumpHeader: String?, holdsErrors: Bool = false, scheme: String = "bearer") {
+  ///   - isIdempotent: whether the request may be sent again although it was answered with a redirect.
+  init(
+    origins: [Origin], dumpHeader: String?, holdsErrors: Bool = false, scheme: String = "bearer",
+    isIdempotent: Bool = true
+  ) {
     self.scheme = scheme
+    self.isIdempotent = isIdempotent
     self.origins = origins
     self.dumpHeader = dumpHeader
     self.holdsErrors = holdsErrors
@@ -100,6 +108,11 @@ final class BufferedTransfer {
       }
     }
     if isHolding, let head = HeaderDump(headers, from: origins), head.isRejection(scheme) {
+      guard isIdempotent || !head.hasAnswered else {
+        wasAnswered = true
+        release()
+        return .passed
+      }
       if scheme == "dpop" { (nonce, wantsNonce) = (head.nextNonce, head.wantsNonce) }
       return .unauthorized
     }

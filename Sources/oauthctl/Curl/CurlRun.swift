@@ -21,7 +21,7 @@ struct CurlRun {
       throw .local(error.why, next: error.step(invocation.account ?? onlyAccount), status: 125)
     }
     if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
-    let obstacle = policy.obstacleToRetry(urls)
+    let obstacle = policy.obstacleToRetry(urls) ?? pipe.map { "\($0), which can be read or written once" }
     let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
     let answer = try token(for: urls)
     let settings = CurlSettings(
@@ -41,13 +41,27 @@ struct CurlRun {
       tell(neededScope: dump?.neededScope, answer)
       if dump?.hasUnauthorized == true {
         let why = obstacle ?? "standard input, which is too large to keep for a second try"
-        context.terminal.warn(
-          "\(answer.account): the server answered 401; not tried again because of \(why)",
-          next: .run("oauthctl get-token \(answer.account) \(own.selection.words)--force   # then repeat the call"))
+        tellNotRepeated(answer, because: "because of \(why)")
       }
       return status
     }
     return try runTwiceAtMost(settings, answer, input)
+  }
+
+  private func tellNotRepeated(_ answer: HelperToken, because why: String) {
+    context.terminal.warn(
+      "\(answer.account): the server answered 401; not tried again \(why)",
+      next: .run("oauthctl get-token \(answer.account) \(own.selection.words)--force   # then repeat the call"))
+  }
+
+  /// A pipe that curl reads or writes by a name; nil: none. What curl writes to our own standard output is held.
+  private var pipe: String? {
+    let arguments = invocation.arguments
+    let ours = ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2", "-"]
+    return (arguments.filesRead + arguments.filesWritten.filter { !ours.contains($0) }).first { path in
+      var found = stat()
+      return stat(path, &found) == 0 && [S_IFIFO, S_IFSOCK].contains(found.st_mode & S_IFMT)
+    }
   }
 
   /// curl takes its operands in any order, so an account's name behind an option would be a URL to it.
@@ -78,7 +92,7 @@ struct CurlRun {
     let transfer = BufferedTransfer(
       origins: settings.urls.map(\.origin), dumpHeader: invocation.arguments.dumpHeader,
       holdsErrors: invocation.arguments.has("fail", "fail-with-body") && !invocation.arguments.has("stderr"),
-      scheme: answer.tokenType.lowercased())
+      scheme: answer.tokenType.lowercased(), isIdempotent: invocation.arguments.isIdempotent)
     guard let ends = transfer.open() else {
       throw .local("the system gives no pipe: \(FileBytes.errorText())", status: 125)
     }
@@ -97,6 +111,9 @@ struct CurlRun {
     let status = first.wait()
     guard case .unauthorized = outcome else {
       tell(neededScope: transfer.neededScope, answer)
+      if transfer.wasAnswered {
+        tellNotRepeated(answer, because: "because it had been taken, and what was not is the page that it led to")
+      }
       return status == 0 && transfer.lostOutput ? Self.writeError : status
     }
 

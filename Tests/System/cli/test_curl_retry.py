@@ -5,6 +5,7 @@ import os
 import pytest
 
 from cli.curl_account import curl, work
+from login.provider import Provider, use_silent_browser
 from network.listeners import Portal
 from support.login import get_token
 
@@ -139,3 +140,61 @@ def test_the_next_agent_knows_that_a_dead_login_s_token_was_rejected(work, dot):
         assert (refused.status, refused.stdout) == (4, "") and "login needed" in refused.stderr, refused
         work.agent.stop()
         work.agent.start()
+
+
+@pytest.mark.parametrize("how", ["--data-binary @/dev/stdin", "-T /dev/fd/0", "-T PIPE", "-F file=@/dev/stdin"])
+def test_what_a_pipe_gives_once_is_not_sent_a_second_time_as_nothing(work, dot, how):
+    """The second request had no body, and the server took it."""
+    pipe = None
+    if how.endswith("PIPE"):
+        pipe = work.root / "pipe"
+        os.mkfifo(pipe)
+        writer = work.start("sh", "-c", f"printf whole >'{pipe}'")
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    option, _, value = how.partition(" ")
+    result = curl(
+        work, option, value.replace("PIPE", str(pipe)), dot.api("echo"), stdin=None if pipe else "whole", check=False)
+    if pipe:
+        assert writer.wait(30) == 0
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401]
+    assert "not tried again because of" in result.stderr and "can be read or written once" in result.stderr, result
+    assert "then repeat the call" in result.stderr
+
+
+def test_what_is_written_into_a_pipe_by_name_is_one_answer(work, dot):
+    pipe = work.root / "pipe"
+    os.mkfifo(pipe)
+    reader = work.start("cat", pipe)
+    dot.revoke(get_token(work))
+    result = curl(work, "-o", str(pipe), dot.resource, check=False)
+    assert "not tried again because of" in result.stderr, result
+    assert reader.communicate(timeout=30)[0] == "a valid access token is needed\n"
+
+
+class Shop(Provider):
+    """Takes an order from anybody, and shows it to who has the newest token."""
+
+    status = "303 See Other"
+
+    def answer(self, method, url, fields, body):
+        if url.path != "/order":
+            return super().answer(method, url, fields, body)
+        self.seen.append(("order", method))
+        return self.status, {"Location": self.url}, None
+
+
+@pytest.mark.parametrize("status", ["303 See Other", "302 Found", "307 Temporary Redirect"])
+def test_an_order_that_was_taken_is_not_sent_a_second_time_for_the_page_it_led_to(home, agent, status):
+    """The page behind the redirect wanted a newer token, and the order was there twice."""
+    use_silent_browser(home)
+    with Shop() as shop:
+        shop.status = status
+        home.oauthctl("login", "shop", shop.url)
+        # The server has ended the token.
+        shop.tokens += 1
+        result = home.oauthctl("curl", "-sSL", "-d", "order=1", f"http://127.0.0.1:{shop.port}/order", check=False)
+        is_taken = not status.startswith("307")
+        assert shop.kinds().count("order") == (1 if is_taken else 2), result
+        assert ("not tried again because it had been taken" in result.stderr) == is_taken, result
+        assert ("hello" in result.stdout) != is_taken

@@ -1,0 +1,39 @@
+/// Files that curl opens by name. A pipe among them gives its bytes once, and takes what two runs write one after the other.
+extension CurlArguments {
+  /// What curl reads: bodies, headers, cookies, variables. `-` is standard input, and not among them.
+  package var filesRead: [String] {
+    options.flatMap { option -> [String] in
+      let value = option.value ?? ""
+      let name = option.name.hasPrefix("expand-") ? String(option.name.dropFirst(7)) : option.name
+      switch name {
+      case "data", "data-ascii", "data-binary", "json", "header", "proxy-header", "url-query":
+        return value.utf8.first == UInt8(ascii: "@") ? [String(value.dropFirst())] : []
+      case "data-urlencode", "variable":
+        // A name, then the file; an equals sign before it begins a text.
+        guard let at = value.firstIndex(of: "@"), !value[..<at].contains("=") else { return [] }
+        return [String(value[value.index(after: at)...])]
+      case "upload-file", "cookie", "netrc-file", "etag-compare": return [value]
+      case "form": return Self.files(ofForm: value)
+      default: return []
+      }
+    }
+    .filter { $0 != "-" && !$0.isEmpty }
+  }
+
+  /// What curl writes beside standard output and standard error.
+  package var filesWritten: [String] {
+    ["output", "cookie-jar", "etag-save", "trace", "trace-ascii", "stderr"].flatMap(values)
+      + [dumpHeader].compactMap(\.self)
+  }
+
+  /// `name=@FILE;type=…`, with several files behind commas, each with quotes or without; `<FILE` gives a field's text.
+  private static func files(ofForm value: String) -> [String] {
+    guard let equals = value.firstIndex(of: "="), case let content = value[value.index(after: equals)...],
+      let first = content.first, first == "@" || first == "<"
+    else { return [] }
+    return content.dropFirst().split(separator: ",").map { part in
+      let name = part.first == "\"" ? part.dropFirst().prefix { $0 != "\"" } : part.prefix { $0 != ";" }
+      return String(name)
+    }
+  }
+}
