@@ -69,6 +69,16 @@ extension Vault {
     self.session?.slots = (right + lost).sorted { $0.number < $1.number }
   }
 
+  /// Whether what was set last to open the vault is kept by this process alone: older slots lie beside the catalogue of now.
+  var lacksSlotsOfNow: Bool {
+    guard session == nil, let known, let keys, let directory = try? vaultDirectory(),
+      let database = try? VaultDatabase.open(in: directory, path: location.databaseFile),
+      let slots = try? database.slots(), let sealed = try? database.sealedCatalogue(),
+      let catalogue = try? Catalogue(opening: sealed, vaultID: database.vaultID, keys: keys)
+    else { return false }
+    return catalogue == known.catalogue && !known.slots.allSatisfy(slots.contains)
+  }
+
   /// Closes the database after a write that failed. Returns the failure.
   func forget(after failure: VaultError) -> VaultError {
     logIsSuspect = true
@@ -94,8 +104,8 @@ extension Vault {
   /// Puts back the log of a database that was forgotten without it. Throws where that still fails: nothing is opened before.
   func rescueLog() throws(VaultError) {
     guard let database = stranded, let directory = try vaultDirectory() else { return }
-    // Where another database is in its place it is this one's log no more.
-    if (try? database.checkStillThere()) != nil {
+    // Where another database is in its place, or has been written into it, it is this one's log no more.
+    if (try? database.checkStillThere()) != nil, database.isContentAsWritten {
       do throws(VaultError) { try database.restoreLog(in: directory) } catch {
         filesProblem = unwritten(error)
         throw error

@@ -81,7 +81,7 @@ extension Vault {
     lookAgain()
     guard session == nil, keys != nil, let lastFailure else { return nil }
     guard lastFailure.mayPass else { return lastFailure }
-    guard let known, let slots = try? slotsOnDisk(), slots != known.slots else { return nil }
+    guard lacksSlotsOfNow else { return nil }
     return .storageFailed(
       "what opened the vault last does not open the older one that lies in its place, and could not be written there: "
         + lastFailure.reason(location.directory))

@@ -11,7 +11,7 @@ extension Vault {
   private func found() -> VaultStatus {
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
     status.filesProblem = filesProblem
-    status.hasLostLog = hasLostLog
+    status.isAloneWithLast = hasLostLog || lacksSlotsOfNow
     if let session, let keys {
       status.state = .open
       status.slots = session.slotStatus(keys: keys)

@@ -142,8 +142,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var purgeProblem: String?
   /// Why nothing can be written to the vault.
   package var filesProblem: String?
-  /// Its log was taken away and cannot be put back: what that holds is kept by this process alone.
-  package var hasLostLog = false
+  /// What was written last is kept by this process alone, since it cannot be put back: a log that was taken away, or slots.
+  package var isAloneWithLast = false
   /// Why answers that came while the vault was locked could not be read.
   package var lateAnswerProblem: String?
   /// Whether the agent was killed between making the recovery code and handing it on: perhaps nobody knows it. False

@@ -53,6 +53,15 @@ extension AccountRecord {
     registrations?.first { $0.isClient(definition.clientID, of: definition.issuer) }
   }
 
+  /// Once, also where it was left to another account and comes back.
+  mutating func keep(_ registration: ClientRegistrationRecord) {
+    let isKnown = registrations?.contains {
+      ($0.clientURI, $0.accessToken, $0.binding.clientID)
+        == (registration.clientURI, registration.accessToken, registration.binding.clientID)
+    }
+    if isKnown != true { registrations = (registrations ?? []) + [registration] }
+  }
+
   /// Of the clients that were registered, those that `isNeeded` stay; the others are to be deleted at their servers.
   mutating func keepRegistrations(at now: Moment, where isNeeded: (ClientRegistrationRecord) -> Bool) {
     let all = registrations ?? []

@@ -190,7 +190,7 @@ extension AccountRecord {
   /// Secrets that a login sends belong where the issuer's metadata have them sent first, however it ends: other metadata
   /// later get them only when a person agrees.
   mutating func place(_ used: UsedSecrets, by binding: DefinitionBinding) {
-    if let secret = clientSecret?.secret, secret == used.clientSecret {
+    if let secret = clientSecret?.secret, used.isClientSecret(secret) {
       clientSecretPlace = clientSecretPlace?.completed(by: [binding])
     }
     if let secret = password?.secret, secret == used.password {
@@ -201,11 +201,9 @@ extension AccountRecord {
   /// Secrets that a login has used belong to its server: one that was given meanwhile stays where it was given for.
   mutating func bindSecrets(to binding: DefinitionBinding, used: UsedSecrets) {
     let place = SecretPlace(binding)
-    if used.bringsClientSecret, clientSecret == used.clientSecretBefore {
-      clientSecret = used.clientSecret.map { StoredSecret($0) }
-    }
-    if used.bringsPassword, password == used.passwordBefore { password = used.password.map { StoredSecret($0) } }
-    if let secret = clientSecret?.secret, secret == used.clientSecret { clientSecretPlace = place }
+    if used.bringsClientSecret { clientSecret = used.clientSecret.map { StoredSecret($0) } }
+    if used.bringsPassword { password = used.password.map { StoredSecret($0) } }
+    if let secret = clientSecret?.secret, used.isClientSecret(secret) { clientSecretPlace = place }
     if let secret = password?.secret, secret == used.password { passwordPlace = place }
   }
 }

@@ -1,20 +1,36 @@
 package import Sealing
+import Signing
 
 /// The secrets that a login is made with.
 package struct UsedSecrets: Sendable, Equatable {
   package var clientSecret: Secret?
   /// For the password grant.
   package var password: Secret?
-  /// Whether the client secret came with the login, to be kept in the place of ``clientSecretBefore``. One that is set
-  /// meanwhile is newer, and stays.
+  /// Whether the client secret came with the login, to be kept in the place of one that is there.
   var bringsClientSecret = false
-  var clientSecretBefore: StoredSecret?
   /// The same of the password.
   var bringsPassword = false
-  var passwordBefore: StoredSecret?
+  /// How often secrets of the account had been set or forgotten when the login began: what is done to them since is newer.
+  var changesBefore = 0
 
   package init(clientSecret: Secret? = nil, password: Secret? = nil) {
     self.clientSecret = clientSecret
     self.password = password
+  }
+
+  /// Whether `secret` is the client secret, or the same private key with another certificate.
+  func isClientSecret(_ secret: Secret) -> Bool {
+    if secret == clientSecret { return true }
+    guard ClientKey.isStored(secret), let mine = clientSecret, ClientKey.isStored(mine),
+      let key = try? ClientKey(stored: secret), let other = try? ClientKey(stored: mine)
+    else { return false }
+    return key.publicJWK == other.publicJWK
+  }
+
+  /// The same without what came with the login, where secrets have been set or forgotten since.
+  func unlessChanged(_ changes: Int) -> UsedSecrets {
+    var used = self
+    if changes != changesBefore { (used.bringsClientSecret, used.bringsPassword) = (false, false) }
+    return used
   }
 }

@@ -8,7 +8,8 @@ extension LoginCoordinator {
     let epoch = epoch
     let left = departures[request.account, default: 0]
     do throws(AgentFailure) {
-      let context = try await service.loginContext(request.account, shown: request.definitionDigest)
+      let context = try await service.loginContext(
+        request.account, shown: request.definitionDigest, secretsID: request.secretsID)
       let wishes = try LoginWishes(request)
       try Self.checkUser(wishes, context.definition, known: context.record?.grant?.identity)
       try await service.checkLenders(of: context.definition)
@@ -43,7 +44,7 @@ extension LoginCoordinator {
       session.departures = left
       session.isDevice = giver == .device
       session.isBrowserRemote = request.remoteBrowser == true
-      session.isPasswordKept = context.definition.grant.terms.need == .password && context.passwordOnce == nil
+      session.isPasswordKept = context.definition.grant.terms.need == .password && context.given?.password == nil
       guard giver == .browser || !session.wishes.areForBrowser else {
         throw AgentFailure(
           .badRequest, "\(context.definition.name): prompt, max_age and login_hint are for a login by browser",

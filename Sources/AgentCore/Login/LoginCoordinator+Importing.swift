@@ -16,7 +16,7 @@ extension LoginCoordinator {
       throw AgentFailure(.loginPending, "\(name): a login is under way", hint: "try again when it has ended")
     }
     let epoch = epoch
-    var context = try await service.loginContext(name, shown: request.definitionDigest, takesOnce: false)
+    var context = try await service.loginContext(name, shown: request.definitionDigest)
     let definition = context.definition
     if let secret = request.clientSecret {
       try await service.checkHasNoKey(name)

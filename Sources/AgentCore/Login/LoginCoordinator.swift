@@ -77,8 +77,8 @@ package actor LoginCoordinator {
     let name = request.account
     let wishes = try LoginWishes(request)
     let now = await service.definitionNow(name)
-    // What was given for the next login is not that of the one under way.
-    let hasSecrets = await service.hasSecretsForOnce(name)
+    // What was given for this login is not that of the one under way.
+    let hasSecrets = await service.hasSecrets(of: name, for: request.secretsID)
     let isOther = hasSecrets || wishes != LoginWishes() && wishes != sessions[id]?.wishes
     if let session = sessions[id], session.isPending {
       let isFromBefore = now.map { $0 != session.definition } ?? false
@@ -92,7 +92,7 @@ package actor LoginCoordinator {
         return try await start(request)
       }
       guard !isOther else {
-        if hasSecrets { await service.forgetSecretsForOnce(name) }
+        if hasSecrets { await service.forgetSecrets(of: name, for: request.secretsID) }
         throw AgentFailure(
           .loginPending, "\(name): another login is under way, begun with other \(hasSecrets ? "secrets" : "options")",
           hint: .run("oauthctl login \(name)   # joins that one: finish it there, or give it up with Control-C"))
@@ -191,7 +191,11 @@ package actor LoginCoordinator {
     // Whoever cancels it takes back what it was for, and has to know how it ended.
     if case .keeping = session.state { _ = await ending(of: session.id, seconds: Self.keepingSeconds) }
     switch sessions[session.id]?.state {
-    case .keeping, .ended(.success):
+    case .keeping:
+      throw AgentFailure(
+        .loginPending, "\(name): too late to cancel the login: what it has got is still being saved",
+        hint: .run("oauthctl account show \(name)"))
+    case .ended(.success):
       throw AgentFailure(.loginPending, "\(name): too late to cancel the login: it has been finished")
     case .ended(.failure), nil: return EmptyResult()
     case .pending, .exchanging: break

@@ -28,10 +28,9 @@ extension CredentialService {
     var places: [UInt64: Ticket] = [:]
     /// How the requests of the last revocations ended, by what they were for.
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
-    /// A password for the next login.
-    var passwordOnce: PasswordForOneLogin?
-    /// A client secret that is kept once a login by it has ended well.
-    var clientSecretOnce: ClientSecretForOneLogin?
+    var secretsForLogins: [SecretsForLogin] = []
+    /// How often its secrets were set or forgotten since the vault was opened.
+    var secretChanges = 0
     /// Nil: its grant is made of no other account's token.
     var borrowing: Borrowing?
     /// A client that was registered when there was no vault yet to keep it in.
@@ -43,10 +42,6 @@ extension CredentialService {
       self.id = id
       self.version = version
     }
-
-    var hasSecretsForOnce: Bool { passwordOnce != nil || clientSecretOnce != nil }
-
-    func forgetSecretsForOnce() { (passwordOnce, clientSecretOnce) = (nil, nil) }
 
     /// Hands one event to the state machine, in place.
     @discardableResult

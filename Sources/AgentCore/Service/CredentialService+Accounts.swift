@@ -62,17 +62,22 @@ extension CredentialService {
       let grant = account.machine.record?.grant
       answer.login = grant?.loginID
       answer.host = grant.flatMap { $0.mayLive ? $0.binding.issuerHost : nil }
-      // One that another account is known by stays.
-      answer.clientHost = deletableClient(account)
-        .flatMap { otherUser(of: $0.binding, than: account.name) == nil ? $0.binding.issuerHost : nil }
+      answer.clientHosts = clientHosts(account)
+      let record = account.machine.record
+      let isKept =
+        record?.grant != nil || record?.clientSecret != nil || record?.password != nil || record?.registrations != nil
+      answer.kept = isKept || account.registration != nil ? true : nil
       let borrowers = borrowers(of: account.name)
       answer.borrowers = borrowers.isEmpty ? nil : borrowers
     } else {
       await sealRegistration(account.name)
+      if let shown = request.clientHosts, shown != clientHosts(account) ?? [] {
+        throw AgentFailure.changedMeanwhile(account.name)
+      }
       let began = time.now()
-      let isClientTold = deletableClient(account) != nil
+      let isClientTold = !deletableClients(account).isEmpty
       try await change(account.name, .forget(login: request.login))
-      account.forgetSecretsForOnce()
+      account.secretsForLogins = []
       account.registration = nil
       if isClientTold { await tellDeletion(of: account.name, since: began, in: &answer) }
     }
@@ -81,9 +86,16 @@ extension CredentialService {
     return answer
   }
 
-  /// The last client that was registered for `account` and can be deleted at its server; nil: none.
-  private func deletableClient(_ account: Account) -> ClientRegistrationRecord? {
-    account.machine.record?.registrations?.last { $0.deletion(at: time.now()) != nil }
+  /// The clients that were registered for `account` and can be deleted at their servers.
+  private func deletableClients(_ account: Account) -> [ClientRegistrationRecord] {
+    account.machine.record?.registrations?.filter { $0.deletion(at: time.now()) != nil } ?? []
+  }
+
+  /// Where, but for those that another account is known by.
+  private func clientHosts(_ account: Account) -> [String]? {
+    let hosts = deletableClients(account).filter { otherUser(of: $0.binding, than: account.name) == nil }
+      .map(\.binding.issuerHost)
+    return hosts.isEmpty ? nil : Set(hosts).sorted()
   }
 
   /// Waits, for as long as a logout does, until the client that was registered for `name` is deleted at its server.
@@ -139,15 +151,23 @@ extension CredentialService {
     if let shown = request.secretPlace { try await check(shown, of: name) }
     let place = accounts[name]?.machine.definition.map { secretPlace($0) }
     if request.kind == .clientSecret { try checkHasNoKey(name) }
-    let isAfterLogin = request.afterLogin == true
-    if request.kind == .password, request.keep != true || isAfterLogin {
-      accounts[name]?.passwordOnce = PasswordForOneLogin(
-        secret: Secret(request.value), place: place, isKept: request.keep == true)
+    if let id = request.secretsID {
+      guard (1...64).contains(id.utf8.count), request.kind != .refreshToken else {
+        throw AgentFailure(.badRequest, "secrets_id has 1 to 64 bytes, and is for client_secret and password")
+      }
+      let definition = accounts[name]?.machine.definition
+      accounts[name]?.keepSecrets(for: id) { secrets in
+        let secret = Secret(request.value)
+        if request.kind == .password {
+          secrets.password = PasswordForOneLogin(secret: secret, place: place, isKept: request.keep == true)
+        } else {
+          secrets.clientSecret = definition.map { ClientSecretForOneLogin(secret, for: $0) }
+        }
+      }
       return EmptyResult()
     }
-    if request.kind == .clientSecret, isAfterLogin, let definition = accounts[name]?.machine.definition {
-      accounts[name]?.clientSecretOnce = ClientSecretForOneLogin(Secret(request.value), for: definition)
-      return EmptyResult()
+    guard request.kind != .password || request.keep == true else {
+      throw AgentFailure(.badRequest, "a password is kept (keep), or is for one login (secrets_id)")
     }
     if request.kind == .refreshToken, accounts[name]?.machine.record?.grant == nil {
       throw AgentFailure(
@@ -158,9 +178,6 @@ extension CredentialService {
         .configInvalid, "\(name): its tokens are bound to a key of this agent (DPoP), which one from elsewhere is not",
         hint: .run("oauthctl login \(name)"))
     }
-    // What was given for one login before is older than this.
-    if request.kind == .clientSecret { accounts[name]?.clientSecretOnce = nil }
-    if request.kind == .password { accounts[name]?.passwordOnce = nil }
     try await change(name, .setSecret(request.kind, Secret(request.value), place: place?.digest, login: request.login))
     return EmptyResult()
   }
@@ -168,7 +185,7 @@ extension CredentialService {
   package func forgetSecret(_ request: SecretForget) async throws(AgentFailure) -> EmptyResult {
     try await open()
     let name = try select(account: request.account, url: nil).name
-    accounts[name]?.forgetSecretsForOnce()
+    accounts[name]?.secretsForLogins = []
     var shown: StoredSecret?
     if let publicKey = request.publicKey {
       shown = accounts[name]?.machine.record?.clientSecret
@@ -243,7 +260,7 @@ extension CredentialService {
       return await earlierLogout(of: name)
     }
     let began = time.now()
-    accounts[name]?.forgetSecretsForOnce()
+    accounts[name]?.secretsForLogins = []
     try await change(name, .logout)
     guard grant.binding.revocationEndpoint != nil else { return LogoutAnswer(revocation: .unsupported) }
     let (ends, open) = await revocations(name, since: began, seconds: Self.revocationWaitSeconds)

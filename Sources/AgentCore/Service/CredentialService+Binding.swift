@@ -64,8 +64,7 @@ extension CredentialService {
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
     let account = accounts[name]
     let context = LoginContext(
-      definition: definition, record: account?.machine.record, passwordOnce: account?.passwordOnce,
-      clientSecretOnce: account?.clientSecretOnce)
+      definition: definition, record: account?.machine.record, given: account?.secrets(for: request.secretsID))
     let binding = try withLenders(server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
     return AccountAcceptAnswer(agreement(context, binding), definition.grant)
   }
@@ -74,7 +73,7 @@ extension CredentialService {
   func agreement(_ context: LoginContext, _ binding: DefinitionBinding) -> BindingConsent {
     BindingConsent(
       binding: binding,
-      differences: loginDifferences(context.record, context.passwordOnce, binding, context.definition))
+      differences: loginDifferences(context.record, context.given?.password, binding, context.definition))
   }
 
   /// Of a password that is used once, too.
@@ -101,8 +100,7 @@ extension CredentialService {
     let (shown, differences) = (agreement.digest, agreement.differences)
     guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.
-    if accounts[name]?.passwordOnce == nil { accounts[name]?.passwordOnce = context.passwordOnce }
-    if accounts[name]?.clientSecretOnce == nil { accounts[name]?.clientSecretOnce = context.clientSecretOnce }
+    if let given = context.given { accounts[name]?.keepSecrets(for: given.id) { $0 = given } }
     let keys = differences.map(\.key).joined(separator: ", ")
     guard agreed == nil else { throw AgentFailure.changedMeanwhile(name) }
     throw AgentFailure(

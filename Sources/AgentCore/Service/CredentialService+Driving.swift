@@ -150,11 +150,9 @@ extension CredentialService {
 
   private func revoke(_ revocation: RevocationRecord, _ secret: Secret?, _ account: Account) {
     let name = account.name
-    if revocation.clientURI != nil,
-      let user = isUsed(revocation.binding, by: account) ? name : otherUser(of: revocation.binding, than: name)
-    {
-      // Without the client it could refresh nothing. Later, because this is done within an event of the account.
-      Task { self.revocationEnded(account, revocation, await self.leaveClient(of: revocation, to: user)) }
+    if revocation.clientURI != nil, let user = user(of: revocation.binding, by: account) {
+      // Later, because this is done within an event of the account.
+      Task { self.revocationEnded(account, revocation, await self.leaveClient(of: revocation, account, to: user)) }
       return
     }
     let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
@@ -168,27 +166,41 @@ extension CredentialService {
     }
   }
 
-  /// Whether a login of `account` is by the client of `binding`, or one that is under way may be.
-  private func isUsed(_ binding: DefinitionBinding, by account: Account) -> Bool {
-    account.machine.record?.grant?.binding.clientID == binding.clientID
+  /// The account whose login is, or is to be, by the client of `binding`, `account` itself among them: without the client it
+  /// could refresh nothing. By its id alone, since a server may have got another address.
+  private func user(of binding: DefinitionBinding, by account: Account) -> Account? {
+    let isOwn =
+      account.machine.record?.grant?.binding.clientID == binding.clientID
       || pendingLogins.contains(account.name) && account.machine.definition?.clientID == binding.clientID
+    return isOwn ? account : otherUser(of: binding, than: account.name)
   }
 
-  /// Leaves it to `other` to have the client deleted that it is known by.
-  private func leaveClient(of revocation: RevocationRecord, to other: String) async -> RevocationEnd {
-    do throws(AgentFailure) { try await change(other, .register(ClientRegistrationRecord(of: revocation))) } catch {
+  /// Leaves it to `user` to have the client deleted that its login is by.
+  private func leaveClient(
+    of revocation: RevocationRecord, _ account: Account, to user: Account
+  ) async -> RevocationEnd {
+    let name = user.name
+    guard let grant = user.machine.record?.grant?.binding else {
+      return .later("\(name) is to be logged in by the same client", retryAfterSeconds: nil)
+    }
+    // Of two servers that number their clients it may be another one: then it stays, and nobody has it deleted.
+    guard
+      user === account || grant.issuer == revocation.binding.issuer
+        || grant.tokenEndpoint == revocation.binding.tokenEndpoint
+    else { return .refused("\(name) has a client of that id, so it stays") }
+    do throws(AgentFailure) { try await change(name, .takeOver(ClientRegistrationRecord(of: revocation))) } catch {
       return .later(error.message, retryAfterSeconds: nil)
     }
-    return .refused("\(other) is known there by the same client, so it stays")
+    return .refused("\(name) is known there by the same client, so it stays")
   }
 
-  /// Another account that is, or is to be, logged in as a client of that id: its server may have several addresses.
-  func otherUser(of binding: DefinitionBinding, than name: String) -> String? {
+  /// Another account that is, or is to be, logged in as a client of that id.
+  func otherUser(of binding: DefinitionBinding, than name: String) -> Account? {
     accounts.values.first { other in
       guard other.name != name else { return false }
       return other.machine.definition?.clientID == binding.clientID
         || other.machine.record?.grant?.binding.clientID == binding.clientID
-    }?.name
+    }
   }
 
   private func revocationEnded(_ account: Account, _ revocation: RevocationRecord, _ end: RevocationEnd) {

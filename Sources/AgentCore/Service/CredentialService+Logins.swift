@@ -2,47 +2,22 @@ import AgentWire
 import OAuthTerms
 import Sealing
 
-/// A password for the next login, and where it was given for.
-struct PasswordForOneLogin: Sendable {
-  var secret: Secret
-  var place: SecretPlace?
-  /// It is kept once that login has ended well, in the place of one that is there.
-  var isKept = false
-}
-
-/// A client secret that takes the place of the one that is kept where the next login ends well, and what the account's file
-/// was when it was given. A class: nearly no account has any, and a reference takes a word.
-final class ClientSecretForOneLogin: Sendable {
-  let secret: Secret
-  private let definition: AccountDefinition
-
-  init(_ secret: Secret, for definition: AccountDefinition) { (self.secret, self.definition) = (secret, definition) }
-
-  /// With another file than that it belongs to nobody.
-  func belongs(to definition: AccountDefinition) -> Bool { definition == self.definition }
-}
-
 /// What a login needs to know of an account.
 struct LoginContext: Sendable {
   var definition: AccountDefinition
   /// As it was when the secrets were taken out of it.
   var record: AccountRecord?
-  var passwordOnce: PasswordForOneLogin?
-  /// Already in `record`, which is not as it is kept then.
-  private(set) var clientSecretOnce: ClientSecretForOneLogin?
-  private let clientSecretBefore: StoredSecret?
+  /// The client secret is already in `record`, which is not as it is kept then.
+  let given: SecretsForLogin?
   private var bringsClientSecret = false
+  private let secretChanges: Int
 
   init(
-    definition: AccountDefinition, record: AccountRecord?, passwordOnce: PasswordForOneLogin?,
-    clientSecretOnce: ClientSecretForOneLogin? = nil
+    definition: AccountDefinition, record: AccountRecord?, given: SecretsForLogin? = nil, secretChanges: Int = 0
   ) {
-    (self.definition, self.record, self.passwordOnce) = (definition, record, passwordOnce)
-    clientSecretBefore = record?.clientSecret
-    if let clientSecretOnce, clientSecretOnce.belongs(to: definition) {
-      self.clientSecretOnce = clientSecretOnce
-      take(clientSecret: clientSecretOnce.secret)
-    }
+    (self.definition, self.record, self.given) = (definition, record, given)
+    self.secretChanges = secretChanges
+    if let secret = given?.clientSecret, secret.belongs(to: definition) { take(clientSecret: secret.secret) }
   }
 
   var clientSecret: Secret? { record?.clientSecret?.secret }
@@ -57,22 +32,22 @@ struct LoginContext: Sendable {
   }
 
   /// Kept, or given for this once.
-  private var password: Secret? { passwordOnce?.secret ?? record?.password?.secret }
+  private var password: Secret? { given?.password?.secret ?? record?.password?.secret }
 
   var secrets: UsedSecrets {
     var used = UsedSecrets(
       clientSecret: clientSecret, password: definition.grant.terms.need == .password ? password : nil)
-    (used.bringsClientSecret, used.clientSecretBefore) = (bringsClientSecret, clientSecretBefore)
-    (used.bringsPassword, used.passwordBefore) = (passwordOnce?.isKept == true, record?.password)
+    (used.bringsClientSecret, used.bringsPassword) = (bringsClientSecret, given?.password?.isKept == true)
+    used.changesBefore = secretChanges
     return used
   }
 }
 
 extension CredentialService {
-  /// Secrets that were given for one login are taken where `takesOnce` says so. Throws `account_unknown`,
-  /// `config_invalid`, or what opening the vault throws.
+  /// With the secrets that were given for the login `secretsID`. Throws `account_unknown`, `config_invalid`, or what opening
+  /// the vault throws.
   func loginContext(
-    _ account: String, shown: String?, takesOnce: Bool = true
+    _ account: String, shown: String?, secretsID: String? = nil
   ) async throws(AgentFailure) -> LoginContext {
     try await open()
     let name = try select(account: account, url: nil).name
@@ -81,14 +56,9 @@ extension CredentialService {
     await sealRegistration(name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
     try definition.check(isShown: shown)
-    guard takesOnce else {
-      return LoginContext(definition: definition, record: found.machine.record, passwordOnce: nil)
-    }
-    let context = LoginContext(
-      definition: definition, record: found.machine.record, passwordOnce: found.passwordOnce,
-      clientSecretOnce: found.clientSecretOnce)
-    found.forgetSecretsForOnce()
-    return context
+    return LoginContext(
+      definition: definition, record: found.machine.record, given: found.takeSecrets(for: secretsID),
+      secretChanges: found.secretChanges)
   }
 
   /// Makes durable where the secrets of `context` belong, before a login sends them by `binding`. Throws what keeping throws.
@@ -102,10 +72,10 @@ extension CredentialService {
     if placed != record { try await change(name, .placeSecrets(used, binding)) }
   }
 
-  /// Whether secrets wait for the account's next login.
-  func hasSecretsForOnce(_ name: String) -> Bool { accounts[name]?.hasSecretsForOnce ?? false }
+  /// Whether secrets were given for the login `secretsID`.
+  func hasSecrets(of name: String, for secretsID: String?) -> Bool { accounts[name]?.secrets(for: secretsID) != nil }
 
-  func forgetSecretsForOnce(_ name: String) { accounts[name]?.forgetSecretsForOnce() }
+  func forgetSecrets(of name: String, for secretsID: String?) { _ = accounts[name]?.takeSecrets(for: secretsID) }
 
   /// The login that is there.
   func grant(of name: String) -> GrantRecord? { accounts[name]?.machine.record?.grant }
@@ -116,7 +86,8 @@ extension CredentialService {
     _ name: String, _ grant: GrantRecord, _ token: TokenRecord?, used: UsedSecrets, replacing: String? = nil
   ) async throws(AgentFailure) -> Bool {
     // While a lock waits for what is under way, the accounts are there.
-    guard accounts[name] != nil else { throw gone(name) }
+    guard let account = accounts[name] else { throw gone(name) }
+    let used = used.unlessChanged(account.secretChanges)
     try await change(name, .login(grant, token, used: used, replacing: replacing))
     return accounts[name]?.machine.isRenewable ?? false
   }

@@ -49,7 +49,8 @@ extension CredentialService {
 
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
-    guard accounts[name] != nil else { throw gone(name) }
+    guard let account = accounts[name] else { throw gone(name) }
+    if change.isOfSecrets { account.secretChanges += 1 }
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
       waiters.changes.add(continuation, id)

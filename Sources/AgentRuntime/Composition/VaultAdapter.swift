@@ -33,8 +33,8 @@ package struct VaultAdapter: VaultControl {
     if reason == nil, let problem = status.filesProblem {
       reason = problem
       hint =
-        status.hasLostLog
-        ? "put that right before the agent ends: it alone has the last logins; then: oauthctl vault status"
+        status.isAloneWithLast
+        ? "put that right before the agent ends: it alone has what was written last; then: oauthctl vault status"
         : "put that right, then: oauthctl vault status"
     }
     // First: the same fault often keeps the counter from being written, and is told there as less than it is.
@@ -72,7 +72,7 @@ package struct VaultAdapter: VaultControl {
       recoveryCodeUntold: status.isCodeUntold ? true : nil, gone: isGone(status.state) ? true : nil,
       hint: hint, otherSlotOpens: canOpenOtherwise(status.state) ? true : nil,
       counterMadeAnew: status.isCounterMadeAnew && status.purgeProblem == nil ? true : nil,
-      logLost: status.hasLostLog ? true : nil)
+      logLost: status.isAloneWithLast ? true : nil)
   }
 
   package func create(_ request: VaultCreate) async throws(AgentFailure) -> String? {

@@ -13,10 +13,11 @@ package struct AccountAccept: RequestParameters, Equatable {
   /// With `login`: as in `login.start`.
   package var device: Bool?
   package var definitionDigest: String?
+  package var secretsID: String?
 
   package init(
     account: String, dryRun: Bool? = nil, bindingDigest: String? = nil, login: Bool? = nil, device: Bool? = nil,
-    definitionDigest: String? = nil
+    definitionDigest: String? = nil, secretsID: String? = nil
   ) {
     self.account = account
     self.dryRun = dryRun
@@ -24,6 +25,7 @@ package struct AccountAccept: RequestParameters, Equatable {
     self.login = login
     self.device = device
     self.definitionDigest = definitionDigest
+    self.secretsID = secretsID
   }
 
   package typealias Keys = CodingKeys
@@ -32,6 +34,7 @@ package struct AccountAccept: RequestParameters, Equatable {
     case dryRun = "dry_run"
     case bindingDigest = "binding_digest"
     case definitionDigest = "definition_digest"
+    case secretsID = "secrets_id"
   }
 }
 

@@ -11,16 +11,21 @@ package struct AccountForget: RequestParameters, Equatable {
   /// deleted.
   package var login: String?
 
-  package init(account: String, dryRun: Bool? = nil, login: String? = nil) {
+  /// The `client_hosts` that a person was shown: where the clients of other servers are to be deleted, nothing is. Nil: any.
+  package var clientHosts: [String]?
+
+  package init(account: String, dryRun: Bool? = nil, login: String? = nil, clientHosts: [String]? = nil) {
     self.account = account
     self.dryRun = dryRun
     self.login = login
+    self.clientHosts = clientHosts
   }
 
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case account, login
     case dryRun = "dry_run"
+    case clientHosts = "client_hosts"
   }
 }
 
@@ -31,8 +36,10 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   package var host: String?
   /// Tokens of an earlier login that are still to be revoked at its server; nil: none.
   package var revocations: Int?
-  /// With `dry_run`: where a client was registered for it that will be deleted there (RFC 7592); nil: none was.
-  package var clientHost: String?
+  /// With `dry_run`: where clients were registered for it that will be deleted there (RFC 7592), sorted; nil: nowhere.
+  package var clientHosts: [String]?
+  /// With `dry_run`: more is kept than what its server has still to be told; nil: nothing is.
+  package var kept: Bool?
   /// With `dry_run`: accounts that get their tokens for those of this one, sorted; nil: none does.
   package var borrowers: [String]?
   /// What became of that client; nil: there was none.
@@ -54,8 +61,8 @@ package struct AccountForgetAnswer: Codable, Sendable, Equatable {
   }
 
   package enum CodingKeys: String, CodingKey {
-    case login, host, revocations, client, borrowers
-    case clientHost = "client_host"
+    case login, host, revocations, client, borrowers, kept
+    case clientHosts = "client_hosts"
     case clientReason = "client_reason"
   }
 }

@@ -23,6 +23,8 @@ package struct LoginStart: RequestParameters, Equatable {
   package var user: String?
   /// The caller can ask a person whether somebody else than before may be logged in (`login.confirm`).
   package var confirmsUser: Bool?
+  /// Of `secret.set`: the secrets that were given for this login.
+  package var secretsID: String?
 
   package init(
     requestID: String, account: String, device: Bool? = nil, remoteBrowser: Bool? = nil, bindingDigest: String? = nil
@@ -45,6 +47,7 @@ package struct LoginStart: RequestParameters, Equatable {
     case maximumAgeSeconds = "max_age"
     case loginHint = "login_hint"
     case confirmsUser = "confirm_user"
+    case secretsID = "secrets_id"
   }
 }
 

@@ -14,25 +14,25 @@ package struct SecretSet: RequestParameters {
   package var kind: SecretKind
   /// 1 to 32,768 bytes.
   package var value: String
-  /// For `password`: keeps it durably, so that the agent logs in again by itself. Default false: it is used once.
+  /// For `password`: keeps it durably, so that the agent logs in again by itself. Without, it is for one login.
   package var keep: Bool?
-  /// Uses it for the next login, and keeps what is there until that one has ended well. Not for `refresh_token`. A password is
-  /// kept then where `keep` says so. Default false.
-  package var afterLogin: Bool?
+  /// 1 to 64 bytes: it is for the `login.start` with the same word, and what is kept stays until that login has ended well. A
+  /// password is kept then where `keep` says so. Nil: it is kept at once. Not for `refresh_token`.
+  package var secretsID: String?
   /// The `secret_place` of `account.check`, where somebody was shown it: for another server the secret is refused.
   package var secretPlace: String?
   /// For `refresh_token`: the `login` of `account.show`, where somebody was asked about it: another one keeps its own.
   package var login: String?
 
   package init(
-    account: String, kind: SecretKind, value: String, keep: Bool? = nil, afterLogin: Bool? = nil,
+    account: String, kind: SecretKind, value: String, keep: Bool? = nil, secretsID: String? = nil,
     secretPlace: String? = nil, login: String? = nil
   ) {
     self.account = account
     self.kind = kind
     self.value = value
     self.keep = keep
-    self.afterLogin = afterLogin
+    self.secretsID = secretsID
     self.secretPlace = secretPlace
     self.login = login
   }
@@ -40,7 +40,7 @@ package struct SecretSet: RequestParameters {
   package typealias Keys = CodingKeys
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case account, kind, value, keep, login
-    case afterLogin = "after_login"
+    case secretsID = "secrets_id"
     case secretPlace = "secret_place"
   }
 }

@@ -83,17 +83,17 @@ struct AccountCommand: ParsableCommand {
       let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
       if let obstacle = folders.obstacle() { throw obstacle }
       let was = file.state
-      var login: String?
+      var (login, clientHosts): (String?, [String]?)
       let kept = try context.ask(AccountForget(account: name, dryRun: true), unlessUnknownWith: file)
       if !yes {
         var lines = kept?.borrowers.map { [Self.borrowersLine($0, name)] } ?? []
         // One that comes under the question was not in it.
-        login = kept?.login ?? ""
-        if let host = kept?.host, kept?.clientHost == nil {
+        (login, clientHosts) = (kept?.login ?? "", kept?.clientHosts ?? [])
+        if let host = kept?.host, kept?.clientHosts == nil {
           lines.append(
             "\(Self.staysLine(host)) To end it there too, answer n and run: oauthctl logout \(name)")
         }
-        if let host = kept?.clientHost {
+        for host in kept?.clientHosts ?? [] {
           lines.append(
             "The client that was registered for it at \(host) is deleted there, and with it, at most servers, its login."
           )
@@ -106,13 +106,16 @@ struct AccountCommand: ParsableCommand {
         let folders = AgentFolders(context.environment, try context.agent.ask(AgentStatus(limit: 1)))
         if let obstacle = folders.obstacle() { throw obstacle }
       }
-      guard let answer = try context.forget(name, file, login: login, while: { yes || file.state == was }) else {
+      guard
+        let answer = try context.forget(
+          name, file, login: login, clientHosts: clientHosts, while: { yes || file.state == was })
+      else {
         throw .configuration(
           "\(context.environment.abbreviated(file.path)) was changed meanwhile; nothing is forgotten",
           next: .run("oauthctl account forget \(name)"))
       }
       // Whoever was asked has read it.
-      let stays = yes && kept?.clientHost == nil ? kept?.host : nil
+      let stays = yes && kept?.clientHosts == nil ? kept?.host : nil
       context.terminal.say("Forgot \(name)." + (stays.map { " " + Self.staysLine($0) } ?? ""))
       if yes, let names = kept?.borrowers {
         context.terminal.warn(Self.borrowersLine(names, name), next: Self.borrowersStep(names))
@@ -182,12 +185,14 @@ extension CommandContext {
   /// - Throws: `CommandError.configuration` when it became another while the agent deleted the rest, and stays.
   @discardableResult
   func forget(
-    _ account: String, _ file: AccountFile, login: String? = nil, while isStill: () -> Bool = { true }
+    _ account: String, _ file: AccountFile, login: String? = nil, clientHosts: [String]? = nil,
+    while isStill: () -> Bool = { true }
   ) throws(CommandError) -> AccountForgetAnswer? {
     guard isStill() else { return nil }
     // Before anything is deleted: an account whose file stays is none that is forgotten.
     try file.checkRemovable()
-    let answer = try ask(AccountForget(account: account, login: login), unlessUnknownWith: file)
+    let answer = try ask(
+      AccountForget(account: account, login: login, clientHosts: clientHosts), unlessUnknownWith: file)
     // The agent took its time: its server was told to delete a client.
     let shown = environment.abbreviated(file.path), next = NextStep.run("oauthctl account forget \(account)")
     let again: AccountForgetAnswer?

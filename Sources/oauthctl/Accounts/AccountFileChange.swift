@@ -13,43 +13,43 @@ struct AccountFileChange {
   /// Names the login that was there before the change; nil: none was.
   let login: String?
 
-  /// Puts the old bytes back. What somebody has edited since stays, and so does what somebody has logged in by.
+  /// Puts the old bytes back. What somebody has edited since stays, and so does what somebody has logged in by, or may have:
+  /// then they are kept beside it. `failure` is why this login failed.
   ///
   /// - Returns: whether the file is as it was.
-  func takeBack() -> Bool {
+  func takeBack(after failure: CommandError) -> Bool {
     let shown = context.environment.abbreviated(file.path)
-    let next = NextStep.run("oauthctl account show \(account)")
     if written != nil, file.exists, file.current == nil {
-      context.terminal.warn("this login failed, and \(shown) stays changed: it cannot be read just now", next: next)
-      return false
+      return stays("this login failed, and \(shown) stays changed: it cannot be read just now")
     }
     guard let written, file.holds(written) else {
-      context.terminal.warn("this login failed, and \(shown) has been changed again meanwhile: it stays", next: next)
-      return false
+      return stays("this login failed, and \(shown) has been changed again meanwhile: it stays")
     }
     do throws(CommandError) {
-      guard try isLoginOfBefore() else {
-        context.terminal.warn("\(shown) stays changed: another login has begun or ended meanwhile", next: next)
-        return false
+      guard try isLoginOfBefore(failure) else {
+        return stays("\(shown) stays changed: another login has begun or ended meanwhile")
       }
       try file.write(before, behind: target, while: { file.holds(written) })
     } catch {
-      context.terminal.warn("\(shown) stays changed: \(error.sentence ?? "it cannot be written")", next: next)
-      return false
+      return stays("\(shown) stays changed: \(error.sentence ?? "it cannot be written")")
     }
     _ = try? context.agent.ask(ConfigReload())
     context.terminal.say("Nobody logged in: \(shown) is as it was.")
     return true
   }
 
-  private func isLoginOfBefore() throws(CommandError) -> Bool {
-    do throws(CommandError) {
-      let details = try context.agent.ask(AccountShow(account: account), about: account)
-      return details.login == login && details.loginPending != true
-    } catch {
-      // A lock has ended the logins that were under way.
-      if case .agent(let failure, _) = error, failure.kind == .vaultLocked { return true }
-      throw error
+  private func stays(_ why: String) -> Bool {
+    let place = file.keepBeside(before).map {
+      "; what was there before is in \(context.environment.abbreviated($0))"
     }
+    context.terminal.warn(why + (place ?? ""), next: .run("oauthctl account show \(account)"))
+    return false
+  }
+
+  private func isLoginOfBefore(_ failure: CommandError) throws(CommandError) -> Bool {
+    // The last login that was under way, since there is one at a time; behind a lock nobody can be asked.
+    if failure == .loginEndedByLock(account) { return true }
+    let details = try context.agent.ask(AccountShow(account: account), about: account)
+    return details.login == login && details.loginPending != true
   }
 }

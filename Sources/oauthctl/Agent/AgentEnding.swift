@@ -67,7 +67,7 @@ struct AgentEnding {
       return
     }
     throw .local(
-      "the agent alone has the last logins, and they end with it; \(vault.reason ?? "its log is gone")",
+      "the agent alone has what was written to the vault last, and that ends with it; \(vault.reason ?? "it is shut")",
       next: "put that right first; to end it all the same: kill \(agent.status.pid)", status: 1)
   }
 

@@ -42,7 +42,7 @@ struct AccountCreation {
   }
 
   static func isKept(_ account: String, _ context: CommandContext) -> Bool {
-    (try? context.agent.ask(AccountForget(account: account, dryRun: true))) != nil
+    (try? context.agent.ask(AccountForget(account: account, dryRun: true)).kept) == true
   }
 
   /// Has the client deleted that was registered for an account of which no file was written, so that nothing names it.
@@ -123,7 +123,7 @@ struct AccountCreation {
         context.terminal.say("\(name) stays as it is set up now.")
         return error
       }
-      return change.takeBack() ? advising(error, command: command, otherMethod: otherMethod) : error
+      return change.takeBack(after: error) ? advising(error, command: command, otherMethod: otherMethod) : error
     }
     guard isFirst, let written, file.exists else {
       guard case .agent(let failure, _) = error, failure.kind == .loginCancelled else { return error }

@@ -51,12 +51,13 @@ struct ClientRenewal {
       if let secret = client.clientSecret {
         _ = try context.agent.ask(
           SecretSet(
-            account: account, kind: .clientSecret, value: secret, afterLogin: true, secretPlace: check.secretPlace),
+            account: account, kind: .clientSecret, value: secret, secretsID: LoginFlow.secretsID,
+            secretPlace: check.secretPlace),
           about: account)
       }
       try logIn(check)
     } catch {
-      _ = change.takeBack()
+      _ = change.takeBack(after: error)
       throw error
     }
     return true

@@ -115,7 +115,7 @@ struct LoginCommand: ContextCommand {
         _ = try context.agent.ask(
           SecretSet(
             account: account, kind: .clientSecret, value: registeredSecret,
-            afterLogin: !mayKeep || hasSomethingToLose(context, account, .clientSecret),
+            secretsID: secretsID(context, account, .clientSecret, mayKeep: mayKeep),
             secretPlace: check.secretPlace),
           about: account)
         check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
@@ -210,10 +210,15 @@ struct LoginCommand: ContextCommand {
     }
   }
 
-  /// Whether a login goes by what is kept of that kind, or could.
-  private func hasSomethingToLose(_ context: CommandContext, _ account: String, _ kind: SecretKind) -> Bool {
-    guard let kept = try? context.agent.ask(AccountShow(account: account)) else { return false }
-    return kept.login != nil || kept.secrets.contains(kind.rawValue)
+  /// Nil: a secret is kept at once. Else it is for this login, because another one goes by what is kept of that kind, or could,
+  /// or is under way.
+  private func secretsID(
+    _ context: CommandContext, _ account: String, _ kind: SecretKind, mayKeep: Bool
+  ) -> String? {
+    guard mayKeep else { return LoginFlow.secretsID }
+    let kept = try? context.agent.ask(AccountShow(account: account))
+    let isFree = kept?.login == nil && kept?.loginPending != true && kept?.secrets.contains(kind.rawValue) != true
+    return isFree ? nil : LoginFlow.secretsID
   }
 
   /// The preset that was named, and the account's name; of an account that is not there yet that is its own name, too.
@@ -274,7 +279,8 @@ struct LoginCommand: ContextCommand {
       _ = try context.agent.ask(
         SecretSet(
           account: account, kind: kind, value: value, keep: options.keepPassword,
-          afterLogin: !mayKeep || hasSomethingToLose(context, account, kind), secretPlace: check.secretPlace),
+          secretsID: kind == .password && !options.keepPassword
+            ? LoginFlow.secretsID : secretsID(context, account, kind, mayKeep: mayKeep), secretPlace: check.secretPlace),
         about: account)
     }
     if missing.contains(AccountCheckAnswer.privateKey) {

@@ -9,7 +9,8 @@ extension LoginFlow {
     } catch .agent(let failure, _) where failure.kind == .definitionChanged {
       let preview = try context.agent.ask(
         AccountAccept(
-          account: account, dryRun: true, login: true, device: request.device, definitionDigest: definitionDigest),
+          account: account, dryRun: true, login: true, device: request.device, definitionDigest: definitionDigest,
+          secretsID: request.secretsID),
         about: account)
       // Of a first login nothing else can differ.
       let lends = preview.differences.allSatisfy { $0.key.hasSuffix("_account") || $0.key.hasSuffix("_token_type") }

@@ -29,6 +29,7 @@ struct LoginFlow {
       remoteBrowser: isRemote || noBrowser ? true : nil)
     wishes(&request)
     request.definitionDigest = definitionDigest
+    request.secretsID = Self.secretsID
     if OtherUserQuestion.canBeAsked { request.confirmsUser = true }
     if let number = Interrupts.putOff { throw .silent(status: 128 + number) }
     let login = try start(request)
@@ -142,7 +143,7 @@ struct LoginFlow {
       if ready <= 0 {
         if let time = end, Self.monotonic() >= time {
           leaveQuestion()
-          if isGivenUp(login) { throw notFinished(login) }
+          if refusal(toGiveUp: login) == nil { throw notFinished(login) }
           // How it has ended is on its way.
           end = nil
         }
@@ -212,7 +213,7 @@ struct LoginFlow {
   /// to end this login.
   private func endOfInput(_ login: LoginStarted) throws(CommandError) {
     if let problem = login.listenerProblem {
-      _ = isGivenUp(login)
+      _ = refusal(toGiveUp: login)
       throw .local(
         "\(account): \(problem), and no address can be pasted here",
         next: .run("oauthctl login \(account)   # when that is free again, or in a terminal, with --no-browser"),
@@ -222,7 +223,7 @@ struct LoginFlow {
       context.terminal.say(LoginWords.inputHasEnded(login, secondsLeft: seconds(of: login)))
       return
     }
-    _ = isGivenUp(login)
+    _ = refusal(toGiveUp: login)
     throw .local(
       "no browser can be opened here, and standard input has ended, so no address can be pasted",
       next: .run(
@@ -253,23 +254,25 @@ struct LoginFlow {
   }
 
   private func giveUp(_ login: LoginStarted, signal number: Int32) throws(CommandError) -> Never {
-    let isGivenUp = isGivenUp(login)
+    let refusal = refusal(toGiveUp: login)
     context.terminal.say("")
-    context.terminal.say(isGivenUp ? "Login given up." : "Too late to give the login up: logged in as \(account).")
+    if let refusal { context.terminal.fail(refusal) } else { context.terminal.say("Login given up.") }
     throw .silent(status: 128 + number)
   }
 
-  /// Gives the login up. Returns false where it has been finished: somebody is logged in by it.
-  private func isGivenUp(_ login: LoginStarted) -> Bool {
+  /// Gives the login up. Returns why it is too late for that: somebody is logged in by it; nil: it is not.
+  private func refusal(toGiveUp login: LoginStarted) -> CommandError? {
     do throws(CommandError) {
       _ = try context.agent.tell(
         LoginCancel(loginID: login.loginID), timeoutMilliseconds: LoginCancel.timeoutMilliseconds)
-      return true
     } catch {
-      if case .agent(let failure, _) = error { return failure.kind != .loginPending }
-      return true
+      if case .agent(let failure, _) = error, failure.kind == .loginPending { return error }
     }
+    return nil
   }
+
+  /// By which the agent knows the secrets that this command gives for its login.
+  static let secretsID = requestID()
 
   private static func requestID() -> String {
     [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)].map { String($0, radix: 16) }.joined()

@@ -22,6 +22,7 @@ enum LoginWaiter {
     switch error {
     case .notReachable:
       return .notReachable("\(account): its login ended with the agent that waited for it", next: again)
+    case .agent(let failure, _) where failure.kind == .vaultLocked: return .loginEndedByLock(account)
     case .agent(let failure, _):
       let isUnknown = failure.kind == .badRequest && failure.oauthError == nil
       return CommandError.agent(failure, account: account).advising(isUnknown ? again : failure.hint)

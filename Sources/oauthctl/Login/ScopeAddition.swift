@@ -40,7 +40,7 @@ struct ScopeAddition {
       _ = try context.agent.ask(ConfigReload())
       try logIn(check)
     } catch {
-      _ = change.takeBack()
+      _ = change.takeBack(after: error)
       throw error
     }
   }

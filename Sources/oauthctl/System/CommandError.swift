@@ -26,6 +26,13 @@ enum CommandError: Error, Equatable {
       "\(name): no such account" + (meant.map { "; did you mean \($0)?" } ?? ""), next: .run("oauthctl account list"))
   }
 
+  /// The vault was locked while this login of `account` was under way, so that nobody logged in by it.
+  static func loginEndedByLock(_ account: String) -> CommandError {
+    .local(
+      "\(account): the vault was locked, which ended the login",
+      next: .run("oauthctl vault unlock && oauthctl login \(account)"), status: 5)
+  }
+
   /// The answer to a question was no: status 1.
   static let declined = CommandError.local("nothing was changed", status: 1)
 

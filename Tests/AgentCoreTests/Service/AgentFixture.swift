@@ -87,8 +87,13 @@ struct AgentFixture {
 
   // MARK: Logging in
 
+  /// Of what tests give for one login.
+  static let secretsID = "given"
+
   func start(_ account: String = "work", request: String = "one", device: Bool? = nil) async throws -> LoginStarted {
-    try await call(LoginStart(requestID: request, account: account, device: device))
+    var start = LoginStart(requestID: request, account: account, device: device)
+    start.secretsID = Self.secretsID
+    return try await call(start)
   }
 
   /// What the authorization endpoint sends the browser to.

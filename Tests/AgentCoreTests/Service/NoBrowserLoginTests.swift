@@ -100,23 +100,25 @@ struct NoBrowserLoginTests {
       $0.grant = .clientCredentials
     }
     let fixture = AgentFixture([machine])
-    func give(_ value: String, afterLogin: Bool = true) async throws {
-      _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: value, afterLogin: afterLogin))
+    func give(_ value: String, for secretsID: String? = AgentFixture.secretsID) async throws {
+      _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: value, secretsID: secretsID))
     }
     func logIn(_ request: String) async throws -> AgentFailure? {
       let started = try await fixture.start(request: request)
       return await fixture.failure(LoginWait(loginID: started.loginID))
     }
     func kept() async -> String? { await fixture.service.keptClientSecret("work") }
-    try await give("dev-machine-secret", afterLogin: false)
+    try await give("dev-machine-secret", for: nil)
     try await give("wrong")
     #expect(try await logIn("a")?.kind == .clientRejected)
     #expect(await kept() == "dev-machine-secret")
     #expect(try await logIn("b") == nil, "it was for one login")
     try await give("wrong")
-    try await give("dev-machine-secret", afterLogin: false)
-    #expect(try await logIn("newer") == nil, "what is kept since is newer")
-    try await give("wrong", afterLogin: false)
+    try await give("dev-machine-secret", for: nil)
+    #expect(try await logIn("given")?.kind == .clientRejected, "of that login")
+    try await give("wrong", for: "of another login")
+    #expect(try await logIn("newer") == nil)
+    try await give("wrong", for: nil)
     try await give("dev-machine-secret")
     #expect(await kept() == "wrong")
     #expect(try await logIn("c") == nil)
@@ -144,7 +146,7 @@ struct NoBrowserLoginTests {
     let fixture = passwordFixture()
     func logIn(_ password: String, keep: Bool = true, request: String) async throws -> AgentFailure? {
       _ = try await fixture.call(
-        SecretSet(account: "work", kind: .password, value: password, keep: keep, afterLogin: true))
+        SecretSet(account: "work", kind: .password, value: password, keep: keep, secretsID: AgentFixture.secretsID))
       let started = try await fixture.start(request: request)
       return await fixture.failure(LoginWait(loginID: started.loginID))
     }
@@ -165,7 +167,10 @@ struct NoBrowserLoginTests {
   func password(isKept: Bool) async throws {
     let fixture = passwordFixture()
     #expect(await fixture.failure(LoginStart(requestID: "zero", account: "work"))?.kind == .configInvalid)
-    _ = try await fixture.call(SecretSet(account: "work", kind: .password, value: "sesame", keep: isKept))
+    _ = try await fixture.call(
+      SecretSet(
+        account: "work", kind: .password, value: "sesame", keep: isKept,
+        secretsID: isKept ? nil : AgentFixture.secretsID))
     try await fixture.logIn()
     fixture.transport.withServer { $0.revokeGrants() }
     fixture.clock.advance(by: 3_601)

@@ -88,7 +88,7 @@ class Day:
     def set_secret(self, wire, account):
         if account.startswith(("once", "kept")):
             self.call(wire, "secret.set", account=account, kind="password", value=self.plant("password", text(48)),
-                      keep=account == "kept")
+                      **({"keep": True} if account == "kept" else {"secrets_id": "once"}))
         else:
             secret = self.plant("client secret", text(64))
             # As client_secret_basic sends it.
@@ -96,7 +96,7 @@ class Day:
             self.call(wire, "secret.set", account=account, kind="client_secret", value=secret)
 
     def log_in(self, wire, account):
-        begun = self.call(wire, "login.start", account=account, request_id=text(16))
+        begun = self.call(wire, "login.start", account=account, request_id=text(16), secrets_id="once")
         if begun["kind"] == "browser":
             with pytest.raises(urllib.error.HTTPError) as redirect:
                 urllib.request.build_opener(NoRedirect).open(begun["authorization_url"], timeout=20)

@@ -222,10 +222,10 @@ def test_a_password_that_waits_for_its_login_stays_with_its_server(home, agent, 
     point(home, first, authentication="none")
     home.oauthctl("vault", "create")
     with agent.connect() as wire:
-        wire.call("secret.set", account="work", kind="password", value="given-password")
+        wire.call("secret.set", account="work", kind="password", value="given-password", secrets_id="s")
     point(home, second, authentication="none", issuer=first)
     with agent.connect() as wire, pytest.raises(WireError) as refused:
-        wire.call("login.start", account="work", request_id="1")
+        wire.call("login.start", account="work", request_id="1", secrets_id="s")
     assert refused.value.failure == "definition_changed" and second.requests == []
 
 

@@ -63,7 +63,7 @@ def test_a_secret_of_a_login_that_was_given_up_takes_the_place_of_no_newer_one(h
         home.oauthctl("login", "work")
         with Wire(home.socket) as wire:
             # As `login --client-secret-stdin` gives it, for one login.
-            wire.call("secret.set", account="work", kind="client_secret", value=OTHER, after_login=True)
+            wire.call("secret.set", account="work", kind="client_secret", value=OTHER, secrets_id="given up")
         home.oauthctl("secret", "set", "work", "client_secret", stdin=GOOD + "\n")
         home.oauthctl("login", "work")
 

@@ -77,7 +77,7 @@ def test_nothing_is_lost_where_the_log_is_taken_away_and_the_disk_is_full(home, 
             refused = home.oauthctl("agent", "stop", check=False)
             assert refused.status == 1 and f"kill {home.agent.process.pid}" in refused.stderr, refused
             told = vault_command(home, "status")
-            assert "No space left" in told.stderr and "it alone has the last logins" in told.stderr, told
+            assert "No space left" in told.stderr and "it alone has what was written last" in told.stderr, told
             home.agent.stop()
             assert "what the agent alone had is lost" in home.agent.log.read_text()
             (home.data / "filler").unlink()

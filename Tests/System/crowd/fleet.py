@@ -127,9 +127,10 @@ class Fleet:
         secrets = {"password": "crowd", **secrets}
         for some in (names[at:at + LOGINS] for at in range(0, len(names), LOGINS)):
             self.ask([
-                ("secret.set", {"account": name, "kind": kind, "value": value})
+                ("secret.set", {"account": name, "kind": kind, "value": value, "secrets_id": name})
                 for kind, value in secrets.items() for name in some])
-            started = self.ask([("login.start", {"account": name, "request_id": name}) for name in some])
+            started = self.ask([
+                ("login.start", {"account": name, "request_id": name, "secrets_id": name}) for name in some])
             self.ask([("login.wait", {"login_id": one["login_id"], "timeout_ms": 60_000}) for one in started])
 
     def ask(self, requests):

@@ -1,60 +1,14 @@
 """The client of a living login is deleted by nothing that happens beside it."""
 
-import signal
-import subprocess
 import time
 
 import pytest
 
-from login.provider import use_silent_browser
-from login.test_registration import Managing, deletion
+from login.registered import Strict, home, provider, renew, start
+from login.test_registration import deletion
 from support.accounts import account_file, edit
 from support.login import wait_until
-
-
-class Strict(Managing):
-    """Gives each client a secret of its own, and takes none that was deleted, under either of its two names. While
-    `busy` it deletes nothing."""
-
-    def __init__(self):
-        self.busy, self.rejects = False, 0
-        super().__init__()
-        self.secret = True
-
-    def answer(self, method, url, fields, body):
-        self.issuer = "http://" + fields["host"]
-        if method == "DELETE" and self.busy:
-            return "503 Service Unavailable", {"Retry-After": "1"}, None
-        status, headers, answer = super().answer(method, url, fields, body)
-        if url.path == "/register":
-            answer["client_secret"] = "secret-of-" + answer["client_id"]
-        if url.path == "/token":
-            form = self.seen[-1][1]
-            is_right = form.get("client_secret") == "secret-of-" + form["client_id"]
-            self.rejects -= 1
-            if not is_right or self.rejects >= 0 or f"/clients/{form['client_id']}" in dict(self.deleted):
-                return "401 Unauthorized", {}, {"error": "invalid_client"}
-        return status, headers, answer
-
-
-@pytest.fixture
-def provider():
-    with Strict() as provider:
-        yield provider
-
-
-@pytest.fixture
-def home(home):
-    use_silent_browser(home)
-    return home
-
-
-def start(home, *arguments):
-    return home.start(home.programs / "oauthctl", "login", *arguments, stdin=subprocess.DEVNULL)
-
-
-def renew(home, name="one"):
-    return home.oauthctl("get-token", name, "--force", check=False)
+from support.terminal import run_at_terminal
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -109,7 +63,8 @@ def test_a_server_that_has_got_another_address_is_not_told_to_delete_the_client_
     home.agent.restart()
     assert renew(home, name).status == 0 and provider.deleted == []
     home.oauthctl("account", "forget", name, "--yes")
-    assert provider.deleted == [deletion(1)]
+    # Under the other address it may be another server's client of that id.
+    assert provider.deleted == ([deletion(1)] if way == "login" else [])
 
 
 @pytest.mark.parametrize("way", ["forget", "replace"])
@@ -138,75 +93,61 @@ def test_a_deletion_that_waits_is_not_made_where_the_client_is_used_again(home, 
     assert deletion(1) in provider.deleted
 
 
-@pytest.mark.parametrize("milliseconds", [0, 12, 16, 20, 24, 28, 40])
-def test_an_interrupt_at_the_end_of_a_login_takes_back_no_file_that_somebody_is_logged_in_by(
-        home, agent, provider, milliseconds):
+def test_a_client_that_two_accounts_are_known_by_is_deleted_where_both_are_forgotten_at_once(home, agent, provider):
     home.oauthctl("login", "one", provider.url)
-    file = account_file(home, "one")
-    before = file.read_text()
-    gate = provider.hold("/authorize")
-    login = start(home, "one", provider.url, "--replace", "--accept-changes")
-    wait_until(lambda: provider.kinds().count("authorize") == 2, 30, "the browser")
-    time.sleep(0.2)
-    gate.set()
-    time.sleep(milliseconds / 1_000)
-    login.send_signal(signal.SIGINT)
-    said = login.communicate(timeout=30)[1]
-    is_logged_in = "ogged in as one" in said
-    assert (file.read_text() == before) == (not is_logged_in), said
-    assert renew(home).status == 0, said
+    text = account_file(home, "one").read_text()
+    account_file(home, "two").write_text(text)
+    account_file(home, "two").chmod(0o600)
+    home.oauthctl("login", "two", "--client-secret-stdin", stdin="secret-of-client-1\n")
+    ends = [home.start(home.programs / "oauthctl", "account", "forget", name, "--yes") for name in ("one", "two")]
+    for end in ends:
+        end.communicate(timeout=60)
+    wait_until(lambda: provider.deleted == [deletion(1)], 60, "the client to be deleted")
+    wait_until(lambda: "0 records" in home.oauthctl("vault", "check").stderr, 30, "nothing to be kept of it")
 
 
-@pytest.mark.parametrize("way", ["renewed", "replaced", "another scope"])
-def test_a_lock_in_the_middle_of_a_login_takes_its_change_of_the_file_back(home, agent, provider, way):
+def test_clients_with_one_address_for_all_are_told_apart(home, agent, provider):
+    """Their tokens say which is meant (RFC 7592)."""
+    plain = provider.answer
+
+    def answer(method, url, fields, body):
+        status, headers, answer = plain(method, url, fields, body)
+        if url.path == "/register":
+            answer |= {
+                "registration_client_uri": f"{provider.issuer}/clients/self",
+                "registration_access_token": "token-of-" + answer["client_id"]}
+        return status, headers, answer
+
+    provider.answer = answer
     home.oauthctl("login", "one", provider.url)
-    file = account_file(home, "one")
-    before = file.read_text()
-    gate = provider.hold("/authorize")
-    arguments = {
-        "renewed": [], "replaced": [provider.url, "--replace"], "another scope": ["--add-scope", "write"]}[way]
-    count = 2
-    if way == "renewed":
-        # The login that finds the client unknown ends at once.
-        gate.set()
-        provider.rejects, count = 1, 3
-        plain = provider.answer
-
-        def answer(method, url, fields, body):
-            nonlocal gate
-            if url.path == "/authorize" and "client-2" in url.query:
-                gate = provider.hold("/authorize")
-            return plain(method, url, fields, body)
-
-        provider.answer = answer
-    login = start(home, "one", *arguments, "--accept-changes")
-    wait_until(lambda: provider.kinds().count("authorize") == count, 30, "the browser")
-    assert file.read_text() != before
-    home.oauthctl("vault", "lock")
-    said = login.communicate(timeout=60)[1]
-    gate.set()
-    assert login.returncode == 5 and "is as it was" in said, said
-    assert file.read_text() == before
-    home.oauthctl("vault", "unlock")
-    assert renew(home).status == 0
+    home.oauthctl("login", "one", provider.url, "--replace", "--accept-changes")
+    wait_until(lambda: provider.deleted == [("/clients/self", "Bearer token-of-client-1")], 30, "the first to go")
+    home.oauthctl("account", "forget", "one", "--yes")
+    assert provider.deleted[1:] == [("/clients/self", "Bearer token-of-client-2")]
 
 
-@pytest.mark.parametrize("way", ["file gone", "wrong secret"])
-def test_a_login_that_fails_after_a_logout_costs_no_client_and_no_secret(home, agent, provider, way):
+def test_a_client_of_another_server_with_the_same_id_is_nobody_else_s(home, agent, provider):
+    with Strict() as other:
+        home.oauthctl("login", "one", provider.url)
+        home.oauthctl("login", "two", other.url)
+        forgotten = home.oauthctl("account", "forget", "one", "--yes")
+        assert "two has a client of that id" in forgotten.stderr, forgotten
+        assert renew(home, "two").status == 0
+        home.oauthctl("account", "forget", "two", "--yes")
+        assert (provider.deleted, other.deleted) == ([], [deletion(1)])
+
+
+def test_the_question_of_forget_is_about_the_client_too(home, agent, provider):
     home.oauthctl("login", "one", provider.url)
-    file = account_file(home, "one")
-    before = file.read_text()
-    home.oauthctl("logout", "one")
-    if way == "file gone":
-        file.unlink()
-        # A no: there is nobody to ask.
-        failed = home.oauthctl("login", "one", provider.url, check=False)
-        file.write_text(before)
-        file.chmod(0o600)
-        home.oauthctl("reload")
-    else:
-        failed = home.oauthctl("login", "one", "--client-secret-stdin", stdin="wrong\n", check=False)
-    assert failed.status != 0 and file.read_text() == before
-    home.oauthctl("login", "one", "--accept-changes")
-    sent = provider.form("authorization_code")
-    assert (sent["client_id"], sent["client_secret"]) == ("client-1", "secret-of-client-1")
+    account_file(home, "two").write_text(account_file(home, "one").read_text())
+    account_file(home, "two").chmod(0o600)
+    home.oauthctl("login", "two", "--client-secret-stdin", stdin="secret-of-client-1\n")
+
+    def forget_the_other():
+        home.oauthctl("account", "forget", "two", "--yes")
+        return "y\n"
+
+    status, text = run_at_terminal(
+        home, home.programs / "oauthctl", "account", "forget", "one", answers={"[y/N]": forget_the_other})
+    assert status == 3 and "has changed since it was shown" in text, text
+    assert provider.deleted == [] and renew(home).status == 0

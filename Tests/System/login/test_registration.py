@@ -198,5 +198,5 @@ def test_the_question_before_an_account_is_forgotten_names_what_happens_to_its_c
     home.oauthctl("login", "tool", provider.url)
     with home.agent.connect() as wire:
         kept = wire.call("account.forget", account="tool", dry_run=True)
-    assert kept["client_host"] == f"127.0.0.1:{provider.port}" and "client" not in kept and provider.deleted == []
+    assert kept["client_hosts"] == [f"127.0.0.1:{provider.port}"] and "client" not in kept and provider.deleted == []
     assert TOKEN not in json.dumps(kept)

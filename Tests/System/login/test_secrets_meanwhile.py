@@ -82,3 +82,39 @@ def test_a_secret_for_a_login_joins_no_other_that_is_under_way(home, account, pr
     # It was for that login alone.
     home.oauthctl("login", "one")
     assert provider.form("authorization_code")["client_secret"] == "first"
+
+
+def test_of_two_logins_at_once_each_goes_by_its_own_secret_or_not_at_all(home, account, provider):
+    for number in range(2):
+        logins = []
+        for secret in ("first", f"wrong-{number}"):
+            login = home.start(
+                home.programs / "oauthctl", "login", "one", "--client-secret-stdin", stdin=subprocess.PIPE)
+            login.stdin.write(secret + "\n")
+            login.stdin.close()
+            logins.append(login)
+        ends = [(login.wait(60), login.stderr.read()) for login in logins]
+        assert ends[1][0] != 0, ends
+        assert home.oauthctl("get-token", "one", "--force").status == 0
+
+
+def test_a_secret_of_a_login_that_was_refused_is_sent_by_no_other(home, account, provider):
+    edit(home, "one", client_id='"other"')
+    refused = home.oauthctl("login", "one", "--client-secret-stdin", stdin="mistyped\n", check=False)
+    assert refused.status == 64, refused
+    home.oauthctl("login", "one", "--accept-changes")
+    assert provider.form("authorization_code")["client_secret"] == "first"
+
+
+def test_a_secret_that_comes_later_joins_no_first_login_without_one(home, agent, provider):
+    use_silent_browser(home)
+    gate = provider.hold("/authorize")
+    words = ["login", "one", provider.issuer, "--client-id", "app", "--client-authentication", "client_secret_post"]
+    first = home.start(home.programs / "oauthctl", *words, "--client-secret-stdin", stdin=subprocess.PIPE)
+    first.stdin.write("wrong\n")
+    first.stdin.close()
+    wait_until(lambda: "authorize" in provider.kinds(), 30, "the browser")
+    later = home.oauthctl("login", "one", "--client-secret-stdin", stdin="first\n", check=False)
+    assert later.status == 4 and "begun with other secrets" in later.stderr, later
+    gate.set()
+    assert first.wait(30) == 9

@@ -26,11 +26,21 @@ package enum AccountChange: Sendable {
   case lateToken(LateToken)
   /// The server was told, or it will not be told any more.
   case dropRevocation(RevocationRecord)
-  /// A client was registered for the account, or for another one that has left it to this one.
+  /// A client was registered for the account.
   case register(ClientRegistrationRecord)
+  /// A client that was registered for another account is left to this one, whose login is by it.
+  case takeOver(ClientRegistrationRecord)
   /// Deletes all but what is still to be revoked at a server, and the client there that was registered for it. `login`
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
   case forget(login: String? = nil)
+
+  /// Whether somebody sets or forgets a secret.
+  var isOfSecrets: Bool {
+    switch self {
+    case .setSecret, .setCertificate, .forgetSecret: true
+    default: false
+    }
+  }
 }
 
 /// How a revocation request ended (RFC 7009 §2.2).
@@ -155,9 +165,12 @@ extension AccountStateMachine {
       next.keepRegistrations(at: now) { kept in
         used.contains { kept.mayBe($0) } || now.elapsed(since: kept.since) < ClientRegistrationRecord.commandSeconds
       }
-      let isKnown =
-        next.registrations?.contains { $0.clientURI != nil && $0.clientURI == registration.clientURI } == true
-      if !isKnown { next.registrations = (next.registrations ?? []) + [registration] }
+      next.keep(registration)
+    case .takeOver(let registration):
+      guard let grant = next.grant, registration.mayBe(grant.binding.clientID) else {
+        return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
+      }
+      next.keep(registration)
     case .forget:
       next.keepRegistrations(at: now) { _ in false }
       let revocations = next.revocations
@@ -170,7 +183,7 @@ extension AccountStateMachine {
     if next == record && !isAccepted || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
-      case .keepLenders, .dropRevocation, .lateToken, .register, .placeSecrets: false
+      case .keepLenders, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets: false
       default: true
       }
     guard !next.isEmpty else {

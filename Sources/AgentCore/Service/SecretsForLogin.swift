@@ -1,0 +1,48 @@
+import Sealing
+
+/// What was given for one login: by the word that its `login.start` names, too.
+struct SecretsForLogin: Sendable {
+  let id: String
+  var password: PasswordForOneLogin?
+  var clientSecret: ClientSecretForOneLogin?
+
+  /// Logins of an account for which secrets wait: of more, the first ones are forgotten.
+  static let most = 4
+}
+
+/// A password for one login, and where it was given for.
+struct PasswordForOneLogin: Sendable {
+  var secret: Secret
+  var place: SecretPlace?
+  /// It is kept once that login has ended well, in the place of one that is there.
+  var isKept = false
+}
+
+/// A client secret that takes the place of the one that is kept where its login ends well, and what the account's file was
+/// when it was given.
+struct ClientSecretForOneLogin: Sendable {
+  let secret: Secret
+  private let definition: AccountDefinition
+
+  init(_ secret: Secret, for definition: AccountDefinition) { (self.secret, self.definition) = (secret, definition) }
+
+  /// With another file than that it belongs to nobody.
+  func belongs(to definition: AccountDefinition) -> Bool { definition == self.definition }
+}
+
+extension CredentialService.Account {
+  /// Those of the login that names `id`.
+  func secrets(for id: String?) -> SecretsForLogin? { secretsForLogins.first { $0.id == id } }
+
+  /// The same, which are nobody's afterwards.
+  func takeSecrets(for id: String?) -> SecretsForLogin? {
+    defer { secretsForLogins.removeAll { $0.id == id } }
+    return secrets(for: id)
+  }
+
+  func keepSecrets(for id: String, _ change: (inout SecretsForLogin) -> Void) {
+    var secrets = takeSecrets(for: id) ?? SecretsForLogin(id: id)
+    change(&secrets)
+    secretsForLogins = secretsForLogins.suffix(SecretsForLogin.most - 1) + [secrets]
+  }
+}
