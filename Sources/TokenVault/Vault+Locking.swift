@@ -79,6 +79,9 @@ extension Vault {
   /// - Returns: what is lost with the keys, since it could not be put right; nil: nothing.
   private func lossOnClosing() -> VaultError? {
     lookAgain()
+    if hasLostLog, let database = stranded ?? session?.database, !database.isContentAsWritten {
+      return .storageFailed("\(database.path)-wal was taken away, and \(database.path) written to by another program")
+    }
     guard session == nil, keys != nil, let lastFailure else { return nil }
     guard lastFailure.mayPass else { return lastFailure }
     guard lacksSlotsOfNow else { return nil }

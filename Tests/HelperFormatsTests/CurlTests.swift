@@ -187,9 +187,27 @@ struct CurlTests {
       (["-d", "@-"], true), (["--data-binary", "@-"], true), (["--json", "@-"], true), (["-T", "-"], true),
       (["-F", "x=@-"], true), (["-F", "x=<-;type=a"], true), (["--data-urlencode", "n@-"], true), (["-d", "-"], false),
       (["-d", "@file"], false), (["--data-raw", "@-"], false), (["-T", "file"], false), (["-H", "@-"], true),
+      (["--url-query", "id@-"], true), (["--url-query", "id=@-"], false), (["-F", "x=@\"-\""], true),
+      (["-F", "x=@a,-"], true),
     ])
   func input(words: [String], reads: Bool) throws {
-    #expect(CurlPolicy(arguments: try CurlArguments(words), anyHost: false).readsInput == reads)
+    #expect(try CurlArguments(words).readsStandardInput == reads)
+  }
+
+  @Test(
+    "Files that curl opens by name are known",
+    arguments: [
+      (["-d", "@a", "--json", "@b"], ["a", "b"]), (["--data-urlencode", "n@a", "--url-query", "@b"], ["a", "b"]),
+      (["-F", "x=@a;type=b,\"c\"", "-F", "y=<d", "-F", "z=text"], ["a", "c", "d"]),
+      (["-T", "{a,b}"], ["{a,b}", "a", "b"]),
+      (["-d", "a", "--data-urlencode", "n=@a", "--data-raw", "@a"], []), (["-b", "a", "-w", "@b"], ["a", "b"]),
+    ])
+  func filesRead(words: [String], files: [String]) throws { #expect(try CurlArguments(words).filesRead == files) }
+
+  @Test("Files that curl writes are known, with their folder")
+  func filesWritten() throws {
+    #expect(try CurlArguments(["-o", "a", "--output-dir", "b", "-c", "d"]).filesWritten == ["b/a", "a", "d"])
+    #expect(try CurlArguments(["-D", "a", "-O"]).filesWritten == ["a"])
   }
 
   @Test("The token stands in the configuration text alone, and can end neither its line nor its string")

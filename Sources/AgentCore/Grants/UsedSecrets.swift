@@ -24,7 +24,7 @@ package struct UsedSecrets: Sendable, Equatable {
     guard ClientKey.isStored(secret), let mine = clientSecret, ClientKey.isStored(mine),
       let key = try? ClientKey(stored: secret), let other = try? ClientKey(stored: mine)
     else { return false }
-    return key.publicJWK == other.publicJWK
+    return key.key.publicKey.thumbprint == other.key.publicKey.thumbprint
   }
 
   /// The same without what came with the login, where secrets have been set or forgotten since.

@@ -78,7 +78,7 @@ package actor LoginCoordinator {
     let wishes = try LoginWishes(request)
     let now = await service.definitionNow(name)
     // What was given for this login is not that of the one under way.
-    let hasSecrets = await service.hasSecrets(of: name, for: request.secretsID)
+    let hasSecrets = request.secretsID != nil
     let isOther = hasSecrets || wishes != LoginWishes() && wishes != sessions[id]?.wishes
     if let session = sessions[id], session.isPending {
       let isFromBefore = now.map { $0 != session.definition } ?? false

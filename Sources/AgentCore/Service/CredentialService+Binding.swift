@@ -63,8 +63,9 @@ extension CredentialService {
     let device = definition.giver(device: request.device == true) == .device
     let server = try await resolver(for: name).resolve(definition, device: device, now: time.now())
     let account = accounts[name]
-    let context = LoginContext(
-      definition: definition, record: account?.machine.record, given: account?.secrets(for: request.secretsID))
+    let given = try account.flatMap { (account) throws(AgentFailure) in try secrets(of: account, for: request.secretsID)
+    }
+    let context = LoginContext(definition: definition, record: account?.machine.record, given: given)
     let binding = try withLenders(server.binding(definition, hasSecret: context.clientSecret != nil), of: name)
     return AccountAcceptAnswer(agreement(context, binding), definition.grant)
   }

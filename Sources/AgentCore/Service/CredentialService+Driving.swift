@@ -184,23 +184,24 @@ extension CredentialService {
       return .later("\(name) is to be logged in by the same client", retryAfterSeconds: nil)
     }
     // Of two servers that number their clients it may be another one: then it stays, and nobody has it deleted.
-    guard
-      user === account || grant.issuer == revocation.binding.issuer
-        || grant.tokenEndpoint == revocation.binding.tokenEndpoint
-    else { return .refused("\(name) has a client of that id, so it stays") }
+    guard user === account || grant.isAtServer(of: revocation.binding) else {
+      return .refused("\(name) has a client of that id, so it stays")
+    }
     do throws(AgentFailure) { try await change(name, .takeOver(ClientRegistrationRecord(of: revocation))) } catch {
       return .later(error.message, retryAfterSeconds: nil)
     }
     return .refused("\(name) is known there by the same client, so it stays")
   }
 
-  /// Another account that is, or is to be, logged in as a client of that id.
+  /// Another account that is, or is to be, logged in as a client of that id, first of all one at the same server.
   func otherUser(of binding: DefinitionBinding, than name: String) -> Account? {
-    accounts.values.first { other in
+    let users = accounts.values.filter { other in
       guard other.name != name else { return false }
       return other.machine.definition?.clientID == binding.clientID
         || other.machine.record?.grant?.binding.clientID == binding.clientID
     }
+    return users.first { $0.machine.record?.grant?.binding.isAtServer(of: binding) == true }
+      ?? users.first { $0.machine.definition?.issuer == binding.issuer } ?? users.first
   }
 
   private func revocationEnded(_ account: Account, _ revocation: RevocationRecord, _ end: RevocationEnd) {
@@ -253,5 +254,11 @@ extension TokenCallEnd {
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
     case .answered(let answer), .unproven(let answer, _): answer.verdict.logLine
     }
+  }
+}
+
+extension DefinitionBinding {
+  fileprivate func isAtServer(of other: DefinitionBinding) -> Bool {
+    issuer == other.issuer || tokenEndpoint == other.tokenEndpoint
   }
 }

@@ -56,9 +56,10 @@ extension CredentialService {
     await sealRegistration(name)
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
     try definition.check(isShown: shown)
+    let given = try secrets(of: found, for: secretsID)
+    _ = found.takeSecrets(for: secretsID)
     return LoginContext(
-      definition: definition, record: found.machine.record, given: found.takeSecrets(for: secretsID),
-      secretChanges: found.secretChanges)
+      definition: definition, record: found.machine.record, given: given, secretChanges: found.secretChanges)
   }
 
   /// Makes durable where the secrets of `context` belong, before a login sends them by `binding`. Throws what keeping throws.
@@ -72,8 +73,17 @@ extension CredentialService {
     if placed != record { try await change(name, .placeSecrets(used, binding)) }
   }
 
-  /// Whether secrets were given for the login `secretsID`.
-  func hasSecrets(of name: String, for secretsID: String?) -> Bool { accounts[name]?.secrets(for: secretsID) != nil }
+  /// What was given for the login `secretsID`. Throws `login_cancelled` where it is gone: the login would go by another secret.
+  func secrets(of account: Account, for secretsID: String?) throws(AgentFailure) -> SecretsForLogin? {
+    let given = account.secrets(for: secretsID)
+    guard given != nil || secretsID == nil else {
+      throw AgentFailure(
+        .loginCancelled,
+        "\(account.name): the secret that was given for this login is gone: a lock, a logout or a restart came between",
+        hint: "run the command again")
+    }
+    return given
+  }
 
   func forgetSecrets(of name: String, for secretsID: String?) { _ = accounts[name]?.takeSecrets(for: secretsID) }
 

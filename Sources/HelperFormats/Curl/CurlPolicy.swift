@@ -234,22 +234,6 @@ package struct CurlPolicy: Sendable {
     return nil
   }
 
-  /// Whether curl reads standard input, which then has to be kept for the second time.
-  package var readsInput: Bool {
-    arguments.options.contains { option in
-      guard let value = option.value else { return false }
-      switch option.name {
-      case "data", "data-ascii", "data-binary", "json", "header", "proxy-header", "url-query", "config":
-        return value == "@-" || option.name == "config" && value == "-"
-      case "data-urlencode": return value == "@-" || value.hasSuffix("@-") && !value.contains("=")
-      case "upload-file": return value == "-"
-      case "form": return value.contains("=@-") || value.contains("=<-") || value.contains(",-")
-      case "cookie", "variable": return value == "-" || value.hasSuffix("@-")
-      default: return false
-      }
-    }
-  }
-
   /// Whether curl writes the response body to standard output.
   package var writesBodyToOutput: Bool {
     !arguments.has("output", "remote-name", "remote-name-all", "out-null")

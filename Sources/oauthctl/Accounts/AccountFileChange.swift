@@ -47,9 +47,15 @@ struct AccountFileChange {
   }
 
   private func isLoginOfBefore(_ failure: CommandError) throws(CommandError) -> Bool {
-    // The last login that was under way, since there is one at a time; behind a lock nobody can be asked.
-    if failure == .loginEndedByLock(account) { return true }
-    let details = try context.agent.ask(AccountShow(account: account), about: account)
-    return details.login == login && details.loginPending != true
+    do throws(CommandError) {
+      let details = try context.agent.ask(AccountShow(account: account), about: account)
+      return details.login == login && details.loginPending != true
+    } catch {
+      // The lock that still stands has ended the last login that was under way.
+      if case .agent(let locked, _) = error, locked.kind == .vaultLocked, failure == .loginEndedByLock(account) {
+        return true
+      }
+      throw error
+    }
   }
 }

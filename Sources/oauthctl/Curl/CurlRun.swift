@@ -21,8 +21,8 @@ struct CurlRun {
       throw .local(error.why, next: error.step(invocation.account ?? onlyAccount), status: 125)
     }
     if policy.showsToken { context.terminal.warn("curl shows the token in what --verbose and --trace print") }
-    let obstacle = policy.obstacleToRetry(urls) ?? pipe.map { "\($0), which can be read or written once" }
-    let input = obstacle == nil && policy.readsInput ? try CurlInput.keep() : nil
+    let obstacle = policy.obstacleToRetry(urls) ?? fileObstacle
+    let input = obstacle == nil && invocation.arguments.readsStandardInput ? try CurlInput.keep() : nil
     let answer = try token(for: urls)
     let settings = CurlSettings(
       urls: urls, staysOnThisMachine: CurlPolicy.staysOnThisMachine(urls, invocation.arguments),
@@ -54,14 +54,28 @@ struct CurlRun {
       next: .run("oauthctl get-token \(answer.account) \(own.selection.words)--force   # then repeat the call"))
   }
 
-  /// A pipe that curl reads or writes by a name; nil: none. What curl writes to our own standard output is held.
-  private var pipe: String? {
+  /// What keeps two runs of curl from reading and writing the same: a pipe that has a name, or a file that is read and written,
+  /// since the answer to the first would be in it. Nil: nothing. What curl writes to our own standard output is held.
+  private var fileObstacle: String? {
     let arguments = invocation.arguments
     let ours = ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2", "-"]
-    return (arguments.filesRead + arguments.filesWritten.filter { !ours.contains($0) }).first { path in
+    func about(_ path: String) -> stat? {
       var found = stat()
-      return stat(path, &found) == 0 && [S_IFIFO, S_IFSOCK].contains(found.st_mode & S_IFMT)
+      return (path == "-" ? fstat(STDIN_FILENO, &found) : stat(path, &found)) == 0 ? found : nil
     }
+    let read = arguments.filesRead + (arguments.readsStandardInput ? ["-"] : [])
+    let written = arguments.filesWritten.filter { !ours.contains($0) }
+    let pipes: [mode_t] = [S_IFIFO, S_IFSOCK]
+    if let pipe = (arguments.filesRead + written).first(where: { path in
+      about(path).map { pipes.contains($0.st_mode & S_IFMT) } ?? false
+    }) {
+      return "\(pipe), which can be read or written once"
+    }
+    let places = read.compactMap(about).filter { $0.st_mode & S_IFMT == S_IFREG }
+    let both = written.first { path in
+      about(path).map { file in places.contains { $0.st_dev == file.st_dev && $0.st_ino == file.st_ino } } ?? false
+    }
+    return both.map { "\($0), which is read and written" }
   }
 
   /// curl takes its operands in any order, so an account's name behind an option would be a URL to it.

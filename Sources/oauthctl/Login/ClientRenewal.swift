@@ -16,7 +16,7 @@ struct ClientRenewal {
   /// - Returns: false: it is another error.
   func renew(
     after error: CommandError, _ shown: AccountCheckAnswer,
-    logIn: (AccountCheckAnswer) throws(CommandError) -> Void
+    logIn: (AccountCheckAnswer, _ secretsID: String?) throws(CommandError) -> Void
   ) throws(CommandError) -> Bool {
     guard case .agent(let failure, _) = error, failure.kind == .clientRejected, failure.oauthError == "invalid_client"
     else { return false }
@@ -48,14 +48,15 @@ struct ClientRenewal {
       let check = try check(text)
       try check.throwProblem(of: account)
       try check.throwUnless(believedBy: shown.authority, account)
+      let secretsID = client.clientSecret.map { _ in LoginFlow.ownSecretsID }
       if let secret = client.clientSecret {
         _ = try context.agent.ask(
           SecretSet(
-            account: account, kind: .clientSecret, value: secret, secretsID: LoginFlow.secretsID,
+            account: account, kind: .clientSecret, value: secret, secretsID: secretsID,
             secretPlace: check.secretPlace),
           about: account)
       }
-      try logIn(check)
+      try logIn(check, secretsID)
     } catch {
       _ = change.takeBack(after: error)
       throw error

@@ -110,18 +110,20 @@ struct LoginCommand: ContextCommand {
     do throws(CommandError) {
       var check = try creation.create(new)
       if let found, found.isRegistered { try check.throwUnless(believedBy: found.authority, account) }
+      var secretsID: String?
       if let registeredSecret = found?.clientSecret {
         try VaultCreation(context: context).createIfAbsent()
+        secretsID = self.secretsID(context, account, .clientSecret, mayKeep: mayKeep)
         _ = try context.agent.ask(
           SecretSet(
-            account: account, kind: .clientSecret, value: registeredSecret,
-            secretsID: secretsID(context, account, .clientSecret, mayKeep: mayKeep),
+            account: account, kind: .clientSecret, value: registeredSecret, secretsID: secretsID,
             secretPlace: check.secretPlace),
           about: account)
         check.missingSecrets?.removeAll { $0 == SecretKind.clientSecret.rawValue }
       }
       try logIn(
-        context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, mayKeep: mayKeep)
+        context, account, check, isNew: creation.isFirst, replacesFile: creation.hasReplaced, mayKeep: mayKeep,
+        secretsID: secretsID)
     } catch {
       if found?.isRegistered == true { creation.takeBackClient() }
       throw creation.takingBack(
@@ -183,7 +185,7 @@ struct LoginCommand: ContextCommand {
 
   private func logIn(
     _ context: CommandContext, _ account: String, _ check: AccountCheckAnswer, isNew: Bool,
-    replacesFile: Bool = false, mayKeep: Bool = true
+    replacesFile: Bool = false, mayKeep: Bool = true, secretsID: String? = nil
   ) throws(CommandError) {
     if let grant = check.grant.flatMap(GrantKind.init(rawValue:)) { try options.check(for: grant) }
     // Before a vault is made, and its recovery code shown, for a login that cannot go on. A secret that is given is kept even
@@ -194,17 +196,19 @@ struct LoginCommand: ContextCommand {
       try context.terminal.checkCanAsk(question.text, otherwise: question.otherwise)
     }
     try VaultCreation(context: context).createIfAbsent()
-    try secrets(context, account: account, check, isNew: isNew, mayKeep: mayKeep)
-    func flow(_ check: AccountCheckAnswer) -> LoginFlow {
+    let given = try secrets(context, account: account, check, isNew: isNew, mayKeep: mayKeep)
+    func flow(_ check: AccountCheckAnswer, _ secretsID: String?) -> LoginFlow {
       LoginFlow(
         context: context, account: account, wantsDevice: options.device, noBrowser: options.noBrowser,
         acceptsChanges: options.acceptChanges, definitionDigest: check.definitionDigest, wishes: options.wish,
-        timeoutSeconds: options.timeout, replacesFile: replacesFile, drawsQRCode: !options.noQRCode)
+        timeoutSeconds: options.timeout, replacesFile: replacesFile, secretsID: secretsID,
+        drawsQRCode: !options.noQRCode)
     }
-    do throws(CommandError) { try flow(check).run() } catch {
+    do throws(CommandError) { try flow(check, given ?? secretsID).run() } catch {
       guard !isNew else { throw error }
       let renewal = ClientRenewal(context: context, account: account)
-      let isRenewed = try renewal.renew(after: error, check) { (renewed) throws(CommandError) in try flow(renewed).run()
+      let isRenewed = try renewal.renew(after: error, check) { (renewed, secretsID) throws(CommandError) in
+        try flow(renewed, secretsID).run()
       }
       guard isRenewed else { throw error }
     }
@@ -215,10 +219,10 @@ struct LoginCommand: ContextCommand {
   private func secretsID(
     _ context: CommandContext, _ account: String, _ kind: SecretKind, mayKeep: Bool
   ) -> String? {
-    guard mayKeep else { return LoginFlow.secretsID }
+    guard mayKeep else { return LoginFlow.ownSecretsID }
     let kept = try? context.agent.ask(AccountShow(account: account))
     let isFree = kept?.login == nil && kept?.loginPending != true && kept?.secrets.contains(kind.rawValue) != true
-    return isFree ? nil : LoginFlow.secretsID
+    return isFree ? nil : LoginFlow.ownSecretsID
   }
 
   /// The preset that was named, and the account's name; of an account that is not there yet that is its own name, too.
@@ -271,17 +275,22 @@ struct LoginCommand: ContextCommand {
 
   /// Hands over the secrets that were given, and asks for those that are missing. One at a time: what was given is
   /// kept when the next cannot be asked for.
+  ///
+  /// - Returns: by which the agent knows those that are for this login alone; nil: none is.
   private func secrets(
     _ context: CommandContext, account: String, _ check: AccountCheckAnswer, isNew: Bool, mayKeep: Bool
-  ) throws(CommandError) {
+  ) throws(CommandError) -> String? {
     let missing = check.missingSecrets ?? []
+    var given: String?
     func hand(_ kind: SecretKind, _ value: String) throws(CommandError) {
+      let isForOnce = kind == .password && !options.keepPassword
+      let id = isForOnce ? LoginFlow.ownSecretsID : secretsID(context, account, kind, mayKeep: mayKeep)
       _ = try context.agent.ask(
         SecretSet(
           account: account, kind: kind, value: value, keep: options.keepPassword,
-          secretsID: kind == .password && !options.keepPassword
-            ? LoginFlow.secretsID : secretsID(context, account, kind, mayKeep: mayKeep), secretPlace: check.secretPlace),
+          secretsID: id, secretPlace: check.secretPlace),
         about: account)
+      given = id ?? given
     }
     if missing.contains(AccountCheckAnswer.privateKey) {
       // Before a key is made that could not be used.
@@ -301,5 +310,6 @@ struct LoginCommand: ContextCommand {
     for question in questions(account, check, isNew: isNew) {
       try hand(question.kind, try context.terminal.askSecret(question.text, otherwise: question.otherwise))
     }
+    return given
   }
 }

@@ -18,6 +18,8 @@ struct LoginFlow {
   var timeoutSeconds: Int?
   /// This very command has replaced the account's file.
   var replacesFile = false
+  /// Nil: no secret was given for this login alone.
+  var secretsID: String?
   /// For a login by code at a terminal.
   var drawsQRCode = true
 
@@ -29,7 +31,7 @@ struct LoginFlow {
       remoteBrowser: isRemote || noBrowser ? true : nil)
     wishes(&request)
     request.definitionDigest = definitionDigest
-    request.secretsID = Self.secretsID
+    request.secretsID = secretsID
     if OtherUserQuestion.canBeAsked { request.confirmsUser = true }
     if let number = Interrupts.putOff { throw .silent(status: 128 + number) }
     let login = try start(request)
@@ -272,7 +274,7 @@ struct LoginFlow {
   }
 
   /// By which the agent knows the secrets that this command gives for its login.
-  static let secretsID = requestID()
+  static let ownSecretsID = requestID()
 
   private static func requestID() -> String {
     [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)].map { String($0, radix: 16) }.joined()

@@ -87,12 +87,11 @@ struct AgentFixture {
 
   // MARK: Logging in
 
-  /// Of what tests give for one login.
-  static let secretsID = "given"
-
-  func start(_ account: String = "work", request: String = "one", device: Bool? = nil) async throws -> LoginStarted {
+  func start(
+    _ account: String = "work", request: String = "one", device: Bool? = nil, secretsID: String? = nil
+  ) async throws -> LoginStarted {
     var start = LoginStart(requestID: request, account: account, device: device)
-    start.secretsID = Self.secretsID
+    start.secretsID = secretsID
     return try await call(start)
   }
 

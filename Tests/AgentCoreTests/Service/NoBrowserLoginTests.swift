@@ -100,34 +100,40 @@ struct NoBrowserLoginTests {
       $0.grant = .clientCredentials
     }
     let fixture = AgentFixture([machine])
-    func give(_ value: String, for secretsID: String? = AgentFixture.secretsID) async throws {
+    func give(_ value: String, for secretsID: String? = "given") async throws {
       _ = try await fixture.call(SecretSet(account: "work", kind: .clientSecret, value: value, secretsID: secretsID))
     }
-    func logIn(_ request: String) async throws -> AgentFailure? {
-      let started = try await fixture.start(request: request)
+    func logIn(_ request: String, for secretsID: String? = nil) async throws -> AgentFailure? {
+      let started = try await fixture.start(request: request, secretsID: secretsID)
       return await fixture.failure(LoginWait(loginID: started.loginID))
     }
     func kept() async -> String? { await fixture.service.keptClientSecret("work") }
     try await give("dev-machine-secret", for: nil)
     try await give("wrong")
-    #expect(try await logIn("a")?.kind == .clientRejected)
+    #expect(try await logIn("a", for: "given")?.kind == .clientRejected)
     #expect(await kept() == "dev-machine-secret")
     #expect(try await logIn("b") == nil, "it was for one login")
+    let gone = await #expect(throws: AgentFailure.self) { try await logIn("gone", for: "given") }
+    #expect(gone?.kind == .loginCancelled && gone?.message.contains("is gone") == true)
     try await give("wrong")
     try await give("dev-machine-secret", for: nil)
-    #expect(try await logIn("given")?.kind == .clientRejected, "of that login")
+    #expect(try await logIn("given", for: "given")?.kind == .clientRejected, "of that login")
     try await give("wrong", for: "of another login")
     #expect(try await logIn("newer") == nil)
     try await give("wrong", for: nil)
     try await give("dev-machine-secret")
     #expect(await kept() == "wrong")
-    #expect(try await logIn("c") == nil)
+    #expect(try await logIn("c", for: "given") == nil)
     #expect(await kept() == "dev-machine-secret")
     try await give("wrong")
     fixture.configuration.set([machine.changed { $0.hosts += ["api.example"] }])
     _ = try await fixture.call(ConfigReload())
-    let agreed = try await fixture.call(AccountAccept(account: "work", dryRun: true, login: true)).bindingDigest
-    let started = try await fixture.call(LoginStart(requestID: "d", account: "work", bindingDigest: agreed))
+    let agreed = try await fixture.call(
+      AccountAccept(account: "work", dryRun: true, login: true, secretsID: "given")
+    ).bindingDigest
+    var request = LoginStart(requestID: "d", account: "work", bindingDigest: agreed)
+    request.secretsID = "given"
+    let started = try await fixture.call(request)
     #expect(await fixture.failure(LoginWait(loginID: started.loginID)) == nil)
   }
 
@@ -146,8 +152,8 @@ struct NoBrowserLoginTests {
     let fixture = passwordFixture()
     func logIn(_ password: String, keep: Bool = true, request: String) async throws -> AgentFailure? {
       _ = try await fixture.call(
-        SecretSet(account: "work", kind: .password, value: password, keep: keep, secretsID: AgentFixture.secretsID))
-      let started = try await fixture.start(request: request)
+        SecretSet(account: "work", kind: .password, value: password, keep: keep, secretsID: "given"))
+      let started = try await fixture.start(request: request, secretsID: "given")
       return await fixture.failure(LoginWait(loginID: started.loginID))
     }
     func kept() async -> String? { await fixture.service.keptPassword("work") }
@@ -170,8 +176,9 @@ struct NoBrowserLoginTests {
     _ = try await fixture.call(
       SecretSet(
         account: "work", kind: .password, value: "sesame", keep: isKept,
-        secretsID: isKept ? nil : AgentFixture.secretsID))
-    try await fixture.logIn()
+        secretsID: isKept ? nil : "given"))
+    let started = try await fixture.start(secretsID: isKept ? nil : "given")
+    _ = try await fixture.call(LoginWait(loginID: started.loginID))
     fixture.transport.withServer { $0.revokeGrants() }
     fixture.clock.advance(by: 3_601)
     let failure = await fixture.failure(TokenGet(account: "work"))

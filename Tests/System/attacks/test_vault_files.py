@@ -266,3 +266,28 @@ def test_a_sealed_vault_leaves_no_key_file_that_was_set_aside(vault, way):
     assert key_file(vault).with_name("vault.key.damaged").read_bytes() == leaked
     vault_command(vault, "key-file", "remove", secrets=["a passphrase"])
     assert not [path for path in key_file(vault).parent.iterdir() if path.name.startswith("vault.key")]
+
+
+@needs_root
+def test_a_log_is_not_put_back_over_a_backup_after_a_lock(home, server):
+    """The disk was full when the vault was locked; with room again the two made a vault that nothing opens."""
+    def story():
+        run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home.data)
+        home.agent.start()
+        made_vault(home)
+        log_in(home, server, "work")
+        backup = outdated(home, server)
+        log_in(home, server, "third")
+        fill(home.data / "filler")
+        with vault_file(home).open("r+b") as file:
+            file.write(backup.read_bytes())
+            file.truncate()
+        log_of(home).unlink()
+        locked = vault_command(home, "lock", check=False)
+        (home.data / "filler").unlink()
+        vault_command(home, "unlock")
+        return locked, status(home), home.oauthctl("get-token", "first", check=False)
+
+    locked, now, token = isolated(story)
+    assert locked.status != 0 and "The vault is locked." in locked.stderr, locked
+    assert now["state"] == "open" and now["rolled_back"] and token.status == 0, (now, token)

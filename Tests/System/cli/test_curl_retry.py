@@ -1,6 +1,7 @@
 """`oauthctl curl` and a 401: one refresh, one retry, and what curl itself says stays what it says."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -142,11 +143,12 @@ def test_the_next_agent_knows_that_a_dead_login_s_token_was_rejected(work, dot):
         work.agent.start()
 
 
-@pytest.mark.parametrize("how", ["--data-binary @/dev/stdin", "-T /dev/fd/0", "-T PIPE", "-F file=@/dev/stdin"])
+@pytest.mark.parametrize("how", [
+    "--data-binary @/dev/stdin", "-T /dev/fd/0", "-T PIPE", "-F file=@/dev/stdin", "--url-query id@PIPE"])
 def test_what_a_pipe_gives_once_is_not_sent_a_second_time_as_nothing(work, dot, how):
     """The second request had no body, and the server took it."""
     pipe = None
-    if how.endswith("PIPE"):
+    if "PIPE" in how:
         pipe = work.root / "pipe"
         os.mkfifo(pipe)
         writer = work.start("sh", "-c", f"printf whole >'{pipe}'")
@@ -170,6 +172,27 @@ def test_what_is_written_into_a_pipe_by_name_is_one_answer(work, dot):
     result = curl(work, "-o", str(pipe), dot.resource, check=False)
     assert "not tried again because of" in result.stderr, result
     assert reader.communicate(timeout=30)[0] == "a valid access token is needed\n"
+
+
+@pytest.mark.parametrize("how", ["-T FILE -o FILE", "-d @FILE -o FILE", "-z FILE -o FILE"])
+def test_a_file_that_is_read_and_written_gets_no_second_request(work, dot, how):
+    """The page of the 401 was in it, and was sent."""
+    file = work.root / "file"
+    file.write_text("mine")
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, *how.replace("FILE", str(file)).split(), dot.api("echo"), check=False)
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401], result
+    assert "file, which is read and written" in result.stderr, result
+
+
+def test_a_value_that_looks_like_standard_input_reads_none(work, dot):
+    process = work.start(
+        work.programs / "oauthctl", "curl", "-sS", "-F", "at=52.1,-1.25", "-b", "mail=me@-", dot.api("echo"),
+        stdin=subprocess.PIPE)
+    # It is not read to its end.
+    assert process.wait(30) == 0
+    process.stdin.close()
 
 
 class Shop(Provider):
