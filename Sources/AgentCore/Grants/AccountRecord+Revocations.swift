@@ -18,4 +18,7 @@ extension AccountRecord {
     let most = max(min(kept.count, Self.mostRevocations), more.count)
     revocations.removeFirst(max(0, revocations.count - most))
   }
+
+  /// What its server is told next: a token before a client, whose deletion may wait for another account for weeks.
+  var nextRevocation: RevocationRecord? { revocations.first { $0.clientURI == nil } ?? revocations.first }
 }

@@ -1,3 +1,4 @@
+import AgentWire
 package import Sealing
 import Signing
 
@@ -10,8 +11,8 @@ package struct UsedSecrets: Sendable, Equatable {
   var bringsClientSecret = false
   /// The same of the password.
   var bringsPassword = false
-  /// How often secrets of the account had been set or forgotten when the login began: what is done to them since is newer.
-  var changesBefore = 0
+  /// How often each secret of the account had been set or forgotten when the login began: what is done to it since is newer.
+  var changesBefore: [SecretKind: Int] = [:]
 
   package init(clientSecret: Secret? = nil, password: Secret? = nil) {
     self.clientSecret = clientSecret
@@ -27,10 +28,12 @@ package struct UsedSecrets: Sendable, Equatable {
     return key.key.publicKey.thumbprint == other.key.publicKey.thumbprint
   }
 
-  /// The same without what came with the login, where secrets have been set or forgotten since.
-  func unlessChanged(_ changes: Int) -> UsedSecrets {
+  /// The same without what came with the login and has been set or forgotten since.
+  func unlessChanged(_ changes: [SecretKind: Int]) -> UsedSecrets {
+    func isAsBefore(_ kind: SecretKind) -> Bool { changes[kind] == changesBefore[kind] }
     var used = self
-    if changes != changesBefore { (used.bringsClientSecret, used.bringsPassword) = (false, false) }
+    used.bringsClientSecret = bringsClientSecret && isAsBefore(.clientSecret)
+    used.bringsPassword = bringsPassword && isAsBefore(.password)
     return used
   }
 }

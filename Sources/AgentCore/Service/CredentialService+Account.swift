@@ -29,8 +29,6 @@ extension CredentialService {
     /// How the requests of the last revocations ended, by what they were for.
     var revoked: [(revocation: RevocationRecord, end: RevocationEnd)] = []
     var secretsForLogins: [SecretsForLogin] = []
-    /// How often its secrets were set or forgotten since the vault was opened.
-    var secretChanges = 0
     /// Nil: its grant is made of no other account's token.
     var borrowing: Borrowing?
     /// A client that was registered when there was no vault yet to keep it in.

@@ -10,10 +10,11 @@ struct LoginContext: Sendable {
   /// The client secret is already in `record`, which is not as it is kept then.
   let given: SecretsForLogin?
   private var bringsClientSecret = false
-  private let secretChanges: Int
+  private let secretChanges: [SecretKind: Int]
 
   init(
-    definition: AccountDefinition, record: AccountRecord?, given: SecretsForLogin? = nil, secretChanges: Int = 0
+    definition: AccountDefinition, record: AccountRecord?, given: SecretsForLogin? = nil,
+    secretChanges: [SecretKind: Int] = [:]
   ) {
     (self.definition, self.record, self.given) = (definition, record, given)
     self.secretChanges = secretChanges
@@ -57,9 +58,9 @@ extension CredentialService {
     guard let found = accounts[name], let definition = found.machine.definition else { throw gone(name) }
     try definition.check(isShown: shown)
     let given = try secrets(of: found, for: secretsID)
-    _ = found.takeSecrets(for: secretsID)
+    found.forgetSecrets(for: secretsID)
     return LoginContext(
-      definition: definition, record: found.machine.record, given: given, secretChanges: found.secretChanges)
+      definition: definition, record: found.machine.record, given: given, secretChanges: found.machine.secretChanges)
   }
 
   /// Makes durable where the secrets of `context` belong, before a login sends them by `binding`. Throws what keeping throws.
@@ -79,13 +80,14 @@ extension CredentialService {
     guard given != nil || secretsID == nil else {
       throw AgentFailure(
         .loginCancelled,
-        "\(account.name): the secret that was given for this login is gone: a lock, a logout or a restart came between",
+        "\(account.name): the secret that was given for this login is gone: a lock, a logout, a restart, or other logins"
+          + " came between",
         hint: "run the command again")
     }
     return given
   }
 
-  func forgetSecrets(of name: String, for secretsID: String?) { _ = accounts[name]?.takeSecrets(for: secretsID) }
+  func forgetSecrets(of name: String, for secretsID: String?) { accounts[name]?.forgetSecrets(for: secretsID) }
 
   /// The login that is there.
   func grant(of name: String) -> GrantRecord? { accounts[name]?.machine.record?.grant }
@@ -96,8 +98,7 @@ extension CredentialService {
     _ name: String, _ grant: GrantRecord, _ token: TokenRecord?, used: UsedSecrets, replacing: String? = nil
   ) async throws(AgentFailure) -> Bool {
     // While a lock waits for what is under way, the accounts are there.
-    guard let account = accounts[name] else { throw gone(name) }
-    let used = used.unlessChanged(account.secretChanges)
+    guard accounts[name] != nil else { throw gone(name) }
     try await change(name, .login(grant, token, used: used, replacing: replacing))
     return accounts[name]?.machine.isRenewable ?? false
   }

@@ -14,7 +14,7 @@ extension CredentialService {
       account.server = binding.map { servers.server(ServerRoute($0)) }
     }
     // Nearly no account has any.
-    let revocation = account.machine.record?.revocations.first
+    let revocation = account.machine.record?.nextRevocation
     account.revocationServer = revocation.map { servers.server(ServerRoute($0)) }
     account.handle(
       .held(

@@ -49,8 +49,7 @@ extension CredentialService {
 
   /// Makes a change durable.
   func change(_ name: String, _ change: AccountChange) async throws(AgentFailure) {
-    guard let account = accounts[name] else { throw gone(name) }
-    if change.isOfSecrets { account.secretChanges += 1 }
+    guard accounts[name] != nil else { throw gone(name) }
     let id = nextID()
     let failure = await withCheckedContinuation { continuation in
       waiters.changes.add(continuation, id)

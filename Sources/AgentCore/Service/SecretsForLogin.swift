@@ -8,6 +8,8 @@ struct SecretsForLogin: Sendable {
 
   /// Logins of an account for which secrets wait: of more, the first ones are forgotten.
   static let most = 4
+  /// The same of all accounts together: of more, none is taken. With two secrets of 32 KiB each they take 16 MiB.
+  static let mostTogether = 256
 }
 
 /// A password for one login, and where it was given for.
@@ -34,14 +36,11 @@ extension CredentialService.Account {
   /// Those of the login that names `id`.
   func secrets(for id: String?) -> SecretsForLogin? { secretsForLogins.first { $0.id == id } }
 
-  /// The same, which are nobody's afterwards.
-  func takeSecrets(for id: String?) -> SecretsForLogin? {
-    defer { secretsForLogins.removeAll { $0.id == id } }
-    return secrets(for: id)
-  }
+  func forgetSecrets(for id: String?) { secretsForLogins.removeAll { $0.id == id } }
 
   func keepSecrets(for id: String, _ change: (inout SecretsForLogin) -> Void) {
-    var secrets = takeSecrets(for: id) ?? SecretsForLogin(id: id)
+    var secrets = secrets(for: id) ?? SecretsForLogin(id: id)
+    forgetSecrets(for: id)
     change(&secrets)
     secretsForLogins = secretsForLogins.suffix(SecretsForLogin.most - 1) + [secrets]
   }

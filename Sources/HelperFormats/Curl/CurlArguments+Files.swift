@@ -24,8 +24,10 @@ extension CurlArguments {
     }
   }
 
+  /// Whether curl reads standard input, which then has to be kept for the second time.
   package var readsStandardInput: Bool { inputs.contains("-") }
 
+  /// What else it reads, as paths. Some may be none, but a date or a cookie.
   package var filesRead: [String] { inputs.filter { $0 != "-" && !$0.isEmpty } }
 
   /// What curl writes beside standard output and standard error.

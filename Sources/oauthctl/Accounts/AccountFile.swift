@@ -85,7 +85,7 @@ struct AccountFile: Sendable {
     return current.flatMap { $0.text == bytes ? $0 : nil }
   }
 
-  /// Keeps `old` in a file beside it, which the agent does not read.
+  /// Keeps `old` durably in a file beside it, which the agent does not read.
   ///
   /// - Returns: its path; nil where there is nothing to keep, or it cannot be written.
   func keepBeside(_ old: Written) -> String? {
@@ -93,10 +93,9 @@ struct AccountFile: Sendable {
     for number in 0..<10 {
       let beside = AccountFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
       if beside.current?.text == old.text { return beside.path }
-      let descriptor = PrivateCreation.openFile(beside.path, O_WRONLY | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
-      guard descriptor >= 0 else { continue }
-      defer { close(descriptor) }
-      return FileBytes.writeAll(old.text, to: descriptor) ? beside.path : nil
+      let isWritten = try? FileBytes.replace(
+        beside.path, with: old.text, followsLink: false, while: { !beside.exists && beside.linkTarget == nil })
+      if isWritten == true { return beside.path }
     }
     return nil
   }

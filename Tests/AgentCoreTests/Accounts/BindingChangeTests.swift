@@ -253,4 +253,23 @@ struct BindingChangeTests {
     next.tokenEndpoint = "https://elsewhere.example/token"
     #expect(record.loginDifferences(to: next, of: written).map(\.key) == ["token_endpoint"])
   }
+
+  @Test("what came with a login gives way to what was set meanwhile of its own kind alone")
+  func broughtSecrets() {
+    var used = UsedSecrets(clientSecret: Secret("s"), password: Secret("p"))
+    (used.bringsClientSecret, used.bringsPassword) = (true, true)
+    used.changesBefore = [.password: 1]
+    let driver = MachineDriver(.loggedIn())
+    #expect(used.unlessChanged([.password: 1, .refreshToken: 1]) == used)
+    let rest = used.unlessChanged([.password: 2])
+    #expect(rest.bringsClientSecret && !rest.bringsPassword)
+    // The same one again, too.
+    for count in 1...2 {
+      driver.change(.setSecret(.clientSecret, Secret("s")))
+      if count == 1 { driver.saved() }
+      #expect(driver.machine.secretChanges == [.clientSecret: count])
+    }
+    driver.change(.setSecret(.clientSecret, Secret("t"), replaces: false))
+    #expect(driver.machine.secretChanges == [.clientSecret: 2], "refused")
+  }
 }

@@ -64,6 +64,18 @@ struct RegistrationChangeTests {
     #expect(driver.durable?.registrations?.count == 2, "once")
   }
 
+  @Test("a token is revoked before a client is deleted, which may wait for another account")
+  func order() throws {
+    var record = AccountRecord.loggedIn()
+    let deletion = try #require(try Self.registration("gone").deletion(at: Moment.start))
+    let token = RevocationRecord(
+      token: StoredSecret(Secret("r")), hint: "refresh_token", binding: .plain, since: Moment.start)
+    record.revocations = [deletion]
+    #expect(record.nextRevocation == deletion)
+    record.revocations.append(token)
+    #expect(record.nextRevocation == token)
+  }
+
   @Test("the client of a login stays whatever its issuer is called by now")
   func moved() throws {
     let driver = MachineDriver(.loggedIn())

@@ -4,8 +4,7 @@ import subprocess
 
 import pytest
 
-from login.provider import use_silent_browser
-from login.test_registration import Managing
+from login.test_registration import Managing, home
 
 
 class Strict(Managing):
@@ -37,12 +36,6 @@ class Strict(Managing):
 def provider():
     with Strict() as provider:
         yield provider
-
-
-@pytest.fixture
-def home(home):
-    use_silent_browser(home)
-    return home
 
 
 def start(home, *arguments):

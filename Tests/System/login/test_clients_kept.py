@@ -1,6 +1,6 @@
 """The client of a living login is deleted by nothing that happens beside it."""
 
-import time
+import json
 
 import pytest
 
@@ -35,8 +35,10 @@ def test_of_commands_that_renew_one_client_at_once_none_has_the_other_s_deleted(
     provider.deleted.append(("/clients/client-1", "by itself"))
     gate = provider.hold("/register")
     logins = [start(home, "one", "--accept-changes") for _ in range(2)]
-    wait_until(lambda: provider.kinds().count("register") >= 2, 30, "a new client")
-    time.sleep(1)
+    # One of them may have joined the login of the other.
+    wait_until(
+        lambda: provider.kinds().count("register") == 3 or None not in [login.poll() for login in logins[:1]], 30,
+        "new clients")
     gate.set()
     errors = [login.communicate(timeout=60)[1] for login in logins]
     assert 0 in [login.returncode for login in logins], errors
@@ -86,8 +88,9 @@ def test_a_deletion_that_waits_is_not_made_where_the_client_is_used_again(home, 
     home.agent.restart()
     others = [] if way == "forget" else [deletion(2)]
     wait_until(lambda: provider.deleted == others, 30, "what is used no more to be deleted")
-    # The next try of what waited, which has been due for long.
-    time.sleep(4)
+    # What waited has been looked at again, and came back.
+    shown = lambda: json.loads(home.oauthctl("account", "show", "one", "--json").stdout)
+    wait_until(lambda: shown().get("client_registered"), 60, "the client to be the account's again")
     assert renew(home).status == 0 and provider.deleted == others
     home.oauthctl("account", "forget", "one", "--yes")
     assert deletion(1) in provider.deleted

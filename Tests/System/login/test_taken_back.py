@@ -11,17 +11,24 @@ from support.login import wait_until
 from support.terminal import run_at_terminal
 
 
-@pytest.mark.parametrize("milliseconds", [0, 12, 16, 20, 24, 28, 40])
-def test_an_interrupt_at_the_end_of_a_login_takes_back_no_file_that_somebody_is_logged_in_by(
-        home, agent, provider, milliseconds):
+def replacing(home, provider):
+    """A second login that has replaced the account's file and waits for its browser: that file, what was in it, the
+    command, and what lets the browser be answered."""
     home.oauthctl("login", "one", provider.url)
     file = account_file(home, "one")
     before = file.read_text()
     gate = provider.hold("/authorize")
     login = start(home, "one", provider.url, "--replace", "--accept-changes")
     wait_until(lambda: provider.kinds().count("authorize") == 2, 30, "the browser")
-    time.sleep(0.2)
+    return file, before, login, gate
+
+
+@pytest.mark.parametrize("milliseconds", [0, 12, 16, 20, 24, 28, 40])
+def test_an_interrupt_at_the_end_of_a_login_takes_back_no_file_that_somebody_is_logged_in_by(
+        home, agent, provider, milliseconds):
+    file, before, login, gate = replacing(home, provider)
     gate.set()
+    # The login ends within some 30 ms: an interrupt comes before, in the middle and after.
     time.sleep(milliseconds / 1_000)
     login.send_signal(signal.SIGINT)
     said = login.communicate(timeout=30)[1]
@@ -107,12 +114,7 @@ def test_a_lock_puts_no_file_back_under_a_login_that_another_command_has_finishe
 
 @pytest.mark.parametrize("ended", ["before the lock", "by the lock"])
 def test_a_login_that_ended_while_its_command_was_stopped_keeps_its_file(home, agent, provider, ended):
-    home.oauthctl("login", "one", provider.url)
-    file = account_file(home, "one")
-    before = file.read_text()
-    gate = provider.hold("/authorize")
-    login = start(home, "one", provider.url, "--replace", "--accept-changes")
-    wait_until(lambda: provider.kinds().count("authorize") == 2, 30, "the browser")
+    file, before, login, gate = replacing(home, provider)
     login.send_signal(signal.SIGSTOP)
     if ended == "by the lock":
         home.oauthctl("vault", "lock")
@@ -120,7 +122,7 @@ def test_a_login_that_ended_while_its_command_was_stopped_keeps_its_file(home, a
         gate.set()
         home.oauthctl("login", "one", "--accept-changes")
     else:
-        # Longer than one waiting for the login lasts.
+        # Longer than one waiting for the login lasts (30 s): what came meanwhile is asked for again.
         time.sleep(31)
         gate.set()
         wait_until(lambda: provider.kinds().count("authorization_code") == 2, 30, "the login")

@@ -34,11 +34,12 @@ package enum AccountChange: Sendable {
   /// is the `GrantRecord.loginID` that a person was shown, and empty where there was none.
   case forget(login: String? = nil)
 
-  /// Whether somebody sets or forgets a secret.
-  var isOfSecrets: Bool {
+  /// What somebody sets or forgets; nil: no secret.
+  var secretKind: SecretKind? {
     switch self {
-    case .setSecret, .setCertificate, .forgetSecret: true
-    default: false
+    case .setSecret(let kind, _, _, _, _), .forgetSecret(let kind, _): kind
+    case .setCertificate: .clientSecret
+    default: nil
     }
   }
 }
@@ -78,7 +79,7 @@ extension AccountStateMachine {
       next.formerBinding = nil
       next.tokens = token.map { [$0] } ?? []
       next.intent = nil
-      next.bindSecrets(to: grant.binding, used: used)
+      next.bindSecrets(to: grant.binding, used: used.unlessChanged(secretChanges))
       // One that the account's file names may be of the next login.
       next.keepRegistrations(at: now) { kept in
         kept.mayBe(grant.binding.clientID) || definition.map { kept.mayBe($0.clientID) } == true
@@ -178,6 +179,8 @@ extension AccountStateMachine {
       next.revocations = revocations
       if revocations.contains(where: { $0.clientURI != nil }) { askForRevocation() }
     }
+    // Also where it is the same one again: somebody has said so.
+    if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
     // What was accepted may be another spelling of the same letters, which is equal here and to no server.
     let isAccepted = if case .accept = change { true } else { false }
     if next == record && !isAccepted || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
@@ -197,7 +200,7 @@ extension AccountStateMachine {
   private mutating func take(_ clientSecret: Secret, in record: inout AccountRecord) {
     record.clientSecret = StoredSecret(clientSecret)
     record.tellRevocationsOfSecret()
-    if record.revocations.first?.clientSecret == record.clientSecret { askForRevocation() }
+    if record.nextRevocation?.clientSecret == record.clientSecret { askForRevocation() }
   }
 
   private func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord] {
@@ -244,7 +247,7 @@ extension AccountStateMachine {
 
   /// The next revocation that is due.
   mutating func nextRevocation(at now: Moment) -> Action? {
-    guard let next = record?.revocations.first, let time = nextRevocationTime(at: now), time <= now.bootSeconds else {
+    guard let next = record?.nextRevocation, let time = nextRevocationTime(at: now), time <= now.bootSeconds else {
       return nil
     }
     isRevoking = true

@@ -65,6 +65,8 @@ package struct AccountStateMachine: Sendable {
   var firstRefusalWithoutReason: Double?
   /// Another account's token was refused, and is got anew for one more call.
   var isLentAnew = false
+  /// How often each secret was set or forgotten: see ``UsedSecrets/changesBefore``.
+  package internal(set) var secretChanges: [SecretKind: Int] = [:]
   var isRevoking = false
   /// Somebody has asked for the next revocation: it is sent whatever is known of its server.
   var isRevocationAsked = false
@@ -147,7 +149,7 @@ package struct AccountStateMachine: Sendable {
     phase = .idle
     let tokensBefore = record?.tokens
     // There is another secret for the next revocation.
-    if let next = record?.revocations.first, candidate?.clientSecret(for: next) != record?.clientSecret(for: next) {
+    if let next = record?.nextRevocation, candidate?.clientSecret(for: next) != record?.clientSecret(for: next) {
       askForRevocation()
     }
     record = candidate
