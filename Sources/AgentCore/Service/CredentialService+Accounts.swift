@@ -155,13 +155,16 @@ extension CredentialService {
       guard (1...64).contains(id.utf8.count), request.kind != .refreshToken else {
         throw AgentFailure(.badRequest, "secrets_id has 1 to 64 bytes, and is for client_secret and password")
       }
-      guard accounts.values.reduce(0, { $0 + $1.secretsForLogins.count }) < SecretsForLogin.mostTogether else {
+      for account in accounts.values { account.forgetOldSecrets(at: time.now()) }
+      let isOneMore = accounts[name]?.hasRoom(forSecretsOf: id) == true
+      guard !isOneMore || accounts.values.reduce(0, { $0 + $1.secretsForLogins.count }) < SecretsForLogin.mostTogether
+      else {
         throw AgentFailure(
           .overloaded, "\(name): secrets wait for \(SecretsForLogin.mostTogether) logins already",
           hint: "try again later")
       }
       let definition = accounts[name]?.machine.definition
-      accounts[name]?.keepSecrets(for: id) { secrets in
+      accounts[name]?.keepSecrets(for: id, at: time.now()) { secrets in
         let secret = Secret(request.value)
         if request.kind == .password {
           secrets.password = PasswordForOneLogin(secret: secret, place: place, isKept: request.keep == true)

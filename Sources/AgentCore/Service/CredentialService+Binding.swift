@@ -101,7 +101,7 @@ extension CredentialService {
     let (shown, differences) = (agreement.digest, agreement.differences)
     guard !differences.isEmpty, agreed != shown else { return shown }
     // The person gave it for this login, which is asked for once more.
-    if let given = context.given { accounts[name]?.keepSecrets(for: given.id) { $0 = given } }
+    if let given = context.given { accounts[name]?.keepSecrets(for: given.id, at: time.now()) { $0 = given } }
     let keys = differences.map(\.key).joined(separator: ", ")
     guard agreed == nil else { throw AgentFailure.changedMeanwhile(name) }
     throw AgentFailure(

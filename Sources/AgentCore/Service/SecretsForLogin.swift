@@ -3,6 +3,7 @@ import Sealing
 /// What was given for one login: by the word that its `login.start` names, too.
 struct SecretsForLogin: Sendable {
   let id: String
+  let since: Moment
   var password: PasswordForOneLogin?
   var clientSecret: ClientSecretForOneLogin?
 
@@ -10,6 +11,9 @@ struct SecretsForLogin: Sendable {
   static let most = 4
   /// The same of all accounts together: of more, none is taken. With two secrets of 32 KiB each they take 16 MiB.
   static let mostTogether = 256
+  /// Of a command that was killed before its login began, they are forgotten when others are given after this time. A question
+  /// of that command may stand for as long.
+  static let lifeSeconds = 3600.0
 }
 
 /// A password for one login, and where it was given for.
@@ -38,10 +42,19 @@ extension CredentialService.Account {
 
   func forgetSecrets(for id: String?) { secretsForLogins.removeAll { $0.id == id } }
 
-  func keepSecrets(for id: String, _ change: (inout SecretsForLogin) -> Void) {
-    var secrets = secrets(for: id) ?? SecretsForLogin(id: id)
+  func keepSecrets(for id: String, at now: Moment, _ change: (inout SecretsForLogin) -> Void) {
+    var secrets = secrets(for: id) ?? SecretsForLogin(id: id, since: now)
     forgetSecrets(for: id)
     change(&secrets)
     secretsForLogins = secretsForLogins.suffix(SecretsForLogin.most - 1) + [secrets]
+  }
+
+  /// Whether those of `id` would be one more, in the place of none.
+  func hasRoom(forSecretsOf id: String) -> Bool {
+    secrets(for: id) == nil && secretsForLogins.count < SecretsForLogin.most
+  }
+
+  func forgetOldSecrets(at now: Moment) {
+    secretsForLogins.removeAll { now.elapsed(since: $0.since) >= SecretsForLogin.lifeSeconds }
   }
 }

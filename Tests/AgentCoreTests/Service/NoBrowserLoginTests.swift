@@ -137,6 +137,28 @@ struct NoBrowserLoginTests {
     #expect(await fixture.failure(LoginWait(loginID: started.loginID)) == nil)
   }
 
+  @Test("a secret for a login that never began is forgotten when another one is given an hour later")
+  func secretOfNobody() async throws {
+    let fixture = AgentFixture([
+      .browser,
+      .browser.changed { $0.name = "other" },
+    ])
+    func gone() async -> Bool {
+      let failure = await #expect(throws: AgentFailure.self) { try await fixture.start(secretsID: "given") }
+      return failure?.message.contains("is gone") == true
+    }
+    func give(_ account: String) async throws {
+      _ = try await fixture.call(SecretSet(account: account, kind: .clientSecret, value: "s", secretsID: "given"))
+    }
+    for (seconds, isGone) in [(SecretsForLogin.lifeSeconds - 1, false), (SecretsForLogin.lifeSeconds, true)] {
+      try await give("work")
+      fixture.clock.advance(by: seconds)
+      try await give("other")
+      #expect(await fixture.service.waitsForLogin("work") != isGone)
+    }
+    #expect(await gone())
+  }
+
   private func passwordFixture() -> AgentFixture {
     AgentFixture([
       .browser.changed {
@@ -197,6 +219,8 @@ struct NoBrowserLoginTests {
 }
 
 extension CredentialService {
+  fileprivate func waitsForLogin(_ name: String) -> Bool { accounts[name]?.secretsForLogins.isEmpty == false }
+
   fileprivate func keptClientSecret(_ name: String) -> String? {
     accounts[name]?.machine.record?.clientSecret?.secret.reveal()
   }

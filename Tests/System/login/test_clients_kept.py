@@ -154,3 +154,18 @@ def test_the_question_of_forget_is_about_the_client_too(home, agent, provider):
         home, home.programs / "oauthctl", "account", "forget", "one", answers={"[y/N]": forget_the_other})
     assert status == 3 and "has changed since it was shown" in text, text
     assert provider.deleted == [] and renew(home).status == 0
+
+
+def test_tokens_are_revoked_before_a_client_whose_deletion_waits_for_another_account(home, agent, provider):
+    home.oauthctl("login", "one", provider.url)
+    # Whoever logs in by this file would need the client.
+    account_file(home, "two").write_text(account_file(home, "one").read_text())
+    account_file(home, "two").chmod(0o600)
+    home.oauthctl("login", "one", provider.url, "--replace", "--accept-changes")
+    assert provider.deleted == []
+    out = home.oauthctl("logout", "one")
+    assert "the server revoked the tokens" in out.stderr, out
+    assert "revoke" in provider.kinds() and provider.deleted == []
+    account_file(home, "two").unlink()
+    home.oauthctl("account", "forget", "one", "--yes")
+    wait_until(lambda: set(provider.deleted) == {deletion(1), deletion(2)}, 60, "both clients to be deleted")

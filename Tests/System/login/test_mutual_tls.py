@@ -149,3 +149,27 @@ def test_a_server_that_demands_a_certificate_of_everybody_says_so(home, agent, p
     edit(home, "work", client_authentication='"none"')
     refused = home.oauthctl("login", "work", check=False)
     assert refused.status == 9 and "show a certificate (mutual TLS)" in refused.stderr, refused
+
+
+@pytest.mark.parametrize("what", ["authority", "issuer"])
+def test_a_certificate_that_is_renewed_while_a_login_moves_the_account_moves_with_it(
+        home, agent, provider, authority, what):
+    key = new_key()
+    provider.define(home)
+    keep(home, provider, pem_of(key), issue_client(authority, "mine", key))
+    home.oauthctl("login", "work")
+    if what == "authority":
+        renewed = home.root / "renewed.pem"
+        renewed.write_text(authority.file.read_text() * 2)
+        edit(home, "work", ca_file=f'"{renewed}"')
+    else:
+        provider.issuer = f"http://localhost:{provider.port}".replace("http:", provider.issuer.split("/")[0])
+        edit(home, "work", issuer=f'"{provider.issuer}"')
+    gate = provider.hold("/authorize")
+    login = home.start(home.programs / "oauthctl", "login", "work", "--accept-changes")
+    wait_until(lambda: provider.kinds().count("authorize") == 2, 20, "the browser")
+    kept = home.oauthctl("key", "import", "work", stdin=issue_client(authority, "mine", key))
+    assert "Kept the certificate, for the key that work had." in kept.stderr
+    gate.set()
+    assert login.wait(30) == 0, login.stderr.read()
+    assert home.oauthctl("get-token", "work", "--force").status == 0

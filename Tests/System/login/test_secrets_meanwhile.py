@@ -6,8 +6,9 @@ import subprocess
 import pytest
 
 from login.provider import Provider, use_silent_browser
-from support.accounts import edit
+from support.accounts import define, edit
 from support.login import wait_until
+from support.wire import WireError
 
 
 class Secretive(Provider):
@@ -118,3 +119,29 @@ def test_a_secret_that_comes_later_joins_no_first_login_without_one(home, agent,
     assert later.status == 4 and "begun with other secrets" in later.stderr, later
     gate.set()
     assert first.wait(30) == 9
+
+
+def test_secrets_that_wait_for_logins_are_bounded_together(home, agent, provider):
+    """Four of an account, where the first one goes, and 256 of all of them, where another one is refused."""
+    home.oauthctl("vault", "create")
+    names = [f"a{number}" for number in range(65)]
+    for name in names:
+        define(home, name, f'issuer = "{provider.issuer}"', 'client_id = "mine"')
+    home.oauthctl("reload")
+
+    def give(wire, name, secrets_id):
+        wire.call(
+            "secret.set", account=name, kind="client_secret", value="s" * 1000, secrets_id=secrets_id)
+
+    with agent.connect() as wire:
+        for name in names[:64]:
+            for number in range(4):
+                give(wire, name, str(number))
+        with pytest.raises(WireError, match="secrets wait for 256 logins already") as refused:
+            give(wire, names[64], "one more")
+        assert refused.value.failure == "overloaded"
+        with pytest.raises(WireError, match="is gone: .* other logins came between"):
+            give(wire, names[0], "5")
+            wire.call("login.start", account=names[0], request_id="1", secrets_id="0")
+        wire.call("secret.forget", account=names[0], kind="client_secret")
+        give(wire, names[64], "one more")
