@@ -188,7 +188,8 @@ struct CurlTests {
       (["-F", "x=@-"], true), (["-F", "x=<-;type=a"], true), (["--data-urlencode", "n@-"], true), (["-d", "-"], false),
       (["-d", "@file"], false), (["--data-raw", "@-"], false), (["-T", "file"], false), (["-H", "@-"], true),
       (["--url-query", "id@-"], true), (["--url-query", "id=@-"], false), (["-F", "x=@\"-\""], true),
-      (["-F", "x=@a,-"], true),
+      (["-F", "x=@a,-"], true), (["-F", "x=@ -"], true), (["-F", "x=@- ;type=a"], true), (["-F", "x=< - , a"], true),
+      (["-F", "x=y;headers=@-"], true), (["-F", "x=@a; headers=<-"], true), (["-F", "x=y;headers=-"], false),
     ])
   func input(words: [String], reads: Bool) throws {
     #expect(try CurlArguments(words).readsStandardInput == reads)
@@ -208,6 +209,9 @@ struct CurlTests {
   func filesWritten() throws {
     #expect(try CurlArguments(["-o", "a", "--output-dir", "b", "-c", "d"]).filesWritten == ["b/a", "a", "d"])
     #expect(try CurlArguments(["-D", "a", "-O"]).filesWritten == ["a"])
+    let url = "https://h/a/b.c?d=/e#/f"
+    #expect(try CurlArguments(["-O", url]).filesWritten == ["b.c"])
+    #expect(try CurlArguments(["--remote-name-all", "--output-dir", "g", url]).filesWritten == ["g/b.c", "b.c"])
   }
 
   @Test("The token stands in the configuration text alone, and can end neither its line nor its string")

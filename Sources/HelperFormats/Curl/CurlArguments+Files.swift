@@ -30,22 +30,45 @@ extension CurlArguments {
   /// What else it reads, as paths. Some may be none, but a date or a cookie.
   package var filesRead: [String] { inputs.filter { $0 != "-" && !$0.isEmpty } }
 
+  /// Where curl puts what the server sends, but for standard output.
+  package var outputFiles: [String] {
+    let folders = values("output-dir").map { $0 + "/" } + [""]
+    let namedByURL = has("remote-name", "remote-name-all") ? urls.map(Self.lastSegment) : []
+    return (values("output") + namedByURL).flatMap { name in folders.map { $0 + name } }
+  }
+
   /// What curl writes beside standard output and standard error.
   package var filesWritten: [String] {
-    let folders = values("output-dir").map { $0 + "/" } + [""]
-    let outputs = values("output").flatMap { name in folders.map { $0 + name } }
-    return outputs + ["cookie-jar", "etag-save", "trace", "trace-ascii", "stderr"].flatMap(values)
+    outputFiles + ["cookie-jar", "etag-save", "trace", "trace-ascii", "stderr"].flatMap(values)
       + [dumpHeader].compactMap(\.self)
   }
 
-  /// `name=@FILE;type=…`, with several files behind commas, each with quotes or without; `<FILE` gives a field's text.
+  /// What `--remote-name` calls the file.
+  private static func lastSegment(of url: String) -> String {
+    let path = url.prefix { !"?#".contains($0) }
+    return String(path.split(separator: "/", omittingEmptySubsequences: false).last ?? "")
+  }
+
+  /// `name=@FILE;type=…;headers=@FILE`, with several files behind commas, each with quotes or without, and with blanks around;
+  /// `<FILE` gives a field's text.
   private static func files(ofForm value: String) -> [String] {
-    guard let equals = value.firstIndex(of: "="), case let content = value[value.index(after: equals)...],
-      let first = content.first, first == "@" || first == "<"
-    else { return [] }
-    return content.dropFirst().split(separator: ",").map { part in
-      let name = part.first == "\"" ? part.dropFirst().prefix { $0 != "\"" } : part.prefix { $0 != ";" }
+    guard let equals = value.firstIndex(of: "=") else { return [] }
+    let content = value[value.index(after: equals)...]
+    func name(_ text: Substring) -> String {
+      let text = text.drop(while: \.isWhitespace)
+      guard text.first != "\"" else { return String(text.dropFirst().prefix { $0 != "\"" }) }
+      var name = text.prefix { $0 != ";" && $0 != "," }
+      while name.last?.isWhitespace == true { name.removeLast() }
       return String(name)
     }
+    let headers = content.split(separator: ";").compactMap { part -> String? in
+      let part = part.drop(while: \.isWhitespace)
+      let mark = "headers="
+      guard part.lowercased().hasPrefix(mark) else { return nil }
+      let place = part.dropFirst(mark.count).drop(while: \.isWhitespace)
+      return place.first == "@" || place.first == "<" ? name(place.dropFirst()) : nil
+    }
+    guard let first = content.first, first == "@" || first == "<" else { return headers }
+    return content.dropFirst().split(separator: ",").map(name) + headers
   }
 }

@@ -228,6 +228,8 @@ package struct CurlPolicy: Sendable {
     if arguments.isOn("parallel") { return "--parallel" }
     if arguments.has("continue-at") { return "--continue-at" }
     if arguments.isOn("no-clobber") || arguments.has("no-clobber", "skip-existing") { return "--no-clobber" }
+    // The page of the 401 would be the newer file.
+    if arguments.has("time-cond"), !arguments.outputFiles.isEmpty { return "--time-cond" }
     if arguments.isOn("remote-header-name") { return "--remote-header-name" }
     if arguments.has("config") { return "--config" }
     if arguments.values("upload-file").contains(".") { return "--upload-file ." }

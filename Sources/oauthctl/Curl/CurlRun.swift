@@ -39,43 +39,30 @@ struct CurlRun {
       let status = process.wait()
       let dump = headers.flatMap { Self.dump($0, from: urls.map(\.origin)) }
       tell(neededScope: dump?.neededScope, answer)
-      if dump?.hasUnauthorized == true {
-        let why = obstacle ?? "standard input, which is too large to keep for a second try"
-        tellNotRepeated(answer, because: "because of \(why)")
+      if let dump, dump.hasUnauthorized {
+        let why = "because of \(obstacle ?? "standard input, which is too large to keep for a second try")"
+        let isNonce = answer.tokenType.lowercased() == "dpop" && dump.wantsNonce
+        tellNotRepeated(answer, because: why, nonce: isNonce ? dump.nextNonce : nil, urls)
       }
       return status
     }
     return try runTwiceAtMost(settings, answer, input)
   }
 
-  private func tellNotRepeated(_ answer: HelperToken, because why: String) {
+  /// `nonce`: what the server wants in the proof, which the agent is told for the next call.
+  private func tellNotRepeated(
+    _ answer: HelperToken, because why: String, nonce: String? = nil, _ urls: [CurlURL] = []
+  ) {
+    if let nonce,
+      (try? token(request(account: answer.account, url: urls.first?.place), urls, nonce: nonce)) != nil
+    {
+      return context.terminal.warn(
+        "\(answer.account): the server wants a nonce in the proof of the key; not tried again \(why)",
+        next: "run the command again: the next proof has it")
+    }
     context.terminal.warn(
       "\(answer.account): the server answered 401; not tried again \(why)",
       next: .run("oauthctl get-token \(answer.account) \(own.selection.words)--force   # then repeat the call"))
-  }
-
-  /// What keeps two runs of curl from reading and writing the same: a pipe that has a name, or a file that is read and written,
-  /// since the answer to the first would be in it. Nil: nothing. What curl writes to our own standard output is held.
-  private var fileObstacle: String? {
-    let arguments = invocation.arguments
-    let ours = ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2", "-"]
-    func about(_ path: String) -> stat? {
-      var found = stat()
-      return (path == "-" ? fstat(STDIN_FILENO, &found) : stat(path, &found)) == 0 ? found : nil
-    }
-    let read = arguments.filesRead + (arguments.readsStandardInput ? ["-"] : [])
-    let written = arguments.filesWritten.filter { !ours.contains($0) }
-    let pipes: [mode_t] = [S_IFIFO, S_IFSOCK]
-    if let pipe = (arguments.filesRead + written).first(where: { path in
-      about(path).map { pipes.contains($0.st_mode & S_IFMT) } ?? false
-    }) {
-      return "\(pipe), which can be read or written once"
-    }
-    let places = read.compactMap(about).filter { $0.st_mode & S_IFMT == S_IFREG }
-    let both = written.first { path in
-      about(path).map { file in places.contains { $0.st_dev == file.st_dev && $0.st_ino == file.st_ino } } ?? false
-    }
-    return both.map { "\($0), which is read and written" }
   }
 
   /// curl takes its operands in any order, so an account's name behind an option would be a URL to it.

@@ -174,16 +174,40 @@ def test_what_is_written_into_a_pipe_by_name_is_one_answer(work, dot):
     assert reader.communicate(timeout=30)[0] == "a valid access token is needed\n"
 
 
-@pytest.mark.parametrize("how", ["-T FILE -o FILE", "-d @FILE -o FILE", "-z FILE -o FILE"])
+@pytest.mark.parametrize("how", [
+    "-T FILE -o FILE", "-d @FILE -o FILE", "-T FILE --remote-name-all --output-dir FOLDER"])
 def test_a_file_that_is_read_and_written_gets_no_second_request(work, dot, how):
     """The page of the 401 was in it, and was sent."""
-    file = work.root / "file"
+    file = work.root / "echo"
     file.write_text("mine")
     dot.revoke(get_token(work))
     mark = dot.mark()
-    result = curl(work, *how.replace("FILE", str(file)).split(), dot.api("echo"), check=False)
+    how = how.replace("FILE", str(file)).replace("FOLDER", str(work.root))
+    result = curl(work, *how.split(), dot.api("echo"), check=False)
     assert [entry["status"] for entry in dot.api_requests(mark)] == [401], result
-    assert "file, which is read and written" in result.stderr, result
+    assert "echo, which is read and written" in result.stderr, result
+
+
+@pytest.mark.parametrize("output", ["-o echo", "-O"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_file_that_is_fetched_where_there_is_a_newer_one_is_not_fetched_by_the_page_of_the_401(
+        work, dot, is_there, output):
+    file = work.root / "echo"
+    if is_there:
+        file.write_text("mine")
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    result = curl(work, "-z", "echo", *output.split(), dot.api("echo"), check=False)
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401], result
+    assert "not tried again because of --time-cond" in result.stderr, result
+
+
+def test_a_cookie_jar_that_is_read_and_written_is_no_obstacle(work, dot):
+    jar = work.root / "jar"
+    dot.revoke(get_token(work))
+    mark = dot.mark()
+    curl(work, "-b", str(jar), "-c", str(jar), dot.resource)
+    assert [entry["status"] for entry in dot.api_requests(mark)] == [401, 200]
 
 
 def test_a_value_that_looks_like_standard_input_reads_none(work, dot):

@@ -1,0 +1,28 @@
+import Glibc
+import HelperFormats
+
+extension CurlRun {
+  /// What keeps two runs of curl from reading and writing the same: a pipe that has a name, or a file that is read and that the
+  /// answer goes into. Nil: nothing. What curl writes to our own standard output is held.
+  var fileObstacle: String? {
+    let arguments = invocation.arguments
+    let ours = ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2", "-"]
+    func about(_ path: String) -> stat? {
+      var found = stat()
+      return (path == "-" ? fstat(STDIN_FILENO, &found) : stat(path, &found)) == 0 ? found : nil
+    }
+    let read = arguments.filesRead + (arguments.readsStandardInput ? ["-"] : [])
+    func others(_ files: [String]) -> [String] { files.filter { !ours.contains($0) } }
+    let pipes: [mode_t] = [S_IFIFO, S_IFSOCK]
+    if let pipe = (arguments.filesRead + others(arguments.filesWritten)).first(where: { path in
+      about(path).map { pipes.contains($0.st_mode & S_IFMT) } ?? false
+    }) {
+      return "\(pipe), which can be read or written once"
+    }
+    let places = read.compactMap(about).filter { $0.st_mode & S_IFMT == S_IFREG }
+    let both = others(arguments.outputFiles + [arguments.dumpHeader].compactMap(\.self)).first { path in
+      about(path).map { file in places.contains { $0.st_dev == file.st_dev && $0.st_ino == file.st_ino } } ?? false
+    }
+    return both.map { "\($0), which is read and written" }
+  }
+}
