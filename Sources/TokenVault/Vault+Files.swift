@@ -48,6 +48,7 @@ extension Vault {
 
   /// Keeps what the vault is known to be, before its files are closed.
   private func remember() {
+    if let session { lastEntries = session.catalogue.entries }
     guard let session, let keys, session.slots.allSatisfy({ session.isIntact($0, keys: keys) }) else { return }
     known = (session.catalogue, session.slots)
   }

@@ -79,6 +79,7 @@ extension Vault {
   /// - Returns: what is lost with the keys, since it could not be put right; nil: nothing.
   private func lossOnClosing() -> VaultError? {
     lookAgain()
+    if !unkept.isEmpty { return lossOfUnkept }
     if hasLostLog, let database = stranded ?? session?.database, !database.isContentAsWritten {
       return .storageFailed("\(database.path)-wal was taken away, and \(database.path) written to by another program")
     }
@@ -88,6 +89,13 @@ extension Vault {
     return .storageFailed(
       "what opened the vault last does not open the older one that lies in its place, and could not be written there: "
         + lastFailure.reason(location.directory))
+  }
+
+  /// What is told where no place takes the newest of some records.
+  var lossOfUnkept: VaultError {
+    .storageFailed(
+      "no disk takes what \(unkept.count == 1 ? "a login has" : "\(unkept.count) logins have") got last, and this agent alone has it"
+    )
   }
 
   /// Whether somebody without a secret could open the vault: its key file.

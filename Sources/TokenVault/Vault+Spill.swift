@@ -1,44 +1,55 @@
 /// What could not be written to the vault and must not be lost.
 extension Vault {
   package func spill(_ record: VaultRecord) async throws(VaultError) {
-    guard let spill = spill() else { throw .storageFailed("there is no other place to keep it") }
-    try spill.write(record, random: random)
+    let spill = spill()
+    do throws(VaultError) {
+      guard let spill else { throw .storageFailed("there is no other place to keep it") }
+      try spill.write(record, following: entry(of: record.id)?.commit, random: random)
+    } catch {
+      unkept.insert(record.id)
+      throw error
+    }
+    unkept.remove(record.id)
     spilled.insert(record.id)
   }
 
+  /// The row of `id`, also while a failed write has closed the database.
+  private func entry(of id: RecordID) -> Catalogue.Entry? { (session?.catalogue.entries ?? lastEntries)[id] }
+
   private func spill() -> Spill? {
-    guard let directory = location.spillDirectory, let vaultID, let keys else { return nil }
-    return Spill(directory: directory, vaultID: vaultID, keys: keys)
+    guard !location.asideDirectories.isEmpty, let vaultID, let keys else { return nil }
+    return Spill(directories: location.spillDirectories, vaultID: vaultID, keys: keys)
   }
 
   /// The vault has `id` itself again, or nobody wants it any more.
   func unspill(_ id: RecordID) {
+    unkept.remove(id)
     guard spilled.remove(id) != nil else { return }
     try? spill()?.remove(id)
   }
 
-  /// Writes what is newer than the vault's own into the vault and removes the rest: once the vault has another key, nobody
-  /// finds or opens it any more.
+  /// Writes what follows the vault's own into the vault and removes the rest: once the vault has another key, nobody finds or
+  /// opens it any more.
   func takeInSpilled() throws(VaultError) {
     guard let spill = spill(), spill.isThere, let entries = session?.catalogue.entries else { return }
     for (id, entry) in entries {
-      if let kept = try spill.read(id), kept.version > entry.version { try write(kept) }
+      if let kept = try spill.read(id, following: entry.commit) { try write(kept) }
       try spill.remove(id)
     }
     spilled = []
   }
 
-  /// `records` with what was kept aside in place of older versions, and written to the vault where that works by now.
+  /// `records` with what was kept aside in place of those that it followed, and written to the vault where that works by now.
   func merged(_ records: [VaultRecord]) async -> [VaultRecord] {
     guard let spill = spill(), spill.isThere else { return records }
     var merged = records
     for (index, record) in records.enumerated() {
-      guard var kept = try? spill.read(record.id) else { continue }
+      guard spill.holds(record.id) else { continue }
+      // The next write of the record removes it, whatever it is.
       spilled.insert(record.id)
-      guard kept.version > record.version else {
-        unspill(record.id)
-        continue
-      }
+      guard let row = entry(of: record.id), var kept = try? spill.read(record.id, following: row.commit),
+        kept.version > record.version
+      else { continue }
       kept.version += 1
       merged[index] = kept
       try? await put(kept)

@@ -11,7 +11,8 @@ extension Vault {
   private func found() -> VaultStatus {
     var status = VaultStatus(state: .closed, path: location.databaseFile, slots: [])
     status.filesProblem = filesProblem
-    status.isAloneWithLast = hasLostLog || lacksSlotsOfNow
+    if status.filesProblem == nil, !unkept.isEmpty { status.filesProblem = lossOfUnkept.reason(location.directory) }
+    status.isAloneWithLast = hasLostLog || lacksSlotsOfNow || !unkept.isEmpty
     if let session, let keys {
       status.state = .open
       status.slots = session.slotStatus(keys: keys)

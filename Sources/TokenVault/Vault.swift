@@ -21,15 +21,18 @@ package actor Vault: RecordStore {
   var lock: VaultLock?
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
   var keys: VaultKeys? {
-    didSet { if keys == nil { known = nil } }
+    didSet { if keys == nil { (known, lastEntries) = (nil, [:]) } }
   }
   var session: Session?
   /// Of the vault that `keys` are of.
   var vaultID: [UInt8]?
   /// Of the same, as it was when its files were closed last: what others put in their place is compared with it.
   var known: (catalogue: Catalogue, slots: [Slot])?
-  /// Records that are kept aside.
+  /// Its rows then.
+  var lastEntries: [RecordID: Catalogue.Entry] = [:]
+  /// Records that are kept aside, and those that no place has taken.
   var spilled: Set<RecordID> = []
+  var unkept: Set<RecordID> = []
   /// The late answers that were given to who asked for them.
   var handedOut: [RecordID: Set<LateAnswerFolders.File>] = [:]
   var lateAnswerProblem: String?

@@ -8,8 +8,9 @@ package struct VaultLocation: Equatable, Sendable {
   package let keyFile: String
   /// Remembers the last commit, outside of the vault's folder.
   package let counterFile: String
-  /// Where records go that the vault could not write, on another file system if possible; nil: nowhere.
-  package let spillDirectory: String?
+  /// Folders of ours for what the vault could not write, each with what is kept there below it; on other file systems, as far as
+  /// there are any.
+  package let asideDirectories: [String]
   /// Whether a network file system is taken on the user's word.
   package let allowsNetworkFileSystem: Bool
   /// Where the database and the key file are when no variable names other folders.
@@ -26,13 +27,13 @@ package struct VaultLocation: Equatable, Sendable {
   }
 
   package init(
-    directory: String, keyFile: String, counterFile: String, spillDirectory: String? = nil,
+    directory: String, keyFile: String, counterFile: String, asideDirectories: [String] = [],
     allowsNetworkFileSystem: Bool = false, usual: Usual = Usual()
   ) {
     self.directory = directory
     self.keyFile = keyFile
     self.counterFile = counterFile
-    self.spillDirectory = spillDirectory
+    self.asideDirectories = asideDirectories
     self.allowsNetworkFileSystem = allowsNetworkFileSystem
     self.usual = usual
   }
@@ -49,11 +50,12 @@ package struct VaultLocation: Equatable, Sendable {
   /// Where answers wait that came for a locked vault: the first folder lasts over a reboot, the second is there for a disk
   /// that takes nothing.
   var lateAnswerDirectories: [String] {
-    let state = PrivateDirectory.parent(of: counterFile) + "/letters"
-    guard let spillDirectory else { return [state] }
-    let other = PrivateDirectory.parent(of: spillDirectory) + "/letters"
-    return other == state ? [state] : [state, other]
+    let state = PrivateDirectory.parent(of: counterFile)
+    return ([state] + asideDirectories.filter { $0 != state }).map { $0 + "/letters" }
   }
+
+  /// Where records are kept aside.
+  var spillDirectories: [String] { asideDirectories.map { $0 + "/spill" } }
 
   /// The database itself.
   package var databaseFile: String { directory + "/" + VaultLocation.databaseName }
@@ -142,7 +144,8 @@ package struct VaultStatus: Equatable, Sendable {
   package var purgeProblem: String?
   /// Why nothing can be written to the vault.
   package var filesProblem: String?
-  /// What was written last is kept by this process alone, since it cannot be put back: a log that was taken away, or slots.
+  /// What was written last is kept by this process alone: a log or slots that were taken away and cannot be put back, or records
+  /// that no place takes.
   package var isAloneWithLast = false
   /// Why answers that came while the vault was locked could not be read.
   package var lateAnswerProblem: String?

@@ -12,12 +12,12 @@ struct SpillTests {
 
   private var folder: String { "\(scratch.path)/run/spill" }
 
-  private func vault() -> Vault {
+  private func vault(also more: [String] = []) -> Vault {
     let location = scratch.location
     return Vault(
       location: VaultLocation(
         directory: location.directory, keyFile: location.keyFile, counterFile: location.counterFile,
-        spillDirectory: folder),
+        asideDirectories: ["\(scratch.path)/run"] + more),
       socketPathForLock: "\(scratch.path)/agent.sock", recoveryCost: .cheap, now: { 0 })
   }
 
@@ -78,6 +78,55 @@ struct SpillTests {
     await second.close()
     try scratch.write(bytes, to: path)
     #expect(try await vault().held().first?.payload == VaultRecord.sample(1, version: 4).payload)
+  }
+
+  @Test("one of before a newer write is not believed, however often it was tried to be saved")
+  func staleByRow() async throws {
+    let first = vault()
+    try await first.put(.sample(1))
+    for version in UInt64(2)...90 { try await first.spill(.sample(1, version: version)) }
+    await first.close()
+    let (path, bytes) = try #require(try kept().first)
+    // An agent that does not see it.
+    let other = scratch.vault()
+    try await other.put(.sample(1, version: 2))
+    await other.close()
+    let second = vault()
+    #expect(try await second.held() == [Held(.sample(1, version: 2))])
+    // The next write removes it.
+    #expect(try kept() == [path: bytes])
+    try await second.put(.sample(1, version: 3))
+    #expect(try kept().isEmpty)
+  }
+
+  @Test("every folder that takes it has it, and one that takes nothing is no obstacle", arguments: [true, false])
+  func folders(losesFirst: Bool) async throws {
+    let other = "\(scratch.path)/other"
+    try scratch.write([], to: "\(scratch.path)/file")
+    let more = [other, "\(scratch.path)/file"]
+    let first = vault(also: more)
+    try await first.put(.sample(1))
+    try await first.spill(.sample(1, version: 2))
+    await first.close()
+    let copies = try kept().count + scratch.contents(of: other + "/spill").count
+    #expect(copies == 2)
+    if losesFirst { for path in try kept().keys { unlink(path) } }
+    let second = vault(also: more)
+    #expect(try await second.held().first?.payload == VaultRecord.sample(1, version: 2).payload)
+    #expect(try kept().isEmpty && scratch.contents(of: other + "/spill").isEmpty)
+  }
+
+  @Test("what no folder takes is this process's alone, until the vault has it")
+  func unkept() async throws {
+    let vault = vault()
+    try await vault.put(.sample(1))
+    try scratch.write([], to: "\(scratch.path)/run")
+    await #expect(throws: VaultError.self) { try await vault.spill(.sample(1, version: 2)) }
+    #expect(await vault.status().isAloneWithLast)
+    try await vault.put(.sample(1, version: 3))
+    #expect(await !vault.status().isAloneWithLast)
+    await #expect(throws: VaultError.self) { try await vault.spill(.sample(1, version: 4)) }
+    #expect(await vault.close() != nil)
   }
 
   @Test("a new data key takes it in: nothing is lost, and nothing stays that only the old key opens")

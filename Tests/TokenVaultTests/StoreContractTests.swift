@@ -29,7 +29,7 @@ struct StoreContractTests {
       return Vault(
         location: VaultLocation(
           directory: location.directory, keyFile: location.keyFile, counterFile: location.counterFile,
-          spillDirectory: "\(scratch.path)/run/spill"),
+          asideDirectories: ["\(scratch.path)/run"]),
         socketPathForLock: "\(scratch.path)/agent.sock", recoveryCost: .cheap, now: { 0 })
     }
 

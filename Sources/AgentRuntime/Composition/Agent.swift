@@ -53,7 +53,8 @@ struct Agent {
     let vault = Vault(
       location: VaultLocation(
         directory: paths.vaultDirectory, keyFile: paths.keyFile, counterFile: paths.commitCounter,
-        spillDirectory: paths.spillDirectory,
+        asideDirectories: paths.asideDirectories(
+          runtimeDirectory: environment["XDG_RUNTIME_DIR"], uid: uid, status: SocketLocation.fileStatus),
         allowsNetworkFileSystem: settings.allowsNetworkHome,
         usual: VaultLocation.Usual(database: paths.usualDatabase, keyFile: paths.usualKeyFile)),
       socketPathForLock: location, random: random)

@@ -1,3 +1,4 @@
+package import AgentWire
 import Glibc
 import SystemFacts
 
@@ -8,7 +9,6 @@ package struct AgentPaths: Sendable, Equatable {
   package var stateDirectory: String
   package var keyFile: String
   package var commitCounter: String
-  package var spillDirectory: String
   /// Where vault and key file are when no variable says otherwise.
   package var usualDatabase: String
   package var usualKeyFile: String
@@ -34,7 +34,23 @@ package struct AgentPaths: Sendable, Equatable {
     commitCounter = state + "/oauthctl/vault.commits"
     usualDatabase = try folder(.data, isUsual: true) + "/oauthctl/vault.db"
     usualKeyFile = try folder(.state, isUsual: true) + "/oauthctl/vault.key"
-    spillDirectory = (absolute("XDG_RUNTIME_DIR") ?? state) + "/oauthctl/spill"
+  }
+
+  /// Where is kept what the vault cannot write: where the socket is by `XDG_RUNTIME_DIR`, where it is without, and where the
+  /// agent's state is. The first two are folders of ours in memory on most systems, and every agent of this user looks in the
+  /// second. `status` is lstat.
+  package func asideDirectories(
+    runtimeDirectory: String?, uid: UInt32, status: (String) -> SocketLocation.FileStatus?
+  ) -> [String] {
+    var found: [String] = []
+    for base in [runtimeDirectory, nil] {
+      let location = try? SocketLocation.resolve(
+        variable: { $0 == "XDG_RUNTIME_DIR" ? base : nil }, uid: uid, status: status)
+      // In a folder for all, somebody else may be the first to make one of that name.
+      guard let location, location.source != .temporary || status(location.directory) != nil else { continue }
+      found.append(location.directory)
+    }
+    return (found + [stateDirectory]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   private static func passwordDatabaseHome() -> String? {

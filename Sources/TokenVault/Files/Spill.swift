@@ -1,39 +1,69 @@
 import Glibc
 import Sealing
 
-/// Records that the vault could not write, kept sealed in another folder until it can: a file each, named by the
-/// record's row name.
+/// Records that the vault could not write, kept sealed in other folders until it can: a file each, named by the record's row
+/// name, in every folder that takes one, since another agent may look in fewer of them.
 ///
-/// version (8) ‖ record, sealed as in the vault with a commit number that no commit has.
+/// version (8) ‖ record, sealed as in the vault with a commit number that no commit has: it is made of the commit of the row
+/// that the record follows. Of another row, as of one that was written since, it does not open.
 struct Spill {
-  let directory: String
+  let directories: [String]
   let vaultID: [UInt8]
   let keys: VaultKeys
 
-  private static let noCommit = UInt64.max
   private static let limit = VaultRecord.maximumPayloadCount + 4_096
 
   private func name(of id: RecordID) throws(VaultError) -> String {
     Hex.encode(try sealing { () throws(SealingError) in try keys.rowName(of: id) })
   }
 
-  func write(_ record: VaultRecord, random: any RandomSource) throws(VaultError) {
+  /// `row` is the commit of the row that `record` is written over; nil: there is none.
+  private static func commit(following row: UInt64?) -> UInt64 { ~(row ?? 0) }
+
+  /// Throws why the first folder did not take it, where none did.
+  func write(_ record: VaultRecord, following row: UInt64?, random: any RandomSource) throws(VaultError) {
     var bytes = ByteWriter()
     bytes.integer(record.version)
     bytes.raw(
       try sealing { () throws(SealingError) in
-        try RecordSeal.seal(record, commit: Spill.noCommit, vaultID: vaultID, keys: keys, random: random)
+        try RecordSeal.seal(record, commit: Spill.commit(following: row), vaultID: vaultID, keys: keys, random: random)
       })
-    let folder = try PrivateDirectory.make(directory, isSecret: true)
     let name = try name(of: record.id)
+    var failures: [VaultError] = []
+    for directory in directories {
+      do throws(VaultError) { try write(bytes.bytes, name, in: directory) } catch { failures.append(error) }
+    }
+    if failures.count == directories.count, let failure = failures.first { throw failure }
+  }
+
+  private func write(_ bytes: [UInt8], _ name: String, in directory: String) throws(VaultError) {
+    // One that somebody else could rename is none.
+    _ = try PrivateDirectory.make(PrivateDirectory.parent(of: directory), isSecret: false)
+    let folder = try PrivateDirectory.make(directory, isSecret: true)
     guard unlinkat(folder.number, name, 0) == 0 || errno == ENOENT else {
       throw .system("unlink", directory + "/" + name)
     }
-    try PrivateFile.create(in: folder, name, directory + "/" + name, bytes.bytes)
+    try PrivateFile.create(in: folder, name, directory + "/" + name, bytes)
   }
 
-  /// What is kept of `id`; nil when nothing is, or nothing of this vault.
-  func read(_ id: RecordID) throws(VaultError) -> VaultRecord? {
+  /// The newest that is kept of `id` for the row that was written by the commit `row`; nil when nothing is. Throws where
+  /// something cannot be looked at, and nothing else is there.
+  func read(_ id: RecordID, following row: UInt64) throws(VaultError) -> VaultRecord? {
+    var failure: VaultError?
+    var found: VaultRecord?
+    for directory in directories {
+      do throws(VaultError) {
+        guard let kept = try read(id, following: row, in: directory) else { continue }
+        if kept.version > found?.version ?? 0 { found = kept }
+      } catch { failure = failure ?? error }
+    }
+    if found == nil, let failure { throw failure }
+    return found
+  }
+
+  private func read(
+    _ id: RecordID, following row: UInt64, in directory: String
+  ) throws(VaultError) -> VaultRecord? {
     let name = try name(of: id)
     guard let folder = try PrivateDirectory.open(directory, isSecret: true),
       let bytes = try PrivateFile.read(in: folder, name, directory + "/" + name, limit: Spill.limit)
@@ -44,19 +74,34 @@ struct Spill {
     }
     guard let version else { return nil }
     return try? RecordSeal.open(
-      Array(bytes.dropFirst(8)), id: id, entry: Catalogue.Entry(version: version, commit: Spill.noCommit),
+      Array(bytes.dropFirst(8)), id: id, entry: Catalogue.Entry(version: version, commit: Spill.commit(following: row)),
       vaultID: vaultID, keys: keys)
   }
 
+  /// Throws what kept one from being removed, after the others.
   func remove(_ id: RecordID) throws(VaultError) {
-    guard let folder = try PrivateDirectory.open(directory, isSecret: true) else { return }
+    var failure: VaultError?
     let name = try name(of: id)
-    for name in [name, name + ".new"] { _ = unlinkat(folder.number, name, 0) }
+    for directory in directories {
+      do throws(VaultError) {
+        guard let folder = try PrivateDirectory.open(directory, isSecret: true) else { continue }
+        for name in [name, name + ".new"] { _ = unlinkat(folder.number, name, 0) }
+      } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
   }
 
-  /// Whether anything was ever kept here: the folder is made by the first write.
-  var isThere: Bool {
+  /// Whether anything was ever kept: the folders are made by the first write.
+  var isThere: Bool { directories.contains(where: Self.isThere) }
+
+  /// Whether something is kept by the name of `id`, which need not be of this vault.
+  func holds(_ id: RecordID) -> Bool {
+    guard let name = try? name(of: id) else { return false }
+    return directories.contains { Self.isThere($0 + "/" + name) }
+  }
+
+  private static func isThere(_ path: String) -> Bool {
     var status = stat()
-    return lstat(directory, &status) == 0
+    return lstat(path, &status) == 0
   }
 }
