@@ -10,6 +10,8 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   /// Addresses by the keys of an account file. The file leaves a missing one to the issuer.
   package var endpoints: [String: String]
   package var certificateAuthorityDigest: String?
+  /// Whose secret it is, to be told from that of another client at the same server. Nil: it was kept before this was noted.
+  package var clientID: String?
   /// True: the secret signs (`client_secret_jwt`), and is not sent itself. Nil: it may be.
   package var signs: Bool?
 
@@ -18,6 +20,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     issuer = definition.issuer
     endpoints = definition.writtenEndpoints
     certificateAuthorityDigest = definition.certificateAuthorityDigest
+    clientID = definition.clientID
     signs = Self.signs(definition.clientAuthentication)
   }
 
@@ -26,6 +29,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
     issuer = binding.issuer
     endpoints = binding.endpoints
     certificateAuthorityDigest = binding.certificateAuthorityDigest
+    clientID = binding.clientID
     signs = Self.signs(binding.clientAuthentication)
   }
 
@@ -109,6 +113,7 @@ package struct SecretPlace: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case issuer, endpoints, signs
     case certificateAuthorityDigest = "ca_digest"
+    case clientID = "client_id"
   }
 }
 
@@ -139,10 +144,13 @@ extension AccountRecord {
     passwordBelongs?.covers("token_endpoint", binding.tokenEndpoint, of: binding) == true ? password : nil
   }
 
-  /// For the revocation endpoint of a login that is over: what is kept now where it belongs there, else what was kept then.
+  /// For the revocation endpoint of a login that is over: what is kept now where it belongs there and to that client, else what
+  /// was kept then.
   func clientSecret(for revocation: RevocationRecord) -> StoredSecret? {
     let binding = revocation.binding
-    let fits = clientSecretBelongs?.covers("revocation_endpoint", binding.revocationEndpoint, of: binding) == true
+    let place = clientSecretBelongs
+    let isOfClient = place?.clientID.map { $0 == binding.clientID } ?? true
+    let fits = isOfClient && place?.covers("revocation_endpoint", binding.revocationEndpoint, of: binding) == true
     return (fits ? clientSecret : nil) ?? revocation.clientSecret
   }
 

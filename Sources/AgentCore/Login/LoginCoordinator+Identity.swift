@@ -9,8 +9,8 @@ extension LoginCoordinator {
     case known(IdentityRecord)
     /// The server does not say, or not so that it could be believed: then one line for people.
     case unknown(String?)
-    /// The answer is none to this login, so nothing of it is kept.
-    case another(AgentFailure)
+    /// The answer is none to this login, so nothing of it is kept. Whose it is, where that is believed.
+    case another(AgentFailure, IdentityRecord? = nil)
   }
 
   /// Judges the ID token of the answer to `request`, which was sent at `asked`.
@@ -36,7 +36,7 @@ extension LoginCoordinator {
             "\(definition.name): the login ended as \(identity.who ?? "somebody else"), not as \(Self.shown(expected))",
             hint: session.wishes.letsChooseAccount
               ? "log out of the server in the browser, then try again"
-              : "log out of the server in the browser, or add --prompt select_account, then try again"))
+              : "log out of the server in the browser, or add --prompt select_account, then try again"), identity)
       }
       return .known(identity)
     } catch {

@@ -20,6 +20,7 @@ extension LoginCoordinator {
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     await service.beginWork()
+    await service.waitForRevocation(of: session.definition.name)
     let result = await askForTokens(session, grant, scope: scope)
     await service.endWork()
     return result
@@ -108,11 +109,11 @@ extension LoginCoordinator {
     switch identity(of: granted, to: request, session, at: asked) {
     case .known(let identity): grant.identity = identity
     case .unknown where session.browser?.isProvenByNonce == true:
-      await discard(refreshToken, granted.accessToken, session)
+      await discard(refreshToken, granted.accessToken, session, of: nil)
       return .failure(Self.unproven(session))
     case .unknown(let reason): concern = reason
-    case .another(let failure):
-      await discard(refreshToken, granted.accessToken, session)
+    case .another(let failure, let identity):
+      await discard(refreshToken, granted.accessToken, session, of: identity)
       return .failure(failure)
     }
     let life = granted.lifetime.knownSeconds
@@ -122,11 +123,11 @@ extension LoginCoordinator {
       lifeSeconds: life.map(Double.init))
     let before = await service.grant(of: definition.name)
     if let failure = await mayReplace(before, with: grant, session) {
-      await discard(refreshToken, granted.accessToken, session)
+      await discard(refreshToken, granted.accessToken, session, of: grant.identity)
       return .failure(failure)
     }
     guard sessions[session.id]?.isPending == true else {
-      await discard(refreshToken, granted.accessToken, session)
+      await discard(refreshToken, granted.accessToken, session, of: grant.identity)
       return .failure(AgentFailure(.loginCancelled, "\(definition.name): the login was cancelled"))
     }
     sessions[session.id]?.state = .keeping
@@ -142,10 +143,15 @@ extension LoginCoordinator {
         hint: (renewable ? nil : Self.refreshTokenHint(definition, session.server)) ?? concern
           ?? Self.bindingHint(definition, session.server))
       progress.concern(await service.borrowers(of: definition.name, notBy: grant))
+      if progress.hint == nil, await service.holdsRevocations(definition.name) {
+        progress.hint =
+          "\(binding.issuerHost) could not be told of an earlier logout: it is told at the next one, since it might end this "
+          + "login with that one's tokens"
+      }
       return .success(progress)
     } catch {
       // Nobody has them, so nobody else would revoke them. After a lock nothing is sent.
-      if error.kind != .vaultLocked { await discard(refreshToken, granted.accessToken, session) }
+      if error.kind != .vaultLocked { await discard(refreshToken, granted.accessToken, session, of: grant.identity) }
       return .failure(error)
     }
   }
@@ -167,16 +173,28 @@ extension LoginCoordinator {
       + "key stays in the agent."
   }
 
-  /// Tells the server, once, that the tokens of a login that was cancelled meanwhile are not wanted (RFC 7009).
-  private func discard(_ refreshToken: Secret?, _ accessToken: Secret, _ session: LoginSession) async {
+  /// Tells the server, once, that the tokens of a login that is not kept are not wanted (RFC 7009). Where it could end the
+  /// login that is there with them, it is told after that one's end: not of tokens that are known to be somebody else's.
+  private func discard(
+    _ refreshToken: Secret?, _ accessToken: Secret, _ session: LoginSession, of identity: IdentityRecord?
+  ) async {
     guard session.binding.revocationEndpoint != nil else { return }
-    let revocation = RevocationRecord(
+    var revocation = RevocationRecord(
       token: StoredSecret(refreshToken ?? accessToken), hint: refreshToken == nil ? "access_token" : "refresh_token",
       binding: session.binding, since: time.now())
+    let name = session.definition.name
+    let user = await service.grant(of: name)?.identity?.endUser
+    let isOfAnother = user.flatMap { user in identity.map { !$0.endUser.isSame(as: user) } } ?? false
+    if session.binding.sendsClientSecret { revocation.clientSecret = session.clientSecret.map(StoredSecret.init) }
+    if !isOfAnother, await service.hold(revocation, of: name) { return }
     // A lock or a stop waits for it and gives no places any more: it goes without one, as few as were under way then.
     let transport: any HTTPTransport = await service.isClosed ? service.checkedTransport : transport(session)
-    _ = await TokenEndpoint(service.exchange(by: transport))
-      .revoke(revocation, clientSecret: session.clientSecret, now: time.now())
+    let now = time.now()
+    // The end of a login cancels its tasks, of which this may be one.
+    _ = await Task { [revocation] in
+      await TokenEndpoint(service.exchange(by: transport))
+        .revoke(revocation, clientSecret: session.clientSecret, now: now)
+    }.value
   }
 
   /// What to do about the server's refusal of a login.

@@ -242,7 +242,7 @@ package actor LoginCoordinator {
   private func note(_ session: LoginSession) {
     let name = session.definition.name
     service.pendingLogins.set(name, session.isPending)
-    Task { await service.tell(name) }
+    Task { await service.loginChanged(name) }
   }
 
   /// Throws `vault_locked` where a lock has come since it was begun.
@@ -267,10 +267,9 @@ package actor LoginCoordinator {
     }
   }
 
-  /// The window is over. A code that is being exchanged ends the login itself.
+  /// The window is over. What may be on its way to us ends the login itself.
   private func expire(_ id: String, _ name: String) {
-    guard let session = sessions[id] else { return }
-    if session.otherUser == nil { guard case .pending = session.state else { return } }
+    guard let session = sessions[id], !session.isReceiving else { return }
     end(
       id,
       .failure(

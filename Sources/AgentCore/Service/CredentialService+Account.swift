@@ -14,8 +14,9 @@ extension CredentialService {
     var server: Server?
     var tokenEndpoint: String?
     var route: HTTPRoute?
-    /// Where its next revocation goes.
-    var revocationServer: Server?
+    /// Where its next revocations go, and the server of the one under way.
+    var revocationServers: [RevocationQueue.Lane: Server] = [:]
+    var revokingServer: Server?
     /// Its place in the queue of requests, where that is, and since which boot second.
     var ticket: Ticket?
     var ticketRoute: ServerRoute?

@@ -155,8 +155,11 @@ extension CredentialService {
       Task { self.revocationEnded(account, revocation, await self.leaveClient(of: revocation, account, to: user)) }
       return
     }
-    let priority = account.machine.isRevocationAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
-    account.revocationServer?.circuit.began(name)
+    let priority =
+      account.machine.revocationQueue.isAskedFor ? .person : RequestPriority.plan(due: time.now().bootSeconds)
+    let server = servers.server(ServerRoute(revocation))
+    server.circuit.began(name)
+    account.revokingServer = server
     Task {
       let transport = ObservedTransport(service: self, account: name, priority: priority)
       let now = self.now(at: ServerRoute(revocation))
@@ -207,6 +210,7 @@ extension CredentialService {
   private func revocationEnded(_ account: Account, _ revocation: RevocationRecord, _ end: RevocationEnd) {
     account.revoked.removeAll { $0.revocation.since != revocation.since || $0.revocation == revocation }
     account.revoked.append((revocation, end))
+    account.revokingServer = nil
     guard accounts[account.name] === account else { return }
     event(account, .revocationEnded(revocation, end, nextID(), random: random.fraction()))
     waiters.happened(.revocation(account.name))
@@ -254,11 +258,5 @@ extension TokenCallEnd {
     case .sentNoAnswer(let reason): "sent, and no whole answer came: \(reason)"
     case .answered(let answer), .unproven(let answer, _): answer.verdict.logLine
     }
-  }
-}
-
-extension DefinitionBinding {
-  fileprivate func isAtServer(of other: DefinitionBinding) -> Bool {
-    issuer == other.issuer || tokenEndpoint == other.tokenEndpoint
   }
 }

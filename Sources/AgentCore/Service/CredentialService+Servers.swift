@@ -4,7 +4,7 @@ import OAuthProtocol
 
 /// Which servers accounts may ask, and who is told when that changes.
 extension CredentialService {
-  /// What keeps `account` from sending to the server that its grant is of, and to the one of its next revocation; and
+  /// What keeps `account` from sending to the server that its grant is of, and to those of its next revocations; and
   /// whether its tokens are still those that were agreed to.
   func takeHolds(_ account: Account) {
     let binding = account.machine.record?.grant?.binding
@@ -13,19 +13,25 @@ extension CredentialService {
       account.route = binding?.route
       account.server = binding.map { servers.server(ServerRoute($0)) }
     }
+    let isLoggingIn = pendingLogins.contains(account.name)
     // Nearly no account has any.
-    let revocation = account.machine.record?.nextRevocation
-    account.revocationServer = revocation.map { servers.server(ServerRoute($0)) }
+    let revocations =
+      account.machine.record?.nextRevocations(
+        besideLoginOf: isLoggingIn ? account.machine.definition?.clientID : nil) ?? []
+    account.revocationServers = Dictionary(
+      uniqueKeysWithValues: revocations.map { (RevocationQueue.Lane($0), servers.server(ServerRoute($0))) })
     account.handle(
       .held(
         account.borrowing?.hold(at: time.now().bootSeconds) ?? account.server?.circuit.hold(for: account.name),
-        revocation: account.revocationServer?.circuit.hold(for: account.name), lender: lenderFault(account)),
+        revocations: account.revocationServers.compactMapValues { $0.circuit.hold(for: account.name) },
+        lender: lenderFault(account),
+        loggingIn: isLoggingIn),
       at: time.now())
   }
 
   /// Lets an account that its server holds back be woken by the server, and by nothing else.
   func park(_ account: Account) {
-    for server in [account.server, account.revocationServer].compactMap(\.self) {
+    for server in [account.server].compactMap(\.self) + account.revocationServers.values {
       guard server.park(account.name, isAsked: account.machine.hasWaiters) else { continue }
       if server.circuit.probe == nil, plan[.server(server.route)] == nil {
         setAlarm(.server(server.route), at: server.circuit.plannedAt)
@@ -50,13 +56,12 @@ extension CredentialService {
   func noteProbes(_ account: Account) {
     let isCalling = account.isChecking || account.machine.isCalling
     if let server = account.server, server.circuit.probe == account.name, !isCalling,
-      !(account.machine.isRevoking && account.revocationServer === server)
+      account.revokingServer !== server
     {
       gaveUp(account, server)
     }
-    if let server = account.revocationServer, server !== account.server, server.circuit.probe == account.name,
-      !account.machine.isRevoking
-    {
+    for server in account.revocationServers.values
+    where server !== account.server && server.circuit.probe == account.name && account.revokingServer !== server {
       gaveUp(account, server)
     }
   }

@@ -142,7 +142,11 @@ extension CredentialService {
   private static let restSeconds = 15.0
 
   /// Whether nothing that holds a secret is on its way to a server, and no answer is on its way to the vault.
-  var isIdle: Bool { !underWay.hasOthers && accounts.values.allSatisfy(\.machine.isIdle) }
+  var isIdle: Bool {
+    // The end of a revocation is to be noted, too: it would be sent once more.
+    !underWay.hasOthers
+      && accounts.values.allSatisfy { $0.machine.isIdle && !$0.machine.revocationQueue.isSending }
+  }
 
   /// A request begins that is no token call of an account and holds a secret: of a login, or to revoke a token.
   func beginWork() { underWay.beginOther() }

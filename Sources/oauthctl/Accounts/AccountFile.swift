@@ -94,7 +94,8 @@ struct AccountFile: Sendable {
       let beside = AccountFile(path: path + ".old" + (number == 0 ? "" : "\(number)"))
       if beside.current?.text == old.text { return beside.path }
       let isWritten = try? FileBytes.replace(
-        beside.path, with: old.text, followsLink: false, while: { !beside.exists && beside.linkTarget == nil })
+        beside.path, with: old.text, followsLink: false, isNew: true,
+        while: { !beside.exists && beside.linkTarget == nil })
       if isWritten == true { return beside.path }
     }
     return nil

@@ -149,11 +149,14 @@ enum FileBytes {
   ///
   /// `isMeant` says at the last moment whether the file that is there is still the one to be replaced.
   ///
+  /// `isNew`: nothing of that name may be there.
+  ///
   /// - Returns: false where it is not, and stays.
   /// - Throws: `CommandError.local` that names the file, and never the temporary one.
   @discardableResult
   static func replace(
-    _ link: String, with bytes: [UInt8], followsLink: Bool = true, while isMeant: () -> Bool = { true }
+    _ link: String, with bytes: [UInt8], followsLink: Bool = true, isNew: Bool = false,
+    while isMeant: () -> Bool = { true }
   ) throws(CommandError) -> Bool {
     let path = followsLink ? target(of: link) : link
     let temporary = "\(path).\(getpid()).tmp"
@@ -169,6 +172,11 @@ enum FileBytes {
     }
     close(descriptor)
     guard isMeant() else {
+      unlink(temporary)
+      return false
+    }
+    // Two commands may look at once, and one of them is first.
+    if isNew, Glibc.link(temporary, path) != 0, errno == EEXIST {
       unlink(temporary)
       return false
     }

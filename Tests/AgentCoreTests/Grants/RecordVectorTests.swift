@@ -47,6 +47,9 @@ struct RecordVectorTests {
         $0.password = StoredSecret(Secret(""))
         $0.clientSecretPlace = SecretPlace(DefinitionBinding.plain)
         $0.passwordPlace = SecretPlace(AccountDefinition.plain)
+        // Those agents did not note it.
+        $0.clientSecretPlace?.clientID = nil
+        $0.passwordPlace?.clientID = nil
         $0.formerBinding = exchange
         $0.registrations = [ClientRegistrationRecord(binding: .plain, since: .start, management: nil)]
         $0.registrations?[0].clientURI = "https://login.example.com/clients/2"
@@ -98,7 +101,8 @@ struct RecordVectorTests {
 
   @Test("What is written now comes back, and an earlier agent reads it")
   func written() throws {
-    for record in Self.records {
+    let placed = AccountRecord.loggedIn().with { $0.clientSecretPlace = SecretPlace(DefinitionBinding.plain) }
+    for record in Self.records + [placed] {
       let bytes = try JSONWriter.bytes(of: record)
       #expect(ShapeDecoder.read(AccountRecord.self, bytes) == record)
       #expect(try JSONDecoder().decode(AccountRecord.self, from: Data(bytes)) == record)

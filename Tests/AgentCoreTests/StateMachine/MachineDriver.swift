@@ -86,8 +86,12 @@ final class MachineDriver {
   }
 
   /// What is known of its servers.
-  func holds(_ hold: ServerHold?, revocation: ServerHold? = nil, lender: AgentFailure? = nil) {
-    _ = machine.handle(.held(hold, revocation: revocation, lender: lender), at: now)
+  func holds(
+    _ hold: ServerHold?, revocation: ServerHold? = nil, lender: AgentFailure? = nil, loggingIn: Bool = false
+  ) {
+    let lanes = (machine.record?.revocations ?? []).map(RevocationQueue.Lane.init) + [RevocationQueue.Lane(.plain)]
+    let holds = revocation.map { hold in Dictionary(lanes.map { ($0, hold) }) { $1 } } ?? [:]
+    _ = machine.handle(.held(hold, revocations: holds, lender: lender, loggingIn: loggingIn), at: now)
   }
 
   func serverAnswers() { _ = machine.handle(.serverAnswered, at: now) }
@@ -138,6 +142,9 @@ final class MachineDriver {
     lastID += 1
     happens(.revocationEnded(revocation, end, lastID, random: random))
   }
+
+  /// What waits to be revoked is asked for.
+  func asksForRevocation() { happens(.revocationAsked) }
 
   func ages(by seconds: Double, before: Moment) {
     lastID += 1

@@ -111,6 +111,62 @@ struct RevocationTests {
     #expect(driver.durable?.accessToken == "b2")
   }
 
+  @Test("what waits for a server that could end the newer login with it is told after that one's end")
+  func heldByLogin() {
+    let driver = loggedOut()
+    driver.revocationEnds(.later("503", retryAfterSeconds: nil))
+    driver.change(.login("b1"))
+    driver.saved()
+    driver.pass(RevocationRecord.lifeSeconds + 1)
+    driver.wakes()
+    #expect(driver.revoking == nil && driver.durable?.heldRevocations.count == 1)
+    driver.change(.logout)
+    driver.saved()
+    #expect(driver.revoking?.since == Moment.start, "the oldest first")
+    driver.revocationEnds(.revoked)
+    driver.saved()
+    #expect(driver.revoking?.since != Moment.start && driver.revoking != nil)
+  }
+
+  @Test("so is what came beside a login that lives; after a refusal for good it is told")
+  func owedBesideLogin() {
+    let driver = MachineDriver(.expired())
+    var owed = RevocationRecord(
+      token: StoredSecret(Secret("unwanted")), hint: "refresh_token", binding: .plain, since: driver.now)
+    driver.change(.owe(owed))
+    driver.saved()
+    #expect(driver.revoking == nil)
+    driver.ask(force: true)
+    driver.saved()
+    driver.endsDurably(.refused("invalid_grant", "ended"))
+    #expect(driver.revoking == owed)
+    driver.revocationEnds(.revoked)
+    driver.saved()
+    driver.change(.login("b1"))
+    driver.saved()
+    owed.binding.clientID = "another"
+    driver.change(.owe(owed))
+    driver.saved()
+    #expect(driver.revoking == owed, "the client of another login")
+  }
+
+  @Test("while a login is under way nothing is begun that it could be ended with, but what was asked for before it")
+  func heldByLoginUnderWay() {
+    let driver = loggedOut()
+    driver.define(.browser.changed { $0.clientID = DefinitionBinding.plain.clientID })
+    driver.revocationEnds(.later("503", retryAfterSeconds: nil))
+    driver.asksForRevocation()
+    #expect(driver.revoking != nil)
+    driver.revocationEnds(.later("503", retryAfterSeconds: nil))
+    driver.holds(nil, loggingIn: true)
+    driver.pass(600)
+    driver.wakes()
+    #expect(driver.revoking == nil)
+    driver.holds(nil)
+    driver.wakes()
+    #expect(driver.revoking != nil)
+  }
+
   @Test("the end of a revocation does not shorten the back-off of refreshes")
   func backoffStays() {
     let driver = loggedOut()

@@ -24,6 +24,8 @@ package enum AccountChange: Sendable {
   case keepLenders(LentTokens, from: DefinitionBinding)
   /// A refresh token came when another answer had been taken already, or after a lock.
   case lateToken(LateToken)
+  /// Something came that its server is to be told to revoke.
+  case owe(RevocationRecord)
   /// The server was told, or it will not be told any more.
   case dropRevocation(RevocationRecord)
   /// A client was registered for the account.
@@ -90,7 +92,7 @@ extension AccountStateMachine {
       unchanged = nil
     case .logout:
       guard let grant = next.grant else { return [.changed(id, nil)] + proceed(at: now) }
-      next.owe(revocations(of: grant, next, at: now))
+      next.owe(Self.revocations(of: grant, next, at: now))
       if next.clientSecret != nil, next.clientSecretPlace == nil { next.clientSecretPlace = SecretPlace(grant.binding) }
       next.formerBinding = grant.binding
       next.grant = nil
@@ -98,7 +100,7 @@ extension AccountStateMachine {
       next.intent = nil
       next.password = nil
       next.passwordPlace = nil
-      askForRevocation()
+      revocationQueue.ask()
     // It waited behind a refresh or a login: what a person was shown may not be what is there now.
     case .setSecret(_, _, let place?, _, _) where definition.map({ next.place($0).digest }) != place:
       return [.changed(id, .secretMisplaced(name))] + proceed(at: now)
@@ -150,12 +152,15 @@ extension AccountStateMachine {
     case .keepLenders(let lent, let from):
       guard next.grant?.binding == from else { return [.changed(id, nil)] + proceed(at: now) }
       next.grant?.binding.request?.lent = lent
+    case .owe(let revocation): next.owe([revocation])
     case .lateToken(let late):
       guard latest != nil else { return [.changed(id, nil)] + proceed(at: now) }
       next.take(late)
     case .dropRevocation(let revocation):
-      // Of several clients that a server gave one token, each is to be deleted.
-      next.revocations.removeAll { $0.token == revocation.token && $0.clientURI == revocation.clientURI }
+      // Of several clients that a server gave one token, each is to be deleted; and two servers may give the same one.
+      next.revocations.removeAll {
+        $0.token == revocation.token && $0.clientURI == revocation.clientURI && $0.binding == revocation.binding
+      }
     case .forget(let login?) where login != next.grant?.loginID ?? "":
       return [.changed(id, .changedMeanwhile(name))] + proceed(at: now)
     case .register(let registration):
@@ -177,7 +182,7 @@ extension AccountStateMachine {
       let revocations = next.revocations
       next = AccountRecord(name: name)
       next.revocations = revocations
-      if revocations.contains(where: { $0.clientURI != nil }) { askForRevocation() }
+      if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask() }
     }
     // Also where it is the same one again: somebody has said so.
     if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
@@ -186,7 +191,7 @@ extension AccountStateMachine {
     if next == record && !isAccepted || record == nil && next.isEmpty { return [.changed(id, nil)] + proceed(at: now) }
     let eases =
       switch change {
-      case .keepLenders, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets: false
+      case .keepLenders, .owe, .dropRevocation, .lateToken, .register, .takeOver, .placeSecrets: false
       default: true
       }
     guard !next.isEmpty else {
@@ -200,10 +205,11 @@ extension AccountStateMachine {
   private mutating func take(_ clientSecret: Secret, in record: inout AccountRecord) {
     record.clientSecret = StoredSecret(clientSecret)
     record.tellRevocationsOfSecret()
-    if record.nextRevocation?.clientSecret == record.clientSecret { askForRevocation() }
+    if record.revocations.contains(where: { $0.clientSecret == record.clientSecret }) { revocationQueue.ask() }
   }
 
-  private func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord] {
+  private static func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord]
+  {
     guard grant.binding.revocationEndpoint != nil else { return [] }
     func revocation(_ token: StoredSecret, _ hint: String) -> RevocationRecord {
       var revocation = RevocationRecord(token: token, hint: hint, binding: grant.binding, since: now)
@@ -228,31 +234,19 @@ extension AccountStateMachine {
 
   // MARK: Revocations
 
-  mutating func askForRevocation() {
-    revocationBackoff.succeed()
-    isRevocationAsked = true
+  /// What is told next, of each client at each server.
+  private var nextRevocations: [RevocationRecord] {
+    record?.nextRevocations(besideLoginOf: isLoggingIn ? definition?.clientID : nil) ?? []
   }
 
   /// Boot time of the next revocation; nil: none is due, or it waits for the end of another account's request.
   func nextRevocationTime(at now: Moment) -> Double? {
-    guard !isRevoking, !isClosed, record?.revocations.isEmpty == false else { return nil }
-    let planned = revocationBackoff.plannedAt ?? now.bootSeconds
-    switch revocationHold {
-    case .probing where !isRevocationAsked: return nil
-    // Until then the server's own deadline counts.
-    case .until(let serverPlanned, _, _) where !isRevocationAsked && serverPlanned > now.bootSeconds: return nil
-    case nil, .probing, .until, .lender: return planned
-    }
+    isClosed ? nil : revocationQueue.time(of: nextRevocations, at: now)
   }
 
   /// The next revocation that is due.
   mutating func nextRevocation(at now: Moment) -> Action? {
-    guard let next = record?.nextRevocation, let time = nextRevocationTime(at: now), time <= now.bootSeconds else {
-      return nil
-    }
-    isRevoking = true
-    isRevocationAskedFor = isRevocationAsked
-    isRevocationAsked = false
+    guard !isClosed, let next = revocationQueue.begin(nextRevocations, at: now) else { return nil }
     revokingSecret = record?.clientSecret(for: next)
     return .revoke(next, clientSecret: revokingSecret?.secret)
   }
@@ -260,20 +254,21 @@ extension AccountStateMachine {
   mutating func revocationEnded(
     _ revocation: RevocationRecord, _ end: RevocationEnd, id: ChangeID, at now: Moment, random: Double
   ) -> [Action] {
-    isRevoking = false
     var isOver =
       now.seconds(since: revocation.since) >= min(revocation.lifeSeconds ?? .infinity, RevocationRecord.lifeSeconds)
     switch end {
     case .revoked, .refused: isOver = true
     // Another secret came meanwhile.
-    case .clientRefused where record?.clientSecret(for: revocation) != revokingSecret: break
+    case .clientRefused where record?.clientSecret(for: revocation) != revokingSecret: revocationQueue.end()
     case .clientRefused(let reason):
-      revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, least: Self.probeSeconds)
+      revocationQueue.end { $0.fail(reason, at: now.bootSeconds, spread: random, least: Self.probeSeconds) }
     case .later(let reason, let retryAfterSeconds):
-      revocationBackoff.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
+      revocationQueue.end {
+        $0.fail(reason, at: now.bootSeconds, spread: random, retryAfterSeconds: retryAfterSeconds)
+      }
     }
     guard isOver else { return proceed(at: now) }
-    revocationBackoff.succeed()
+    revocationQueue.succeed()
     return change(.dropRevocation(revocation), id: id, at: now)
   }
 }

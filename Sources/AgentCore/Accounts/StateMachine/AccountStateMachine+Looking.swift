@@ -2,7 +2,8 @@
 extension AccountStateMachine {
   /// It is not set up, nothing of it is kept, and nothing is under way.
   var isEmpty: Bool {
-    definition == nil && record == nil && unsaved == nil && isIdle && !isRevoking && changes.isEmpty && waiters.isEmpty
+    definition == nil && record == nil && unsaved == nil && isIdle && !revocationQueue.isSending && changes.isEmpty
+      && waiters.isEmpty
   }
 
   var isIdle: Bool { if case .idle = phase { true } else { false } }

@@ -30,8 +30,8 @@ package struct AccountStateMachine: Sendable {
   var hasRetriedSave = false
   /// What keeps it from sending, as the account's server was seen last. Told before every event.
   package private(set) var hold: ServerHold?
-  /// The same for the server of the next revocation.
-  package private(set) var revocationHold: ServerHold?
+  /// A login is under way.
+  private(set) var isLoggingIn = false
   /// Why its tokens are given to nobody, and nothing is sent: a login that they were got by is another one by now.
   @Boxed private(set) var lenderFault: AgentFailure?
 
@@ -67,14 +67,9 @@ package struct AccountStateMachine: Sendable {
   var isLentAnew = false
   /// How often each secret was set or forgotten: see ``UsedSecrets/changesBefore``.
   package internal(set) var secretChanges: [SecretKind: Int] = [:]
-  var isRevoking = false
-  /// Somebody has asked for the next revocation: it is sent whatever is known of its server.
-  var isRevocationAsked = false
-  /// The same of the revocation under way.
-  package internal(set) var isRevocationAskedFor = false
   /// What the revocation under way was sent with.
   var revokingSecret: StoredSecret?
-  var revocationBackoff = Backoff()
+  package internal(set) var revocationQueue = RevocationQueue()
 
   /// `generation` tells this machine's calls from those of every other one of this agent's life.
   package init(
@@ -122,10 +117,14 @@ package struct AccountStateMachine: Sendable {
       noteAsked(asked)
       return isIdle ? proceed(at: now) : []
     case .aged(let seconds, let before, let id): return age(by: seconds, before: before, id: id)
-    case .held(let hold, let revocationHold, let lenderFault):
+    case .held(let hold, let revocationHolds, let lenderFault, let isLoggingIn):
       self.hold = hold
-      self.revocationHold = revocationHold
+      self.isLoggingIn = isLoggingIn
+      revocationQueue.holds = revocationHolds
       self.lenderFault = lenderFault
+    case .revocationAsked:
+      revocationQueue.ask()
+      return isIdle ? proceed(at: now) : []
     case .serverAnswered: serverAnswered()
     case .rolledBack(let rollback): self.rollback = rollback
     case .closed(let failure): return close(failure, at: now)
@@ -148,9 +147,10 @@ package struct AccountStateMachine: Sendable {
     guard case .saving(let candidate, let purpose) = phase else { return [] }
     phase = .idle
     let tokensBefore = record?.tokens
-    // There is another secret for the next revocation.
-    if let next = record?.nextRevocation, candidate?.clientSecret(for: next) != record?.clientSecret(for: next) {
-      askForRevocation()
+    // There is another secret for a revocation that waits.
+    let waiting = record?.revocations ?? []
+    if waiting.contains(where: { candidate?.clientSecret(for: $0) != record?.clientSecret(for: $0) }) {
+      revocationQueue.ask()
     }
     record = candidate
     unsaved = nil
@@ -180,7 +180,7 @@ package struct AccountStateMachine: Sendable {
     backoff.fail(failure.message, at: now.bootSeconds, spread: random)
     (backoff.fault, backoff.hint) = (.storage, failure.hint)
     // A disk that is full keeps the end of a revocation from being noted, too: it is not sent again and again for that.
-    revocationBackoff.fail(failure.message, at: now.bootSeconds, spread: random)
+    revocationQueue.fail { $0.fail(failure.message, at: now.bootSeconds, spread: random) }
     switch purpose {
     case .change(let id, _):
       return [.changed(id, failure)] + proceed(at: now)

@@ -1,0 +1,75 @@
+/// Which of an account's revocations is sent next, and when. One at a time is under way; what one server does not take holds
+/// back nothing that another is to be told, or another client's.
+package struct RevocationQueue: Sendable {
+  /// The revocations of one client at one server: they go in their order.
+  package struct Lane: Sendable, Hashable {
+    private let issuer: String
+    private let clientID: String
+
+    package init(_ revocation: RevocationRecord) { self.init(revocation.binding) }
+
+    package init(_ binding: DefinitionBinding) { (issuer, clientID) = (binding.issuer, binding.clientID) }
+  }
+
+  package private(set) var isSending = false
+  /// Somebody has asked for the one under way, or for the last one.
+  package private(set) var isAskedFor = false
+  /// What keeps a lane's server from being asked.
+  package var holds: [Lane: ServerHold] = [:]
+  private var backoffs: [Lane: Backoff] = [:]
+  /// The lanes that were tried since somebody asked for all; nil: nobody asks. A lane that was asked for is tried at once,
+  /// whatever is known of its server.
+  private var triedSinceAsked: Set<Lane>?
+  private var last: Lane?
+
+  package mutating func ask() { triedSinceAsked = [] }
+
+  /// Boot time of the next one of `heads`, the first of each lane; nil: none is due, or it waits for the end of another
+  /// account's request.
+  package func time(of heads: [RevocationRecord], at now: Moment) -> Double? {
+    heads.compactMap { time(of: Lane($0), at: now) }.min()
+  }
+
+  /// The one of `heads` that is sent now: one whose server took the last one goes first.
+  package mutating func begin(_ heads: [RevocationRecord], at now: Moment) -> RevocationRecord? {
+    let due = heads.filter { time(of: Lane($0), at: now).map { $0 <= now.bootSeconds } == true }
+    guard let next = due.first(where: { backoffs[Lane($0)] == nil }) ?? due.first else { return nil }
+    let lane = Lane(next)
+    isSending = true
+    isAskedFor = isAsked(lane)
+    triedSinceAsked?.insert(lane)
+    last = lane
+    return next
+  }
+
+  /// The one under way has ended, and was taken.
+  package mutating func succeed() {
+    isSending = false
+    if let last { backoffs[last] = nil }
+  }
+
+  /// It has ended and is tried again, at a time that `fail` says, else at once.
+  package mutating func end(_ fail: (inout Backoff) -> Void = { _ in }) {
+    isSending = false
+    self.fail(fail)
+  }
+
+  /// The last one is to be tried again, or its end to be noted again, not before a time that `fail` says.
+  package mutating func fail(_ fail: (inout Backoff) -> Void) {
+    if let last { fail(&backoffs[last, default: Backoff()]) }
+  }
+
+  private func isAsked(_ lane: Lane) -> Bool { triedSinceAsked.map { !$0.contains(lane) } ?? false }
+
+  private func time(of lane: Lane, at now: Moment) -> Double? {
+    guard !isSending else { return nil }
+    guard !isAsked(lane) else { return now.bootSeconds }
+    let planned = backoffs[lane]?.plannedAt ?? now.bootSeconds
+    switch holds[lane] {
+    case .probing: return nil
+    // Until then the server's own deadline counts.
+    case .until(let serverPlanned, _, _) where serverPlanned > now.bootSeconds: return nil
+    case nil, .until, .lender: return planned
+    }
+  }
+}

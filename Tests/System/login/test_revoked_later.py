@@ -1,0 +1,192 @@
+"""What is revoked after a logout, or since a login was not kept: where it belongs, and no login beside it.
+
+The server ends whatever a user has granted a client with any token of it, which RFC 7009 leaves to servers."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+
+from login.provider import Provider, use_silent_browser
+from support.login import wait_until
+
+
+class Whole(Provider):
+    """Its revocation ends all. While `busy` it revokes nothing. `log` holds what it has done, in order.
+
+    A device code is good for `device_life` seconds, and somebody has agreed to it."""
+
+    def __init__(self):
+        self.busy, self.alive, self.log, self.device_life = False, set(), [], 600
+        super().__init__()
+        self.metadata = {"device_authorization_endpoint": self.issuer + "/device"}
+
+    def answer(self, method, url, fields, body):
+        if url.path == "/device":
+            return "200 OK", {}, {
+                "device_code": "d", "user_code": "ABCD-EFGH", "verification_uri": self.issuer + "/activate",
+                "expires_in": self.device_life, "interval": 1}
+        status, headers, answer = super().answer(method, url, fields, body)
+        kind, form = self.seen[-1] if self.seen else (None, {})
+        if url.path == "/revoke":
+            if self.busy:
+                return "503 Service Unavailable", {}, None
+            self.log.append(("revoked", form["token"]))
+            self.alive.clear()
+        if url.path == "/token":
+            if kind == "refresh_token" and form["refresh_token"] not in self.alive:
+                return "400 Bad Request", {}, {"error": "invalid_grant"}
+            self.log.append((kind, answer["refresh_token"]))
+            self.alive.add(answer["refresh_token"])
+        return status, headers, answer
+
+    @property
+    def revoked(self):
+        return [token for what, token in self.log if what == "revoked"]
+
+
+@pytest.fixture
+def provider():
+    with Whole() as provider:
+        yield provider
+
+
+@pytest.fixture
+def account(home, agent, provider):
+    use_silent_browser(home)
+    home.oauthctl("login", "one", provider.issuer, "--client-id", "app")
+
+
+def renews(home):
+    return home.oauthctl("get-token", "one", "--force", check=False).status == 0
+
+
+@pytest.mark.parametrize("ends", ["restart", "lock", "nothing"])
+def test_a_logout_that_could_not_be_told_does_not_end_the_next_login(home, account, provider, ends):
+    provider.busy = True
+    assert "could not be told yet" in home.oauthctl("logout", "one").stderr
+    again = home.oauthctl("login", "one").stderr
+    assert "could not be told of an earlier logout" in again, again
+    provider.busy = False
+    if ends == "restart":
+        home.agent.restart()
+    elif ends == "lock":
+        home.oauthctl("vault", "lock")
+        home.oauthctl("vault", "unlock")
+    assert renews(home) and renews(home) and provider.revoked == [], provider.log
+    # It is told with the next logout.
+    home.oauthctl("logout", "one")
+    wait_until(lambda: len(provider.revoked) == 4, 30, "all to be revoked")
+    assert provider.revoked[0] == "refresh-1" and "refresh-4" in provider.revoked[1:], provider.log
+
+
+def test_what_a_logout_could_not_tell_is_told_before_the_next_login(home, account, provider):
+    provider.busy = True
+    home.oauthctl("logout", "one")
+    provider.busy = False
+    again = home.oauthctl("login", "one").stderr
+    assert "could not be told" not in again and renews(home), again
+    assert provider.log[-2] == ("authorization_code", "refresh-2") and "refresh-1" in provider.revoked, provider.log
+
+
+def test_a_login_waits_with_its_code_for_a_revocation_that_is_under_way(home, account, provider):
+    gate = provider.hold("/revoke")
+    provider.busy = True
+    logout = home.start(home.programs / "oauthctl", "logout", "one")
+    wait_until(lambda: "revoke" in provider.kinds(), 30, "the revocation")
+    consent = provider.hold("/authorize")
+    login = home.start(home.programs / "oauthctl", "login", "one")
+    wait_until(lambda: provider.kinds().count("authorize") == 2, 30, "the browser")
+    consent.set()
+    shown = lambda: '"login_pending"' in home.oauthctl("account", "show", "one", "--json").stdout
+    wait_until(shown, 10, "the login")
+    assert provider.kinds().count("authorization_code") == 1
+    provider.busy = False
+    gate.set()
+    assert login.wait(60) == 0 and renews(home), provider.log
+    logout.communicate(timeout=60)
+
+
+def test_a_server_that_takes_no_revocation_holds_back_no_other(home, account, provider):
+    provider.busy = True
+    home.oauthctl("logout", "one")
+    with Whole() as other:
+        home.oauthctl("login", "one", other.issuer, "--client-id", "app", "--replace", "--accept-changes")
+        said = home.oauthctl("logout", "one").stderr
+        assert "the server revoked the tokens" in said and len(other.revoked) == 2, said
+    provider.busy = False
+    home.agent.restart()
+    wait_until(lambda: len(provider.revoked) == 2, 30, "the first server to be told")
+
+
+def test_a_revocation_that_waits_is_told_by_the_secret_of_its_own_client(home, agent, provider):
+    use_silent_browser(home)
+
+    def log_in(client, *more):
+        home.oauthctl(
+            "login", "one", provider.issuer, "--client-id", client, "--client-secret-stdin", *more,
+            stdin=f"secret of {client}\n")
+
+    log_in("app")
+    provider.busy = True
+    home.oauthctl("logout", "one")
+    log_in("other", "--replace", "--accept-changes")
+    home.oauthctl("secret", "set", "one", "client_secret", stdin="secret of other\n")
+    provider.busy = False
+    home.agent.restart()
+    wait_until(lambda: len(provider.revoked) == 2, 30, "the first client's tokens to be revoked")
+    told = {(form["client_id"], form["client_secret"]) for kind, form in provider.seen if kind == "revoke"}
+    assert told == {("app", "secret of app")}
+
+
+@pytest.mark.parametrize("end", ["interrupt", "logout"])
+@pytest.mark.parametrize("way", ["browser", "device", "password"])
+def test_what_a_login_brings_that_was_given_up_is_revoked(home, agent, provider, way, end):
+    use_silent_browser(home)
+    home.oauthctl("vault", "create")
+    gate = provider.hold("/token")
+    more = {"browser": [], "device": ["--device"],
+            "password": ["--grant", "password", "--username", "me", "--password-stdin"]}[way]
+    login = home.start(
+        home.programs / "oauthctl", "login", "one", provider.issuer, "--client-id", "app", *more, stdin=subprocess.PIPE)
+    login.stdin.write("secret\n")
+    login.stdin.close()
+    wait_until(lambda: provider.log, 30, "the tokens")
+    if end == "interrupt":
+        login.send_signal(signal.SIGINT)
+    else:
+        home.oauthctl("logout", "one")
+    login.wait(30)
+    gate.set()
+    wait_until(lambda: provider.revoked == ["refresh-1"], 30, "the tokens to be revoked")
+
+
+def test_a_device_code_that_was_agreed_to_in_time_logs_in_whenever_the_answer_comes(home, agent, provider):
+    home.oauthctl("vault", "create")
+    provider.device_life = 3
+    gate = provider.hold("/token")
+    login = home.start(
+        home.programs / "oauthctl", "login", "one", provider.issuer, "--client-id", "app", "--device")
+    wait_until(lambda: provider.log, 30, "the tokens")
+    # Its life ends meanwhile.
+    time.sleep(provider.device_life)
+    gate.set()
+    assert login.wait(30) == 0, login.stderr.read()
+
+
+@pytest.mark.parametrize("end", ["interrupt", "refusal"])
+def test_a_login_that_is_not_kept_does_not_end_the_one_that_is_there(home, account, provider, end):
+    gate = provider.hold("/token")
+    arguments = ["--add-scope", "openid", "--user", "somebody", "--accept-changes"] if end == "refusal" else []
+    login = home.start(home.programs / "oauthctl", "login", "one", *arguments)
+    wait_until(lambda: provider.kinds().count("authorization_code") == 2, 30, "the code")
+    if end == "interrupt":
+        login.send_signal(signal.SIGINT)
+        login.wait(30)
+    provider.holds.clear()
+    gate.set()
+    assert login.wait(30) != 0
+    assert renews(home) and renews(home) and provider.revoked == [], provider.log
+    home.oauthctl("logout", "one")
+    wait_until(lambda: "refresh-2" in provider.revoked, 30, "what was not kept to be revoked")
