@@ -20,7 +20,7 @@ extension LoginCoordinator {
     _ session: LoginSession, _ grant: TokenRequestGrant, scope: [String]
   ) async -> Result<LoginProgress, AgentFailure> {
     await service.beginWork()
-    await service.waitForRevocation(of: session.definition.name)
+    await service.waitForRevocation(by: session.binding, of: session.definition.name)
     let result = await askForTokens(session, grant, scope: scope)
     await service.endWork()
     return result

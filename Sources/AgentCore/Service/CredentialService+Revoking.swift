@@ -5,27 +5,28 @@ import OAuthProtocol
 extension CredentialService {
   /// Seconds that the beginning of a login waits for what its server is told first.
   private static let beforeLoginSeconds = 5.0
-  /// Seconds that a login waits with its code for a revocation under way: none takes longer.
-  private static let underWaySeconds = 70.0
+  /// Seconds that a login waits with its code for a revocation under way: a code does not last long.
+  private static let underWaySeconds = 15.0
 
   /// Has the server of `binding` told what an earlier logout could not tell it. What cannot be told now either waits for the
   /// end of the login that is beginning.
   func revoke(before binding: DefinitionBinding, of name: String) async {
+    let lane = RevocationQueue.Lane(binding)
     guard let account = accounts[name],
-      account.machine.record?.revocations.contains(where: { $0.binding.clientID == binding.clientID }) == true
+      account.machine.record?.revocations.contains(where: { RevocationQueue.Lane($0) == lane }) == true
     else { return }
-    event(account, .revocationAsked)
-    await waitForRevocation(of: name, seconds: Self.beforeLoginSeconds)
+    event(account, .revocationAsked(of: binding))
+    await waitForRevocation(by: lane, of: name, seconds: Self.beforeLoginSeconds)
   }
 
   /// A server may take a revocation in hand after it has given the tokens of the login.
-  func waitForRevocation(of name: String) async {
-    await waitForRevocation(of: name, seconds: Self.underWaySeconds)
+  func waitForRevocation(by binding: DefinitionBinding, of name: String) async {
+    await waitForRevocation(by: RevocationQueue.Lane(binding), of: name, seconds: Self.underWaySeconds)
   }
 
-  private func waitForRevocation(of name: String, seconds: Double) async {
+  private func waitForRevocation(by lane: RevocationQueue.Lane, of name: String, seconds: Double) async {
     let end = time.now().bootSeconds + seconds
-    while accounts[name]?.machine.revocationQueue.isSending == true {
+    while accounts[name]?.machine.revocationQueue.isSending(lane) == true {
       let left = end - time.now().bootSeconds
       guard left > 0 else { return }
       await wait(for: .revocation(name), seconds: left)

@@ -144,7 +144,7 @@ final class MachineDriver {
   }
 
   /// What waits to be revoked is asked for.
-  func asksForRevocation() { happens(.revocationAsked) }
+  func asksForRevocation() { happens(.revocationAsked(of: .plain)) }
 
   func ages(by seconds: Double, before: Moment) {
     lastID += 1

@@ -24,6 +24,7 @@ struct RevocationQueueTests {
     var queue = RevocationQueue()
     #expect(queue.begin([here, there], at: now) == here)
     #expect(queue.begin([here, there], at: now) == nil, "one at a time")
+    #expect(queue.isSending(RevocationQueue.Lane(here)) && !queue.isSending(RevocationQueue.Lane(there)))
     queue.end { $0.fail("invalid_client", at: now.bootSeconds, spread: 0, least: 3_600) }
     #expect(queue.begin([here, there], at: now) == there)
     queue.succeed()
@@ -38,7 +39,7 @@ struct RevocationQueueTests {
     _ = queue.begin([here], at: now)
     queue.end { $0.fail("no route", at: now.bootSeconds, spread: 0) }
     queue.holds = [RevocationQueue.Lane(here): .until(planned: .infinity, asked: .infinity, reason: "no route")]
-    queue.ask()
+    queue.ask(for: [here, there])
     #expect(queue.begin([here, there], at: now) == there && queue.isAskedFor)
     queue.succeed()
     #expect(queue.begin([here], at: now) == here && queue.isAskedFor, "whatever is known of its server")

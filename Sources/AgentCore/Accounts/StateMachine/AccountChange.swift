@@ -100,7 +100,7 @@ extension AccountStateMachine {
       next.intent = nil
       next.password = nil
       next.passwordPlace = nil
-      revocationQueue.ask()
+      revocationQueue.ask(for: next.revocations)
     // It waited behind a refresh or a login: what a person was shown may not be what is there now.
     case .setSecret(_, _, let place?, _, _) where definition.map({ next.place($0).digest }) != place:
       return [.changed(id, .secretMisplaced(name))] + proceed(at: now)
@@ -182,7 +182,7 @@ extension AccountStateMachine {
       let revocations = next.revocations
       next = AccountRecord(name: name)
       next.revocations = revocations
-      if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask() }
+      if revocations.contains(where: { $0.clientURI != nil }) { revocationQueue.ask(for: revocations) }
     }
     // Also where it is the same one again: somebody has said so.
     if let kind = change.secretKind { secretChanges[kind, default: 0] += 1 }
@@ -205,7 +205,7 @@ extension AccountStateMachine {
   private mutating func take(_ clientSecret: Secret, in record: inout AccountRecord) {
     record.clientSecret = StoredSecret(clientSecret)
     record.tellRevocationsOfSecret()
-    if record.revocations.contains(where: { $0.clientSecret == record.clientSecret }) { revocationQueue.ask() }
+    revocationQueue.ask(for: record.revocations.filter { $0.clientSecret == record.clientSecret })
   }
 
   private static func revocations(of grant: GrantRecord, _ record: AccountRecord, at now: Moment) -> [RevocationRecord]

@@ -61,8 +61,8 @@ extension AccountStateMachine {
     case callEnded(UInt64, TokenCallEnd, random: Double)
     /// The revocation sent last ended. The id names the change that removes it.
     case revocationEnded(RevocationRecord, RevocationEnd, ChangeID, random: Double)
-    /// What waits to be revoked is to be sent now, whatever is known of its server.
-    case revocationAsked
+    /// What waits to be revoked of logins by that client is to be sent now, whatever is known of its server.
+    case revocationAsked(of: DefinitionBinding)
 
     /// The time of `wake(at:)` has come. `asked`: boot time of the last request that was answered without the machine.
     case woke(asked: Double?)

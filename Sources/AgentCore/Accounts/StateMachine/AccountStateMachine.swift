@@ -122,8 +122,8 @@ package struct AccountStateMachine: Sendable {
       self.isLoggingIn = isLoggingIn
       revocationQueue.holds = revocationHolds
       self.lenderFault = lenderFault
-    case .revocationAsked:
-      revocationQueue.ask()
+    case .revocationAsked(let binding):
+      revocationQueue.ask(for: RevocationQueue.Lane(binding))
       return isIdle ? proceed(at: now) : []
     case .serverAnswered: serverAnswered()
     case .rolledBack(let rollback): self.rollback = rollback
@@ -149,9 +149,8 @@ package struct AccountStateMachine: Sendable {
     let tokensBefore = record?.tokens
     // There is another secret for a revocation that waits.
     let waiting = record?.revocations ?? []
-    if waiting.contains(where: { candidate?.clientSecret(for: $0) != record?.clientSecret(for: $0) }) {
-      revocationQueue.ask()
-    }
+    revocationQueue.ask(
+      for: waiting.filter { candidate?.clientSecret(for: $0) != record?.clientSecret(for: $0) })
     record = candidate
     unsaved = nil
     forgetOldTokens(before: tokensBefore, random: random)

@@ -17,12 +17,16 @@ package struct RevocationQueue: Sendable {
   /// What keeps a lane's server from being asked.
   package var holds: [Lane: ServerHold] = [:]
   private var backoffs: [Lane: Backoff] = [:]
-  /// The lanes that were tried since somebody asked for all; nil: nobody asks. A lane that was asked for is tried at once,
-  /// whatever is known of its server.
-  private var triedSinceAsked: Set<Lane>?
+  /// Lanes that somebody has asked for: tried at once, whatever is known of their servers.
+  private var asked: Set<Lane> = []
   private var last: Lane?
 
-  package mutating func ask() { triedSinceAsked = [] }
+  /// Asks for the lanes of `revocations`.
+  package mutating func ask(for revocations: [RevocationRecord]) { asked.formUnion(revocations.map(Lane.init)) }
+
+  package mutating func ask(for lane: Lane) { asked.insert(lane) }
+
+  package func isSending(_ lane: Lane) -> Bool { isSending && last == lane }
 
   /// Boot time of the next one of `heads`, the first of each lane; nil: none is due, or it waits for the end of another
   /// account's request.
@@ -36,8 +40,7 @@ package struct RevocationQueue: Sendable {
     guard let next = due.first(where: { backoffs[Lane($0)] == nil }) ?? due.first else { return nil }
     let lane = Lane(next)
     isSending = true
-    isAskedFor = isAsked(lane)
-    triedSinceAsked?.insert(lane)
+    isAskedFor = asked.remove(lane) != nil
     last = lane
     return next
   }
@@ -59,11 +62,9 @@ package struct RevocationQueue: Sendable {
     if let last { fail(&backoffs[last, default: Backoff()]) }
   }
 
-  private func isAsked(_ lane: Lane) -> Bool { triedSinceAsked.map { !$0.contains(lane) } ?? false }
-
   private func time(of lane: Lane, at now: Moment) -> Double? {
     guard !isSending else { return nil }
-    guard !isAsked(lane) else { return now.bootSeconds }
+    guard !asked.contains(lane) else { return now.bootSeconds }
     let planned = backoffs[lane]?.plannedAt ?? now.bootSeconds
     switch holds[lane] {
     case .probing: return nil
