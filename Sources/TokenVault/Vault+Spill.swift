@@ -1,9 +1,8 @@
 /// What could not be written to the vault and must not be lost.
 extension Vault {
   package func spill(_ record: VaultRecord) async throws(VaultError) {
-    let spill = spill()
+    guard let spill = spill() else { throw .storageFailed("there is no other place to keep it") }
     do throws(VaultError) {
-      guard let spill else { throw .storageFailed("there is no other place to keep it") }
       try spill.write(record, following: entry(of: record.id)?.commit, random: random)
     } catch {
       unkept.insert(record.id)

@@ -21,7 +21,7 @@ package actor Vault: RecordStore {
   var lock: VaultLock?
   /// Outlive a failed write, so that the vault can be opened again without asking anybody.
   var keys: VaultKeys? {
-    didSet { if keys == nil { (known, lastEntries) = (nil, [:]) } }
+    didSet { if keys == nil { (known, lastEntries, unkept) = (nil, [:], []) } }
   }
   var session: Session?
   /// Of the vault that `keys` are of.
